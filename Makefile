@@ -14,7 +14,7 @@ WORKERS ?= 4
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test cases lint format bench soak fuzz golden lock release clean
+.PHONY: help setup demo test cases lint format bench soak fuzz golden site lock release clean
 
 help: ## Show this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | while IFS="$$(printf '\t')" read -r name text; do \
@@ -38,7 +38,8 @@ test: $(READY) ## Run lint, types and all tests
 cases: $(READY)
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -q
 
-lint: $(READY) ## Check style and types
+lint: $(READY) ## Check style, spelling and types
+	$(BIN)/typos
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -64,6 +65,9 @@ golden: $(READY) ## Regenerate templates, tables of grammars, texts of the runti
 	$(BIN)/python -m pytest -q tests/golden tests/rdc/test_imports.py --snapshot-update
 	rm -rf rdc.lock .rdc_cache # the cache knows the version of rdc, and not its code; review reads the new lock
 	$(BIN)/python -m rdc build --prune
+
+site: $(READY) ## Build the site of the documentation into build/site/html
+	$(BIN)/python -m tests.site build/site
 
 lock: $(READY) ## Resolve the dependencies again into requirements.lock
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \

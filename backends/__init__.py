@@ -1,1 +1,1 @@
-"""The backends: from a program to the files of a target."""
+"""The backends, which turn a program into the files of a target."""

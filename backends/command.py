@@ -1,4 +1,4 @@
-"""The canonical command: how a generated file says what writes it, the same for every way to compile."""
+"""The canonical command that a generated file shows. It is the same for every way to compile the document."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from backends.options.fields import Options, changed
 from compiler.ir.program import Program
 
 STEPS = "steps"
-"""Facts about single steps come from the document, where they are beside the steps."""
+"""Settings of single steps are in the document, next to the steps."""
 
 
 class Command(Struct, frozen=True):
-    """A canonical command: the source by its path from the project's root, the target, its options in words.
+    """A canonical command: the source relative to the project's root, the target, and its options as strings.
 
-    `read_by` are the options that say how the source is read, each with its word.
+    `read_by` are the options for reading the source, each with its value.
     """
 
     source: str
@@ -28,15 +28,15 @@ class Command(Struct, frozen=True):
 
 
 def canonical_command(target: str, program: Program, options: Options) -> str:
-    """Return the command that writes a file: no `-o`, and in order the options that differ from their defaults.
+    """Return the command that writes a file: without `-o`, with sorted options that differ from their defaults.
 
-    The target comes last, so that the line never ends with a backslash, which would continue a comment of make.
+    The target comes last, so the line never ends with a backslash, which would continue a comment in a Makefile.
     """
     given = (word for name, value in _words(options) for word in ("-O", f"{name}={value}"))
     source = program.sources[0].path
     source = f"./{source}" if source.startswith("-") else source
     line = shlex.join(["rdc", "compile", source, *program.sources[0].read_by, *given, "--to", target])
-    return line if line.isprintable() else f"rdc compile (a path that cannot be shown) --to {target}"
+    return line if line.isprintable() else f"rdc compile (a path with invisible characters) --to {target}"
 
 
 def read_command(line: str) -> Command | None:
@@ -56,7 +56,7 @@ def read_command(line: str) -> Command | None:
 
 
 def _words(options: Options) -> Iterator[tuple[str, str]]:
-    """The options as `-O` takes them; a text that a line cannot show is left to the document."""
+    """Yield the options as `-O` accepts them. A value with invisible characters must be in the document."""
     for name, value in sorted(changed(options).items()):
         if name == STEPS or value is None:
             continue

@@ -1,4 +1,4 @@
-"""Companions: the files that an output needs beside it, such as the program that a workflow calls."""
+"""Companion files: the files that an output needs beside it, such as the program that a workflow calls."""
 
 from __future__ import annotations
 
@@ -10,27 +10,27 @@ from msgspec import Struct
 from backends.options.fields import Check
 
 LONGEST_NAME = 200
-"""In bytes, for each part of a path: file systems take 255."""
+"""In bytes, for each part of a path. File systems allow 255."""
 
 LONGEST_PATH = 1000
 """In characters."""
 
 
 def check_path(path: str) -> str:
-    """The path as it was given; raises `ValueError` if it does not lead from one folder to a file."""
+    """Return the path; raises `ValueError` if it is not a relative path to a file."""
     pure = PurePosixPath(path)
     named = [part for part in pure.parts if part != ".."]
     if not path.isprintable() or "\\" in path:
-        raise ValueError("the path has a backslash or a character that cannot be shown in it")
+        raise ValueError("the path has a backslash or an invisible character")
     if pure.is_absolute():
-        raise ValueError("the path is absolute; write it as it leads from the folder of the main file")
+        raise ValueError("the path is absolute; make it relative to the folder of the main file")
     if ".." in pure.parts[len(pure.parts) - len(named) :]:
-        raise ValueError("`..` can stand at the beginning of the path only")
+        raise ValueError("`..` is only allowed at the start of the path")
     if len(path) > LONGEST_PATH or any(len(part.encode()) > LONGEST_NAME for part in named):
         raise ValueError("the path is too long")
     if path.endswith(("/", "/.")) or not named or not pure.suffix:
-        # A document may choose the name: with an ending it is no hook of git and no start-up file of a shell.
-        raise ValueError(f"the path {path!r} does not name a file with an ending such as `.py`")
+        # A document may choose the name. With an extension it is not a Git hook or a startup file of a shell.
+        raise ValueError(f"the path {path!r} needs a file extension such as `.py`")
     return path
 
 
@@ -41,10 +41,10 @@ CompanionPath = Annotated[str, Check(check_path)]
 class Companion(Struct, frozen=True):
     """A file that belongs to the main one.
 
-    `path` leads to it from the folder of the main file, and `option` is the option of the target that says so: its
-    type is `CompanionPath`. Where the main file is not in the folder `home`, from which the path leads through a
-    repository, the companion stands beside it. With `mocks`, the text only says where it is from: it becomes the mocks
-    in the YAML file of that path in the project, as JSON.
+    `path` is relative to the folder of the main file. `option` is the target's option with the path; its type is
+    `CompanionPath`. If the main file is not in the folder `home` of the repository, the companion is written next to
+    it. With `mocks`, `text` only names the origin: the file becomes the JSON form of the YAML file at that path in the
+    project.
     """
 
     path: str
@@ -55,5 +55,5 @@ class Companion(Struct, frozen=True):
     mocks: str = ""
 
     def __post_init__(self) -> None:
-        """Refuse what its option should have refused."""
+        """Reject what the option should have rejected."""
         check_path(self.path)

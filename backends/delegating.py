@@ -1,4 +1,4 @@
-"""What targets share that call the program: when they call it and why, and the program with its runtime (rule 9)."""
+"""Common to targets that call the program: when and why they call it, and the program with its runtime (rule 9)."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ Operator = Literal["full", "basic"]
 Caller = Literal["person", "make", "github"]
 
 BASIC: frozenset[Feature] = frozenset({Feature.COMMANDS, Feature.QUESTIONS})
-"""What a target needs no program for, if it can walk a document at all."""
+"""Features that a target needs no program for, if it can run a document at all."""
 
 DOES = {
     Feature.COMMANDS: "runs a command",
     Feature.QUESTIONS: "asks a question",
-    Feature.REPLIES: "asks for a text or a choice",
+    Feature.REPLIES: "asks for text or a choice",
     Feature.AGENTS: "calls an agent",
     Feature.KEYWORDS: "looks for keywords in an answer",
     Feature.TOOLS: "calls a tool",
     Feature.OPTIONAL_TOOLS: "calls a tool that may have no command",
     Feature.PARALLEL: "calls several agents at once",
     Feature.GATES: "waits at a gate",
-    Feature.TEXTS: "keeps a text",
+    Feature.TEXTS: "keeps a value",
     Feature.OUTPUTS: "keeps an output",
-    Feature.EXTRACTS: "takes a field from an answer",
+    Feature.EXTRACTS: "reads a field of an answer",
     Feature.INPUTS: "takes inputs",
     Feature.TIMEOUTS: "has a time limit",
     Feature.DELAYS: "pauses between attempts",
@@ -42,18 +42,18 @@ DOES = {
     Feature.CONSTANTS: "sets environment variables",
     Feature.SECRETS: "needs secrets",
     Feature.ARTIFACTS: "leaves a file",
-    Feature.CONTEXTS: "puts texts above prompts",
+    Feature.CONTEXTS: "adds context to prompts",
     Feature.REPORTS: "writes a report",
     Feature.CONTRACTS: "has a contract",
 }
-"""What a step or document does that uses a feature, after its name."""
+"""What a step or document with a feature does, as the end of a sentence."""
 
 _VAGUE = frozenset({Feature.TEXTS, Feature.CONTEXTS, Feature.LIMITS, Feature.KEYWORDS, Feature.EXTRACTS})
-"""Features that follow from others, which say more."""
+"""Features that follow from others, which are a better explanation."""
 
 
 def reason(program: Program, native: frozenset[Feature] = BASIC, operator: Operator = "basic") -> Reason | None:
-    """Return why a target with some native features has to call the program, or None if it need not."""
+    """Return why a target with some native features must call the program, or None."""
     vague: Use | None = None
     for use in _foreign(program, native):
         if use.feature not in _VAGUE:
@@ -78,9 +78,9 @@ def _reason(program: Program, use: Use) -> Reason:
 
 
 class Called(Struct, frozen=True):
-    """The program that a main file calls, and the files beside it, each by its path from the main file.
+    """The program that a main file calls, and the files beside it, by their paths from the main file.
 
-    The runtime is the first of them. `table` is what the program builds.
+    The runtime is the first of them. `table` is the table that the program builds.
     """
 
     path: str
@@ -91,7 +91,7 @@ class Called(Struct, frozen=True):
 
     @property
     def sha256(self) -> str:
-        """The hash of the program, which the main file pins; the program pins the runtime."""
+        """The hash of the program, which the main file checks. The program checks the runtime's."""
         return sha256_of(self.text)
 
     @property
@@ -100,13 +100,13 @@ class Called(Struct, frozen=True):
         return sha256_of(next(iter(self.files.values())))
 
     def companions(self, option: str = "program", home: str = "") -> tuple[Companion, ...]:
-        """The files beside the main one. The program names the others, so all are in the folder of `option`."""
+        """Return the files beside the main one, all in the folder of `option`, because the program names the others."""
         program = Companion(self.path, self.text, option, executable=True, home=home)
         return program, *(Companion(each, text, option, home=home) for each, text in self.files.items())
 
 
 def called(program: Program, path: str, operator: Operator = "basic", caller: Caller = "person") -> Called:
-    """Return the program at a path, with what programs share in its folder (rule 4)."""
+    """Return the program at a path, with the shared files of its folder (rule 4)."""
     backend = PythonBackend()
     tabled, options = backend.tabled(
         program, backend.validate({"runtime": "shared", "operator": operator, "caller": caller})

@@ -1,4 +1,4 @@
-"""Texts with references as strings with marks in them, for targets that fill in the values when they run (I6)."""
+"""Replaces references in strings with marks, for targets that fill in values at run time (I6)."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from compiler.ir.program import Node, map_texts, texts_of
 from compiler.ir.texts import Reference, Text, text
 
 _Part = tuple[str, bool]
-"""A part of a text with marks, and whether it is a mark."""
+"""A part of a string, and whether it is a mark."""
 
 
 class Marks:
-    """The marks for the references of some texts.
+    """The marks for the references in some strings.
 
-    A mark is what the author wrote, such as `{N}`, or else the register in braces, as long as nothing else in these
-    texts can be taken for it.
+    A mark is what the author wrote, such as `{N}`, or the register in braces, unless the strings contain it for another
+    reason.
     """
 
     def __init__(self, texts: Iterable[Text]) -> None:
@@ -37,14 +37,14 @@ class Marks:
         return self._are_clear_as(marks)
 
     def are_clear_among(self, others: Mapping[str, Reference]) -> bool:
-        """Whether others may be marks in these texts too, and come first: none is one of these with another meaning."""
+        """Return whether other marks may come first in these strings: none is one of these with another meaning."""
         own = self.references
         if any(own.get(mark, reference) != reference for mark, reference in others.items()):
             return False
         return self._are_clear_as([*others, *(mark for mark in own if mark not in others)])
 
     def _are_clear_as(self, marks: list[str]) -> bool:
-        """Whether a text with marks can be taken apart again, mark by mark."""
+        """Return whether a string with marks can be split again at the marks."""
         if not marks:
             return True
         pattern = re.compile(f"({'|'.join(map(re.escape, marks))})")
@@ -54,17 +54,17 @@ class Marks:
         return [(part, False) if isinstance(part, str) else (self._marks[part], True) for part in written.parts]
 
     def text(self, written: Text) -> str:
-        """A text with marks for its references."""
+        """Return a string with marks for its references."""
         return "".join(part for part, _ in self._parts(written))
 
     @cached_property
     def references(self) -> Mapping[str, Reference]:
-        """The references by their marks, in the order in which they stand in the texts."""
+        """The references by their marks, in the order of the strings."""
         return {mark: reference for reference, mark in self._marks.items()}
 
 
 def _taken_apart(pattern: re.Pattern[str], marked: str) -> list[_Part]:
-    """What a target makes of a marked text: from left to right, at each place the first mark that fits."""
+    """Split a string as targets do: from left to right, by the first mark that matches."""
     return [(part, place % 2 == 1) for place, part in enumerate(pattern.split(marked)) if part]
 
 
@@ -72,9 +72,9 @@ NO_MARKS = Marks(())
 
 
 def marked(node: Node) -> tuple[Node, Marks]:
-    """A node whose texts have marks instead of references, and the marks."""
+    """Return a node whose strings have marks instead of references, with the marks."""
     texts = texts_of(node)
-    if not [part for item in texts for part in item.parts if not isinstance(part, str)]:  # `any` would take longer
+    if not [part for item in texts for part in item.parts if not isinstance(part, str)]:  # faster than `any`
         return node, NO_MARKS
     marks = Marks(texts)
     return (map_texts(node, lambda item: text(marks.text(item))), marks) if marks.references else (node, marks)

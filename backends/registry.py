@@ -1,4 +1,4 @@
-"""The targets: one entry in `BACKENDS` for each that is built in; others are found by entry point."""
+"""The targets: `BACKENDS` lists those that are built in, entry points add others."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ BACKENDS = {
     "mermaid": "backends.mermaid:MermaidBackend",
     "json": "backends.json:JsonBackend",
 }
-"""Where each backend is; it is imported when it is first asked for."""
+"""The class of each backend. Its module is imported at first use."""
 
 ENTRY_POINTS = "rdc.backends"
-"""The entry-point group by which other packages add targets: their name, and the class as `module:Class`."""
+"""The entry-point group for targets of other packages: the name, and the class as `module:Class`."""
 
 
 def names() -> tuple[str, ...]:
-    """The targets that can be compiled for: the built-in ones, then what is installed beside, by name."""
+    """Return the targets: first the built-in ones, then the installed ones by name."""
     return (*BACKENDS, *sorted(set(_installed()) - set(BACKENDS)))
 
 
 def is_target(name: str) -> bool:
-    """Whether there is a target of a name; looks for installed ones only if it is not built in."""
+    """Return whether a target exists. Installed ones are only searched if it is not built in."""
     return name in BACKENDS or name in _installed()
 
 
 def load(name: str) -> Backend[Any]:
-    """The backend of a name; raises `KeyError` if there is none."""
+    """Return the backend of a name; raises `KeyError` for an unknown name."""
     module, _, class_name = (BACKENDS.get(name) or _installed()[name]).partition(":")
     backend: Backend[Any] = getattr(import_module(module), class_name)()
     return backend

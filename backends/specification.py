@@ -1,4 +1,4 @@
-"""What generated files say of a contract: its steps, each with its gates, its stages and its specification (I32)."""
+"""A contract for generated files: its steps, with their gates, stages and specifications (I32)."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from compiler.times import spoken
 Table = Mapping[str, Any]
 
 STEP_SECONDS = 1800
-"""The time limit of an attempt where the configuration says none (B7)."""
+"""The time limit of an attempt, unless the configuration sets one (B7)."""
 
 
 class Step(Struct, frozen=True):
-    """A step: its group, the nodes of its gates and stages in order, and its specification with marks in its texts.
+    """A step: its group, its gates' and stages' nodes in order, and its specification with marks in its strings.
 
-    An attempt at it takes at most `limit` seconds; after one that failed it is made again, up to `retries` times, each
-    time after `delay` seconds.
+    An attempt takes at most `limit` seconds. A failed attempt is repeated up to `retries` times, after `delay` seconds
+    each.
     """
 
     group: Group
@@ -39,56 +39,56 @@ class Step(Struct, frozen=True):
 
     @property
     def id(self) -> str:
-        """What the step is called."""
+        """The step's id."""
         return self.group.id
 
     @property
     def title(self) -> str:
-        """The step as people call it."""
+        """The step's name for people."""
         title = shown(self.group.title)
         return self.id if title in ("", self.id) else f"{self.id} {title}"
 
     @property
     def seconds(self) -> int:
-        """The time that all attempts may take, with the pauses between them."""
+        """The time for all attempts, including the pauses between them."""
         return self.limit * (self.retries + 1) + self.delay * self.retries
 
     def stage(self, kind: str) -> Stage | None:
-        """The first stage of a kind, None if the step has none."""
+        """Return the first stage of a kind, or None."""
         return next((task for task in self.tasks if task.stage == kind), None)
 
     @property
     def tasks(self) -> Iterator[Stage]:
-        """What the stages do."""
+        """The tasks of the stages."""
         return (node.task for node in self.stages if isinstance(node.task, Stage))
 
     def tool(self, task: Stage) -> Table:
-        """What the specification says of a call of a tool."""
+        """Return the specification of a tool's call."""
         tools = self.spec.get("tools", [])
         found: Table = tools[task.place] if task.place < len(tools) else {}
         return found
 
     def retried(self) -> str:
-        """How often it is tried again, in words; "" for never."""
+        """Return how often the step is retried, in words; "" for never."""
         if not self.retries:
             return ""
-        often = "once" if self.retries == 1 else f"{self.retries} times"
-        return f"again, at most {often}{f', after {spoken(self.delay)}' if self.delay else ''}"
+        often = "once" if self.retries == 1 else f"up to {self.retries} times"
+        return f"retry {often}{f', after {spoken(self.delay)}' if self.delay else ''}"
 
 
 class Specification(Struct, frozen=True, dict=True):
-    """The contract of a program; one without a contract has no steps."""
+    """The contract of a program. Without a contract, it has no steps."""
 
     program: Program
 
     @cached_property
     def workflow(self) -> Table:
-        """What the document says of the whole."""
+        """The document's workflow settings."""
         return self._object(self.program.contract.workflow if self.program.contract else "{}")
 
     @cached_property
     def config(self) -> Table:
-        """What the configuration says."""
+        """The configuration."""
         return self._object(self.program.contract.config if self.program.contract else "{}")
 
     @cached_property
@@ -97,21 +97,21 @@ class Specification(Struct, frozen=True, dict=True):
         return {step.id: step for step in self._steps()}
 
     def matters(self, step: Step, task: Stage) -> str:
-        """How much a call of a tool may do, and whether its failure is one of the step, in words."""
+        """Return the risk of a tool's call, and whether the step requires it, in words."""
         call = step.tool(task)
         known = self.config.get("tools", {}).get(task.subject, {})
         risk = call.get("risk") or known.get("risk") or "low"
         return f"{risk} risk, {'required' if call.get('required') else 'optional'}"
 
     def executor(self, longest: int = 0) -> str:
-        """Who does the work of a step: a command, with its beginning, or whoever is named for a run, or a person."""
+        """Return who does the work of a step: the start of a command, or the run's executor, or a person."""
         command = shortened(self.config.get("executor", ""), longest)
         if not command:
             return "executor, or a person"
         return f"executor {command}" if longest else "executor"
 
     def told(self, step: Step) -> Iterator[str]:
-        """What an attempt at a step does, stage by stage, and what happens when one fails."""
+        """Yield the stages of an attempt, and what happens if one fails."""
         for task in step.tasks:
             paths = ", ".join(map(shown, task.paths))
             match task.stage:
@@ -160,21 +160,21 @@ class Specification(Struct, frozen=True, dict=True):
 
 
 def shortened(command: str, longest: int) -> str:
-    """The beginning of a command, on one line."""
+    """Return the start of a command, on one line."""
     line = " ".join(command.split())
     return line if len(line) <= longest else line[: max(longest - 1, 0)] + "…"
 
 
 def shown(text: Text) -> str:
-    """A text with what its author wrote for references (I6), or their registers where nothing was written."""
+    """Return a string with references as their author wrote them (I6), or with their registers."""
     parts = text.parts
-    if len(parts) == 1 and isinstance(parts[0], str):  # as most are
+    if len(parts) == 1 and isinstance(parts[0], str):  # true for most strings
         return parts[0]
     return "".join(part if isinstance(part, str) else part.written or f"{{{part.register}}}" for part in parts)
 
 
 def _limits(node: Node, counters: set[str]) -> Iterator[int]:
-    """How often the edges of a node lead to another attempt."""
+    """Yield how often the edges of a node lead to another attempt."""
     for edge in node.edges:
         added = {effect.register for effect in edge.effects if isinstance(effect, Add)} & counters
         for test in edge.guard:

@@ -1,4 +1,4 @@
-"""The groups and steps that each step is in, for breakpoints; most names show them, such as `2a` and `2/elicit`."""
+"""The groups and steps around each step, for breakpoints. Most names imply them, such as `2a` and `2/elicit`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _OF_NUMBER = Regex(r"\.(?=[0-9])")
 
 
 def told_steps(program: Program) -> dict[str, tuple[str, ...]]:
-    """The steps around each step whose name does not show them; none in a program that calls nothing."""
+    """Return the steps around each step if its name doesn't imply them; none in a program that calls nothing."""
     if not any(type(node.task) in _CALLED for node in program.nodes):
         return {}
     known = {node.id for node in program.nodes} | {group.id for group in program.groups}
@@ -24,7 +24,7 @@ def told_steps(program: Program) -> dict[str, tuple[str, ...]]:
 
 
 def _steps(program: Program, node: Node, known: Collection[str]) -> set[str]:
-    """The groups around a node, and the steps whose question or branch it is by its name."""
+    """Return the groups around a node, and the steps whose question or branch it is, by its name."""
     found = {begin for begin in _before_slashes(node.id) if begin in known}
     group = node.group
     while group:
@@ -34,7 +34,7 @@ def _steps(program: Program, node: Node, known: Collection[str]) -> set[str]:
 
 
 def _by_name(name: str) -> Iterator[str]:
-    """The steps that a node is in, as `runtime_shim/breaks.py` and the Make driver read its name."""
+    """Yield the steps around a node that `runtime_shim/breaks.py` and the Make driver derive from its name."""
     for begin in (*_before_slashes(name), name):
         yield from (begin,) if begin != name else ()
         yield from (begin[:-1],) if re.fullmatch("(?s:.+)[a-z]", begin) else ()

@@ -1,4 +1,4 @@
-"""The decorator of the functions in `backends/*/rendering.py`, which `make golden` makes of the templates."""
+"""The decorator of the functions in `backends/*/rendering.py`, which `make golden` generates from templates."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Values = ParamSpec("Values")
 
 
 def joined(write: Callable[Values, Iterator[str]]) -> Callable[Values, str]:
-    """Return a function that joins what another one yields."""
+    """Return a function that joins what another function yields."""
 
     @wraps(write)
     def text(*args: Values.args, **kwargs: Values.kwargs) -> str:

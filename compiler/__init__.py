@@ -1,1 +1,1 @@
-"""The compiler: from documents in several formats to one intermediate representation."""
+"""The compiler: it turns documents in several formats into one intermediate representation."""

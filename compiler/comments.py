@@ -1,4 +1,4 @@
-"""The comments that ask rdc to ignore findings: `<!-- rdc: ignore RD405 -->`, in YAML `# rdc: ignore RD405`."""
+"""Find comments that ignore diagnostics: `<!-- rdc: ignore RD405 -->`, or in YAML `# rdc: ignore RD405`."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ _SEPARATOR = Regex(r"[\s,]+")
 
 
 LARGEST_YAML = 1_000_000
-"""In characters: no format reads more YAML, which takes long."""
+"""The largest YAML to search, in characters: no format reads more, and parsing takes long."""
 
 
 class Comment(Struct, frozen=True):
-    """A comment with what it names, and where the names are.
+    """A comment with the codes in it and their place.
 
-    It is about the line `target`, 0 if none follows. With `is_first` nothing but such comments is above it, so it is
-    about findings on the whole file too.
+    It applies to line `target`, which is 0 at the end of the document. With `is_first`, only such comments are above
+    it, so it also applies to diagnostics on the whole file.
     """
 
     span: Span
@@ -37,7 +37,7 @@ class Comment(Struct, frozen=True):
 
 
 def comments_in(source: Source, *, is_markdown: bool) -> list[Comment]:
-    """The comments of a document, without those in code blocks, and in the strings of YAML."""
+    """Return the comments of a document, except in code blocks and YAML strings."""
     begin = _body(source.lines) if is_markdown else len(source.lines) + 1
     numbers = [number for number, line in enumerate(source.lines, 1) if IGNORE in line]
     shown = _in_code(source, begin) if is_markdown else frozenset()
@@ -61,13 +61,13 @@ def comments_in(source: Source, *, is_markdown: bool) -> list[Comment]:
 
 
 def _below(lines: tuple[str, ...], number: int, comments: frozenset[int]) -> int:
-    """The next line with something else in it; 0 if there is none."""
+    """Return the next line with other content, or 0."""
     below = range(number + 1, len(lines) + 1)
     return next((line for line in below if lines[line - 1].strip() and line not in comments), 0)
 
 
 def _first_lines(lines: tuple[str, ...], begin: int, comments: frozenset[int]) -> Iterable[int]:
-    """The comments above everything else, in the frontmatter or below it."""
+    """Yield the comments at the top of the frontmatter or of the text below it."""
     inside = begin > 1 and _FENCE.fullmatch(lines[0])
     for start in {1, 2} if inside else {1}:
         yield from _leading(lines, start, comments)
@@ -83,14 +83,14 @@ def _leading(lines: tuple[str, ...], start: int, comments: frozenset[int]) -> It
 
 
 def _body(lines: tuple[str, ...]) -> int:
-    """The line on which a Markdown document goes on below its frontmatter."""
+    """Return the first line of a Markdown document after its frontmatter."""
     if not _FENCE.fullmatch(lines[0]):
         return 1
     return next((number + 1 for number, line in enumerate(lines[1:], 2) if _FENCE.fullmatch(line)), 1)
 
 
 def _in_code(source: Source, begin: int) -> frozenset[int]:
-    """The lines of code blocks, by CommonMark."""
+    """Return the lines of code blocks, as CommonMark defines them."""
     import pyromark  # noqa: PLC0415 (only for a document with such a comment)
 
     text = "\n".join(source.lines[begin - 1 :])
@@ -105,7 +105,7 @@ def _in_code(source: Source, begin: int) -> frozenset[int]:
 
 
 def _in_strings(source: Source, begin: int) -> frozenset[int]:
-    """The lines of YAML that are within a string; of YAML that cannot be read, or is too large, all."""
+    """Return the YAML lines within strings, or all lines of YAML that is unreadable or too large."""
     from compiler.yaml_text import UnreadableError, read_mapping  # noqa: PLC0415 (as above)
 
     is_whole = begin > len(source.lines)

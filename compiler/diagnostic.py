@@ -1,4 +1,4 @@
-"""Diagnostics are data: a code, a place in a source, what is wrong there, and what to do about it."""
+"""Define diagnostics as data: a code, a place in a source, a message and a remedy."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from compiler.source import Span
 
 
 class Severity(StrEnum):
-    """How much a diagnostic matters: an error stops compilation, a warning and a note do not."""
+    """The importance of a diagnostic; only an error stops compilation."""
 
     ERROR = "error"
     WARNING = "warning"
@@ -27,7 +27,7 @@ class Related(Struct, frozen=True):
 
 
 class Edit(Struct, frozen=True):
-    """A text that replaces a stretch of the source. An empty stretch inserts it, an empty text removes the stretch."""
+    """A replacement for part of the source; an empty span inserts text, and an empty text deletes the span."""
 
     span: Span
     text: str
@@ -36,8 +36,8 @@ class Edit(Struct, frozen=True):
 class Fix(Struct, frozen=True):
     """Edits that resolve a diagnostic, all in its own file.
 
-    `is_safe` claims that the document means the same afterwards, or that a document with this error can have meant
-    nothing else. `compiler/fixing.py` proves the claim before it applies a fix.
+    `is_safe` claims that the document keeps its meaning, or that an invalid document can only have had this meaning.
+    `compiler/fixing.py` proves the claim before it applies a fix.
     """
 
     edits: tuple[Edit, ...]
@@ -45,12 +45,12 @@ class Fix(Struct, frozen=True):
 
     @classmethod
     def by(cls, span: Span, text: str, *, is_safe: bool = False) -> Fix:
-        """Return the fix that replaces one stretch."""
+        """Return the fix that replaces one span."""
         return cls((Edit(span, text),), is_safe)
 
     @classmethod
     def respelling(cls, span: Span, written: str, meant: str) -> Fix | None:
-        """Return the fix that corrects a name, safe if only case or separators differ; None if nothing is near."""
+        """Return the fix that corrects a name, safe if only case or separators differ; None without a suggestion."""
         if not meant or not written:
             return None
         plain, wanted = (name.translate(_SEPARATORS).casefold() for name in (written, meant))
@@ -61,7 +61,7 @@ _SEPARATORS = {ord(character): None for character in "-_ "}
 
 
 class Diagnostic(Struct, frozen=True):
-    """One finding. `span` is None where the finding is about a file as a whole."""
+    """One diagnostic; `span` is None if it applies to the whole file."""
 
     code: str
     path: str
@@ -73,12 +73,12 @@ class Diagnostic(Struct, frozen=True):
 
     @property
     def severity(self) -> Severity:
-        """The severity that belongs to the code."""
+        """The severity of the code."""
         return CODES[self.code].severity
 
 
 class Code(Struct, frozen=True):
-    """What is known of a diagnostic code: its name (kebab-case), severity, and the rule of the design it enforces."""
+    """A diagnostic code's name (kebab-case), severity, and the design rule behind it."""
 
     name: str
     severity: Severity
@@ -86,12 +86,12 @@ class Code(Struct, frozen=True):
 
 
 def has_error(found: Iterable[Diagnostic]) -> bool:
-    """Whether something stops the compilation."""
+    """Return whether any diagnostic stops compilation."""
     return any(item.severity is Severity.ERROR for item in found)
 
 
 def sort_key(diagnostic: Diagnostic) -> tuple[str, int, int, int, int, str, str]:
-    """Diagnostics are shown by file, place and code; those about a whole file come first."""
+    """Return the sort key of a diagnostic: by file, place and code, whole files first."""
     at = diagnostic.span or Span(0, 0, 0, 0)
     place = (at.line, at.column, at.end_line, at.end_column)
     return (diagnostic.path, *place, diagnostic.code, diagnostic.message)
@@ -99,7 +99,7 @@ def sort_key(diagnostic: Diagnostic) -> tuple[str, int, int, int, int, str, str]
 
 _E, _W, _N = Severity.ERROR, Severity.WARNING, Severity.NOTE
 
-# Every code that rdc can show. A test goes through this table: each has a page in `explanations/` whose example is run.
+# Every code that rdc can show. Tests check that each has a page in `explanations/`, and run its example.
 CODES: dict[str, Code] = {
     # The file
     "RD001": Code("unreadable-file", _E, "D1"),
@@ -238,7 +238,7 @@ CODES: dict[str, Code] = {
     "RD545": Code("leftover-output", _E, "B-2"),
     "RD546": Code("new-item", _E, "B-5"),
     "RD547": Code("unmatched-source", _E, "B-1"),
-    # Playbooks: their form
+    # The form of playbooks
     "RD700": Code("step-number-too-large", _E, "P4"),
     "RD701": Code("empty-playbook", _E, "P1"),
     "RD702": Code("playbook-too-large", _E, "P1"),
@@ -259,7 +259,7 @@ CODES: dict[str, Code] = {
     "RD717": Code("misplaced-substep", _W, "P14"),
     "RD718": Code("misplaced-text", _W, "P14"),
     "RD719": Code("overridden-part", _W, "P10"),
-    # Playbooks: their meaning
+    # The meaning of playbooks
     "RD720": Code("undeclared-variable", _W, "P14"),
     "RD721": Code("unresolved-placeholder", _W, "P9"),
     "RD722": Code("directive-beside-tool", _W, "P13"),
@@ -278,12 +278,12 @@ CODES: dict[str, Code] = {
     "RD735": Code("artifact-without-type", _W, "P15"),
     "RD736": Code("almost-an-input", _W, "P7"),
     "RD737": Code("step-without-number", _W, "P4"),
-    # Playbooks: what they refer to
+    # References in playbooks
     "RD740": Code("prompt-outside", _E, "P12"),
     "RD741": Code("prompt-not-found", _E, "P12"),
     "RD742": Code("unfit-prompt", _E, "P12"),
     "RD743": Code("unreadable-scenarios", _E, "S1"),
-    # Agent workflows: their form
+    # The form of agent workflows
     "RD800": Code("broken-workflow", _E, "W1"),
     "RD801": Code("workflow-too-large", _E, "W1"),
     "RD802": Code("repeated-key", _E, "W1"),
@@ -303,7 +303,7 @@ CODES: dict[str, Code] = {
     "RD816": Code("repeated-keyword", _E, "W4"),
     "RD817": Code("unknown-step", _E, "W4"),
     "RD818": Code("unfit-keyword", _E, "W4"),
-    # Agent workflows: their meaning
+    # The meaning of agent workflows
     "RD830": Code("next-beside-end", _W, "W5"),
     "RD831": Code("no-transition", _W, "W5"),
     "RD832": Code("keyword-never-valid", _W, "W5"),

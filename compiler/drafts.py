@@ -1,4 +1,4 @@
-"""Scenarios that rdc writes for an author to correct (`rdc test --init`), as lines of YAML."""
+"""Draft scenarios as lines of YAML for an author to edit (`rdc test --init`)."""
 
 from __future__ import annotations
 
@@ -38,20 +38,20 @@ class Draft(Struct, frozen=True):
 
 
 class Writer(Protocol):
-    """The functions of the module that writes the scenarios of a format."""
+    """The functions of a format's module for draft scenarios."""
 
     def is_possible(self, program: Program, path: Path) -> bool:
-        """Return whether answers are found that lead along a path."""
+        """Return whether there are answers that lead along a path."""
 
     def script(self, program: Program, draft: Draft, document: str) -> list[str]:
-        """Return the keys that say what happens in a run, as lines of YAML."""
+        """Return the keys that describe a run, as lines of YAML."""
 
     def read(self, source: Source, program: Program) -> tuple[Scenario, ...] | None:
-        """Return the scenarios in a file of their own; None if it has errors."""
+        """Return the scenarios in a companion file, or None if it has errors."""
 
 
 def writer_of(form: Format) -> Writer | None:
-    """Return the writer of a format; None if its documents have no scenarios."""
+    """Return the writer of a format, or None if its documents have no scenarios."""
     if not form.drafts:
         return None
     module: Writer = import_module(form.drafts)
@@ -72,7 +72,7 @@ def entry(program: Program, draft: Draft, document: str, writer: Writer) -> list
 
 
 def scalar(text: str) -> str:
-    """Return a string in YAML: as it is where that is surely a string, else in quotes."""
+    """Return a YAML string, quoted unless it is certainly read as a string."""
     if _PLAIN.fullmatch(text) and text.lower() not in _TAKEN:
         return text
     if text.isprintable() and ('"' in text or "\\" in text):
@@ -82,11 +82,11 @@ def scalar(text: str) -> str:
 
 
 def comment(text: str) -> str:
-    """Return the end of a line with a comment, "" for no text."""
+    """Return a comment for the end of a line, or "" without text."""
     line = " ".join("".join(char if char.isprintable() else " " for char in text).split())
     return f"  # {line}" if line else ""
 
 
 def indented(lines: Sequence[str], by: int = 2) -> Iterator[str]:
-    """Yield lines with spaces before them."""
+    """Yield indented lines."""
     return (f"{' ' * by}{line}" for line in lines)

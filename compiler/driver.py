@@ -1,4 +1,4 @@
-"""The driver: from a path to a program, with everything that is to be said about the document on the way."""
+"""Compile a path to a program, and collect all diagnostics for the document."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 
 
 class Settings(Struct, frozen=True):
-    """What the user asked for on the command line.
+    """The user's settings on the command line.
 
-    `options` has options of formats, as words, by their names; a document is read with those that its format has. What
-    is missing is left to the document and the project.
+    `options` has the options of formats by name, as strings; each document uses the options of its format. The document
+    and the project decide about missing options.
     """
 
     front_end: str | None = None
@@ -38,17 +38,17 @@ class Settings(Struct, frozen=True):
 
 
 class Compilation(Struct, frozen=True):
-    """What became of one document. `program` is None if there are errors; `sources` are by the path in diagnostics.
+    """The result of compiling one document. `program` is None after errors; `sources` are by path in diagnostics.
 
     `scenarios` are the named runs that the document describes (S1).
 
-    `tables` are the options of targets by the target's name, those of the project under those of the document. Whether
-    they are right, and whether there are such targets, is for the backends to say.
+    `tables` are the options of targets by target name, with the document's over the project's. Backends check whether
+    they are valid and whether the targets exist.
 
-    `ignores` says which findings are ignored, None if none are. `diagnostics` are without these.
+    `ignores` decides which diagnostics are ignored, or is None. `diagnostics` has only the others.
 
-    `format` is the name of the document's format, "" where that is not known, and `facts` makes what this format tells
-    other tools of the document, if it tells something. `scenario_file` is as in `Result`.
+    `format` is the name of the document's format, or "" if it is unknown. `facts` returns the format's report for other
+    tools, if it has one. `scenario_file` is the same as in `Result`.
     """
 
     path: str
@@ -64,12 +64,12 @@ class Compilation(Struct, frozen=True):
     scenario_file: str = ""
 
     def kept(self, found: Iterable[Diagnostic]) -> Iterable[Diagnostic]:
-        """Those of a target's findings that neither the document nor its project asks to ignore."""
+        """Return a target's diagnostics that neither the document nor its project ignores."""
         return self.ignores.kept(found) if self.ignores else found
 
 
 class Opened(Struct, frozen=True):
-    """A document that was asked for: what the user calls it, its project, and its source unless that is refused."""
+    """A document to compile: its path for the user, its project, and its source or the reason for refusing it."""
 
     path: str
     project: Project
@@ -77,29 +77,29 @@ class Opened(Struct, frozen=True):
 
 
 def open_file(path: str) -> Opened:
-    """The document in a file, which may be missing."""
+    """Return the document in a file, which may be missing."""
     project = open_project(path)
     return Opened(path, project, project.locate(path).read())
 
 
 def open_standard_input() -> Opened:
-    """The document on standard input, in the project of the current folder."""
+    """Return the document on standard input, in the project of the current folder."""
     project = open_project(STANDARD_INPUT)
     return Opened(STANDARD_INPUT, project, project.read_standard_input())
 
 
 def compile_file(path: str, settings: Settings | None = None) -> Compilation:
-    """Compiles a document and what it includes. Never raises for what stands in a file, or for one that is missing.
+    """Compile a document with everything that it includes; never raises for a file's content or a missing file.
 
     Raises:
         KeyError: `settings.front_end` is not the name of a front end.
-        ValueError: A word in `settings.options` is none that the option can have.
+        ValueError: A value in `settings.options` is not valid for its option.
     """
     return compile_opened(open_file(path), settings or Settings())
 
 
 def compile_opened(opened: Opened, settings: Settings) -> Compilation:
-    """Compiles a document that was opened, as `compile_file` does."""
+    """Compile an opened document, as `compile_file` does."""
     begun = _begin(opened, settings)
     if begun.job is None or begun.form is None:
         return Compilation(opened.path, opened.project, None, begun.found, begun.sources, begun.configured.targets)
@@ -113,7 +113,7 @@ def compile_opened(opened: Opened, settings: Settings) -> Compilation:
         is_complete = program is not None and settings.link
         found = ignores.kept((*found, *ignores.useless(opened.path, found, is_complete=is_complete)))
     diagnostics = tuple(sorted(found, key=sort_key))
-    read = {item.path: replace(item) for item in result.sources.values()}  # without the lines, which few need again
+    read = {item.path: replace(item) for item in result.sources.values()}  # without the cached lines
     sources = begun.sources | read
     tables = merge(result.options.targets, begun.configured.targets)
     told = (begun.form.name, result.facts, ignores, result.scenario_file)
@@ -121,7 +121,7 @@ def compile_opened(opened: Opened, settings: Settings) -> Compilation:
 
 
 class Formatting(Struct, frozen=True):
-    """What formatting a document came to, and the sources by the path in its diagnostics."""
+    """The result of formatting a document, and the sources by path in its diagnostics."""
 
     opened: Opened
     result: Formatted
@@ -129,7 +129,7 @@ class Formatting(Struct, frozen=True):
 
 
 def format_opened(opened: Opened, settings: Settings) -> Formatting:
-    """Puts a document that was opened into its normal form. Nothing is written, and no other document is read."""
+    """Put an opened document into its normal form, without writing anything or reading other documents."""
     begun = _begin(opened, settings)
     if begun.job is None or begun.form is None or begun.found:
         return Formatting(opened, Formatted(None, begun.found), begun.sources)
@@ -139,11 +139,11 @@ def format_opened(opened: Opened, settings: Settings) -> Formatting:
 
 
 def _ignores(begun: _Begun, others: Iterable[Source]) -> Ignores | None:
-    """What the project and the documents ask to ignore; None if they ask for nothing, as most do."""
+    """Return the ignored diagnostics of the project and documents, or None if they ignore nothing, as usual."""
     sources = {source.path: source for source in (*begun.sources.values(), *others)}
     if not begun.ignored and not any(IGNORE in source.text for source in sources.values()):
         return None
-    from compiler.suppression import Ignores  # noqa: PLC0415 (as the docstring says)
+    from compiler.suppression import Ignores  # noqa: PLC0415 (rarely needed)
 
     is_markdown = begun.form is not None and begun.form.suffixes[0].endswith(".md")
     main = {begun.job.source.path} if begun.job and is_markdown else ()
@@ -151,7 +151,7 @@ def _ignores(begun: _Begun, others: Iterable[Source]) -> Ignores | None:
 
 
 class _Begun(Struct, frozen=True):
-    """The job for a front end; without one, `found` says why. `configured` are the options of the project."""
+    """The job for a front end, or the reasons in `found`; `configured` are the project's options."""
 
     job: Job | None
     form: Format | None
@@ -178,7 +178,7 @@ def _begin(opened: Opened, settings: Settings) -> _Begun:
 
 
 def _given(form: Format, words: Mapping[str, str | tuple[str, ...]]) -> dict[str, object]:
-    """The options of the command line that a format has."""
+    """Return the command line's options for a format."""
     here = [option for option in form.options if option.name in words and Level.COMMAND_LINE in option.levels]
     given = {option.name: option.read(words[option.name], {}) for option in here}
     if wrong := next((value for value in given.values() if isinstance(value, Wrong)), None):
@@ -187,7 +187,7 @@ def _given(form: Format, words: Mapping[str, str | tuple[str, ...]]) -> dict[str
 
 
 def _read_by(program: Program, settings: Settings) -> Program:
-    """The program with the words by which its document was read, if the command line had any."""
+    """Return the program with the command line's options for reading its document, if any."""
     words = ["--from", FRONT_ENDS[settings.front_end].word] if settings.front_end else []
     for name, given in sorted(settings.options.items()):
         words += [word for value in ([given] if isinstance(given, str) else given) for word in (f"--{name}", value)]
@@ -195,25 +195,25 @@ def _read_by(program: Program, settings: Settings) -> Program:
         return program
     first, *others = program.sources
     told = replace(program, sources=(replace(first, read_by=tuple(words)), *others))
-    told.analyses.update(program.analyses)  # none of them looks at sources
+    told.analyses.update(program.analyses)  # no analysis depends on sources
     return told
 
 
 def _another_format(source: Source, named: Format) -> tuple[Diagnostic, ...]:
-    """An error if the name of a document says one format, and its content reads like another."""
+    """Return an error if a document's name and content suggest different formats."""
     if not named.has(source.path) or named.load().recognizes(source):
         return ()
     other = next((form for form in reversed(FRONT_ENDS.values()) if form.load().recognizes(source)), None)
     if other is None:
         return ()
-    problem = f"by its name this is a {named.noun}, but its content reads like a {other.noun}"
-    remedy = f"let the name end in {other.suffixes[0]}, or choose the format with --from {other.word}"
+    problem = f"the file name is that of a {named.noun}, but the content looks like a {other.noun}"
+    remedy = f"end the file name with {other.suffixes[0]}, or choose the format with --from {other.word}"
     return (Diagnostic("RD006", source.path, None, problem, remedy),)
 
 
 def _unknown_format(source: Source) -> Diagnostic:
     suffixes = " or ".join(suffix for form in FRONT_ENDS.values() for suffix in form.suffixes)
-    problem = "rdc cannot tell the format of this document"
+    problem = "rdc does not recognize the format of this document"
     choose = f"choose the format with --from {'|'.join(form.word for form in FRONT_ENDS.values())}"
-    remedy = choose if source.path == STANDARD_INPUT else f"let its name end in {suffixes}, or {choose}"
+    remedy = choose if source.path == STANDARD_INPUT else f"end the file name with {suffixes}, or {choose}"
     return Diagnostic("RD005", source.path, None, problem, remedy)

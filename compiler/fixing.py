@@ -1,4 +1,4 @@
-"""Applying the fixes of a document's diagnostics, each proved first: pure, from a document to a document."""
+"""Apply the fixes of a document's diagnostics after proving each one, without writing files."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from compiler.sameness import same
 from compiler.source import LINE_END, Source, Span, sha256_of
 
 MOST_ROUNDS = 10
-"""How often fixes are looked for again: one fix can make room for another, and none may do so without end."""
+"""The most rounds of fixes: one fix can make room for another."""
 
 
 class Fixed(Struct, frozen=True):
-    """A document after fixing: its source, its compilation, and how many findings were fixed.
+    """A document after fixing: its source, its compilation, and the number of fixed diagnostics.
 
-    `original` is its compilation before.
+    `original` is its compilation before fixing.
     """
 
     opened: Opened
@@ -30,14 +30,14 @@ class Fixed(Struct, frozen=True):
 
 
 class Fixable(Struct, frozen=True):
-    """A diagnostic and its fix."""
+    """A diagnostic with its fix."""
 
     found: Diagnostic
     fix: Fix
 
 
 def fix_opened(opened: Opened, settings: Settings, *, unsafe: bool = False) -> Fixed:
-    """Apply the fixes of a document's own diagnostics. `unsafe` takes those too that may change its meaning."""
+    """Apply the fixes of a document's own diagnostics; `unsafe` includes fixes that may change its meaning."""
     original = compile_opened(opened, settings)
     now = Fixed(opened, original, original)
     for _ in range(MOST_ROUNDS):
@@ -49,7 +49,7 @@ def fix_opened(opened: Opened, settings: Settings, *, unsafe: bool = False) -> F
 
 
 def edited(source: Source, edits: Sequence[Edit]) -> Source:
-    """Return the source with edits applied that do not overlap; line ends in their texts become those of the source."""
+    """Return the source with these edits, which must not overlap; line endings become the source's."""
     starts = [0, *(end.end() for end in LINE_END.finditer(source.text))]
     text = source.text
     for edit in sorted(edits, key=lambda edit: edit.span, reverse=True):
@@ -60,9 +60,9 @@ def edited(source: Source, edits: Sequence[Edit]) -> Source:
 
 
 def _candidates(compilation: Compilation, *, unsafe: bool) -> list[Fixable]:
-    """The fixes to try: of those that overlap, the first; the others have their turn in the next round.
+    """Return the fixes to try; of overlapping fixes only the first, the others get a turn in the next round.
 
-    A document with errors has no program to compare, so its warnings wait until it compiles.
+    Warnings wait until the document compiles, because a document with errors has no program to compare.
     """
     least = {Severity.ERROR} if compilation.program is None and not unsafe else set(Severity)
     own = (item for item in compilation.diagnostics if item.path == compilation.path and item.severity in least)
@@ -84,19 +84,19 @@ def _ends(span: Span) -> tuple[tuple[int, int], tuple[int, int]]:
 
 
 class _Round(Struct, frozen=True):
-    """One attempt to make a document better."""
+    """One attempt to improve a document."""
 
     before: Fixed
     settings: Settings
     unsafe: bool
 
     def better(self, fixes: Sequence[Fixable]) -> Fixed | None:
-        """The document with as many of the fixes as the proof admits; None with none of them."""
+        """Return the document with as many fixes as the proof accepts, or None if it accepts none."""
         admitted = self._admitted(fixes)
         return self._with(admitted) if admitted else None
 
     def _admitted(self, fixes: Sequence[Fixable]) -> list[Fixable]:
-        """The fixes that the proof admits together; halves are tried where it refuses the whole."""
+        """Return the fixes that the proof accepts together; if it rejects them all, try each half."""
         if not fixes or self._with(fixes):
             return list(fixes)
         if len(fixes) == 1:
@@ -105,7 +105,7 @@ class _Round(Struct, frozen=True):
         return [*first, *second] if not (first and second) or self._with([*first, *second]) else first
 
     def _with(self, fixes: Sequence[Fixable]) -> Fixed | None:
-        """The document with these fixes, unless the proof refuses it."""
+        """Return the document with these fixes, or None if the proof rejects it."""
         source = self.before.opened.source
         if not isinstance(source, Source):
             return None
@@ -117,7 +117,7 @@ class _Round(Struct, frozen=True):
         return replace(self.before, opened=opened, compilation=after, count=count) if proved else None
 
     def _proves(self, fixes: Sequence[Fixable], after: Compilation) -> bool:
-        """Whether the fixes keep their promise: the findings go away, and the meaning or at least the rest stays."""
+        """Return whether the fixes resolve their diagnostics without changing the meaning or adding errors."""
         before = self.before.compilation
         old, new = Counter(_codes(before)), Counter(_codes(after))
         fixed = Counter(one.found.code for one in fixes)
@@ -134,7 +134,7 @@ def _codes(compilation: Compilation, *, errors: bool = False) -> list[str]:
 
 
 def _means_the_same(before: Compilation, after: Compilation) -> bool:
-    """Whether two documents become the same program, with the same scenarios and options of targets."""
+    """Return whether two documents have the same program, scenarios and target options."""
     tables = [{name: table.values for name, table in one.tables.items()} for one in (before, after)]
     return tables[0] == tables[1] and same(
         (before.program, before.scenarios, before.format), (after.program, after.scenarios, after.format)

@@ -1,4 +1,4 @@
-"""Parses with the LALR tables in the folder `grammars/`.
+"""Parse with the LALR tables in the folder `grammars/`.
 
 `tests/tables.py` computes the tables from the grammars with Lark, which is too slow to import here.
 """
@@ -20,14 +20,14 @@ END = "$END"
 """The terminal after the last token."""
 
 NOTHING = "<END-OF-FILE>"
-"""What a lexer expects where no token can follow."""
+"""The terminal that a lexer expects if no token can follow."""
 
 ACCEPT = 0
-"""The action for a whole text. It can't be a shift: state 0 is a start state."""
+"""The action for the whole text; no shift has this number, because state 0 is a start state."""
 
 
 class Token(Struct, frozen=True):
-    """A piece of a text. `type` is its terminal, and `column` is its place in the text, counted from 0."""
+    """A piece of text. `type` is its terminal, and `column` its place in the text, counted from 0."""
 
     type: str
     text: str
@@ -40,14 +40,14 @@ class Token(Struct, frozen=True):
 
 
 class Node(Struct, frozen=True):
-    """A node of a syntax tree. Its children are nodes, tokens, or None for an optional part that is missing."""
+    """A node of a syntax tree; its children are nodes, tokens, or None for a missing optional part."""
 
     rule: str
     children: list[Any]
 
 
 class UnexpectedTokenError(Exception):
-    """A token that cannot follow, and the terminals that could. `column` is its place in the text, if there is one."""
+    """A token cannot follow, only the terminals in `expected`. `column` is its place in the text, if there is one."""
 
     def __init__(self, expected: Iterable[str], column: int = 0) -> None:
         super().__init__(column)
@@ -61,12 +61,12 @@ class Grammar:
     Attributes:
         start: The first state for each start symbol.
         patterns: The regular expression of each terminal; the lexer tries them in this order.
-        states: For each state the next action by symbol: the state to shift or to go to, ~rule to reduce, or `ACCEPT`.
-        reductions: For each rule its symbol, how many parts it has, and what makes its value of a list of them.
+        states: For each state, the next action by symbol: the state to shift or go to, ~rule to reduce, or `ACCEPT`.
+        reductions: For each rule, its symbol, its number of parts, and the function that builds its value from them.
 
     The tables have the name of a rule's node ("" for a helper rule, whose value is a list of children), and its
-    children. A child is the index of a part, ~index for a helper's list, which becomes part of the children, or None. A
-    single index means that the part takes the place of the node.
+    children. A child is the index of a part, ~index for a helper's list to insert, or None. If there is only a single
+    index, the part replaces the node.
     """
 
     def __init__(self, tables: dict[str, Any]) -> None:
@@ -78,7 +78,7 @@ class Grammar:
         self._lexers: dict[int, list[tuple[str, str, re.Pattern[str] | None]]] = {}
 
     def token(self, text: str, column: int, state: int) -> Token:
-        """Return the token at a column of a text that can follow in a state; raises `UnexpectedTokenError`."""
+        """Return the token at a column that can follow in a state; raise `UnexpectedTokenError`."""
         lexer = self._lexers.get(state) or self._lexer(state)
         for terminal, word, pattern in lexer:
             if pattern is None:
@@ -89,9 +89,9 @@ class Grammar:
         raise UnexpectedTokenError([terminal for terminal, *_ in lexer] or [NOTHING])
 
     def _lexer(self, state: int) -> list[tuple[str, str, re.Pattern[str] | None]]:
-        """The terminals that can follow in a state, as words or as expressions; each of these is compiled once.
+        """Return the terminals that can follow in a state, as words or as expressions, each compiled once.
 
-        One expression for each state would find tokens faster, but the start of rdc would wait for all of them.
+        One expression per state would find tokens faster, but rdc would start slower.
         """
         known = self.states[state]
         given = [(name, pattern) for name, pattern in self.patterns.items() if name in known]
@@ -109,13 +109,13 @@ class Grammar:
 
 @cache
 def load(name: str) -> Grammar:
-    """The grammar `grammars/<name>.lark`, from its tables."""
+    """Return the grammar `grammars/<name>.lark` from its tables."""
     with open(os.path.join(os.path.dirname(grammars.__file__), f"{name}.json"), "rb") as file:
         return Grammar(json.decode(file.read()))
 
 
 class Parser:
-    """Takes tokens one by one. After a token that cannot follow, the next one can still be tried."""
+    """Parse tokens one by one; after an unexpected token you can continue with the next one."""
 
     def __init__(self, grammar: Grammar, start: str) -> None:
         self._grammar = grammar
@@ -124,17 +124,17 @@ class Parser:
 
     @property
     def state(self) -> int:
-        """The state that the next token meets."""
+        """The state for the next token."""
         return self._states[-1]
 
     def feed(self, terminal: str, token: object) -> None:
-        """Take the next token; raises `UnexpectedTokenError`."""
+        """Take the next token; raise `UnexpectedTokenError`."""
         state = self._reduce_before(terminal)
         self._states.append(state)
         self._values.append(token)
 
     def end(self) -> Node:
-        """Return the whole tree; raises `UnexpectedTokenError`."""
+        """Return the whole tree; raise `UnexpectedTokenError`."""
         self._reduce_before(END)
         tree: Node = self._values[-1]
         return tree
@@ -159,7 +159,7 @@ class Parser:
 
 
 def _maker(size: int, name: str, kept: list[int | None] | int) -> Callable[[list[Any]], Any]:
-    """What makes the value of a rule of its parts. The usual rules do without the loop in `_value`."""
+    """Return the function that builds a rule's value; common rules avoid the loop in `_value`."""
     if isinstance(kept, int):
         return itemgetter(kept)
     if kept == [*range(size)]:
@@ -168,14 +168,14 @@ def _maker(size: int, name: str, kept: list[int | None] | int) -> Callable[[list
 
 
 def _longer(parts: list[Any]) -> list[Any]:
-    """The list of a repetition with one part more. As in `_value`, the list is extended in place."""
+    """Extend a repetition's list by one part, in place as in `_value`."""
     children: list[Any] = parts[0]
     children.append(parts[1])
     return children
 
 
 def _value(name: str, kept: list[int | None], parts: list[Any]) -> Node | list[Any]:
-    """The node of a rule, or the list of a helper rule."""
+    """Return the node of a rule, or the list of a helper rule."""
     children: list[Any] = []
     for index in kept:
         if index is None:
@@ -185,12 +185,12 @@ def _value(name: str, kept: list[int | None], parts: list[Any]) -> Node | list[A
         elif children:
             children += parts[~index]
         else:
-            children = parts[~index]  # extended in place, so that a long repetition takes linear time
+            children = parts[~index]  # in place, so that a long repetition takes linear time
     return Node(name, children) if name else children
 
 
 def parse(grammar: Grammar, text: str, start: str) -> Node:
-    """Return the tree of a text; raises `UnexpectedTokenError` with the column where no token can follow."""
+    """Return the tree of a text; raise `UnexpectedTokenError` with the column of the first invalid token."""
     parser = Parser(grammar, start)
     column = 0
     try:

@@ -1,4 +1,4 @@
-"""JSON as its author wrote it: the value of a text, where in it the parts stand, and what is no JSON (RFC 8259)."""
+"""Read JSON with the places of its parts, and explain invalid JSON (RFC 8259)."""
 
 from __future__ import annotations
 
@@ -13,23 +13,26 @@ from compiler.regex import Regex
 from compiler.source import LINE_END, KeyPath, Span
 
 LONGEST_NUMBER = 30
-"""In characters: Python takes its time for long ones."""
+"""The longest number in characters: Python is slow with long ones."""
 
 _MESSAGES = {
-    "Expecting value": ("a value is missing here", "write a string, a number, true, false, null, a list or an object"),
+    "Expecting value": ("expected a value", "write a string, a number, true, false, null, a list or an object"),
     "Expecting property name enclosed in double quotes": (
-        "a key in double quotes is missing here",
-        'write keys in double quotes, such as "id"',
+        "expected a key in double quotes",
+        'write keys in double quotes, for example "id"',
     ),
     "Expecting ':' delimiter": ("there is no colon after the key", 'write "key": value'),
     "Expecting ',' delimiter": (
-        "there is no comma between two values, or a bracket is not closed",
-        "write a comma between values, and close each bracket",
+        "expected a comma between two values, or a closing bracket",
+        "add a comma between values, and close each bracket",
     ),
-    "Extra data": ("there is more text after the end of the program", "remove it: a file has one program"),
-    "Unterminated string starting at": ("this string is not closed", 'end it with a double quote; write \\" in it'),
+    "Extra data": ("there is more text after the end of the program", "remove it; a file has only one program"),
+    "Unterminated string starting at": (
+        "this string is not closed",
+        'end it with a double quote; inside the string, write \\"',
+    ),
     "Invalid control character at": (
-        "a control character or line break stands in a string",
+        "this string contains a control character or line break",
         "write \\n for a line break and \\t for a tab",
     ),
 }
@@ -41,9 +44,9 @@ _TRAILING_COMMA = Regex(r",\s*$")
 
 
 class BrokenJsonError(ValueError):
-    """The text is no JSON: what is wrong, what to do, and the character where it shows, None for the whole text.
+    """The text is not JSON; `position` is the first wrong character, or None for the whole text.
 
-    With `is_surplus` this one character is all that is wrong there.
+    With `is_surplus`, only this one character is wrong.
     """
 
     def __init__(self, problem: str, remedy: str, position: int | None, *, is_surplus: bool = False) -> None:
@@ -54,14 +57,14 @@ class BrokenJsonError(ValueError):
 
 
 def load_json(text: str) -> object:
-    """The plain value of a text; raises `BrokenJsonError`."""
+    """Return the plain value of a text; raise `BrokenJsonError`."""
     try:
         return json.loads(text, parse_int=_integer)
     except json.JSONDecodeError as error:
         raise _broken(text, error) from None
     except RecursionError:
         problem = "lists and objects are nested too deeply"
-        raise BrokenJsonError(problem, "look for lost brackets", None) from None
+        raise BrokenJsonError(problem, "look for a missing bracket", None) from None
 
 
 def _integer(digits: str) -> float:
@@ -74,33 +77,33 @@ def _broken(text: str, error: json.JSONDecodeError) -> BrokenJsonError:
     before = _TRAILING_COMMA.search(text, max(0, position - 1000), position)
     if here[:1] in ("]", "}") and before:
         return BrokenJsonError(
-            "a comma stands before the closing bracket", "remove it", before.start(), is_surplus=True
+            "there is a comma before the closing bracket", "remove it", before.start(), is_surplus=True
         )
     if here in ("//", "/*") or here[:1] == "#":
-        message, remedy = "JSON has no comments", "remove it; titles and prompts can say what is meant"
+        message, remedy = "JSON has no comments", "remove the comment; you can use titles and prompts instead"
     elif here[:1] == "'":
-        message, remedy = "a string stands in single quotes", "write double quotes"
+        message, remedy = "this string is in single quotes", "use double quotes"
     return BrokenJsonError(message, remedy, position)
 
 
-# --- Where the parts stand -------------------------------------------------------------------------------------------
+# --- Places of parts -------------------------------------------------------------------------------------------------
 
 DEPTH_KEPT = 4
-"""The places of parts at this depth are always known: those of nodes and of their edges. Others are looked for."""
+"""The depth down to which all places are kept, enough for nodes and edges; deeper places are kept on request."""
 
 _TOKEN = Regex(r'[ \t\r\n]*(?:(?P<text>"[^"\\]*(?:\\.[^"\\]*)*")|(?P<mark>[{}\[\],:])|(?P<plain>[^\s{}\[\],:"]+))')
 _COLON = Regex(r"[ \t\r\n]*:")
 
 
 class Stretch(Struct, frozen=True):
-    """From one character of a text to another, which is not part of it."""
+    """A range of characters in a text; the end is exclusive."""
 
     start: int
     end: int
 
 
 class Repeated(NamedTuple):
-    """A key that an object has twice: what leads to it, and both places."""
+    """A duplicate key of an object, with its path and both places."""
 
     path: KeyPath
     first: Stretch
@@ -108,15 +111,15 @@ class Repeated(NamedTuple):
 
 
 class Everything:
-    """What holds every path: for `lay_out`, where all places are wanted."""
+    """A container of every path, for a `lay_out` with all places."""
 
     def __contains__(self, path: object) -> bool:
-        """Whether a path is among those that are wanted."""
+        """Return True."""
         return True
 
 
 class Layout(Struct):
-    """What one pass over a text finds: places of values and of their keys, keys that appear twice, depth and size."""
+    """The results of one pass over a text: places of values and keys, duplicate keys, depth and size."""
 
     values: dict[KeyPath, Stretch] = field(default_factory=dict)
     keys: dict[KeyPath, Stretch] = field(default_factory=dict)
@@ -126,7 +129,7 @@ class Layout(Struct):
 
 
 class _Inside(NamedTuple):
-    """A collection that a pass is in: what leads to it, where it begins, and the keys so far (None for a list)."""
+    """An open collection: its path, its start, and the keys so far (None for a list)."""
 
     path: KeyPath
     start: int
@@ -134,9 +137,9 @@ class _Inside(NamedTuple):
 
 
 def lay_out(text: str, wanted: Container[KeyPath] = ()) -> Layout:
-    """Where the parts of a text stand that is JSON: those to a certain depth, and those that are wanted.
+    """Return the places of the parts of a JSON text, down to a fixed depth and for the wanted paths.
 
-    Nothing recurses, and a text that is no JSON leads to nothing but wrong places.
+    It doesn't recurse, and text that is not JSON only results in wrong places.
     """
     found = Layout()
     pending: list[_Inside] = []
@@ -195,7 +198,7 @@ def _tokens(text: str) -> Iterator[tuple[str, Stretch]]:
 
 
 class Lines:
-    """Where the lines of a text begin."""
+    """Find lines and columns in a text."""
 
     def __init__(self, text: str) -> None:
         ends = [end.span() for end in LINE_END.finditer(text)]
@@ -203,7 +206,7 @@ class Lines:
         self._ends = [*(before for before, _ in ends), len(text)]
 
     def span(self, place: Stretch) -> Span:
-        """A stretch as lines and columns, to the end of its first line at most."""
+        """Return a range as lines and columns, at most to the end of its first line."""
         line = bisect_right(self._starts, place.start)
         begin = self._starts[line - 1]
         end = min(place.end, self._ends[line - 1])

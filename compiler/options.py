@@ -1,4 +1,4 @@
-"""The options of a document (`rdc:` in its frontmatter) and of a project (`rdc.toml` or `[tool.rdc]`)."""
+"""Read the options of documents (`rdc:` in frontmatter) and projects (`rdc.toml` or `[tool.rdc]`)."""
 
 from __future__ import annotations
 
@@ -17,62 +17,62 @@ from compiler.suggestions import nearest_name
 Value = TypeVar("Value")
 Word = TypeVar("Word", bound=str)
 
-# For the code of an error in options, which says where they stand: how its message begins.
+# The start of a message, by the code for invalid options, which depends on their place.
 _BEGIN = {"RD013": "", "RD501": "the configuration is not valid: "}
 
 
 class Place(Struct, frozen=True):
-    """Where an option stands: a path and a span as in diagnostics, and the code for what is wrong there."""
+    """The place of an option, with the diagnostic code for problems there."""
 
     code: str
     path: str
     span: Span | None
 
     def finding(self, problem: str, remedy: str) -> Diagnostic:
-        """The diagnostic for an error in this option, with what to do."""
+        """Return the diagnostic for a problem with this option."""
         return Diagnostic(self.code, self.path, self.span, _BEGIN[self.code] + problem, remedy)
 
 
 Places = Mapping[KeyPath, Place]
-"""The place of an option, `()`, and of what is in it, as far as these are known; empty for the command line."""
+"""The known places of an option, `()`, and of its parts; empty for the command line."""
 
 
 class Table(Struct, frozen=True):
-    """The options of one target as they are written: what they may be, only the target knows.
+    """The unchecked options of one target; only the target knows which values are valid.
 
-    `places` has the place of the table itself, `()`, and of what is in it, as far as these are known.
+    `places` has the known places of the table, `()`, and of its parts.
     """
 
     values: Mapping[str, object] = field(default_factory=dict)
     places: Places = field(default_factory=dict)
 
     def place(self, path: KeyPath) -> Place | None:
-        """The place of an option, else of the nearest around it; None in a table that is written nowhere."""
+        """Return the place of an option or of the nearest part around it, or None if the table has no place."""
         return nearest(self.places, path)
 
     def over(self, other: Table) -> Table:
-        """The options of both; where both have one, it is this table's alone, nothing of the other's is left in it."""
+        """Return the options of both tables; an option in this table replaces the other one completely."""
         kept = {path: place for path, place in other.places.items() if not path or path[0] not in self.values}
         return Table({**other.values, **self.values}, {**kept, **self.places})
 
 
 class Options(Struct, frozen=True):
-    """What is set in a document or in a project: the values of formats' options, and the tables of targets, by name."""
+    """The settings of a document or project: values of formats' options, and tables of targets, by name."""
 
     values: Mapping[str, object] = field(default_factory=dict)
     targets: Mapping[str, Table] = field(default_factory=dict)
 
 
 class Level(StrEnum):
-    """Where an option of a format can be set. What stands further up overrides what stands below."""
+    """The levels where an option can be set; earlier levels override later ones."""
 
     COMMAND_LINE = "on the command line"
     DOCUMENT = "in the document"
-    PROJECT = "in the configuration of the project"
+    PROJECT = "in the project's configuration"
 
 
 class Wrong(Struct, frozen=True):
-    """Why a value is none that an option can have, and what to do; `path` leads to what is wrong within it."""
+    """The problem with an invalid value, and the remedy; `path` leads to the invalid part."""
 
     problem: str
     remedy: str
@@ -80,17 +80,17 @@ class Wrong(Struct, frozen=True):
 
 
 class Problems(tuple[Wrong, ...]):
-    """All that is wrong within one value."""
+    """All problems within one value."""
 
     __slots__ = ()
 
 
 class Option(Struct, Generic[Value], frozen=True):
-    """An option of a format: its name, what it is for, how a plain value of it is read, and where it can be set.
+    """An option of a format: its name, its help text, the reader of its value, and its levels.
 
-    `choices` are the words that it can be, if these are all. On the command line a value is a word, or with
-    `is_repeated` all the words that are given, each of the form `metavar`. With `as_written` its numbers, dates and
-    booleans are read as the texts that their author wrote.
+    `choices` are all possible values, if there is a fixed list. On the command line a value is a string, or with
+    `is_repeated` a list of strings, each of the form `metavar`. With `as_written`, its numbers, dates and booleans are
+    read as the strings that the author wrote.
     """
 
     name: str
@@ -103,57 +103,56 @@ class Option(Struct, Generic[Value], frozen=True):
     metavar: str = ""
 
     def first(self, *levels: Mapping[str, object]) -> Value | None:
-        """The value in the first of these levels that has one; what stands there is what `read` gave."""
+        """Return the value in the first of these levels that has one, as returned by `read`."""
         return cast("Value | None", next((values[self.name] for values in levels if self.name in values), None))
 
 
 def choice(name: str, about: str, words: tuple[Word, ...], levels: tuple[Level, ...] = tuple(Level)) -> Option[Word]:
-    """An option that is one of a few words."""
+    """Return an option with a fixed list of values."""
     known = " or ".join(words)
 
     def read(value: object, _: Places) -> Word | Wrong:
         found = next((word for word in words if word == value), None)
-        return found or Wrong(f"`{name}` is {known}, not {value!r}", f"write {known}")
+        return found or Wrong(f"`{name}` must be {known}, not {value!r}", f"write {known}")
 
     return Option(name, about, read, words, levels)
 
 
 def merge(upper: Mapping[str, Table], lower: Mapping[str, Table]) -> dict[str, Table]:
-    """The tables of both, option by option; those of `upper` override."""
+    """Return the tables of both; options of `upper` override."""
     both = {name: table.over(lower[name]) for name, table in upper.items() if name in lower}
     return {**lower, **upper, **both}
 
 
 class Known(Struct, frozen=True):
-    """The options that there are for what is read, and the level that it stands at."""
+    """The available options, and the level to read them at."""
 
     options: Sequence[Option[Any]]
     level: Level
 
     @property
     def names(self) -> list[str]:
-        """The names of those that can be set at the level."""
+        """The names of the options at this level."""
         return [option.name for option in self.options if self.level in option.levels]
 
     @property
     def remedy(self) -> str:
-        """What can stand there."""
-        own = "".join(f"`{name}`, " for name in self.names).removesuffix(", ")
-        begin = f"{own} and, " if own else ""
-        return f"options are {begin}under the name of a target, those that `rdc targets NAME` lists"
+        """The remedy for an unknown option."""
+        own = f"the options are {', '.join(f'`{name}`' for name in self.names)}; " if self.names else ""
+        return f"{own}a target's options go under its name (`rdc targets NAME` lists them)"
 
 
 def read_options(value: object, place: Place, spans: Spans, known: Known) -> tuple[Options, list[Diagnostic]]:
-    """The options in a plain value, and what is wrong in it; what is wrong keeps its default.
+    """Return the options in a plain value and the problems with them; an invalid option keeps its default.
 
     Args:
-        value: A mapping, if it is right.
-        place: Where it stands.
-        spans: Where its keys stand, and theirs.
-        known: The options that are not those of a target.
+        value: A mapping, if it is valid.
+        place: The place of the mapping.
+        spans: The spans of its keys, including nested ones.
+        known: The options that don't belong to a target.
     """
     if not isinstance(value, Mapping):
-        return Options(), [place.finding("the options are not a mapping of names to values", known.remedy)]
+        return Options(), [place.finding("the options must be a mapping of names to values", known.remedy)]
     options = {option.name: option for option in known.options}
     values: dict[str, object] = {}
     targets: dict[str, Table] = {}
@@ -170,8 +169,8 @@ def read_options(value: object, place: Place, spans: Spans, known: Known) -> tup
             else:
                 values[name] = read
         elif looks_like_safeguard(name):
-            problem = f"rdc has no option `{name}`, and no run would wait because of it"
-            found.append(own.finding(problem, "remove it, and write the gate or the question as a step"))
+            problem = f"there is no option `{name}`, so no run would wait for a person because of it"
+            found.append(own.finding(problem, "remove it, and write the gate or question as a step"))
         elif isinstance(content, Mapping):
             targets[name] = Table({str(option): inner for option, inner in content.items()}, places)
         else:
@@ -180,7 +179,7 @@ def read_options(value: object, place: Place, spans: Spans, known: Known) -> tup
 
 
 def places_within(place: Place, spans: Spans) -> dict[str, dict[KeyPath, Place]]:
-    """For each key of a mapping the places of its value and of what is in it; `place` is that of the mapping."""
+    """Return for each key of a mapping the places of its value's parts; `place` is the mapping's place."""
     inner: dict[str, dict[KeyPath, Place]] = {}
     for path, span in spans.items():
         if path:
@@ -189,7 +188,7 @@ def places_within(place: Place, spans: Spans) -> dict[str, dict[KeyPath, Place]]
 
 
 def placed(problems: Iterable[Wrong], places: Places) -> list[Diagnostic]:
-    """The diagnostics for what is wrong within an option, each at its place."""
+    """Return the diagnostics for problems within an option, each at its place."""
     found = ((nearest(places, item.path), item) for item in problems)
     return [place.finding(item.problem, item.remedy) for place, item in found if place]
 
@@ -202,7 +201,8 @@ def _value(option: Option[Value], content: object, places: Places, level: Level)
 
 def _unknown(name: str, place: Place, known: Known) -> Diagnostic:
     if close := nearest_name(name, known.names):
-        found = place.finding(f"there is no option `{name}`; did you mean `{close}`?", f"replace `{name}` by `{close}`")
+        problem = f"there is no option `{name}`; did you mean `{close}`?"
+        found = place.finding(problem, f"replace `{name}` with `{close}`")
         return replace(found, fix=place.span and Fix.respelling(beginning(place.span, name), name, close))
-    problem = f"there is no option `{name}`; the options of a target are a mapping under its name"
+    problem = f"there is no option `{name}`; the options of a target must be a mapping under its name"
     return place.finding(problem, known.remedy)

@@ -1,4 +1,4 @@
-"""The project that a document belongs to: its root folder, its configuration, and safe look-up of files in it (V11)."""
+"""Find the project of a document: its root folder, its configuration, and files in it (V11)."""
 
 from __future__ import annotations
 
@@ -18,26 +18,27 @@ from compiler.version import __version__
 CONFIGURATION = "rdc.toml"
 PYPROJECT = "pyproject.toml"
 CONFIGURATIONS = (CONFIGURATION, PYPROJECT)
-"""The files that say how a document is read; the first that exists counts."""
+"""The files that configure how documents are read; the first one that exists counts."""
 
 GIT = ".git"
 SKIPPED = frozenset({"node_modules", "__pycache__"})
-"""Folders that hold nobody's own documents; hidden ones are skipped too."""
+"""Folders without a project's own documents; hidden folders are skipped too."""
 
 LONGEST_PATH = 4096
-"""In characters: no system opens a longer one."""
+"""The longest path in characters: no system opens a longer one."""
 
 REQUIRED_VERSION = "required-version"
 BUILD = "build"
 CHECK = "check"
-OWN_KEYS = (REQUIRED_VERSION, BUILD, CHECK)
-"""The keys of a configuration that are about the project, and not about how its documents are read."""
+DOCS_URL = "docs-url"
+OWN_KEYS = (REQUIRED_VERSION, BUILD, CHECK, DOCS_URL)
+"""The configuration keys about the project itself; other keys configure how its documents are read."""
 
 _SECTION = "[tool.rdc"
 
 
 class Located(Struct, frozen=True):
-    """A document that is there: its file, links resolved, what messages call it, and its path from the root."""
+    """An existing document: its file with links resolved, its path in messages, and its path from the root."""
 
     file: str
     path: str
@@ -45,47 +46,47 @@ class Located(Struct, frozen=True):
     disk: Disk = DISK
 
     def read(self) -> Source | Refusal:
-        """The document itself."""
+        """Return the document."""
         return read_source(self.file, self.path, self.name, self.disk)
 
 
 class Project(Struct, frozen=True):
-    """`root` is an absolute path without links; all that documents need of the project is read from `disk`."""
+    """A project: `root` is an absolute path without links, and `disk` reads its files."""
 
     root: str
     disk: Disk = DISK
 
     def locate(self, path: str) -> Located:
-        """The document at a path that the user gave; that it can be read is for `read` to say."""
+        """Return the document at a path from the user, which may be unreadable."""
         file = os.path.realpath(path)
         name = self._name(file) if is_below(file, self.root) else os.path.basename(file)
         return Located(file, path, name, self.disk)
 
     def read_standard_input(self) -> Source | Refusal:
-        """The document on standard input, as if it stood in the current folder: it refers to others from there."""
+        """Return the document on standard input; its references are relative to the current folder."""
         return read_standard_input(self.locate(STANDARD_INPUT).name)
 
     def find(self, source: Source, reference: str, noun: str = "document") -> Located | Refusal:
-        """The document that another one refers to: beside it, else from the root; never outside of the root (V11).
+        """Return the referenced document beside this one, or below the root, but never outside the root (V11).
 
-        `noun` is what messages call it.
+        `noun` is its name in messages.
         """
         if reference.startswith("/") or "\\" in reference:
             return _outside(reference, noun, "is not a relative path with `/`")
         beside = os.path.normpath(os.path.join(os.path.dirname(source.name), reference))
         if _leaves(beside):
-            return _outside(reference, noun, "leaves the project by `..`")
-        if len(reference) > LONGEST_PATH:  # links in it would be followed one by one, each from the root on
-            return Refusal("RD001", f"the path has more than {LONGEST_PATH:,} characters", "correct the path")
+            return _outside(reference, noun, "leaves the project with `..`")
+        if len(reference) > LONGEST_PATH:  # each link in it would be resolved from the root
+            return Refusal("RD001", f"the path has more than {LONGEST_PATH:,} characters", "fix the path")
         try:
             return self._find(source, reference, beside, noun)
         except (OSError, RuntimeError, ValueError) as error:
-            return Refusal("RD001", f"`{reference}` cannot be looked up: {error}", "correct the path")
+            return Refusal("RD001", f"cannot look up `{reference}`: {error}", "fix the path")
 
     def find_below(self, source: Source, reference: str) -> Located | Refusal | None:
-        """The file that a document names by a path from its own folder; None if there is none.
+        """Return the file at a path from the document's folder, or None if there is none.
 
-        It lies in that folder or below it, whatever links there are, and the path never goes up.
+        The file must be in that folder or below it, also after resolving links, and the path may not go up.
         """
         folder = os.path.normpath(os.path.join(self.root, os.path.dirname(source.name)))
         parts = [part for part in reference.split("/") if part not in ("", ".")]
@@ -96,7 +97,7 @@ class Project(Struct, frozen=True):
         try:
             file = self.disk.resolve(os.path.join(folder, reference))
             if not is_below(file, folder):
-                return _beyond(reference, "leads out of the folder of the document through a link")
+                return _beyond(reference, "leads out of the document's folder through a link")
             if not self.disk.exists(file):
                 return None
         except (OSError, RuntimeError, ValueError) as error:
@@ -105,9 +106,9 @@ class Project(Struct, frozen=True):
         return Located(file, _shown(source, own), own, self.disk)
 
     def find_above(self, source: Source, name: str) -> Located | Refusal | None:
-        """The file of this name, a path with `/`, in the folder of a document, else in the nearest folder above it.
+        """Return the file of this name in the document's folder or the nearest folder above it, or None.
 
-        It lies in the project, whatever links there are; None if there is none.
+        The name is a path with `/`. The file must be in the project, also after resolving links.
         """
         folder = os.path.dirname(source.name)
         for above in _upwards(folder):
@@ -125,15 +126,15 @@ class Project(Struct, frozen=True):
                 own = self._name(file)
                 return Located(file, _shown(source, own), own, self.disk)
         problem = f"there is no {noun} `{reference}` in this folder or in the project root"
-        return Refusal("RD301", problem, "correct the path; `rdc check --no-link` checks a document on its own")
+        return Refusal("RD301", problem, "fix the path, or check only this document with `rdc check --no-link`")
 
     def _name(self, file: str) -> str:
-        """The path of a file in the project, from the root with `/`."""
+        """Return a file's path from the project root, with `/`."""
         return os.path.relpath(file, self.root).replace(os.sep, "/")
 
 
 def _upwards(folder: str) -> Iterator[str]:
-    """A folder and all above it, by their paths."""
+    """Yield a folder and all folders above it."""
     yield folder
     while (above := os.path.dirname(folder)) != folder:
         folder = above
@@ -145,33 +146,33 @@ def _leaves(name: str) -> bool:
 
 
 def _shown(source: Source, name: str) -> str:
-    """What messages call a document: relative to where the user called the one that refers to it from."""
+    """Return a document's path in messages: relative to the same folder as the referring document's path."""
     base = source.path.removesuffix(source.name) if source.path.endswith(source.name) else ""
     return base + name
 
 
 def _outside(reference: str, noun: str, problem: str) -> Refusal:
-    remedy = f"name the {noun} by a relative path inside the project (the folder with `.git` or `rdc.toml`)"
+    remedy = f"use a relative path to a {noun} inside the project (the folder with `.git` or `rdc.toml`)"
     return Refusal("RD302", f"`{reference}` {problem}", remedy)
 
 
 def _beyond(reference: str, problem: str) -> Refusal:
-    remedy = "name a file in the folder of the document, or in a folder below it"
+    remedy = "use a file in the document's folder or below it"
     return Refusal("RD740", f"`{reference}` {problem}", remedy)
 
 
 def open_project(path: str) -> Project:
-    """The project of a file: the nearest folder above it with `.git` or a configuration, else its own folder."""
+    """Return a file's project: the nearest folder above it with `.git` or a configuration, or its own folder."""
     return project_around(os.path.dirname(os.path.realpath(path)))
 
 
 def project_around(folder: str) -> Project:
-    """The project of what lies in a folder, whose path is absolute and without links."""
+    """Return the project of a folder, which must be an absolute path without links."""
     return Project(next(filter(is_root, _upwards(folder)), folder))
 
 
 def is_root(folder: str) -> bool:
-    """Whether a folder is the root of a project, by its files."""
+    """Return whether a folder is the root of a project."""
     if any(os.path.exists(os.path.join(folder, name)) for name in (GIT, CONFIGURATION)):
         return True
     try:
@@ -181,10 +182,9 @@ def is_root(folder: str) -> bool:
 
 
 class Configuration(Struct, frozen=True):
-    """The options that hold for all documents of a project, what is wrong with them, and the file by its path.
+    """The options for all documents of a project, the diagnostics for them, and the configuration file.
 
-    `own` has the keys in `OWN_KEYS` as they are written. `ignored` are the codes of the warnings and notes that the
-    project asks rdc to ignore.
+    `own` has the keys in `OWN_KEYS` as written. `ignored` are the codes of warnings and notes that the project ignores.
     """
 
     options: Options
@@ -192,10 +192,11 @@ class Configuration(Struct, frozen=True):
     sources: dict[str, Source]
     own: Table = Table()
     ignored: frozenset[str] = frozenset()
+    docs_url: str = ""
 
 
 def read_configuration(project: Project, options: Sequence[Option[Any]]) -> Configuration:
-    """The project's configuration: `rdc.toml`, else `[tool.rdc]`; `options` are those of all formats."""
+    """Return the project's configuration from `rdc.toml` or `[tool.rdc]`; `options` are those of all formats."""
     own = os.path.join(project.root, CONFIGURATION)
     file = own if project.disk.exists(own) else os.path.join(project.root, PYPROJECT)
     try:
@@ -203,7 +204,7 @@ def read_configuration(project: Project, options: Sequence[Option[Any]]) -> Conf
     except FileNotFoundError:
         text = ""
     except (OSError, ValueError) as error:
-        found = [_invalid(os.path.relpath(file), f"it cannot be read: {error}")] if file == own else []
+        found = [_invalid(os.path.relpath(file), f"cannot read the file: {error}")] if file == own else []
         return Configuration(Options(), found, {})
     if not text or (file != own and _SECTION not in text):
         return Configuration(Options(), [], {})
@@ -232,12 +233,14 @@ def _configuration(source: Source, section: tuple[str, ...], known: Known) -> Co
     if wrong := _wrong_version(own, places):
         return Configuration(Options(), [wrong], {source.path: source})
     ignored, wrong_codes = _ignored(own, place, spans)
+    docs_url, wrong_address = _docs_url(own, place, spans)
     options, found = read_options(rest, place, spans, known)
-    return Configuration(options, [*found, *wrong_codes], {source.path: source}, Table(own, places), ignored)
+    wrong_keys = [*found, *wrong_codes, *wrong_address]
+    return Configuration(options, wrong_keys, {source.path: source}, Table(own, places), ignored, docs_url)
 
 
 def _ignored(own: Mapping[str, object], place: Place, spans: Spans) -> tuple[frozenset[str], list[Diagnostic]]:
-    """The codes that the project ignores, and what is wrong with them (B-10)."""
+    """Return the codes that the project ignores, and the diagnostics for invalid ones (B-10)."""
     if CHECK not in own:
         return frozenset(), []
     from compiler.suppression import read_check  # noqa: PLC0415 (few projects ignore anything)
@@ -245,8 +248,17 @@ def _ignored(own: Mapping[str, object], place: Place, spans: Spans) -> tuple[fro
     return read_check(own[CHECK], replace(place, span=spans.get((CHECK,))), below(spans, CHECK))
 
 
+def _docs_url(own: Mapping[str, object], place: Place, spans: Spans) -> tuple[str, list[Diagnostic]]:
+    """Return the address to which messages link, "" for none, and the errors in it."""
+    if DOCS_URL not in own:
+        return "", []
+    from compiler.documentation import read_docs_url  # noqa: PLC0415 (few projects publish the documentation)
+
+    return read_docs_url(own, replace(place, span=spans.get((DOCS_URL,))))
+
+
 def _parted(table: object) -> tuple[dict[str, object], object]:
-    """The keys about the project, and what else stands in a configuration."""
+    """Split a configuration into the keys about the project and the other keys."""
     if not isinstance(table, Mapping):
         return {}, table
     own = {name: table[name] for name in OWN_KEYS if name in table}
@@ -254,7 +266,7 @@ def _parted(table: object) -> tuple[dict[str, object], object]:
 
 
 def _wrong_version(own: Mapping[str, object], places: Places) -> Diagnostic | None:
-    """What is wrong if the project requires another version of rdc (B-1)."""
+    """Return a diagnostic if the project requires another version of rdc (B-1)."""
     wanted = own.get(REQUIRED_VERSION)
     if wanted is None:
         return None
@@ -264,12 +276,13 @@ def _wrong_version(own: Mapping[str, object], places: Places) -> Diagnostic | No
     try:
         is_met = SpecifierSet(text if text[:1] in "<>=!~" else f"=={text}").contains(__version__, prereleases=True)
     except InvalidSpecifier:
-        return place.finding(f"`{REQUIRED_VERSION}` is no version", f'write `{REQUIRED_VERSION} = "=={__version__}"`')
+        problem = f"`{REQUIRED_VERSION}` is not a valid version"
+        return place.finding(problem, f'write `{REQUIRED_VERSION} = "=={__version__}"`')
     if is_met:
         return None
-    problem = f"this project requires rdc {wanted}, and this is rdc {__version__}"
+    problem = f"this project requires rdc {wanted}, but this is rdc {__version__}"
     return Diagnostic("RD542", place.path, place.span, problem, f"install that version, or change `{REQUIRED_VERSION}`")
 
 
 def _invalid(path: str, problem: str) -> Diagnostic:
-    return Place("RD501", path, None).finding(problem, "correct the file; `rdc explain RD501` shows an example")
+    return Place("RD501", path, None).finding(problem, "fix the file; `rdc explain RD501` shows an example")

@@ -1,6 +1,6 @@
-"""The records of a run of a step specification (B14): the models of its files, and their JSON Schemas.
+"""Models and JSON Schemas for the files of a step specification's run (B14).
 
-A run may write more fields than these. `runtime_shim/run_records.py` writes them.
+A run may write more fields. `runtime_shim/run_records.py` writes them.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Time = Annotated[
     ),
 ]
 RunId = Annotated[
-    str, Field(pattern=r"^run-[0-9]{14}-[0-9a-f]{8}$", description="The run: when it began, and a number.")
+    str, Field(pattern=r"^run-[0-9]{14}-[0-9a-f]{8}$", description="The run's ID: start time and a random number.")
 ]
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 Level = Literal["L0", "L1", "L2"]
@@ -46,14 +46,14 @@ class _Part(BaseModel):
 
 
 class Violation(_Part):
-    """What a guardrail has found."""
+    """A violation of a guardrail."""
 
-    rule: str = Field(description="The word or pattern that is not allowed.")
-    where: str = Field(description="Where it stands: a field of the specification, or a file.")
+    rule: str = Field(description="The forbidden word or pattern.")
+    where: str = Field(description="The place: a field of the specification, or a file.")
 
 
 class GuardrailReport(_Part):
-    """What the guardrails on the inputs or outputs of a step have found."""
+    """The results of a step's guardrails on its inputs or outputs."""
 
     stage: Literal["input", "output"]
     status: Literal["passed", "failed"]
@@ -62,7 +62,7 @@ class GuardrailReport(_Part):
 
 
 class Guardrails(_Part):
-    """The reports of both guardrails; null where none are configured, or where the step did not come so far."""
+    """The reports of both guardrails; null if none are configured or the step did not get that far."""
 
     input: GuardrailReport | None
     output: GuardrailReport | None
@@ -81,29 +81,29 @@ class ToolCall(_Part):
 
 
 class RunStep(_Part):
-    """A step as it stands in a run."""
+    """The state of a step in a run."""
 
     step_id: str
     name: str
     status: Literal["pending", "running", "blocked", "failed", "completed"]
-    attempts: int = Field(ge=0, description="How often it was tried, over all resumes, since its gate was passed.")
+    attempts: int = Field(ge=0, description="The number of attempts since the gate's approval, over all resumes.")
     started_at: Time | None
     ended_at: Time | None
     error: str | None
     inputs: dict[str, Any]
     outputs: list[str]
-    tools: list[ToolCall] = Field(description="The calls of tools of its last attempt.")
-    telis_context: Any = Field(description="What the context command answered; null without one.")
+    tools: list[ToolCall] = Field(description="The tool calls of the last attempt.")
+    telis_context: Any = Field(description="The answer of the context command; null without one.")
     guardrails: Guardrails
 
 
 class Manifest(_Part):
-    """A run as a whole. It is written last of all files."""
+    """A run as a whole; this file is written last."""
 
     run_id: RunId
     workflow: dict[str, Any]
     status: Literal["running", "blocked", "failed", "completed"]
-    step_specs: list[dict[str, Any]] = Field(description="The specifications of the steps, placeholders filled in.")
+    step_specs: list[dict[str, Any]] = Field(description="The step specifications with placeholders filled in.")
     steps: list[RunStep]
     current_step: str | None
     created_at: Time
@@ -111,14 +111,14 @@ class Manifest(_Part):
 
 
 class Payload(_Part):
-    """What an event tells; each kind has more fields."""
+    """The details of an event; each event type has more fields."""
 
     run_id: RunId
     timestamp: Time
 
 
 class Event(_Part):
-    """Something that happened."""
+    """Something that happened in the run."""
 
     event_type: EventType
     run_id: RunId
@@ -128,7 +128,7 @@ class Event(_Part):
 
 
 class Gate(_Part):
-    """A gate that the run has come to."""
+    """A gate that the run has reached."""
 
     gate_id: str
     step_id: str
@@ -141,12 +141,12 @@ class Gate(_Part):
     approved_at: Time | None = None
     note: str | None = None
     earlier: list[dict[str, Any]] = Field(
-        default=[], description="Where it was rejected and asked for again: each time."
+        default=[], description="Earlier rejections, if the gate was rejected and requested again."
     )
 
 
 class Approval(_Part):
-    """An approval: who let the run through a gate."""
+    """The approval of a gate by a person."""
 
     gate_id: str
     step_id: str
@@ -156,7 +156,7 @@ class Approval(_Part):
 
 
 class ToolResult(ToolCall):
-    """A call of a tool, with the step and the attempt that made it."""
+    """A tool call with its step and attempt."""
 
     step_id: str
     attempt: int = Field(ge=1)
@@ -165,7 +165,7 @@ class ToolResult(ToolCall):
 class Artifact(_Part):
     """An output of a completed step."""
 
-    path: str = Field(description="Relative to the folder in which the run was begun.")
+    path: str = Field(description="The path, relative to the folder where the run started.")
     sha256: Sha256
     step_id: str
     evidence_ids: list[str]
@@ -173,7 +173,7 @@ class Artifact(_Part):
 
 
 class Evidence(_Part):
-    """A record of evidence for what a step claims."""
+    """A record of evidence for a claim of a step."""
 
     id: str
     claim: str
@@ -188,7 +188,7 @@ class Evidence(_Part):
 
 
 class Rationale(_Part):
-    """A design rationale record as an executor has handed it over."""
+    """A design rationale record from an executor."""
 
     step_id: str
     recorded_at: Time
@@ -204,7 +204,7 @@ class Entry(_Part):
 
 
 class Timeline(_Part):
-    """Everything that the records tell, in the order of time."""
+    """All records of a run in chronological order."""
 
     run_id: RunId
     generated_at: Time
@@ -222,9 +222,9 @@ RECORDS: dict[str, Any] = {
     "drrs": list[Rationale],
     "timeline": Timeline,
 }
-"""What stands in each file of a run's folder, by its name without `.json`."""
+"""The model of each file in a run's folder, by file name without `.json`."""
 
 
 def schema(name: str) -> dict[str, Any]:
-    """The JSON Schema of a file of a run."""
+    """Return the JSON Schema of a file in a run's folder."""
     return {"$schema": _VERSION, **TypeAdapter(RECORDS[name]).json_schema()}

@@ -1,6 +1,6 @@
-"""Regular expressions that are compiled when they are first used.
+"""Compile regular expressions on first use.
 
-A start of rdc would spend a seventh of its time on expressions that the document at hand does not need.
+Otherwise rdc would spend a seventh of its start-up time on expressions that a document doesn't need.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 _METHODS = ("match", "fullmatch", "search", "finditer", "findall", "split", "sub", "subn")
 
 if TYPE_CHECKING:
-    Regex = re.compile  # with the methods and the types of those that are compiled at once
+    Regex = re.compile  # has the same methods and types
 else:
 
     class Regex:
-        """A regular expression with the methods of `re.Pattern`; raises `re.error` at its first use if it is none."""
+        """A regular expression with the methods of `re.Pattern`; raises `re.error` on first use if it is invalid."""
 
         __slots__ = ("flags", "pattern", *_METHODS)
 
@@ -23,8 +23,8 @@ else:
             self.pattern = pattern
             self.flags = flags
 
-        def __getattr__(self, name: str) -> Any:  # noqa: ANN401 (a method, whichever it is)
-            """Compile the expression; from then on its methods are found as attributes of this object."""
+        def __getattr__(self, name: str) -> Any:  # noqa: ANN401 (one of the methods)
+            """Compile the expression; later calls find its methods as attributes of this object."""
             if name not in _METHODS:
                 raise AttributeError(name)
             compiled = re.compile(self.pattern, self.flags)

@@ -1,4 +1,4 @@
-"""Keys that look like a safeguard: ignoring one would let a run go on where its author wants a person to decide."""
+"""Recognize keys that look like a safeguard: ignoring one would let a run continue without a person's decision."""
 
 from __future__ import annotations
 
@@ -8,5 +8,5 @@ _WORDS = frozenset({"human", "humans", "gate", "gates", "approval", "approvals",
 
 
 def looks_like_safeguard(key: str) -> bool:
-    """Tell whether a key has the name of a safeguard, in any spelling: `human_gate`, `humanGate`, `Human-Gate`."""
+    """Return whether a key is named like a safeguard, in any spelling: `human_gate`, `humanGate`, `Human-Gate`."""
     return re.sub(r"[\s_-]", "", key).casefold() in _WORDS

@@ -1,4 +1,4 @@
-"""Whether two values are the same, apart from where they were written: the proof that a rewrite changed nothing."""
+"""Compare two values apart from their places in documents, to prove that a rewrite changed nothing."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from compiler.source import Span
 
 
 def same(one: object, other: object) -> bool:
-    """Whether two values are equal, apart from what says where they were written."""
+    """Return whether two values are equal, apart from their places in documents."""
     if type(one) is not type(other):
         return False
     if one is other or isinstance(one, str | int):

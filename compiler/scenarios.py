@@ -1,6 +1,6 @@
-"""The scenarios of a document: named runs with the end that they should have (S1), whatever its format.
+"""Read the scenarios of a document in any format: named runs with an expected result (S1).
 
-What happens in a run, each format writes in keys of its own; a front end brings how these are read (`Keys`).
+Each format describes a run with its own keys; the front end provides a reader for them (`Keys`).
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ _COMMON = ("result", "description")
 
 
 class Reply(Struct, frozen=True):
-    """The word or the text that answers a step: that one, or None for whichever asks next.
+    """A reply to a step, or to the next question if `step` is None.
 
-    `values` are those that come with it where a command was not run (E2).
+    `values` are outputs that come with the reply if the command was not run (E2).
     """
 
     step: str | None
@@ -36,7 +36,7 @@ class Reply(Struct, frozen=True):
 
 
 class Goto(Struct, frozen=True):
-    """The operator's own jump: the run goes on at that step. `spelled` is what the format calls it."""
+    """A jump by the operator to a step; `spelled` is the format's name for it."""
 
     step: str
     span: Span | None
@@ -44,7 +44,7 @@ class Goto(Struct, frozen=True):
 
 
 class Unclear(Struct, frozen=True):
-    """What cannot be understood or carried out, what is wrong with it, and what to do, if its format cannot tell."""
+    """An unclear or impossible event, with the problem and the remedy, or "" for the format's usual remedy."""
 
     problem: str
     span: Span | None
@@ -52,7 +52,7 @@ class Unclear(Struct, frozen=True):
 
 
 class Said(Struct, frozen=True):
-    """What the agent or the tool of a step says when it is called; no text where the call fails."""
+    """The answer of a step's agent or tool; `text` is None if the call fails."""
 
     step: str
     text: str | None
@@ -63,10 +63,10 @@ Event = Reply | Said | Goto | Unclear
 
 
 class Script(Struct, frozen=True):
-    """What happens in a run, in order, with the values of the inputs that it is started with.
+    """The events of a run in order, with the values of its inputs.
 
-    With `prompted` no command is executed: each reply decides the step that is next, whatever it is. `outputs` are the
-    texts that must have come of it at the end, by name or by step.
+    With `prompted`, no command is executed: each reply is the outcome of the next step. `outputs` are the expected
+    strings at the end, by name or by step.
     """
 
     replies: tuple[Event, ...]
@@ -76,7 +76,7 @@ class Script(Struct, frozen=True):
 
 
 class Scenario(Struct, frozen=True):
-    """One scenario: what happens in it, as in `Script`, and how the run must end."""
+    """A scenario: its events as in `Script`, and the expected result."""
 
     name: str
     description: str
@@ -88,52 +88,52 @@ class Scenario(Struct, frozen=True):
 
     @property
     def answers(self) -> tuple[Reply, ...]:
-        """The replies alone, in order."""
+        """The replies, in order."""
         return tuple(event for event in self.replies if isinstance(event, Reply))
 
     @property
     def jumps(self) -> tuple[Goto, ...]:
-        """The jumps alone, in order."""
+        """The jumps, in order."""
         return tuple(event for event in self.replies if isinstance(event, Goto))
 
 
 class Flaw(Struct, frozen=True):
-    """What is wrong in the form of one scenario, and the path to it from there."""
+    """A problem with the form of a scenario, and its path within the scenario."""
 
     path: KeyPath
     text: str
 
 
 Locate = Callable[[KeyPath], Span | None]
-"""Where a key or an item of a scenario stands, else what is around it."""
+"""Returns the place of a scenario's key or item, or of the part around it."""
 
 
 class Keys(Struct, frozen=True):
-    """The keys in which a format writes what happens, beside the common ones, and how their values are read."""
+    """A format's own keys for the events of a run, and the reader of their values."""
 
     names: frozenset[str]
     read: Callable[[Mapping[str, object], Locate], Script | list[Flaw]]
 
 
 class Problem(Struct, frozen=True):
-    """What is wrong in the form of the scenarios."""
+    """A problem with the form of the scenarios."""
 
     text: str
     span: Span | None
 
 
 def read_scenarios(value: object, spans: Spans, keys: Keys) -> tuple[tuple[Scenario, ...], list[Problem]]:
-    """The scenarios in a plain value, and each error of form; a scenario with errors is left out.
+    """Return the scenarios in a plain value, and all problems with their form; scenarios with problems are left out.
 
     Args:
-        value: What stands under `scenarios`.
-        spans: Where that stands, and each key and item in it.
+        value: The value of `scenarios`.
+        spans: The spans of that value and of its keys and items.
         keys: The format's own keys.
     """
     if value is None:
         return (), []
     if not isinstance(value, Mapping):
-        return (), [Problem("the scenarios are not a mapping of names to scenarios", nearest(spans, ()))]
+        return (), [Problem("the scenarios must be a mapping of names to scenarios", nearest(spans, ()))]
     scenarios: list[Scenario] = []
     found: list[Problem] = []
     for key, content in value.items():
@@ -152,7 +152,7 @@ def read_scenarios(value: object, spans: Spans, keys: Keys) -> tuple[tuple[Scena
 
 def _read(name: str, content: object, keys: Keys, locate: Locate) -> Scenario | list[Flaw]:
     if not isinstance(content, Mapping):
-        return [Flaw((), "it is not a mapping")]
+        return [Flaw((), "it must be a mapping")]
     script = keys.read(content, locate)
     flaws = [*_unknown(content, keys), *(script if isinstance(script, list) else ()), *_common_flaws(content)]
     if flaws or isinstance(script, list):
@@ -170,6 +170,6 @@ def _unknown(content: Mapping[str, object], keys: Keys) -> Iterator[Flaw]:
 
 def _common_flaws(content: Mapping[str, object]) -> Iterator[Flaw]:
     if content.get("result") not in get_args(Result):
-        yield Flaw(("result",), f"`result` is {' or '.join(get_args(Result))}")
+        yield Flaw(("result",), f"`result` must be {' or '.join(get_args(Result))}")
     if isinstance(content.get("description", ""), (list, Mapping)):
-        yield Flaw(("description",), "`description` is not a string")
+        yield Flaw(("description",), "`description` must be a string")

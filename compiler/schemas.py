@@ -1,6 +1,6 @@
-"""The JSON Schemas that rdc publishes, for editors and other tools: one entry in `SCHEMAS` for each.
+"""The JSON Schemas that rdc publishes for editors and other tools, each with an entry in `SCHEMAS`.
 
-Each is in `docs/NAME.schema.json` too, which `make golden` writes.
+Each is also in `docs/NAME.schema.json`, which `make golden` writes.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from msgspec import Struct
 
 
 class Schema(Struct, frozen=True):
-    """A schema that is published: a line about what it describes, and the module whose function `schema` makes it.
+    """A published schema: a summary, and the module whose function `schema` creates it.
 
-    A module that makes several takes what it is about.
+    If a module creates several schemas, `about` is the argument that selects one.
     """
 
     summary: str
@@ -23,7 +23,7 @@ class Schema(Struct, frozen=True):
     about: tuple[str, ...] = ()
 
     def text(self) -> str:
-        """The schema as it is published."""
+        """Return the schema as published."""
         made: dict[str, Any] = import_module(self.module).schema(*self.about)
         return json.dumps(made, indent=2, sort_keys=True) + "\n"
 

@@ -1,4 +1,4 @@
-"""What was probably meant by a name that there is not."""
+"""Suggest a similar known name for an unknown one."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 MOST_COMPARED = 1000
 LONGEST_COMPARED = 100
-"""In characters: to compare takes time, and nobody misspells longer names."""
+"""The longest name to compare, in characters: longer names are rarely misspelled, and comparing is slow."""
 FORMER: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "unit": ("step", "of", "id"),
@@ -17,11 +17,11 @@ FORMER: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "values": ("outputs",),
     }
 )
-"""What names of drafts of rdc are called today, so that the suggestion is right: `of` in a register, `id` in a jump."""
+"""Today's names for names in early drafts of rdc, as better suggestions: `of` in a register, `id` in a jump."""
 
 
 def nearest_name(name: str, known: Iterable[str]) -> str:
-    """The nearest of the names that there are, "" if none is near."""
+    """Return the most similar known name, or "" if none is similar."""
     known = list(islice(known, MOST_COMPARED))
     if today := next((new for new in FORMER.get(name, ()) if new in known), ""):
         return today
@@ -33,6 +33,6 @@ def nearest_name(name: str, known: Iterable[str]) -> str:
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """`; did you mean …?` with the nearest of the names that there are, "" if none is near."""
+    """Return `; did you mean …?` with the most similar known name, or "" if none is similar."""
     nearest = nearest_name(name, known)
     return f"; did you mean `{nearest}`?" if nearest else ""

@@ -1,4 +1,4 @@
-"""Warnings and notes that a document or a project asks rdc to ignore, and comments that ask for nothing."""
+"""Ignore warnings and notes at the request of a document or project, and report ignore comments without effect."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from compiler.source import IGNORE, Source, Span, Spans
 from compiler.suggestions import did_you_mean
 
 OF_TARGETS = "RD5"
-"""How the codes begin whose findings only targets and commands report: a comment for one may well be of use."""
+"""The start of codes that only targets and commands report; a comment for such a code may be useful."""
 
 
 class Ignores(Struct, frozen=True):
-    """What is ignored: codes in the whole project, and by file the comments in it."""
+    """The ignored codes of a project, and the ignore comments by file."""
 
     codes: frozenset[str]
     comments: Mapping[str, tuple[Comment, ...]]
 
     @classmethod
     def of(cls, codes: frozenset[str], sources: Iterable[Source], markdown: frozenset[str]) -> Ignores:
-        """The ignores of a project and of the sources; those at the paths `markdown` are Markdown."""
+        """Return the ignores of a project and of sources; `markdown` are the paths of Markdown sources."""
         found = {
             source.path: tuple(comments_in(source, is_markdown=source.path in markdown or source.path.endswith(".md")))
             for source in sources
@@ -33,7 +33,7 @@ class Ignores(Struct, frozen=True):
         return cls(codes, found)
 
     def kept(self, found: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
-        """The findings that are not ignored. Errors always are kept."""
+        """Return the diagnostics that are not ignored; errors are always kept."""
         return tuple(item for item in found if not self._ignores(item))
 
     def _ignores(self, item: Diagnostic) -> bool:
@@ -46,41 +46,42 @@ class Ignores(Struct, frozen=True):
         )
 
     def useless(self, path: str, found: Iterable[Diagnostic], *, is_complete: bool) -> Iterator[Diagnostic]:
-        """A warning for each code of a document's comments that silences none of these findings.
+        """Warn about each code in a document's comments that ignores none of these diagnostics.
 
-        Only if they are complete, it is known that there is nothing to silence: an error hides later findings.
+        This is only known if the diagnostics are complete, because an error hides later ones.
         """
         found = [item for item in found if item.path == path]
         for comment in self.comments.get(path, ()):
             if not comment.words:
-                yield _useless(path, comment, "", "this comment names no diagnostic", "name a code, such as RD405")
+                yield _useless(path, comment, "", "this comment has no diagnostic code", "add a code, such as RD405")
             for word in comment.words:
                 yield from _problem(path, comment, word, found, is_complete=is_complete)
 
 
 def code_of(word: str) -> str | None:
-    """The code that a word means: `RD405`, or its name `tolerated-failure`; None if there is none."""
+    """Return the code for `RD405` or its name `tolerated-failure`, or None if there is none."""
     if word in CODES:
         return word
     return next((code for code, known in CODES.items() if known.name == word), None)
 
 
 def read_check(value: object, place: Place, spans: Spans) -> tuple[frozenset[str], list[Diagnostic]]:
-    """The codes that a project ignores: `ignore` of its table `check`, and what is wrong there."""
+    """Return the codes that a project ignores (`ignore` in its table `check`), and the diagnostics for them."""
     if not isinstance(value, Mapping):
-        return frozenset(), [place.finding("`check` is not a table", 'write `[check]`, and `ignore = ["RD405"]` below')]
+        remedy = 'write `[check]` with `ignore = ["RD405"]` below it'
+        return frozenset(), [place.finding("`check` must be a table", remedy)]
     found: list[Diagnostic] = []
     for key in value:
         if key != "ignore":
             own = Place(place.code, place.path, spans.get((str(key),), place.span))
-            problem = f"`check` has no key `{key}`{did_you_mean(str(key), ['ignore'])}"
-            found.append(own.finding(problem, "its only key is `ignore`"))
+            problem = f"there is no key `{key}` in `check`{did_you_mean(str(key), ['ignore'])}"
+            found.append(own.finding(problem, "use the key `ignore`"))
     own = Place(place.code, place.path, spans.get(("ignore",), place.span))
     words = value.get("ignore", [])
     if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
-        return frozenset(), [*found, own.finding("`ignore` is not a list of codes", 'write `ignore = ["RD405"]`')]
+        return frozenset(), [*found, own.finding("`ignore` must be a list of codes", 'write `ignore = ["RD405"]`')]
     refused = filter(None, map(_refusal, words))
-    found += [own.finding(reason, "name the code of a warning or note, such as RD405") for reason in refused]
+    found += [own.finding(reason, "use the code of a warning or note, for example RD405") for reason in refused]
     return frozenset(code for word in words if (code := code_of(word)) and not _refusal(word)), found
 
 
@@ -89,7 +90,7 @@ def _is_for(comment: Comment, item: Diagnostic) -> bool:
 
 
 def _refusal(word: str) -> str:
-    """Why a word cannot be ignored; "" if it can."""
+    """Return why a code cannot be ignored, or "" if it can."""
     code = code_of(word)
     if code is None:
         known = [known.name for known in CODES.values()]
@@ -101,13 +102,13 @@ def _problem(
     path: str, comment: Comment, word: str, found: Iterable[Diagnostic], *, is_complete: bool
 ) -> Iterator[Diagnostic]:
     if reason := _refusal(word):
-        yield _useless(path, comment, word, reason, "name a warning or note that the next line has, or remove it")
+        yield _useless(path, comment, word, reason, "use a warning or note of the next line, or remove the code")
         return
     code = code_of(word) or ""
     is_known = is_complete and not code.startswith(OF_TARGETS)
     if is_known and not any(item.code == code and _is_for(comment, item) for item in found):
         where = f"line {comment.target}" if comment.target else "the end of the document"
-        yield _useless(path, comment, word, f"this comment silences nothing: {where} has no {word}", "remove it")
+        yield _useless(path, comment, word, f"this comment has no effect: {where} has no {word}", "remove it")
 
 
 def _useless(path: str, comment: Comment, word: str, problem: str, remedy: str) -> Diagnostic:

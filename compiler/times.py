@@ -1,21 +1,21 @@
-"""Lengths of time, as people say them."""
+"""Read and write durations such as `10m`."""
 
 from __future__ import annotations
 
 from compiler.regex import Regex
 
 LONGEST_TIME = 366 * 24 * 3600
-"""In seconds."""
+"""The longest duration in seconds."""
 
 _DURATION = Regex(r"([0-9]{1,9})([smh])")
 _SECONDS = {"s": 1, "m": 60, "h": 3600}
 
 _SHORT = 120
-"""In seconds: less than this is said in seconds."""
+"""The limit below which durations are written in seconds."""
 
 
 def spoken(seconds: int) -> str:
-    """Some seconds in hours, minutes and seconds: `90 s`, `10 min`, `1 h 30 min`."""
+    """Return a duration in hours, minutes and seconds: `90 s`, `10 min`, `1 h 30 min`."""
     if seconds < _SHORT:
         return f"{seconds} s"
     minutes, rest = divmod(seconds, 60)
@@ -24,7 +24,7 @@ def spoken(seconds: int) -> str:
 
 
 def read_duration(value: object) -> int | None:
-    """The seconds of `90s`, `10m` or `2h`; None for what is no such text, or too long a time."""
+    """Return the seconds of `90s`, `10m` or `2h`, or None for an invalid or too long duration."""
     match = _DURATION.fullmatch(value) if isinstance(value, str) else None
     if match is None:
         return None
@@ -33,7 +33,7 @@ def read_duration(value: object) -> int | None:
 
 
 def duration_remedy(value: object) -> str:
-    """What to write for something that is no duration."""
+    """Return the remedy for an invalid duration."""
     written = str(value)
     is_number = written.isascii() and written.isdigit() and len(written) < 9 and bool(int(written))
-    return f"write `{written}s` or `{written}m`" if is_number else "write a time such as `90s`, `10m` or `2h`"
+    return f"write `{written}s` or `{written}m`" if is_number else "write a duration such as `90s`, `10m` or `2h`"

@@ -1,4 +1,4 @@
-"""Where the keys of a TOML text stand: the reader of the standard library does not tell."""
+"""Find the places of keys in TOML text, which the standard library's reader doesn't provide."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ _KEY = Regex(rf"\s*({_NAMES})\s*=")
 
 
 def find_keys(source: Source) -> dict[KeyPath, Span]:
-    """The lines of headers and keys, as far as they can be told from the look of a line.
+    """Return the lines of headers and keys that a line's form reveals.
 
-    What is found twice is left out: TOML has each key once, so one of the two stands in a text of several lines. So is
-    what stands in a value of one line; it is for the caller to point at the key around it.
+    A path that is found twice is left out, because one of the two must be inside a multi-line string. Keys within a
+    one-line value are left out too; the caller can use the key around them.
     """
     spans: dict[KeyPath, Span] = {}
     found: Counter[KeyPath] = Counter()
@@ -42,7 +42,7 @@ def find_keys(source: Source) -> dict[KeyPath, Span]:
 
 
 def check_numbers(value: object) -> None:
-    """Raises ValueError for a whole number of more than 64 bits: TOML has none, but the reader takes them."""
+    """Raise ValueError for a whole number of more than 64 bits, which TOML forbids but the reader accepts."""
     pending = [value]
     while pending:
         item = pending.pop()

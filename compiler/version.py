@@ -1,3 +1,3 @@
-"""The version of rdc, which stands in everything that it generates."""
+"""The version of rdc, which is part of everything that it generates."""
 
 __version__ = "0.1.0"

@@ -1,6 +1,6 @@
-"""The nodes of a YAML text from the events of libyaml.
+"""Compose the nodes of YAML text from libyaml's events.
 
-PyYAML's composer in C crashes on deeply nested text, and the one in Python asks for each event three times.
+PyYAML's C composer crashes on deeply nested text, and the Python composer requests each event three times.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from compiler.yaml_nodes import MAPPING, SEQUENCE, TEXT, TooLargeError, as_text,
 
 _SCALAR: Any = yaml.ScalarEvent
 _ALIAS: Any = yaml.AliasEvent
-"""Typed as anything, since the events of libyaml have other types than typeshed says."""
+"""Typed as Any, because libyaml's events have other types than typeshed declares."""
 
 CollectionType = TypeVar("CollectionType", yaml.MappingNode, yaml.SequenceNode)
 
 
 def compose(text: str) -> yaml.Node | None:
-    """The root of a text, None for an empty one.
+    """Return the root node of a text, or None if it is empty.
 
     Raises:
         TooLargeError: It has too many values.
-        yaml.YAMLError: The parser in Python reads the text in another way, or has more to say of what is wrong.
+        yaml.YAMLError: The Python parser reads the text differently, or reports a better error.
     """
     return _Composer(text).root()
 
@@ -39,7 +39,7 @@ class _Composer:
         self._count = 0
 
     def root(self) -> yaml.Node | None:
-        """The root of the only document."""
+        """Return the root of the only document."""
         self._event()
         if isinstance(self._event(), yaml.StreamEndEvent):
             return None

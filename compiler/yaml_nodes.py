@@ -1,6 +1,6 @@
-"""YAML as nodes: by libyaml where it reads a text as PyYAML's parser in Python does, else by that parser.
+"""Compose YAML nodes with libyaml if PyYAML's Python parser reads the text in the same way, otherwise with that parser.
 
-Only the safe loader is used, keys are the texts that are written, and there are at most so many values.
+Only the safe loader is used, keys are the strings as written, and the number of values is limited.
 """
 
 from __future__ import annotations
@@ -20,25 +20,25 @@ SEQUENCE, MAPPING = "tag:yaml.org,2002:seq", "tag:yaml.org,2002:map"
 INTEGER, FLOAT = "tag:yaml.org,2002:int", "tag:yaml.org,2002:float"
 
 LARGEST_VALUE = 100_000
-"""In values, those counted again that aliases repeat: a few lines of aliases of aliases could fill any memory."""
+"""The most values of a document, including values that aliases repeat: nested aliases could fill any memory."""
 
 _READ_UNLIKE = {"\t": None, "\ufeff": None, "!": Regex(r"!(?<![^\s\[{,:?-]!)"), "#": Regex(r"[|>][0-9+-]*#")}
-"""Where libyaml and PyYAML's parser in Python differ, or may, besides what `is_alike` finds.
+"""Texts that libyaml and PyYAML's Python parser may read differently, apart from the cases in `is_alike`.
 
-That is over tabs, byte-order marks, tags, and comments right behind `|`. Most texts lack the character alone.
+They are about tabs, byte-order marks, tags, and comments directly after `|`. Most texts don't have these characters.
 """
 
 LONGEST_NUMBER = 1000
-"""In characters: Python takes its time for longer ones, and refuses to show them."""
+"""The longest number in characters: Python is slow with longer ones and refuses to print them."""
 
 
 def may_repeat(text: str) -> bool:
-    """Whether there may be aliases in a text."""
+    """Return whether a text may have aliases."""
     return "*" in text and "&" in text
 
 
 def is_read_unlike(text: str) -> bool:
-    """Whether libyaml may read a text in another way than PyYAML's parser in Python."""
+    """Return whether libyaml may read a text differently from PyYAML's Python parser."""
     return any(
         character in text and (pattern is None or pattern.search(text) is not None)
         for character, pattern in _READ_UNLIKE.items()
@@ -46,32 +46,32 @@ def is_read_unlike(text: str) -> bool:
 
 
 class TooLargeError(Exception):
-    """The text has too many values; the argument is the number of line ends before the one that is too many."""
+    """The text has too many values; the argument is the number of line breaks before the first surplus value."""
 
 
 class _Bounded:
-    """What makes a loader stop where a text has too many values: to read them all takes its time."""
+    """A mixin that stops a loader at too many values, because reading them all takes long."""
 
     composed = 0
     peek_event: Callable[[], Event]
 
-    def compose_node(self, parent: Any, index: Any) -> Any:  # noqa: ANN401 (as PyYAML has it)
+    def compose_node(self, parent: Any, index: Any) -> Any:  # noqa: ANN401 (PyYAML's signature)
         """Read a value, unless it is one too many."""
         self.composed += 1
         if self.composed > LARGEST_VALUE:
             mark = self.peek_event().start_mark
             raise TooLargeError(mark.line if mark else 0)
-        return super().compose_node(parent, index)  # type: ignore[misc] # it stands before a loader
+        return super().compose_node(parent, index)  # type: ignore[misc] # it is mixed into a loader
 
-    def compose_mapping_node(self, anchor: Any) -> MappingNode:  # noqa: ANN401 (as PyYAML has it)
-        """Read a mapping, of which all keys are texts."""
+    def compose_mapping_node(self, anchor: Any) -> MappingNode:  # noqa: ANN401 (PyYAML's signature)
+        """Read a mapping with all keys as strings."""
         node: MappingNode = super().compose_mapping_node(anchor)  # type: ignore[misc] # as above
         node.value = [(as_text(key), value) for key, value in node.value]
         return node
 
 
 def as_text(key: Node) -> Node:
-    """A key as the text that is written."""
+    """Return a key as the string in the document."""
     import yaml  # noqa: PLC0415 (few documents have YAML, and importing it takes time)
 
     if not isinstance(key, yaml.ScalarNode) or key.tag in (TEXT, MERGE):
@@ -80,9 +80,9 @@ def as_text(key: Node) -> Node:
 
 
 def is_alike(node: CollectionNode) -> bool:
-    """Whether PyYAML's parser in Python composes a collection as libyaml does.
+    """Return whether PyYAML's Python parser composes a collection in the same way as libyaml.
 
-    They differ over what is empty in `[…]` and `{…}`, and over texts with `?` there.
+    They differ in empty items of `[…]` and `{…}`, and in strings with `?` there.
     """
     import yaml  # noqa: PLC0415 (as above)
 
@@ -96,16 +96,16 @@ def is_alike(node: CollectionNode) -> bool:
 
 @cache
 def loader(texts: tuple[str, ...]) -> type[SafeLoader]:
-    """The safe loader for which values of these tags are texts."""
+    """Return the safe loader that reads values of these tags as strings."""
     import yaml  # noqa: PLC0415 (as above)
 
     class Loader(_Bounded, yaml.SafeLoader):
-        def construct_number(self, node: Any) -> int | float:  # noqa: ANN401 (as PyYAML has it)
+        def construct_number(self, node: Any) -> int | float:  # noqa: ANN401 (PyYAML's signature)
             if len(node.value) > LONGEST_NUMBER:
                 raise ValueError("a number that is too long")
             return self.construct_yaml_int(node) if node.tag == INTEGER else self.construct_yaml_float(node)
 
-        def construct_text(self, node: Any) -> str:  # noqa: ANN401 (as PyYAML has it)
+        def construct_text(self, node: Any) -> str:  # noqa: ANN401 (PyYAML's signature)
             return str(self.construct_scalar(node))
 
     for tag in (INTEGER, FLOAT):
@@ -116,9 +116,9 @@ def loader(texts: tuple[str, ...]) -> type[SafeLoader]:
 
 
 def compose(text: str) -> Node | None:
-    """The nodes of a text: by libyaml, which is several times as fast, unless the parser in Python has more to say.
+    """Return the nodes of a text from libyaml, which is several times faster, or else from the Python parser.
 
-    Where there is a problem, it has: its messages are those that are explained.
+    Errors always come from the Python parser, because rdc explains its messages.
     """
     import yaml  # noqa: PLC0415 (as above)
 
@@ -131,7 +131,7 @@ def compose(text: str) -> Node | None:
 
 
 def value(loader: SafeLoader, node: Node) -> Any:  # noqa: ANN401 (YAML has values of any type)
-    """The value of a node without aliases, which PyYAML would take three times as long for: it is ready for these."""
+    """Return the value of a node without aliases, three times faster than PyYAML, which prepares for them."""
     if node.tag == TEXT:
         return node.value
     if node.tag == SEQUENCE:

@@ -1,4 +1,4 @@
-"""Where the keys and items of a YAML text stand."""
+"""Find the places of keys and items in YAML text."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Lines:
-    """The lines of a text as a `Source` counts them: PyYAML takes more characters for line ends."""
+    """The lines of a text as a `Source` counts them; PyYAML knows more line breaks."""
 
     def __init__(self, text: str, first: int) -> None:
         self.texts = text.split("\n")
@@ -26,15 +26,15 @@ class Lines:
         self.may_repeat = may_repeat(text)
 
     def number(self, mark: Mark | None) -> int:
-        """The number of the line of a mark; the first one where there is none."""
+        """Return the line number of a mark, or the first line without one."""
         return self.at(mark.index) if mark else self.first
 
     def at(self, index: int) -> int:
-        """The number of the line of a character."""
+        """Return the line number of a character."""
         return bisect_right(self.starts, index) - 1 + self.first
 
     def within(self, text: ScalarNode) -> Iterable[int]:
-        """The numbers of the lines whose ends are within a text, without empty lines below it that do not count."""
+        """Return the lines whose line breaks are inside a string, without insignificant blank lines after it."""
         first, last = self.number(text.start_mark), self.number(text.end_mark)
         if text.style not in ("|", ">"):
             return range(first, last)
@@ -44,7 +44,7 @@ class Lines:
         return range(first + 1, last)
 
     def span(self, start: Mark, *ends: Mark) -> Span:
-        """From a mark to the first of these ends that stands behind it in its line, else to the end of the line."""
+        """Return the span from a mark to the first of these ends on its line, or to the end of the line."""
         index = start.index
         behind = bisect_right(self.starts, index)
         line, begin, end = behind - 1 + self.first, self.starts[behind - 1], self.starts[behind] - 1
@@ -56,7 +56,7 @@ class Lines:
 
 
 class Repeated(Struct, frozen=True):
-    """A key that stands in its mapping again: its path, where it stands again, and where it stands first."""
+    """A duplicate key of a mapping: its path, its place, and the place of the first one."""
 
     path: KeyPath
     span: Span
@@ -64,13 +64,13 @@ class Repeated(Struct, frozen=True):
 
 
 _Child = tuple["Node", "Node"]
-"""The node where the place of a key or an item begins, which is that key or item, and the node of its value."""
+"""The node of a key or item, where its place starts, and the node of its value."""
 
 
 class Places(Mapping[KeyPath, Span]):
-    """The places in a tree without aliases and keys that stand again, each found when it is asked for.
+    """The places in a tree without aliases and duplicate keys, each found on demand.
 
-    Most are never asked for, and finding all takes longer than composing the text.
+    Most are never needed, and finding all takes longer than composing the text.
     """
 
     def __init__(self, root: MappingNode, lines: Lines) -> None:
@@ -80,7 +80,7 @@ class Places(Mapping[KeyPath, Span]):
         self._found: dict[KeyPath, Span] = {}
 
     def __getitem__(self, path: KeyPath) -> Span:
-        """Where a key or an item stands; raises `KeyError`."""
+        """Return the place of a key or item; raise `KeyError`."""
         span = self._found.get(path)
         if span is None:
             if not path:
@@ -96,18 +96,18 @@ class Places(Mapping[KeyPath, Span]):
         return found
 
     def __iter__(self) -> Iterator[KeyPath]:
-        """All paths, in the order of the text."""
+        """Yield all paths in document order."""
         for inner in collections(self._root, self._lines):
             self._found.update(inner)
             yield from (path for path, _ in inner)
 
     def __len__(self) -> int:
-        """How many there are."""
+        """Return the number of places."""
         return sum(1 for _ in self)
 
 
 def repeated_in(inner_ones: Iterable[list[tuple[KeyPath, Span]]]) -> Iterator[Repeated]:
-    """The keys that stand again among what is in each collection."""
+    """Yield the duplicate keys among the items of each collection."""
     for inner in inner_ones:
         seen: dict[KeyPath, Span] = {}
         for path, span in inner:
@@ -117,12 +117,12 @@ def repeated_in(inner_ones: Iterable[list[tuple[KeyPath, Span]]]) -> Iterator[Re
 
 
 def collections(root: MappingNode, lines: Lines) -> Iterator[list[tuple[KeyPath, Span]]]:
-    """For each collection the paths and places of what is in it."""
+    """Yield the paths and places of each collection's items."""
     pending: list[tuple[KeyPath, Node]] = [((), root)]
     seen: set[int] = set()
     while pending:
         path, node = pending.pop()
-        if id(node) in seen:  # by an alias; those of aliases of aliases could be more than can be counted
+        if id(node) in seen:  # an alias; nested aliases could mean too many items to count
             continue
         seen.add(id(node))
         inner = [((*path, name), child) for name, child in _named(node)]
@@ -136,7 +136,7 @@ def _span(child: _Child, lines: Lines) -> Span:
 
 
 def _named(node: Node) -> list[tuple[str, _Child]]:
-    """What is in a collection, with its names."""
+    """Return the items of a collection with their names."""
     import yaml  # noqa: PLC0415 (few documents have YAML, and importing it takes time)
 
     if isinstance(node, yaml.MappingNode):

@@ -1,7 +1,7 @@
-"""YAML as nearly everybody writes it, read in one pass over what libyaml's composer makes of it.
+"""Read common YAML in one pass over the nodes of libyaml's composer.
 
-That is YAML without aliases, merge keys, tags and keys that stand in a mapping again, and not deeply nested. For any
-other text, and wherever something is wrong, there is `NotPlainError`: `compiler/yaml_text.py` reads these another way.
+Common YAML has no aliases, merge keys, tags, duplicate keys or deep nesting. Any other text, and any error, raises
+`NotPlainError`; `compiler/yaml_text.py` then reads the text in another way.
 """
 
 from __future__ import annotations
@@ -18,22 +18,22 @@ from compiler.regex import Regex
 from compiler.yaml_nodes import MAPPING, MERGE, SEQUENCE, TEXT
 
 DEEPEST = 100
-"""Collections in collections: the parser in Python reads a few times as many by recursion, and refuses more."""
+"""The deepest nesting of collections; the Python parser reads a few times as many by recursion before it fails."""
 
 MOST_BRACKETS = 2000
-"""That may begin a collection: composing each in another one crashes libyaml's composer at twice as many or more."""
+"""The most opening brackets; nesting about twice as many crashes libyaml's composer."""
 
 _BRACKET = Regex(r"[\[{](?<![^\s\[{,:?-][\[{])")
 _INDENTED = Regex(rf"[\n\r\x85\u2028\u2029][ ?:-]{{{DEEPEST}}}")
-"""Collections without brackets begin in different columns, with nothing but this before them in their line."""
+"""Matches deep indentation, since nested collections without brackets start in different columns."""
 
 
 class NotPlainError(Exception):
-    """The text has to be read another way."""
+    """The text must be read in another way."""
 
 
 class Plain(Struct, frozen=True):
-    """A mapping: its node, its values, and the tags of those that are no texts."""
+    """A mapping: its node, its values, and the tags of values that are not strings."""
 
     root: yaml.MappingNode
     values: dict[str, Any]
@@ -41,10 +41,10 @@ class Plain(Struct, frozen=True):
 
 
 def read_plain(text: str, list_key: str = "") -> Plain:
-    """A text that is a mapping, or with a `list_key` a list, which stands for a mapping with this key alone.
+    """Read a mapping, or with a `list_key` a list, which is read as a mapping with only this key.
 
     Raises:
-        NotPlainError: It is neither, or not plain.
+        NotPlainError: It is neither, or it is not plain.
     """
     root = _compose(text)
     if list_key and isinstance(root, yaml.SequenceNode):
@@ -57,13 +57,13 @@ def read_plain(text: str, list_key: str = "") -> Plain:
 
 
 def under_key(root: yaml.SequenceNode, key: str) -> yaml.MappingNode:
-    """A mapping with a list under a key."""
+    """Return a mapping node with a list under a key."""
     name = yaml.ScalarNode(TEXT, key, root.start_mark, root.start_mark)
     return yaml.MappingNode(MAPPING, [(name, root)], root.start_mark, root.end_mark)
 
 
 def with_texts(plain: Plain, tags: Collection[str]) -> dict[str, Any]:
-    """The values, where those of some tags are what their author wrote."""
+    """Return the values, with values of these tags as the strings in the document."""
     if plain.tags.isdisjoint(tags):
         return plain.values
     found: dict[str, Any] = _Reader(tags).value(plain.root)
@@ -71,7 +71,7 @@ def with_texts(plain: Plain, tags: Collection[str]) -> dict[str, Any]:
 
 
 def _compose(text: str) -> yaml.Node | None:
-    if not yaml.__with_libyaml__ or yaml_nodes.may_repeat(text):  # aliases of aliases could fill any memory
+    if not yaml.__with_libyaml__ or yaml_nodes.may_repeat(text):  # nested aliases could fill any memory
         raise NotPlainError
     if yaml_nodes.is_read_unlike(text) or not _is_small(text):
         raise NotPlainError
@@ -82,9 +82,9 @@ def _compose(text: str) -> yaml.Node | None:
 
 
 def _is_small(text: str) -> bool:
-    """Whether there are no more values, nor collections in each other, than libyaml's composer should be given.
+    """Return whether the text has few enough values and nesting levels for libyaml's composer.
 
-    There are at most two values for each character that can stand before one.
+    A text has at most two values for each character that can come before a value.
     """
     if 2 * sum(map(text.count, ":?-,[{")) >= yaml_nodes.LARGEST_VALUE:
         return False
@@ -94,23 +94,23 @@ def _is_small(text: str) -> bool:
 
 
 def _loader(text: str) -> yaml.CSafeLoader:
-    """A loader for one text, which finds the tag of what stands there often, as keys do, only once."""
+    """Return a loader for one text, which caches the tags of repeated values such as keys."""
     loader: Any = yaml.CSafeLoader(text)
-    loader.resolve = cache(yaml.resolver.Resolver().resolve)  # not its own one: it would refer to itself
-    loader.descend_resolver = loader.ascend_resolver = "".format  # does nothing: there are no tags by paths
+    loader.resolve = cache(yaml.resolver.Resolver().resolve)  # its own resolver would be a reference cycle
+    loader.descend_resolver = loader.ascend_resolver = "".format  # does nothing: no tags depend on paths
     return loader  # type: ignore[no-any-return]
 
 
 class _Reader:
-    """Makes values of nodes; those of some tags stay texts. `read` has those that are none."""
+    """Convert nodes to values; values of some tags stay strings. `read` caches the values that are not strings."""
 
     def __init__(self, texts: Collection[str]) -> None:
         self._texts = texts
-        self._loader: Any = yaml_nodes.loader(())("")  # it has nothing to read: it makes values of nodes
+        self._loader: Any = yaml_nodes.loader(())("")  # it has nothing to read, only nodes to convert
         self.read: dict[tuple[str, str], object] = {}
 
     def value(self, node: Any, depth: int = 0) -> Any:  # noqa: ANN401 (YAML has values of any type)
-        """The value of a node that is no text."""
+        """Return the value of a node that is not a string."""
         tag = node.tag
         if depth > DEEPEST or (tag in (MAPPING, SEQUENCE) and node.flow_style and not yaml_nodes.is_alike(node)):
             raise NotPlainError
@@ -127,7 +127,7 @@ class _Reader:
             if key.tag != TEXT and (key.tag == MERGE or not isinstance(key, yaml.ScalarNode)):
                 raise NotPlainError
             found[key.value] = item.value if item.tag == TEXT else self.value(item, depth)
-        if len(found) < len(node.value):  # a key stands there again
+        if len(found) < len(node.value):  # a duplicate key
             raise NotPlainError
         return found
 

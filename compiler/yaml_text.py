@@ -1,6 +1,6 @@
-"""YAML, read as plain values, and where in the text each key and item stands.
+"""Read YAML as plain values, with the places of keys and items.
 
-Only the safe loader is used, and keys are the texts that are written: YAML 1.1 would make `True` of `on`.
+Only the safe loader is used, and keys are the strings as written: YAML 1.1 would read `on` as `True`.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 
 _TRUTH, _DATE = "tag:yaml.org,2002:bool", "tag:yaml.org,2002:timestamp"
 
-REMEDY = "correct this line; put strings that contain `: ` or ` #` in quotes"
+REMEDY = "fix this line; put strings that contain `: ` or ` #` in quotes"
 
 MOST_REPEATED = 2_000_000
-"""In characters of texts that aliases repeat, for the same reason."""
+"""The most characters of strings that aliases may repeat, for the same reason."""
 
 
 class UnreadableError(ValueError):
-    """The text is not YAML, or not what was wanted; `line` is where that shows, and `remedy` what to do."""
+    """The text is not valid YAML or has another form; `line` is the line of the error."""
 
     def __init__(self, problem: str, line: int, remedy: str = REMEDY) -> None:
         super().__init__(problem)
@@ -40,15 +40,15 @@ class UnreadableError(ValueError):
 
 
 def load_value(text: str) -> object:
-    """The plain value of a text; raises `UnreadableError`."""
+    """Return the plain value of a text; raise `UnreadableError`."""
     loader, node = _compose(text, Lines(text, 1))
     return None if node is None else _construct(loader, node, Lines(text, 1))
 
 
 def load_mapping(text: str, first_line: int = 1) -> tuple[dict[str, Any], dict[KeyPath, Span]]:
-    """The values of a text by key, and where each key and item in it stands; raises `UnreadableError`.
+    """Return a text's values by key, and the place of each key and item; raise `UnreadableError`.
 
-    Lines count from `first_line`. What an alias repeats has its places where it is first used.
+    Lines count from `first_line`. A value that an alias repeats has the place of its first use.
     """
     read = read_mapping(text, first_line)
     return read.values, read.spans
@@ -56,10 +56,10 @@ def load_mapping(text: str, first_line: int = 1) -> tuple[dict[str, Any], dict[K
 
 @lru_cache(maxsize=1)
 def read_mapping(text: str, first_line: int = 1, list_key: str = "") -> Reading:
-    """A text that is a mapping, as `load_mapping` reads it; raises `UnreadableError`.
+    """Read a text that is a mapping, as `load_mapping` does; raise `UnreadableError`.
 
-    With a `list_key` a text that is a list stands for a mapping with this key alone.
-    The last one is kept: a document is read to recognize its format, and again to compile it. Nobody changes it.
+    With a `list_key`, a text that is a list is read as a mapping with only this key. The last result is cached, because
+    a document is read to recognize its format and again to compile it. Don't change it.
     """
     import yaml  # noqa: PLC0415 (few documents have YAML, and importing it takes time)
 
@@ -79,17 +79,14 @@ def read_mapping(text: str, first_line: int = 1, list_key: str = "") -> Reading:
             "it is not a mapping of keys to values", first_line, "write lines of the form `key: value`"
         )
     inner = list(collections(root, lines))
-    repeated = tuple(repeated_in(inner))  # before merge keys are resolved, which adds keys to mappings
+    repeated = tuple(repeated_in(inner))  # before resolving merge keys, which add keys to mappings
     values = _values(loader, root, lines)
     spans = dict(chain.from_iterable(collections(root, lines) if "<<" in text else inner))
     return Reading(values, spans, repeated, lines, root)
 
 
 class Reading(Struct, frozen=True, dict=True):
-    """A mapping that was read: its values, the place of each, and of keys that stand in a mapping again.
-
-    Of those YAML keeps the last alone.
-    """
+    """A mapping that was read: its values, their places, and its duplicate keys, of which only the last one counts."""
 
     values: dict[str, Any]
     places: Spans
@@ -100,17 +97,17 @@ class Reading(Struct, frozen=True, dict=True):
 
     @cached_property
     def spans(self) -> dict[KeyPath, Span]:
-        """The place of each value, for who needs all of them."""
+        """The places of all values, as a dictionary."""
         return dict(self.places)
 
     @cached_property
     def as_written(self) -> dict[str, Any]:
-        """The values, where a number, a date or a boolean is what its author wrote: `1.10` and `yes` stay."""
+        """The values, with numbers, dates and booleans as strings in the document: `1.10` and `yes` stay."""
         return self._with_texts(yaml_nodes.INTEGER, yaml_nodes.FLOAT, _TRUTH, _DATE)
 
     @cached_property
     def with_dates_as_texts(self) -> dict[str, Any]:
-        """The values, where a date is the text that its author wrote, as in JSON."""
+        """The values, with dates as strings in the document, as in JSON."""
         return self._with_texts(_DATE)
 
     def _with_texts(self, *tags: str) -> dict[str, Any]:
@@ -122,7 +119,7 @@ class Reading(Struct, frozen=True, dict=True):
 
     @cached_property
     def lines_in_texts(self) -> frozenset[int]:
-        """The numbers of the lines whose ends belong to a text, or lie within one of several lines."""
+        """The lines whose line breaks belong to a string, or are inside a multi-line string."""
         found: set[int] = set()
         for node in _scalars(self._root) if self._root else ():
             found.update(self._lines.within(node))
@@ -143,11 +140,12 @@ def _compose(text: str, lines: Lines) -> tuple[SafeLoader, Node | None]:
         root = yaml_nodes.compose(text)
         if root and lines.may_repeat and _size(root, {}) > yaml_nodes.LARGEST_VALUE:
             raise UnreadableError(
-                f"with what its aliases repeat it has more than {yaml_nodes.LARGEST_VALUE:,} values", lines.first
+                f"it has more than {yaml_nodes.LARGEST_VALUE:,} values, including those that aliases repeat",
+                lines.first,
             )
         if root and lines.may_repeat and _size(root, {}, _characters) > len(text) + MOST_REPEATED:
             problem = f"its aliases repeat more than {MOST_REPEATED:,} characters"
-            raise UnreadableError(problem, lines.first, "repeat less by aliases")
+            raise UnreadableError(problem, lines.first, "use fewer aliases")
     except yaml_nodes.TooLargeError as error:
         raise UnreadableError(
             f"it has more than {yaml_nodes.LARGEST_VALUE:,} values", lines.first + error.args[0]
@@ -159,11 +157,11 @@ def _compose(text: str, lines: Lines) -> tuple[SafeLoader, Node | None]:
         raise UnreadableError(problem, lines.at(error.position)) from None
     except (yaml.YAMLError, RecursionError) as error:
         raise UnreadableError(str(error).split("\n", 1)[0], lines.first) from None
-    return yaml_nodes.loader(())(""), root  # it has nothing to read: it makes values of nodes
+    return yaml_nodes.loader(())(""), root  # it has nothing to read, only nodes to convert
 
 
 def _unreadable(error: MarkedYAMLError, lines: Lines) -> UnreadableError:
-    """Say what PyYAML found in words that name what to do."""
+    """Return the error for a PyYAML error, in rdc's words."""
     from compiler.yaml_problems import explain  # noqa: PLC0415 (only for errors)
 
     at = lines.number(error.problem_mark or error.context_mark)
@@ -172,9 +170,9 @@ def _unreadable(error: MarkedYAMLError, lines: Lines) -> UnreadableError:
 
 
 def _size(node: Node, sizes: dict[int, int], weight: Callable[[Node], int] = lambda _node: 1) -> int:
-    """How many values a node holds, itself included; it is as deep at most as what PyYAML has read by recursion."""
+    """Return the number of values in a node, including itself; PyYAML has already limited its depth."""
     if id(node) not in sizes:
-        sizes[id(node)] = weight(node)  # what holds itself is not worth counting: it cannot be read
+        sizes[id(node)] = weight(node)  # no need to count recursive nodes, because they cannot be read
         inner = node.value if isinstance(node.value, list) else []
         parts = [part for item in inner for part in (item if isinstance(item, tuple) else [item])]
         sizes[id(node)] += sum(_size(part, sizes, weight) for part in parts)
@@ -193,11 +191,11 @@ def _construct(loader: SafeLoader, node: Node, lines: Lines) -> Any:  # noqa: AN
     except yaml.MarkedYAMLError as error:
         raise _unreadable(error, lines) from None
     except (yaml.YAMLError, ValueError, LookupError, ArithmeticError, AttributeError, TypeError, RecursionError):
-        raise UnreadableError("this value cannot be read", lines.number(node.start_mark)) from None
+        raise UnreadableError("cannot read this value", lines.number(node.start_mark)) from None
 
 
 def _scalars(root: Node) -> Iterator[ScalarNode]:
-    """The texts in a tree, each once."""
+    """Yield the strings in a tree, each once."""
     import yaml  # noqa: PLC0415 (as above)
 
     pending, seen = [root], {id(root)}

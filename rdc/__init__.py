@@ -1,9 +1,9 @@
-"""rdc: a compiler for workflow documents. The command line is `rdc.cli`; the compiler is `compiler`."""
+"""rdc: a compiler for workflow documents. `rdc.cli` is the command line, `compiler` the compiler."""
 
 import sys
 from os.path import dirname
 
-# `python -m rdc` puts the current folder first among the places of modules, and what stands there is not for rdc.
+# `python -m rdc` searches the current folder for modules first. rdc must not import files from there.
 if sys.argv[:1] == ["-m"] and not sys.flags.safe_path and sys.path[0] != dirname(dirname(__file__)):  # noqa: PTH120 (pathlib might be a file there)
     del sys.path[0]
 

@@ -8,15 +8,15 @@ import sys
 
 
 def start() -> None:
-    """Run rdc and end the process with its exit code."""
-    gc.disable()  # the process is short and makes many objects that stay: looking for garbage would take a third of it
+    """Run rdc and exit with its exit code."""
+    gc.disable()  # the process is short and keeps most objects: garbage collection would be a third of it
     from rdc.cli import main  # noqa: PLC0415 (imports make the most objects)
 
     code = main()
     for stream in (sys.stdout, sys.stderr):
         if stream is not None:
             stream.flush()
-    os._exit(code)  # Python would take a tenth of a short run to free what ends with the process anyway
+    os._exit(code)  # freeing memory would take a tenth of a short run
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Writing files so that each is, at every instant and after every accident, the old one or the new one."""
+"""Atomic writes: at any time, even after a crash, each file is either the old one or the new one."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from msgspec import Struct
 
 
 class File(Struct, frozen=True):
-    """What is to stand at a path. An existing file keeps its mode, a new one is executable if asked for."""
+    """The content for a path. An existing file keeps its mode. A new one is executable on request."""
 
     path: Path
     data: bytes
@@ -21,7 +21,7 @@ class File(Struct, frozen=True):
 
 
 class _Staged(Struct, frozen=True):
-    """A file under its temporary name, and where it is to stand."""
+    """A file under its temporary name, with its target."""
 
     file: File
     temporary: Path
@@ -29,23 +29,23 @@ class _Staged(Struct, frozen=True):
 
 
 def is_current(file: File) -> bool:
-    """Whether these very bytes stand there already."""
+    """Return whether the file already has exactly this content."""
     return file.path.is_file() and file.path.read_bytes() == file.data
 
 
 def write_all(*stages: Sequence[File], staging: Path | None = None) -> None:
-    """Write files: all are on the disk under temporary names before the first is renamed into place.
+    """Write files: all are on disk under temporary names before the first one is renamed.
 
-    Links are followed: the file at their end is replaced. Folders that are missing are made.
+    Links are followed: their targets are replaced. Missing folders are created.
 
     Args:
-        stages: Those to write, no two at one path. Those of a stage stand in place, through a power cut too, before
-            the first of the next does.
-        staging: The folder for temporary files, if it is on the same file system; without it they are beside the files.
+        stages: The files to write, with different paths. Each stage is in place before the next one starts, even after
+            a power failure.
+        staging: The folder for temporary files on the same file system. By default, they are next to the files.
 
     Raises:
-        OSError: One could not be written or renamed; `filename` is its path. No temporary file and no empty folder
-            is left; if it was not yet the turn of the renames, every file is as it was.
+        OSError: A file could not be written or renamed; `filename` is its path. Temporary files and empty folders are
+            removed. Before the first rename, all files are unchanged.
     """
     staged: list[list[_Staged]] = [[] for _ in stages]
     folders: list[Path] = []
@@ -66,22 +66,22 @@ def write_all(*stages: Sequence[File], staging: Path | None = None) -> None:
         for one in chain.from_iterable(staged):
             one.temporary.unlink(missing_ok=True)
         for folder in reversed(folders):
-            with suppress(OSError):  # something stands in it
+            with suppress(OSError):  # it is not empty
                 folder.rmdir()
 
 
 def _make(folder: Path, made: list[Path]) -> None:
-    """Make a folder, and before it those around it that are missing; each that is new is noted in `made`."""
+    """Create a folder and the missing folders above it, and add each to `made`."""
     if folder.is_dir():
         return
     _make(folder.parent, made)
-    folder.mkdir(exist_ok=True)  # another rdc may make it at the same time
+    folder.mkdir(exist_ok=True)  # another process may create it at the same time
     made.append(folder)
 
 
 @contextmanager
 def _blaming(file: File) -> Iterator[None]:
-    """Let an error name the file to be written: a full disk names none, a rename the temporary one."""
+    """Add the file's path to an error: a full disk reports none, and a rename reports the temporary one."""
     try:
         yield
     except OSError as error:
@@ -89,11 +89,11 @@ def _blaming(file: File) -> Iterator[None]:
 
 
 def _stage(file: File, target: Path, staging: Path | None) -> Path:
-    """Write the file beside its target or where temporary files go: a rename is atomic only within one file system."""
+    """Write the file next to its target or to the staging folder. Renames are only atomic within a file system."""
     mode = S_IMODE(target.stat().st_mode) if target.exists() else None
     is_near = staging is not None and staging.stat().st_dev == target.parent.stat().st_dev
     temporary = (staging if staging and is_near else target.parent) / f".rdc-{os.urandom(12).hex()}.tmp"
-    new = 0o777 if file.executable else 0o666  # the umask takes from it what it must
+    new = 0o777 if file.executable else 0o666  # the umask removes bits
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
     descriptor = os.open(temporary, flags, new if mode is None else mode)
     try:
@@ -110,7 +110,7 @@ def _stage(file: File, target: Path, staging: Path | None) -> Path:
 
 
 def _sync(folder: Path) -> None:
-    """Make the renames in a folder last through a power cut, where the file system can do that."""
+    """Make renames in a folder survive a power failure, if the file system supports that."""
     with suppress(OSError):
         descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
         try:

@@ -1,4 +1,4 @@
-"""A difference between two documents, for people and for machines."""
+"""The difference between two documents, for people and for tools."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _TEXTS = ("command", "prompt", "block", "description", "arguments", "reason")
 
 
 class Version:
-    """One of the two versions of a document: what it is called, and its nodes."""
+    """A version of a document: its path, its program, and its nodes."""
 
     def __init__(self, path: str, program: Program) -> None:
         self.path = path
@@ -27,16 +27,16 @@ class Version:
         self.nodes = self.program.index()
 
     def called(self, name: str) -> str:
-        """What people call a place of the flow."""
+        """Return the name of a node for people."""
         node = self.nodes[name]
         return _end(node.task) if isinstance(node.task, End) else _described(node)
 
     def place(self, name: str) -> dict[str, str]:
-        """A place of the flow for tools."""
+        """Return a node for tools."""
         return {"target": name, "called": self.called(name)}
 
     def says(self, arrow: Arrow | None) -> str:
-        """A transition in words."""
+        """Return a transition in words."""
         if arrow is None:
             return "nothing"
         said = " ".join(arrow.lines)
@@ -44,9 +44,9 @@ class Version:
 
 
 def as_text(found: Difference, old: Version, new: Version) -> str:
-    """What changed, a line for each, in the order of the document."""
+    """Return the changes, one on each line, in document order."""
     if not found:
-        return visible(f"{old.path} and {new.path} flow the same")
+        return visible(f"{old.path} and {new.path} have the same flow")
     lines = [f"--- {old.path}", f"+++ {new.path}"]
     lines += [f"- {line}" for line in found.notes[0]] + [f"+ {line}" for line in found.notes[1]]
     lines += [f"+ {_described(node)}" for node in found.added]
@@ -66,7 +66,7 @@ def as_text(found: Difference, old: Version, new: Version) -> str:
 
 
 def as_json(found: Difference, old: Version, new: Version, origin: str) -> str:
-    """What changed, as JSON; `origin` says where it comes from."""
+    """Return the changes as JSON. `origin` describes the comparison."""
     values = {
         "generated": origin,
         "version": 1,
@@ -94,7 +94,7 @@ def _end(end: End) -> str:
 
 
 def _texts(change: Change) -> Iterator[str]:
-    """The lines of a changed text that came and went."""
+    """Yield the changed lines of a string."""
     for part in change.parts:
         if part in _TEXTS:
             before, after = (_text(item, part) for item in (change.old, change.new))

@@ -1,7 +1,7 @@
-"""The entry point: finds the command, runs it, and turns whatever happens into one line and an exit code.
+"""The entry point: runs a command, and turns any error into one line and an exit code.
 
-Exit codes: 0 fine, 1 findings, 2 usage error, 70 a defect of rdc, 130 interrupted, 141 nobody read the output.
-(`rdc run` has those of the program it runs.) A command is a click command that returns its exit code.
+Exit codes: 0 success, 1 findings, 2 usage error, 70 internal error, 130 interrupted, 141 no one reads the output. (`rdc
+run` has the program's exit codes.) A command is a click command that returns its exit code.
 """
 
 from __future__ import annotations
@@ -20,27 +20,30 @@ from rdc.terminal import abandon_output, accept_any_text, put, tell
 PROGRAM = "rdc"
 COMPLETION_VARIABLE = "_RDC_COMPLETE"
 
+EXIT_FINE, EXIT_FINDINGS, EXIT_USAGE, EXIT_DEFECT, EXIT_INTERRUPTED, EXIT_PIPE = 0, 1, 2, 70, 130, 141
+"""`docs/reference/exit-codes.md` describes each."""
+
 
 class LazyGroup(click.Group):
-    """A group that imports a command when it is called: `rdc check` does not pay for the others."""
+    """A group that imports a command at its first use, so that `rdc check` doesn't load the others."""
 
-    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 (as click calls it)
-        """The names of the commands, in the order of help."""
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 (click passes it)
+        """Return the names of the commands, in the order of the help."""
         return list(COMMANDS)
 
     def get_command(
         self,
-        ctx: click.Context,  # noqa: ARG002 (as click calls it)
+        ctx: click.Context,  # noqa: ARG002 (click passes it)
         cmd_name: str,
     ) -> click.Command | None:
-        """What lists say of the command of that name, or None."""
+        """Return the listed summary of a command, or None."""
         summary = COMMANDS.get(cmd_name)
         return None if summary is None else click.Command(cmd_name, short_help=summary)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Import the command that the arguments begin with; click has no names to suggest for a lazy group."""
+        """Import the command of the arguments. click cannot suggest names for a lazy group."""
         name = args[0]
         if name in COMMANDS:
             return name, load(name), args[1:]
@@ -48,14 +51,14 @@ class LazyGroup(click.Group):
             return super().resolve_command(ctx, args)
         from rdc.usage import UnknownWordError  # noqa: PLC0415 (only for the error)
 
-        raise UnknownWordError("such command", name, COMMANDS, "rdc --help")
+        raise UnknownWordError("command", name, COMMANDS, "rdc --help")
 
 
 @click.group(
     cls=LazyGroup,
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="Exit codes: 0 fine, 1 findings, 2 usage error.",
+    epilog="Exit codes: 0 success, 1 findings, 2 usage error.",
 )
 @click.version_option(__version__, prog_name=PROGRAM, message="%(prog)s %(version)s")
 @click.pass_context
@@ -63,14 +66,14 @@ def cli(context: click.Context) -> int:
     """Compile workflow documents into programs that run everywhere."""
     if context.invoked_subcommand is None:
         put(context.get_help())
-    return 0
+    return EXIT_FINE
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run rdc.
 
     Args:
-        arguments: What follows the program's name; those of the process if None.
+        arguments: The arguments after the program's name. By default, those of the process.
 
     Returns:
         The exit code. No exception leaves this function.
@@ -86,17 +89,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         tell(f"{PROGRAM}: {usage_line(error)}")
         return error.exit_code
     except (KeyboardInterrupt, click.Abort):
-        return 130
+        return EXIT_INTERRUPTED
     except BrokenPipeError:
         abandon_output()
-        return 141
+        return EXIT_PIPE
     except OSError as error:
         if error.filename is not None:
             return _confess(error)
-        abandon_output()  # what click writes by itself, such as help, did not get through
+        abandon_output()  # click's own output, such as help, was not written
         tell(f"{PROGRAM}: cannot write to standard output: {error.strerror}")
-        return 1
-    except Exception as error:  # noqa: BLE001 (the last resort: nobody should see a traceback unasked)
+        return EXIT_FINDINGS
+    except Exception as error:  # noqa: BLE001 (the last resort: users should see no traceback unless they ask for it)
         return _confess(error)
 
 
@@ -111,22 +114,22 @@ def _dispatch(arguments: list[str]) -> int:
 
 
 def _width() -> int:
-    """The width of help as click chooses it; click asks `shutil`, which imports three libraries of compression."""
+    """Return click's width for help. click itself uses `shutil`, which imports three compression libraries."""
     given = os.environ.get("COLUMNS", "")
     columns = int(given) if given.isascii() and given.isdigit() else 0
     if not columns:
-        with suppress(OSError):  # standard output is no terminal, or is closed
+        with suppress(OSError):  # standard output is not a terminal, or is closed
             columns = os.get_terminal_size().columns
     return max(min(columns or 80, 80) - 2, 50)
 
 
 def _complete(instruction: str) -> int:
-    """Answer the shell on the Tab key; what the user is typing must not be disturbed by a message."""
+    """Answer the shell's Tab key. A message would disturb the user's typing."""
     from click.shell_completion import shell_complete  # noqa: PLC0415 (only on the Tab key)
 
     try:
         return shell_complete(cli, {}, PROGRAM, COMPLETION_VARIABLE, instruction)
-    except (KeyError, ValueError):  # the variables COMP_WORDS and COMP_CWORD are not as a shell sets them
+    except (KeyError, ValueError):  # COMP_WORDS and COMP_CWORD are not set as a shell does it
         return 1
 
 
@@ -139,5 +142,5 @@ def _confess(error: Exception) -> int:
         from rdc.reporting.cells import visible  # noqa: PLC0415 (only for the defect)
 
         what = visible(f"{type(error).__name__}: {error}")
-        tell(f"{PROGRAM}: internal error: {what} (set RDC_DEBUG=1 for the traceback)")
-    return 70
+        tell(f"{PROGRAM}: internal error: {what} (for a traceback, set RDC_DEBUG=1)")
+    return EXIT_DEFECT

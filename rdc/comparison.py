@@ -1,4 +1,4 @@
-"""Two versions of a document, compared: as text, as data, and as a picture."""
+"""The comparison of two versions of a document: as text, as data, and as a picture."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rdc.changes import Version, as_json, as_text
 
 
 class Comparison:
-    """Two versions, and what changed from the old one to the new one."""
+    """Two versions, and the changes from the old one to the new one."""
 
     def __init__(self, old: Version, new: Version) -> None:
         self.old, self.new = old, new
@@ -20,7 +20,7 @@ class Comparison:
         self.found = difference(*self._pictures)
 
     def sheet(self) -> Sheet:
-        """The picture of both."""
+        """Return the picture of both versions."""
         drawn = overlay(*self._pictures, self.found)
         notes = (f"{one_line(self.old.path)} → {one_line(self.new.path)}", LEGEND if self.found else "nothing changed")
         new = self.new.program
@@ -28,15 +28,15 @@ class Comparison:
         return Sheet(drawn, new.title or new.name, new.sources[0].path, sources, notes, is_comparison=True)
 
     def text(self) -> str:
-        """What changed, for people."""
+        """Return the changes for people."""
         return as_text(self.found, self.old, self.new)
 
     def json(self) -> str:
-        """What changed, for tools."""
+        """Return the changes for tools."""
         return as_json(self.found, self.old, self.new, self._origin())
 
     def file(self) -> str:
-        """The text below a line that says where it comes from."""
+        """Return the text, below a line with its origin."""
         return f"# {self._origin()}\n{self.text()}"
 
     def _origin(self) -> str:

@@ -1,4 +1,4 @@
-"""From the arguments of a command to documents: files, folders, the whole project, and standard input."""
+"""Finds the documents of a command: files, folders, the whole project, and standard input."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ STANDARD_INPUT = "-"
 
 
 class NoDocumentsError(ValueError):
-    """A folder or a project has no documents in it, or cannot be read."""
+    """A folder or project has no documents, or cannot be read."""
 
 
 class Found(Struct, frozen=True):
-    """The path of a document, and the folder in which it was found; "" for a document that was named itself."""
+    """The path of a document, and the folder in which it was found; "" for a document that was named directly."""
 
     path: str
     folder: str = ""
 
 
 def open_documents(arguments: Sequence[str]) -> Iterator[Opened]:
-    """Open the documents that arguments name, `-` for standard input among them; without arguments the project's.
+    """Open the documents of the arguments, including `-` for standard input; without arguments, the project's.
 
     Raises:
         NoDocumentsError: A folder or the project has none.
@@ -36,9 +36,9 @@ def open_documents(arguments: Sequence[str]) -> Iterator[Opened]:
 
 
 def find_documents(arguments: Sequence[str]) -> list[Found]:
-    """Return the documents that arguments name, each once, in their order; those of a folder in the order of paths.
+    """Return the documents of the arguments, each once, in order. Those of a folder are sorted by path.
 
-    Without arguments they are those of the project around the current folder.
+    Without arguments, return the documents of the project around the current folder.
 
     Raises:
         NoDocumentsError: A folder or the project has none.
@@ -47,8 +47,8 @@ def find_documents(arguments: Sequence[str]) -> list[Found]:
         project = project_around(os.path.realpath(os.curdir))
         every = project_documents(project)
         if not every:
-            problem = f"the project {project.root} has no documents ({_names()}) in it"
-            raise NoDocumentsError(f"{problem}; write one, or name a file or a folder")
+            problem = f"the project {project.root} has no documents ({_names()})"
+            raise NoDocumentsError(f"{problem}; write one, or name a file or folder")
         return every
     places: dict[str, Found] = {}
     for found in (found for argument in arguments for found in _named(argument)):
@@ -58,9 +58,9 @@ def find_documents(arguments: Sequence[str]) -> list[Found]:
 
 
 def project_documents(project: Project) -> list[Found]:
-    """Return all documents of a project, with paths from the current folder: those with the name of a document.
+    """Return all documents of a project by their names, with paths relative to the current folder.
 
-    Its configuration may name others under `[[build]]`. Nothing else decides which documents a project has.
+    The configuration may name others under `[[build]]`. Nothing else adds documents to a project.
     """
     from rdc.building.configuring import named_documents  # noqa: PLC0415 (only for whole projects)
 
@@ -74,7 +74,7 @@ def _named(argument: str) -> list[Found]:
         return [Found(argument)]
     every = _in_folder(argument)
     if not every:
-        raise NoDocumentsError(f"the folder {argument} has no documents ({_names()}) in it")
+        raise NoDocumentsError(f"the folder {argument} has no documents ({_names()})")
     return every
 
 
@@ -83,13 +83,13 @@ def _in_folder(folder: str) -> list[Found]:
 
 
 def _names() -> str:
-    """The names of documents, for a message."""
+    """Return the possible names of documents, for a message."""
     every = (name for form in FRONT_ENDS.values() for name in (*map("*{}".format, form.suffixes), *form.names))
     return " or ".join(every)
 
 
 def _below(folder: str) -> Iterator[str]:
-    """The documents below a folder, by their names. Links are not followed: they may lead anywhere."""
+    """Yield the documents below a folder, by their names. Links are not followed, because they may lead anywhere."""
     ignored = _ignored(folder)
     for above, folders, files in os.walk(folder, onerror=_unreadable):
         folders[:] = [
@@ -113,7 +113,7 @@ def _place(above: str, name: str) -> str:
 
 
 def _ignored(folder: str) -> frozenset[str]:
-    """What git ignores below a folder, folders with a `/` at their end; nothing where there is no git."""
+    """Return the paths below a folder that git ignores; folders end with `/`. Without git, there are none."""
     from rdc.revision import RevisionError, ignored_files  # noqa: PLC0415 (only folders need git)
 
     try:
@@ -125,4 +125,4 @@ def _ignored(folder: str) -> frozenset[str]:
 
 
 def _unreadable(error: OSError) -> None:
-    raise NoDocumentsError(f"the folder {error.filename} cannot be read: {error.strerror}")
+    raise NoDocumentsError(f"cannot read the folder {error.filename}: {error.strerror}")

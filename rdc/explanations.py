@@ -1,4 +1,4 @@
-"""The pages that explain the diagnostic codes."""
+"""The pages that explain diagnostics."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ _FOLDER = Path(compiler.__file__).parent / "explanations"
 
 
 def find(word: str) -> str | None:
-    """The code that a person means: `RD201`, `rd201` or the name `unknown-target`; None if there is none."""
+    """Return the code for `RD201`, `rd201` or the name `unknown-target`; None for an unknown one."""
     if word.upper() in CODES:
         return word.upper()
     return next((code for code, known in CODES.items() if known.name == word.lower()), None)
 
 
 def page(code: str) -> str:
-    """The page of a code as Markdown, without a line end after it.
+    """Return the page of a code as Markdown, without a final line break.
 
     Raises:
         FileNotFoundError: The code has no page.

@@ -1,4 +1,4 @@
-"""Documents through the compiler and a backend: what each becomes, in memory."""
+"""Compiles documents for a backend, in memory."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from compiler.source import Source
 from rdc.tables import check_names, check_options, table_of
 
 Emit = Callable[[Program, Mapping[str, object]], Emission]
-"""Makes an output of a program and options in plain values."""
+"""Generates an output from a program and options in plain values."""
 
 
 class Product(Struct, frozen=True):
-    """What a document becomes: the bytes of the main file, its companions, and why it calls the first of them.
+    """The output for a document: the main file, its companions, and why it calls the first of them.
 
-    `items` are what a reviewer must not miss in the main file.
+    `items` are facts in the main file that a reviewer must not miss.
     """
 
     data: bytes
@@ -34,9 +34,9 @@ class Product(Struct, frozen=True):
 
 
 class Generation(Struct, frozen=True):
-    """What each source becomes (None if it has errors), all findings, and the sources of these.
+    """The output for each source (None if it has errors), all findings, and their sources.
 
-    `compilations` are those of the sources, which say what is ignored.
+    `compilations` know which findings are ignored.
     """
 
     products: tuple[Product | None, ...]
@@ -45,7 +45,7 @@ class Generation(Struct, frozen=True):
     compilations: tuple[Compilation, ...] = ()
 
     def kept(self, found: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
-        """Those of further findings that no document, and no project, asks to ignore."""
+        """Return the further findings that no document or project ignores."""
         for one in self.compilations:
             found = one.kept(found)
         return tuple(found)
@@ -58,15 +58,15 @@ def generate(
 
     Args:
         paths: The documents.
-        settings: How they are read.
-        backend: What generates.
-        given: The options of the backend that override those in the documents and in their project.
+        settings: How to read them.
+        backend: The backend.
+        given: Options of the backend that override those in documents and project.
 
     Returns:
-        What they become, in their order. Errors in them are findings, never exceptions.
+        The outputs in order. Errors in documents are findings, never exceptions.
 
     Raises:
-        OptionsError: Something is wrong with the options that stands in no document and no configuration.
+        OptionsError: An option outside of documents and configuration is wrong.
     """
     products: list[Product | None] = []
     found: list[Diagnostic] = []
@@ -82,7 +82,7 @@ def generate(
 
 
 def emitted(compilation: Compilation, backend: Backend[Any], given: Mapping[str, object], emit: Emit) -> Generation:
-    """What a backend makes of one document by its method `emit`, or something else of it; raises as `generate` does."""
+    """Compile a document for a backend by the method `emit`; raises as `generate` does."""
     table = table_of(backend, compilation.tables)
     wrong = [*check_names(compilation.tables), *_problems(compilation, backend, table, given)]
     found = (*compilation.diagnostics, *wrong)
@@ -103,7 +103,7 @@ def _product(emission: Emission, text: str, companions: tuple[Companion, ...]) -
 def _read_mocks(
     companions: tuple[Companion, ...], compilation: Compilation
 ) -> tuple[tuple[Companion, ...], tuple[Diagnostic, ...]]:
-    """The companions with the mocks that some of them say, and what is wrong with these."""
+    """Return the companions with their mocks, and problems with these."""
     if not any(companion.mocks for companion in companions):
         return companions, ()
     from rdc.mock_files import MockFileError, as_json  # noqa: PLC0415 (few documents have mocks)
@@ -111,12 +111,12 @@ def _read_mocks(
     try:
         return tuple(as_json(each, compilation.project) if each.mocks else each for each in companions), ()
     except MockFileError as error:
-        remedy = "name a file of mocks in the project: JSON, or YAML that becomes JSON"
+        remedy = "name a JSON or YAML file of mocks in the project"
         return companions, (OptionFinding("RD013", compilation.path, None, str(error), remedy, option=("mock",)),)
 
 
 def _placed(finding: Diagnostic, table: Table, given: Mapping[str, object]) -> Diagnostic:
-    """A finding of a backend, at the option that it is about unless the command line gave that."""
+    """Return a backend's finding with the place of its option, unless the command line set the option."""
     if not isinstance(finding, OptionFinding) or finding.option[:1] in [(name,) for name in given]:
         return finding
     return finding.placed(table)
@@ -125,10 +125,10 @@ def _placed(finding: Diagnostic, table: Table, given: Mapping[str, object]) -> D
 def _problems(
     compilation: Compilation, backend: Backend[Any], table: Table, given: Mapping[str, object]
 ) -> list[Diagnostic]:
-    """What is wrong in a document's table for the backend; raises `OptionsError` as `generate` does."""
+    """Return problems in a document's table for the backend; raises `OptionsError` as `generate` does."""
     try:
         return check_options(backend, table, given)
     except OptionsError:
         if compilation.program:
             raise
-        return []  # the document has errors, and what is missing may stand in what could not be read
+        return []  # the document has errors, and the missing option may be in the unreadable part

@@ -1,4 +1,4 @@
-"""Where all that a compilation generates goes: the main files, and the companions beside them."""
+"""The places of all generated files: the main files, and their companions."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from rdc.generation import Product
 from rdc.outputs import OF_GITHUB, Output, collisions
 
 _OF_GIT = frozenset({".git", "git~1"})
-"""Git runs the files in this folder, so a document must not choose them. Windows has the second name for it too."""
+"""Git runs files in this folder, so documents must not choose them. Windows also has the second name."""
 
 
 class Laid(Struct, frozen=True):
-    """A file that is generated, with its place."""
+    """A generated file with its place."""
 
     output: Output
     data: bytes
@@ -31,22 +31,26 @@ class Laid(Struct, frozen=True):
 
 
 class Group(Struct, frozen=True):
-    """All that one source becomes."""
+    """All files for one source."""
 
     main: Laid
     companions: tuple[Laid, ...] = ()
 
     @property
-    def company(self) -> str:
-        """The companions, as the end of a sentence about the main file."""
-        names = listed([laid.output.path for laid in self.companions])
-        return f", with {names} beside it" if names else ""
+    def names(self) -> str:
+        """The main file and its companions, for a message."""
+        return listed([str(Path(self.main.output.path)), *(laid.output.path for laid in self.companions)])
+
+    @property
+    def is_current(self) -> str:
+        """The message that all files are up to date."""
+        return f"{self.names} {'are' if self.companions else 'is'} up to date"
 
 
 class Layout(Struct, frozen=True, dict=True):
-    """What each source without errors becomes, without the companions that must not be where they are put.
+    """The files for each source without errors, without companions in forbidden places.
 
-    `mains` are the main files of all sources. The findings say which files are in the way of each other.
+    `mains` are the main files of all sources. The findings report files with conflicting places.
     """
 
     mains: tuple[Output, ...]
@@ -55,7 +59,7 @@ class Layout(Struct, frozen=True, dict=True):
 
     @property
     def stages(self) -> tuple[tuple[Laid, ...], tuple[Laid, ...]]:
-        """The companions, then the main files: so written, no main file ever stands without what it needs."""
+        """The companions, then the main files, so that no main file exists without its companions."""
         return self._companions, tuple(group.main for group in self.groups)
 
     @property
@@ -65,12 +69,12 @@ class Layout(Struct, frozen=True, dict=True):
 
     @property
     def outputs(self) -> tuple[Output, ...]:
-        """Where something is to be written, once there are no errors."""
+        """The places of all files, once there are no errors."""
         return (*self.mains, *(laid.output for laid in self._companions))
 
     @cached_property
     def _companions(self) -> tuple[Laid, ...]:
-        """The companions, one that several sources share once."""
+        """The companions, with shared ones only once."""
         places: dict[Path, Laid] = {}
         for laid in (companion for group in self.groups for companion in group.companions):
             places.setdefault(laid.output.place, laid)
@@ -78,11 +82,11 @@ class Layout(Struct, frozen=True, dict=True):
 
 
 def lay_out(mains: Sequence[Output], products: Sequence[Product | None], *, executable: bool) -> Layout:
-    """Put the products of a compilation in their places.
+    """Return the places of the files.
 
     Args:
         mains: The main file of each source.
-        products: What each source has become.
+        products: The output for each source.
         executable: Whether the main files are programs.
     """
     findings = list(collisions(mains))
@@ -98,14 +102,14 @@ def lay_out(mains: Sequence[Output], products: Sequence[Product | None], *, exec
             else:
                 beside.append(own)
         groups.append(Group(Laid(main, product.data, executable), tuple(beside)))
-        if product.reason and beside and not product.companions[0].mocks:  # the workflow may have the program in it
+        if product.reason and beside and not product.companions[0].mocks:  # the workflow may contain the program
             findings.append(_calls(product.reason, main, beside))
     findings += _clashes(mains, [companion for group in groups for companion in group.companions])
     return Layout(tuple(mains), tuple(groups), tuple(findings))
 
 
 def unfit_paths(mains: Iterable[Output], backend: Backend[Any]) -> Iterator[Diagnostic]:
-    """What a target cannot do with the paths of main files."""
+    """Report paths of main files that the target cannot use."""
     for main in mains:
         if problem := backend.path_problem(main.path):
             code, text, remedy = problem
@@ -113,7 +117,7 @@ def unfit_paths(mains: Iterable[Output], backend: Backend[Any]) -> Iterator[Diag
 
 
 def beside(main: str, path: str) -> str:
-    """The path of a companion: `a/b/main.yml` and `../c/program.py` give `a/c/program.py`."""
+    """Return the path of a companion: `a/c/program.py` for `a/b/main.yml` and `../c/program.py`."""
     folder = PurePath(main).parent
     for part in PurePosixPath(path).parts:
         folder = folder.parent if part == ".." and folder.name not in ("", "..") else folder / part
@@ -129,59 +133,65 @@ def laid(main: Output, companion: Companion) -> Laid:
 
 
 def _calls(reason: Reason, main: Output, beside: Sequence[Laid]) -> Diagnostic:
-    """Why a main file calls the program beside it (rule 9)."""
+    """Report why a main file calls the program beside it (rule 9)."""
     files = [laid.output.path for laid in beside]
     message = f"{reason.clause}: {main.path} calls {files[0]}"
     return Diagnostic("RD539", reason.path, reason.span, message, f"keep {listed([main.path, *files])} together")
 
 
 def _root_around(folder: Path) -> Path:
-    """The root of the project of a folder; workflows of GitHub lie two folders below it, whatever marks it."""
+    """Return the root of a folder's project.
+
+    For GitHub workflows, it is two folders above if there is no other sign.
+    """
     root = Path(project_around(str(folder)).root)
     return folder.parents[1] if root == folder and folder.parts[-2:] == OF_GITHUB else root
 
 
 def is_of_git(path: PurePath) -> bool:
-    """Whether a path leads into a folder of git, on any file system: some ignore case, dots or invisible characters."""
+    """Return whether a path leads to git's folder on any file system.
+
+    Some ignore case, dots or invisible characters.
+    """
     plain = ("".join(filter(str.isprintable, part)).rstrip(" .").casefold() for part in path.parts)
     return not _OF_GIT.isdisjoint(plain)
 
 
 def _trespass(main: Output, companion: Output) -> Diagnostic | None:
-    """What is wrong with the place of a companion: a document may name it, so it stays within the project."""
+    """Report a companion outside of the project, because a document may choose its path."""
     root, place = _root_around(main.place.parent), companion.place
     if not place.is_relative_to(root):
-        problem = f"is outside of the project of {main.path}"
+        problem = f"is outside the project of {main.path}"
     elif is_of_git(place.relative_to(root)):
-        problem = "is in the folder .git, whose files git runs and relies on"
+        problem = "is in the folder .git, which only git may change"
     else:
         return None
-    message = f"{companion.path}, which {main.source} needs beside {main.path}, {problem}"
+    message = f"{companion.path}, a companion file of {main.path}, {problem}"
     remedy = (
-        f"{companion.advice}, within the project (the nearest folder with `.git` or `rdc.toml`, "
-        "else the folder of the main file)"
+        f"{companion.advice}, inside the project (the nearest folder with `.git` or `rdc.toml`, "
+        "or the folder of the main file)"
     )
     return Diagnostic("RD524", companion.path, None, message, remedy)
 
 
 def _clashes(mains: Sequence[Output], companions: Sequence[Laid]) -> Iterator[Diagnostic]:
-    """The companions in whose place something else is to stand."""
+    """Report companions with the same place as another file."""
     taken = {main.place: main for main in mains}
     first: dict[Path, Laid] = {}
     for laid in companions:
         own, path = laid.output, laid.output.path
         if main := taken.get(own.place):
-            whose = "this is its main file" if main.source == own.source else f"{main.source} is compiled to this file"
-            yield _clash(own, f"{own.source} needs {path} beside its main file, but {whose}")
+            whose = "the main file itself" if main.source == own.source else f"the main file of {main.source}"
+            yield _clash(own, f"{own.source} needs the companion file {path}, which is {whose}")
             continue
         other = first.setdefault(own.place, laid)
         if other is laid:
             continue
         if other.output.source == own.source:
             both = f"the options `{other.output.option}` and `{own.option}`"
-            yield _clash(own, f"{own.source} needs two files beside its main file, and {both} name {path} for both")
+            yield _clash(own, f"{own.source} needs two companion files, but {both} both name {path}")
         elif (other.data, other.executable) != (laid.data, laid.executable):
-            yield _clash(own, f"{other.output.source} and {own.source} both need {path}, but with different contents")
+            yield _clash(own, f"{other.output.source} and {own.source} both need {path}, with different content")
 
 
 def _clash(companion: Output, message: str) -> Diagnostic:

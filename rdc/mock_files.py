@@ -1,4 +1,4 @@
-"""Files of mocks in YAML, for programs, which read JSON."""
+"""Converts YAML files of mocks to JSON, which programs read."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from runtime_shim.operator.mocks import mocks_in
 
 
 class MockFileError(Exception):
-    """A file of mocks that no program can read."""
+    """A file of mocks that programs cannot read."""
 
 
 def as_json(companion: Companion, project: Project) -> Companion:
-    """Return the companion with the mocks of its file in the project."""
+    """Return the companion with the mocks from its file in the project."""
     name = companion.mocks
-    source = read_source(os.path.join(project.root, name), name, name, project.disk)  # noqa: PTH118 (as projects do)
+    source = read_source(os.path.join(project.root, name), name, name, project.disk)  # noqa: PTH118 (paths as in projects)
     if isinstance(source, Refusal):
         raise MockFileError(f"{name}: {source.problem}")
     try:

@@ -1,4 +1,4 @@
-"""Where generated files go, and what must not be overwritten."""
+"""The places of generated files, and files that must not be overwritten."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from compiler.source import without_ending
 from rdc.documents import Found
 from rdc.drawing.pictures import PNG
 
-NAME_ANOTHER = "name another file with -o"
+NAME_ANOTHER = "choose another file with -o"
 
 OF_GITHUB = (".github", "workflows")
-"""The folder of GitHub's workflows; it reads none in folders below it."""
+"""GitHub's folder of workflows. GitHub ignores its subfolders."""
 
 Identities = Collection[tuple[int, int]]
-"""What tells files from all others: their devices and inodes."""
+"""Devices and inodes, which identify files."""
 
 _MARK_BYTES = 4096
-"""Where a PNG has its mark, since it has no lines."""
+"""A PNG has no lines, so its mark is in these first bytes."""
 
 
 class Output(Struct, frozen=True):
-    """A generated file: the source that it is compiled from and its path, both as a person writes them.
+    """A generated file: its source and its path, as a person writes them.
 
-    A companion also has the option of the target that names it; the main file, which `-o` names, has none. With
-    `is_built` a `[[build]]` of the project names it. With `makes_folders` missing folders are made for it.
+    A companion has an `option` of the target that names it. The main file has none, because `-o` names it. With
+    `is_built`, a `[[build]]` of the project names the file. With `makes_folders`, missing folders are created.
     """
 
     source: str
@@ -42,14 +42,14 @@ class Output(Struct, frozen=True):
 
     @property
     def advice(self) -> str:
-        """How to have it written elsewhere."""
+        """How to choose another place."""
         if self.is_built:
-            return "let the `out` of its `[[build]]` name another file"
-        return f"name another file with the option `{self.option}` of the target" if self.option else NAME_ANOTHER
+            return "choose another file with `out` in its `[[build]]`"
+        return f"choose another file with the target's option `{self.option}`" if self.option else NAME_ANOTHER
 
     @property
     def place(self) -> Path:
-        """The file itself, at the end of all links; a link that leads in a circle stays what it is."""
+        """The file itself, after all links. A circular link stays unchanged."""
         path = Path(self.path)
         try:
             return path.resolve()
@@ -62,24 +62,24 @@ def plan(sources: Sequence[Found], out: str | None, suffix: str) -> list[Output]
 
     Args:
         sources: The documents.
-        out: A file; a folder if it is one, ends in `/` or there are several sources; None: beside these.
+        out: A file; or a folder, if it is one, ends in `/` or there are several sources; or None: beside these.
         suffix: The extension of the target's files, such as `.py`.
     """
     if out is None:
         return [Output(one.path, str(Path(one.path).parent / output_name(one.path, suffix))) for one in sources]
-    if len(sources) > 1 or out.endswith("/") or os.path.isdir(out):  # noqa: PTH112 (it takes every path, Path.is_dir raises for some)
+    if len(sources) > 1 or out.endswith("/") or os.path.isdir(out):  # noqa: PTH112 (it accepts every path)
         base = _common([one.folder for one in sources if one.folder])
         return [_in_folder(out, one, base, suffix) for one in sources]
     return [Output(sources[0].path, out)]
 
 
 def _common(folders: Sequence[str]) -> str:
-    """The nearest folder that holds all of these; "" if there are none."""
+    """Return the nearest folder that contains all folders; "" if there are none."""
     return os.path.commonpath([os.path.abspath(folder) for folder in folders]) if folders else ""  # noqa: PTH100 (as above)
 
 
 def _in_folder(out: str, source: Found, base: str, suffix: str) -> Output:
-    """The output in a folder; a document that was found keeps its own folders from the base on, but not for GitHub."""
+    """Return an output in a folder. A found document keeps its subfolders below `base`, but not for GitHub."""
     name = output_name(source.path, suffix)
     if Path(out).absolute().parts[-2:] == OF_GITHUB:
         return Output(source.path, str(Path(out, name)), makes_folders=bool(source.folder))
@@ -88,50 +88,50 @@ def _in_folder(out: str, source: Found, base: str, suffix: str) -> Output:
 
 
 def output_name(source: str, suffix: str) -> str:
-    """The name of a source with its ending replaced: `deploy.runbook.md` becomes `deploy.py`."""
+    """Return the name of a source with another extension: `deploy.py` for `deploy.runbook.md`."""
     return without_ending(Path(source).name, endings()) + suffix
 
 
 def obstacles(outputs: Sequence[Output], sources: Iterable[str], *, force: bool) -> Iterator[Diagnostic]:
-    """What forbids to write the outputs.
+    """Report files that must not be overwritten, and places that cannot be written.
 
     Args:
-        outputs: What would be written.
-        sources: The paths of all documents that were read. They are never overwritten.
-        force: Allows to overwrite other files that rdc did not generate.
+        outputs: The outputs.
+        sources: The paths of all documents. They are never overwritten.
+        force: Whether to overwrite other files that rdc did not generate.
     """
     documents = set(filter(None, map(_identity, sources)))
     for output in outputs:
         try:
             yield from _obstacle(output, documents, force=force)
-        except OSError as error:  # a name that is too long, say
+        except OSError as error:  # for example, a name that is too long
             yield unwritable(output.path, error.strerror or str(error), output.advice)
 
 
 def collisions(outputs: Sequence[Output]) -> Iterator[Diagnostic]:
-    """The outputs that more than one source would become."""
+    """Report outputs with more than one source."""
     places: dict[Path, list[Output]] = {}
     for output in outputs:
         places.setdefault(output.place, []).append(output)
     for same in places.values():
         if len(same) > 1:
             sources = " and ".join(output.source for output in same)
-            message = f"{sources} would both be written to {same[0].path}"
-            remedy = "compile them one by one, each with its own -o, or rename one"
+            message = f"{sources} would be written to the same file {same[0].path}"
+            remedy = "compile them one by one with different -o, or rename one"
             yield Diagnostic("RD513", same[0].path, None, message, remedy)
 
 
 def unwritable(path: str, reason: str, advice: str = "nothing was written") -> Diagnostic:
-    """The diagnostic for an output that cannot be written."""
+    """Return the diagnostic for an output that cannot be written."""
     return Diagnostic("RD511", path, None, f"cannot write {path}: {reason}", advice)
 
 
 def _obstacle(output: Output, sources: Identities, *, force: bool) -> Iterator[Diagnostic]:
     place = output.place
     if place.is_symlink():
-        yield unwritable(output.path, "its links lead in a circle", "remove the link")
+        yield unwritable(output.path, "it is a circular link", "remove the link")
     elif not (place.parent.is_dir() or output.option or output.is_built or output.makes_folders):
-        yield unwritable(str(Path(output.path).parent), "there is no such folder", "create the folder first")
+        yield unwritable(str(Path(output.path).parent), "the folder does not exist", "create the folder first")
     elif place.is_dir():
         yield unwritable(output.path, "it is a folder", output.advice)
     elif problem := _folder_problem(place.parent):
@@ -141,7 +141,7 @@ def _obstacle(output: Output, sources: Identities, *, force: bool) -> Iterator[D
 
 
 def _identity(path: str | Path) -> tuple[int, int] | None:
-    """What tells a file from all others, whatever its path; None if it cannot be told."""
+    """Return what identifies a file, whatever its path; None if that is unknown."""
     try:
         found = Path(path).stat()
     except (OSError, ValueError):
@@ -150,11 +150,11 @@ def _identity(path: str | Path) -> tuple[int, int] | None:
 
 
 def _folder_problem(folder: Path) -> str:
-    """What forbids to write in a folder, or to make it, in the words of a diagnostic; "" for nothing."""
+    """Return why a folder cannot be created or written; "" if it can."""
     there = next(around for around in (folder, *folder.parents) if os.path.lexists(around))
     if not there.is_dir():
-        return f"{there.name} is no folder"
-    return "" if os.access(there, os.W_OK | os.X_OK) else "it is read-only, or you may not write in it"
+        return f"{there.name} is not a folder"
+    return "" if os.access(there, os.W_OK | os.X_OK) else "it is read-only, or you have no write permission"
 
 
 def _existing(output: Output, place: Path, sources: Identities, *, force: bool) -> Iterator[Diagnostic]:
@@ -162,18 +162,18 @@ def _existing(output: Output, place: Path, sources: Identities, *, force: bool) 
         remedy = output.advice if output.option else "`-o -` writes to standard output"
         yield unwritable(output.path, "it is not a regular file", remedy)
     elif not os.access(place, os.R_OK | os.W_OK):
-        yield unwritable(output.path, "no permission")
+        yield unwritable(output.path, "you have no permission")
     elif _identity(place) in sources:
-        message = f"{output.path} is a source, and the output would replace it"
+        message = f"{output.path} is a source; the output would overwrite it"
         yield Diagnostic("RD510", output.path, None, message, output.advice)
     elif not (force or has_mark(place)):
         message = f"{output.path} was not generated by rdc"
-        otherwise = "remove the file" if output.is_built else "overwrite it with --force"
+        otherwise = "remove the file" if output.is_built else "overwrite the file with --force"
         yield Diagnostic("RD510", output.path, None, message, f"{output.advice}, or {otherwise}")
 
 
 def has_mark(path: Path) -> bool:
-    """Whether a file was generated by rdc."""
+    """Return whether a file was generated by rdc."""
     with path.open("rb") as stream:
         if stream.read(len(PNG)) == PNG:
             return MARK.encode() in stream.read(_MARK_BYTES)

@@ -1,4 +1,4 @@
-"""Documents as they were in a revision of git."""
+"""Documents in a revision of git."""
 
 from __future__ import annotations
 
@@ -15,76 +15,76 @@ from msgspec import Struct
 from compiler.project import CONFIGURATIONS
 
 LARGEST = 8 * 1024 * 1024 + 1
-"""Bytes that are kept of a file: enough to see that it is too large (D1)."""
+"""The bytes that are read of a file: enough to see that it is too large (D1)."""
 
 TIME_LIMIT = 60
-"""In seconds, for a call of git that says what there is. Its configuration may include a pipe that nobody writes to."""
+"""In seconds, for a call of git. Its configuration may include a pipe that no one writes to."""
 
 
-_PLAIN = ("-c", "core.fsmonitor=false")  # which could be a program
+_PLAIN = ("-c", "core.fsmonitor=false")  # it could be a program
 
 
 class RevisionError(ValueError):
-    """There is no such revision, or no such file in it."""
+    """The revision does not exist, or does not have the file."""
 
 
 class CheckedOut(Struct, frozen=True):
-    """A folder with what was in a revision, and the document there."""
+    """A folder with files of a revision, and the document in it."""
 
     root: str
     path: str
 
     def name(self, path: str) -> str:
-        """What the repository calls a file in the folder."""
+        """Return the repository's path of a file in the folder."""
         return os.path.relpath(os.path.realpath(path), self.root)
 
 
 def present_files(folder: Path) -> list[str]:
-    """The files below a folder that git knows or would take, by their paths from there; not those that it ignores.
+    """Return the files below a folder that git tracks or could track, without ignored ones.
 
     Raises:
-        RevisionError: There is no git, or the folder is in no repository.
+        RevisionError: There is no git, or the folder is not in a repository.
     """
     listed = _git(folder, *_PLAIN, "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--deduplicate")
     return list(filter(None, os.fsdecode(listed).split("\0")))
 
 
 def ignored_files(folder: str | Path) -> list[str]:
-    """What git ignores below a folder, by paths from there; of an ignored folder only its own, with a `/` at its end.
+    """Return the paths below a folder that git ignores. An ignored folder ends with `/` and hides its content.
 
     Raises:
-        RevisionError: There is no git, or the folder is in no repository.
+        RevisionError: There is no git, or the folder is not in a repository.
     """
     which = ("--others", "--ignored", "--exclude-standard", "--directory")
     return list(filter(None, os.fsdecode(_git(folder, *_PLAIN, "ls-files", "-z", *which)).split("\0")))
 
 
 def path_of(name: str) -> str:
-    """Return where the file of REVISION:NAME is now: from the top of the repository, except for `./` and `../`."""
+    """Return the current place of the file in REVISION:NAME: `./` and `../` are relative to the current folder."""
     if name.startswith(("./", "../")):
         return name
-    return os.path.join(_top(Path.cwd()), name)  # noqa: PTH118 (an odd name stays as it is)
+    return os.path.join(_top(Path.cwd()), name)  # noqa: PTH118 (an odd name stays unchanged)
 
 
 @contextmanager
 def checked_out(revision: str, file: str) -> Iterator[CheckedOut]:
-    """A file as it was in a revision, with the documents around it, as long as the context lasts.
+    """Check out a file from a revision, with the documents around it, while the context lasts.
 
-    Only Markdown files and configurations are written, into a folder of their own; the repository is not touched, and
-    nothing of it is run.
+    Only Markdown files and configurations are written, to a temporary folder. The repository stays unchanged, and
+    nothing in it is executed.
 
     Raises:
-        RevisionError: There is no git, no repository, no such revision, or the file is not in it.
+        RevisionError: There is no git, no repository, no such revision, or no such file.
     """
-    place = Path(os.path.realpath(file))  # of a link: what it leads to, which may be in another repository
-    folder = next(above for above in place.parents if above.is_dir())  # it may be gone by now
+    place = Path(os.path.realpath(file))  # of a link: its target, which may be in another repository
+    folder = next(above for above in place.parents if above.is_dir())  # it may no longer exist
     top = _top(folder)
     if not place.is_relative_to(os.path.realpath(top)):
-        raise RevisionError("its repository has its files elsewhere")
+        raise RevisionError("the files of its repository are in another place")
     name = place.relative_to(os.path.realpath(top)).as_posix()
     entries = dict(_entries(_git(top, "ls-tree", "-r", "-z", "--full-tree", "--end-of-options", revision)))
     if name not in entries:
-        raise RevisionError(f"there is no `{name}` in the revision {revision}")
+        raise RevisionError(f"the revision {revision} has no file `{name}`")
     wanted = {path: blob for path, blob in entries.items() if path == name or _is_around(path)}
     with tempfile.TemporaryDirectory(prefix="rdc-") as temporary:
         root = Path(os.path.realpath(temporary))
@@ -94,17 +94,17 @@ def checked_out(revision: str, file: str) -> Iterator[CheckedOut]:
 
 
 def _top(folder: Path) -> str:
-    """The top of the repository that a folder is in."""
+    """Return the top folder of a folder's repository."""
     return os.fsdecode(_git(folder, "rev-parse", "--show-toplevel").removesuffix(b"\n"))
 
 
 def _is_around(path: str) -> bool:
-    """Whether a document may need a file."""
+    """Return whether a document may need a file."""
     return path.endswith(".md") or PurePosixPath(path).name in CONFIGURATIONS
 
 
 def _entries(listed: bytes) -> Iterator[tuple[str, str]]:
-    """The plain files of a tree, with the names of their contents; not those that would stand outside of it."""
+    """Yield the plain files of a tree with their blob names, without unsafe paths."""
     for entry in os.fsdecode(listed).split("\0"):
         mode, _, rest = entry.partition(" ")
         blob, _, path = rest.removeprefix("blob ").partition("\t")
@@ -113,7 +113,7 @@ def _entries(listed: bytes) -> Iterator[tuple[str, str]]:
 
 
 def _write(root: Path, name: str, wanted: Mapping[str, str], blobs: Iterable[bytes]) -> None:
-    """Write files. What only stands around the document `name` may have paths that no file system takes."""
+    """Write files. Files around the document `name` may have paths that the file system rejects."""
     for path, data in zip(wanted, blobs, strict=True):
         try:
             (root / path).parent.mkdir(parents=True, exist_ok=True)
@@ -127,20 +127,20 @@ def _write(root: Path, name: str, wanted: Mapping[str, str], blobs: Iterable[byt
 
 
 def _git(folder: str | Path, *words: str) -> bytes:
-    """What git says."""
+    """Return git's output."""
     with _running(folder, *words) as git:
         try:
             said, complaint = git.communicate(timeout=TIME_LIMIT)
         except subprocess.TimeoutExpired:
             git.kill()
-            raise RevisionError(f"git needs more than {TIME_LIMIT} seconds") from None
+            raise RevisionError(f"git took more than {TIME_LIMIT} seconds") from None
     if git.returncode:
         raise RevisionError(_reason(complaint))
     return said
 
 
 def _blobs(folder: str | Path, names: Iterable[str]) -> Iterator[bytes]:
-    """Contents by their names. One process gives all; it is asked for one after the other, so that nothing fills up."""
+    """Yield contents by their names, from one process. It gets one request at a time, so that no pipe fills up."""
     try:
         with _running(folder, "cat-file", "--batch") as git:
             assert git.stdin  # noqa: S101 (tells mypy)
@@ -154,13 +154,13 @@ def _blobs(folder: str | Path, names: Iterable[str]) -> Iterator[bytes]:
 
 
 def _blob(answers: IO[bytes]) -> bytes:
-    """The next content, of which no more than `LARGEST` bytes are kept."""
+    """Return the next content, limited to `LARGEST` bytes."""
     _, kind, *rest = answers.readline().split() or (b"", b"")
     if kind != b"blob":
-        raise RevisionError("a file of this revision is not here; is the clone a partial one?")
+        raise RevisionError("a file of this revision is missing; is this a partial clone?")
     size = int(rest[0])
     data = answers.read(min(size, LARGEST))
-    left = size - len(data) + 1  # a line end comes after it
+    left = size - len(data) + 1  # followed by a line break
     while left:
         more = answers.read(min(left, LARGEST))
         if not more:
@@ -170,10 +170,10 @@ def _blob(answers: IO[bytes]) -> bytes:
 
 
 def _running(folder: str | Path, *words: str) -> subprocess.Popen[bytes]:
-    """A process of git that looks at the repository of a folder, speaks English, and fetches nothing.
+    """Return a git process for a folder's repository. It speaks English, and fetches nothing.
 
-    A partial clone would run what its configuration says to fetch; a hook of git says which repository it is in; and
-    files that came with the documents can look like a repository that has no working tree.
+    A partial clone could run a configured program to fetch files. A hook of git sets the repository in the environment.
+    Files next to documents can look like a repository without a working tree.
     """
     kept = {name: value for name, value in os.environ.items() if name not in {"GIT_DIR", "GIT_WORK_TREE"}}
     environment = {**kept, "LC_ALL": "C", "GIT_ALLOW_PROTOCOL": "none", "GIT_NO_LAZY_FETCH": "1"}
@@ -183,7 +183,7 @@ def _running(folder: str | Path, *words: str) -> subprocess.Popen[bytes]:
     try:
         return subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=stderr, env=environment)  # noqa: S603
     except OSError as error:
-        raise RevisionError(f"git cannot be run: {error.strerror}") from None
+        raise RevisionError(f"cannot run git: {error.strerror}") from None
 
 
 def _reason(complaint: bytes) -> str:

@@ -1,4 +1,4 @@
-"""Documents that a command rewrites: shown as a difference, and written unless they have changed meanwhile."""
+"""Documents that a command rewrites: shown as a diff, and written unless they have changed since."""
 
 from __future__ import annotations
 
@@ -28,26 +28,26 @@ class Rewrite:
 
     @property
     def file(self) -> File:
-        """The file with the new text in it."""
+        """The file with the new text."""
         return File(Path(self.path), self.source.encode(self.text))
 
     def is_still_there(self) -> bool:
-        """Whether the file is what it was when it was read; raises OSError."""
+        """Return whether the file is unchanged since it was read; raises OSError."""
         return Path(self.path).read_bytes() == self.source.data
 
     def difference(self) -> str:
-        """A unified diff that `patch` and `git apply` take."""
+        """Return a unified diff for `patch` and `git apply`."""
         old, new = (LINE.findall(text) for text in (self.source.text, self.text))
         lines = unified_diff(old, new, self.path, self.path)
         return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
 
 
 def show_differences(rewrites: Sequence[Rewrite], *, is_text: bool) -> None:
-    """Show the differences: escaped for people on a terminal, as they are for `git apply`."""
+    """Show the diffs: escaped on a terminal, unchanged for `git apply`."""
     for one in rewrites:
         lines = one.difference().removesuffix("\n")
         if not is_text:
-            tell("\n".join(map(visible, lines.split("\n"))))  # standard output is for the machine
+            tell("\n".join(map(visible, lines.split("\n"))))  # standard output is for tools
         elif is_terminal():
             put("\n".join(map(visible, lines.split("\n"))))
         else:
@@ -55,13 +55,16 @@ def show_differences(rewrites: Sequence[Rewrite], *, is_text: bool) -> None:
 
 
 def write_rewrites(rewrites: Sequence[Rewrite], command: str) -> Diagnostic | None:
-    """Write all files, or none and return why not. `command` is the one to run again, such as `rdc fmt`."""
+    """Write all files, or write none and return the reason.
+
+    `command` is the command to run again, such as `rdc fmt`.
+    """
     try:
         for one in rewrites:
             if not one.is_still_there():
                 return unwritable(one.path, "it has changed since rdc read it", f"run `{command}` again")
             if not os.access(one.path, os.W_OK):
-                return unwritable(one.path, "it is read-only, or you may not write it")
+                return unwritable(one.path, "it is read-only, or you have no write permission")
         write_all([one.file for one in rewrites])
     except OSError as error:
         return unwritable(str(error.filename), error.strerror or str(error))

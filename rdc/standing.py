@@ -1,4 +1,4 @@
-"""Where the runs in this folder stand, by what their state directories say; states are data from anywhere."""
+"""The states of runs in this folder, from their state directories. These files are untrusted."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from runtime_shim.engine.state import OURS, Store
 from runtime_shim.operator.history import place_of
 
 ASKING = ("prompt", "reason")
-"""The keys of what a step asks, in the table of a program."""
+"""The keys of questions in a program's table."""
 
 
 def runs_here() -> list[dict[str, Any]]:
-    """Return every run that has its state in `.rdc`, by name, as plain data."""
-    if os.path.islink(OURS) or not os.path.isdir(OURS):  # noqa: PTH114, PTH112 (as the runtime names it)
+    """Return every run with a state in `.rdc`, by name, as plain data."""
+    if os.path.islink(OURS) or not os.path.isdir(OURS):  # noqa: PTH114, PTH112 (paths as in the runtime)
         return []
     with os.scandir(OURS) as entries:
         names = sorted(entry.name for entry in entries if entry.is_dir(follow_symlinks=False))
@@ -60,10 +60,10 @@ def _of_program(name: str, path: str) -> dict[str, Any]:
         is_ours = "/" not in script and MARK in _text(script)
         return {**run, "next": [shlex.join(["python3", script, "status", *place])] if is_ours else []}
     words = ["run", "--", source, "status", *place] if source.startswith("-") else ["run", source, "status", *place]
-    # A process of its own: what a program needs of the runtime stays loaded. -P: no module of this folder is taken.
+    # In a separate process, because modules that the program needs stay loaded. -P: imports nothing from this folder.
     called = [sys.executable, "-P", "-m", "rdc", *words, "--json"]
     told = subprocess.run(called, stdin=subprocess.DEVNULL, capture_output=True, check=False)  # noqa: S603
-    if told.returncode != 0:  # the document has changed, or needs options: that command says what is the matter
+    if told.returncode != 0:  # the document has changed, or needs options: that command shows the problem
         return {**run, "next": [shlex.join(["rdc", *words])]}
     facts = json.loads(told.stdout)
     asked = _asked(source, facts["step"]) if facts["state"] == "waiting" else ""
@@ -72,7 +72,7 @@ def _of_program(name: str, path: str) -> dict[str, Any]:
 
 
 def _asked(source: str, step: str) -> str:
-    """The first line of what a step asks, as it is in the document: values may be secret."""
+    """Return the first line of a step's question from the document, because values may be secret."""
     from backends.python.table import table  # noqa: PLC0415 (the compiler is slow to import)
     from compiler.driver import compile_file  # noqa: PLC0415
     from compiler.passes import optimise  # noqa: PLC0415
@@ -83,7 +83,7 @@ def _asked(source: str, step: str) -> str:
 
 
 def _of_make(name: str, journal: str) -> dict[str, Any]:
-    """Read the journal of a Makefile, and the Makefile beside it; make is not called."""
+    """Read the journal of a Makefile, and the Makefile beside it. make is not called."""
     records = [line.split(" | ")[0].split()[1:] for line in journal.splitlines() if " | " in line]
     if records[-1][0] == "over":
         return {"state": "complete" if "COMPLETE" in records[-1] else "stop"}
@@ -101,7 +101,7 @@ def _of_make(name: str, journal: str) -> dict[str, Any]:
 
 
 def _makefile(folder: str) -> tuple[list[str], str, str]:
-    """How the Makefile that keeps its state there is called, the prefix of its targets, and its text."""
+    """Return the call of the Makefile with this state directory, the prefix of its targets, and its text."""
     usual = ("GNUmakefile", "makefile", "Makefile")
     for path in (*usual, *sorted(str(path) for path in Path().glob("*.mk"))):
         text = _text(path)
@@ -112,14 +112,14 @@ def _makefile(folder: str) -> tuple[list[str], str, str]:
 
 
 def _text(path: str) -> str:
-    """The text of a file, or nothing."""
+    """Return the text of a file, or ""."""
     return Path(path).read_text(encoding="utf-8", errors="replace") if Path(path).is_file() else ""
 
 
 def _is_locked(lock: str) -> bool:
-    """Whether the process that made a lock of a Makefile is there; its number is where the link leads."""
+    """Return whether the process with a Makefile's lock exists. The link contains its number."""
     try:
-        os.kill(int(os.readlink(lock).partition("-")[0]), 0)  # noqa: PTH115 (it leads to no file)
+        os.kill(int(os.readlink(lock).partition("-")[0]), 0)  # noqa: PTH115 (the link has no target)
     except PermissionError:
         return True
     except (OSError, ValueError, OverflowError):

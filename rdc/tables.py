@@ -1,4 +1,4 @@
-"""The options of targets in documents and in the project's configuration, held against the targets that there are."""
+"""Checks the options in documents and in the project's configuration against the targets."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from compiler.options import Table
 from compiler.suggestions import nearest_name
 
 STEPS = "steps"
-"""What is said of single steps stands beside the tables of targets (E3); targets that have an option for it take it."""
+"""The settings of single steps are next to the tables of targets (E3). Targets with this option receive them."""
 
 
 def table_of(backend: Backend[Any], tables: Mapping[str, Table]) -> Table:
-    """The options of a target, with what is said of steps if it can use that."""
+    """Return the options of a target, including settings of steps if it supports them."""
     table, steps = tables.get(backend.name, Table()), tables.get(STEPS)
     if steps is None or STEPS not in backend.options.__struct_encode_fields__:
         return table
@@ -27,7 +27,7 @@ def table_of(backend: Backend[Any], tables: Mapping[str, Table]) -> Table:
 
 
 def check_tables(tables: Mapping[str, Table]) -> list[Diagnostic]:
-    """What is wrong in the tables of all targets. An option that is missing may be given on the command line."""
+    """Return problems in the tables of all targets. The command line may still add missing options."""
     found = check_names(tables)
     for name in names() if STEPS in tables else filter(is_target, tables):
         table = table_of(load(name), tables)
@@ -38,15 +38,15 @@ def check_tables(tables: Mapping[str, Table]) -> list[Diagnostic]:
 
 
 def check_names(tables: Mapping[str, Table]) -> list[Diagnostic]:
-    """The tables for targets that there are not."""
+    """Return problems for tables of unknown targets."""
     return list(_unknown(tables))
 
 
 def check_options(backend: Backend[Any], table: Table, given: Mapping[str, object]) -> list[Diagnostic]:
-    """What is wrong in the table of a target under the options of the command line.
+    """Return problems in a target's table, overridden by the options of the command line.
 
     Raises:
-        OptionsError: Something is wrong that stands in no table.
+        OptionsError: A problem is not in a table.
     """
     wrong = _problems(backend, {**table.values, **given})
     elsewhere = [item for item in wrong if item.path[:1] in [(name,) for name in given] or not table.places]
@@ -56,10 +56,10 @@ def check_options(backend: Backend[Any], table: Table, given: Mapping[str, objec
 
 
 def check_words(backend: Backend[Any], words: Mapping[str, str]) -> Mapping[str, object]:
-    """The options in words of the command line as plain values.
+    """Return the options of the command line as plain values.
 
     Raises:
-        OptionsError: One of them is wrong, whatever else a table gives.
+        OptionsError: One of them is wrong, regardless of tables.
     """
     given = backend.read_words(words)
     wrong = [item for item in _problems(backend, given) if item.path and item.path[0] in given]
@@ -77,10 +77,10 @@ def _problems(backend: Backend[Any], options: Mapping[str, object]) -> tuple[Pro
 
 
 def _placed(name: str, table: Table, problems: Collection[Problem]) -> Iterator[Diagnostic]:
-    """Errors as diagnostics, each at its option."""
+    """Yield problems as diagnostics, each at its option."""
     for problem in problems:
         if place := table.place(problem.path):
-            yield place.finding(f"target {name}: {problem.text}", f"`rdc targets {name}` lists what can be given here")
+            yield place.finding(f"target {name}: {problem.text}", f"`rdc targets {name}` lists the valid options")
 
 
 def _unknown(tables: Mapping[str, Table]) -> Iterator[Diagnostic]:
@@ -90,7 +90,7 @@ def _unknown(tables: Mapping[str, Table]) -> Iterator[Diagnostic]:
             known = names()
             close = nearest_name(name, [*known, *(option.name for option in all_options())])
             hint = f"did you mean `{close}`?" if close else f"the targets are {', '.join(known)}"
-            remedy = f"replace `{name}` by `{close}`" if close else "`rdc targets` lists the targets"
+            remedy = f"replace `{name}` with `{close}`" if close else "`rdc targets` lists the targets"
             if close == name:  # an option of another format
-                hint, remedy = "documents of this format have no such option", "remove it"
+                hint, remedy = "it is an option of another document format", "remove it"
             yield place.finding(f"there is no target `{name}`; {hint}", remedy)

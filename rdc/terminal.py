@@ -1,4 +1,4 @@
-"""What goes to standard output and standard error: results to the one, messages to the other."""
+"""Writes results to standard output, and messages to standard error."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import click
 
 
 def put(result: str | bytes) -> None:
-    """Write a result to standard output: a text with a line end after it, bytes as they are.
+    """Write a result to standard output: a string with a line break, bytes unchanged.
 
     Raises:
-        BrokenPipeError: Nobody reads on; `rdc.cli` ends quietly then.
-        click.ClickException: Standard output cannot take it, as on a full disk.
+        BrokenPipeError: No one reads the output; `rdc.cli` then exits silently.
+        click.ClickException: Standard output failed, for example on a full disk.
     """
     try:
         click.echo(result, nl=isinstance(result, str), color=color())
@@ -26,12 +26,12 @@ def put(result: str | bytes) -> None:
 
 
 def tell(message: str) -> None:
-    """Write a message to standard error, with a line end after it."""
+    """Write a message to standard error, with a line break."""
     click.echo(message, err=True, color=color())
 
 
 def color() -> bool | None:
-    """Whether to color: what the environment asks for, or None to color what goes to a terminal."""
+    """Return whether to use color, from the environment; None to use color on a terminal."""
     if os.environ.get("NO_COLOR"):
         return False
     if os.environ.get("FORCE_COLOR", "0") != "0":
@@ -40,18 +40,23 @@ def color() -> bool | None:
 
 
 def is_terminal() -> bool:
-    """Whether standard output is shown on a terminal."""
+    """Return whether standard output is a terminal."""
     return sys.stdout is not None and sys.stdout.isatty()
 
 
+def shows_links() -> bool:
+    """Whether standard error is a terminal, where text can be a link."""
+    return sys.stderr is not None and sys.stderr.isatty() and color() is not False
+
+
 def accept_any_text() -> None:
-    """Let standard output take every text in every locale: it escapes what it cannot say."""
+    """Let standard output accept any text in any locale: it escapes unsupported characters."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")
 
 
 def abandon_output() -> None:
-    """Throw away what standard output has not taken, so that Python does not try again as it ends."""
+    """Discard the rest of standard output, so that Python does not try to write it at exit."""
     if sys.stdout is None:
         return
     nowhere = os.open(os.devnull, os.O_WRONLY)

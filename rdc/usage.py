@@ -1,4 +1,4 @@
-"""Wrong use of the command line, said in one line."""
+"""Usage errors of the command line, in one line."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rdc.reporting.cells import visible
 
 
 class PointingError(click.UsageError):
-    """Wrong use, with the command that shows what is right."""
+    """A usage error, with a command that shows the correct usage."""
 
     def __init__(self, message: str, see: str) -> None:
         super().__init__(message)
@@ -18,15 +18,15 @@ class PointingError(click.UsageError):
 
 
 class UnknownWordError(PointingError):
-    """A word that is none of those known; says which come near to it, and the command that lists them all."""
+    """An unknown word, with similar known words, and the command that lists them all."""
 
     def __init__(self, kind: str, word: str, known: Iterable[str], see: str) -> None:
         near = _near(word, list(known))
-        super().__init__(f"no {kind} '{word}'{_did_you_mean(near)}", see)
+        super().__init__(f"unknown {kind} '{word}'{_did_you_mean(near)}", see)
 
 
 def usage_line(error: click.ClickException) -> str:
-    """The line for an error, such as `no such option --foo (see 'rdc compile --help')`."""
+    """Return the line for an error, such as `no such option --foo (see 'rdc compile --help')`."""
     text = " ".join(_words(error).split()).rstrip(".")
     text = visible(text[:1].lower() + text[1:])
     if isinstance(error, PointingError):
@@ -37,7 +37,7 @@ def usage_line(error: click.ClickException) -> str:
 
 def _words(error: click.ClickException) -> str:
     if isinstance(error, click.NoSuchOption):
-        # Options look more alike than words do: only one that is very near is meant.
+        # Options look more alike than words, so only a very close one is suggested.
         near = _near(error.option_name, error.possibilities or [], most=1, cutoff=0.75)
         return f"no such option {error.option_name}{_did_you_mean(near)}"
     return error.format_message()

@@ -1,4 +1,4 @@
-"""What a generated file is: its source is compiled again and compared, or its text is examined. Nothing is executed."""
+"""Verifies generated files: compiles the source again and compares, or examines the text. Nothing is executed."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _PYTHON = "#!/usr/bin/env python3\n"
 
 
 class Verdict(IntEnum):
-    """What a file is; the number is the exit code."""
+    """The verdict on a file. The number is the exit code."""
 
     PROVEN = 0
     CHANGED = 1
@@ -49,7 +49,7 @@ class Verdict(IntEnum):
 
 
 class Finding(NamedTuple):
-    """The verdict on a file and its reason; `line` is 0 where no line is wrong."""
+    """The verdict on a file and its reason. `line` is 0 if no line is wrong."""
 
     verdict: Verdict
     message: str
@@ -57,7 +57,7 @@ class Finding(NamedTuple):
 
 
 class _Header(Struct, frozen=True):
-    """What the first lines of a file say; none of it is to be believed."""
+    """The content of a file's header. It is untrusted."""
 
     version: str
     is_runtime: bool
@@ -66,21 +66,24 @@ class _Header(Struct, frozen=True):
 
 
 def verify(path: str) -> Finding:
-    """Return what a file is. Its source is looked for in its own project, then in that of the current folder."""
+    """Return the verdict on a file. Its source may be in its own project, or in that of the current folder."""
     source = read_source(Path(path), path, path)
     if isinstance(source, Refusal):
         return Finding(Verdict.UNKNOWN, source.problem)
     header = _header(source.text)
     if header is None:
-        return Finding(Verdict.UNKNOWN, "it has no header of a file that rdc generated")
+        return Finding(Verdict.UNKNOWN, "it has no header from rdc")
     if header.version != __version__:
-        return Finding(Verdict.UNKNOWN, f"verify with rdc {header.version}; this is rdc {__version__}")
+        return Finding(
+            Verdict.UNKNOWN,
+            f"it was written by rdc {header.version}; verify it with that version (this is {__version__})",
+        )
     if source.has_mark:
         return Finding(Verdict.CHANGED, "a byte-order mark was added", 1)
     if header.is_runtime:
         return _of_runtime(source.text)
     if header.command is None:
-        reason = "the header has no command that writes this file"
+        reason = "the command in the header is missing"
         return Finding(Verdict.CHANGED if source.text.startswith(_PYTHON) else Verdict.UNKNOWN, reason)
     return _of_output(path, source.text, header, header.command)
 
@@ -90,7 +93,7 @@ def _of_runtime(text: str) -> Finding:
         return Finding(Verdict.PROVEN, "the driver of Makefiles, unchanged")
     found = shared_runtime(text)
     if found is None:
-        return Finding(Verdict.CHANGED, "this is no runtime of this rdc version", 1)
+        return Finding(Verdict.CHANGED, "this is not a runtime of this rdc version", 1)
     return Finding(Verdict.PROVEN, f"{found}, unchanged")
 
 
@@ -98,17 +101,17 @@ def _of_output(path: str, text: str, header: _Header, command: Command) -> Findi
     if command.target not in names():
         return Finding(Verdict.CHANGED, f"the header names the target {command.target}, which does not exist")
     is_python = command.target == "python"
-    if not is_python and text.startswith(_PYTHON):  # a Python program never gets by as something else
+    if not is_python and text.startswith(_PYTHON):  # a Python program must not pass as something else
         return Finding(Verdict.CHANGED, f"the header names the target {command.target}, but this is a Python program")
-    missing, settings = "there is no such source here", _settings(command)
+    missing, settings = "the source is not in this project", _settings(command)
     if settings is None:
-        return Finding(Verdict.CHANGED, "the command in the header has an option that rdc compile does not have")
+        return Finding(Verdict.CHANGED, "the command in the header has an unknown option")
     for file in _sources(path, command.source):
         compilation = compile_file(str(file), settings)
         if compilation.program is None:
-            missing = "the source cannot be compiled here"
+            missing = "the source does not compile here"
         elif tuple(each.sha256 for each in compilation.program.sources) != header.hashes:
-            missing = "the source here has other bytes"
+            missing = "the source has changed"
         else:
             return _compared(path, text, compilation, command)
     if command.target == "github":
@@ -117,7 +120,7 @@ def _of_output(path: str, text: str, header: _Header, command: Command) -> Findi
 
 
 def _settings(command: Command) -> Settings | None:
-    """How the command has its source read, or None if it cannot be read so."""
+    """Return the settings from the command for reading its source, or None if they are not valid."""
     formats = {form.word: form.name for form in FRONT_ENDS.values()}
     known = {option.name: option for option in all_options() if Level.COMMAND_LINE in option.levels}
     front_end, words = None, dict[str, str | tuple[str, ...]]()
@@ -133,7 +136,7 @@ def _settings(command: Command) -> Settings | None:
 
 
 def _compared(path: str, text: str, compilation: Compilation, command: Command) -> Finding:
-    """The file against what its source becomes."""
+    """Compare the file with the output of its source."""
     backend = load(command.target)
     try:
         made = emitted(compilation, backend, backend.read_words(command.options), backend.emit)
@@ -141,37 +144,35 @@ def _compared(path: str, text: str, compilation: Compilation, command: Command) 
         return Finding(Verdict.CHANGED, f"the command in the header is not valid: {error}")
     product = made.products[0]
     if product is None:
-        return Finding(Verdict.CHANGED, "the command in the header writes no file")
+        return Finding(Verdict.CHANGED, "the command in the header does not compile")
     wanted = product.data.decode()
     if wanted == text:
-        told = f"what rdc {__version__} writes from {command.source}"
+        told = f"matches {command.source}, compiled with rdc {__version__}"
         return _beside(Output(command.source, path), product.companions, told)
-    return Finding(
-        Verdict.CHANGED, f"differs from what rdc writes from {command.source}", first_difference(text, wanted)
-    )
+    return Finding(Verdict.CHANGED, f"differs from the output of {command.source}", first_difference(text, wanted))
 
 
 def _beside(main: Output, companions: tuple[Companion, ...], told: str) -> Finding:
-    """The files that a proven file needs, against what they must be."""
+    """Compare the companion files of a proven file with their expected content."""
     for companion in companions:
         if wrong := _other(laid(main, companion).output.path, companion.text):
             return wrong
     names = [laid(main, companion).output.path for companion in companions]
-    return Finding(Verdict.PROVEN, f"{told}, and so {'are' if names[1:] else 'is'} {listed(names)}" if names else told)
+    return Finding(Verdict.PROVEN, f"{told}, and so {'do' if names[1:] else 'does'} {listed(names)}" if names else told)
 
 
 def _other(path: str, text: str) -> Finding | None:
-    """What is wrong with a file that must be beside a proven one and hold this text; None if nothing is."""
+    """Report a companion file without the expected content, or return None."""
     found = read_source(Path(path), path, path)
     if isinstance(found, Refusal):
-        return Finding(Verdict.CHANGED, f"needs {path} beside it: {found.problem}")
+        return Finding(Verdict.CHANGED, f"cannot read its companion file {path}: {found.problem}")
     if found.text != text or found.has_mark:
-        return Finding(Verdict.CHANGED, f"needs {path} beside it, which is another file")
+        return Finding(Verdict.CHANGED, f"its companion file {path} was changed")
     return None
 
 
 def _unsourced(path: str, text: str, missing: str, *, is_python: bool) -> Finding:
-    """What can be said without the source."""
+    """Return the verdict without the source."""
     if is_python:
         return _of_program(path, text, missing)
     call = pinned(text)
@@ -183,18 +184,18 @@ def _unsourced(path: str, text: str, missing: str, *, is_python: bool) -> Findin
 
 
 def _of_pinned(path: str, sha256: str, missing: str) -> Finding:
-    """What a program is that another file calls, which names its hash."""
+    """Return the verdict on a program that another file calls by its hash."""
     program = read_source(Path(path), path, path)
     if isinstance(program, Refusal):
-        return Finding(Verdict.CHANGED, f"it calls {path}: {program.problem}")
+        return Finding(Verdict.CHANGED, f"cannot read {path}, which it calls: {program.problem}")
     if program.sha256 != sha256:
-        return Finding(Verdict.CHANGED, f"it calls {path}, which is another program")
+        return Finding(Verdict.CHANGED, f"it calls {path}, which was changed")
     found = _of_program(path, program.text, missing)
     return found._replace(message=f"{path}: {found.message}", line=0)
 
 
 def _of_workflow(path: str, text: str, missing: str) -> Finding:
-    """What a workflow is, with the program, the runtime and the text that publishes beside it."""
+    """Return the verdict on a workflow, with its program, runtime and publishing script."""
     called = called_by(text)
     if isinstance(called, Problem):
         return Finding(Verdict.CHANGED, called.message, called.line)
@@ -203,12 +204,12 @@ def _of_workflow(path: str, text: str, missing: str) -> Finding:
     found = _of_called(path, called, missing)
     if found.verdict is not Verdict.SOURCE_MISSING or called.is_known:
         return found
-    others = "it has steps or settings that rdc does not write by itself"
+    others = "it has steps or settings that rdc does not write"
     return found._replace(message=f"{others}; only the source proves this file: {missing}")
 
 
 def _of_called(path: str, called: Called, missing: str) -> Finding:
-    """What the files are that a workflow names with their hashes."""
+    """Return the verdict on the files that a workflow calls by their hashes."""
     main = Output(path, path)
     beside_it = _beside(main, called.others, "")
     if beside_it.verdict is not Verdict.PROVEN:
@@ -217,7 +218,7 @@ def _of_called(path: str, called: Called, missing: str) -> Finding:
 
 
 def _of_walked(path: str, text: str, missing: str) -> Finding:
-    """What a Makefile is that calls no program, with the driver beside it if it has one there."""
+    """Return the verdict on a Makefile without a program, and on its driver if that is a separate file."""
     if not walks(text):
         return Finding(Verdict.SOURCE_MISSING, f"{missing}; only the source proves this file")
     problem = changed(text)
@@ -229,7 +230,7 @@ def _of_walked(path: str, text: str, missing: str) -> Finding:
 
 
 def _of_program(path: str, text: str, missing: str) -> Finding:
-    """What a Python program is, with the runtime beside it if it has one there."""
+    """Return the verdict on a Python program, and on its runtime if that is a separate file."""
     found = proof(text)
     if isinstance(found, Problem):
         return Finding(Verdict.CHANGED, found.message, found.line)
@@ -240,7 +241,7 @@ def _of_program(path: str, text: str, missing: str) -> Finding:
 
 
 def _sources(path: str, named: str) -> Iterator[Path]:
-    """The files that may be the source: at its path from a project's root, in that project."""
+    """Yield the files that may be the source: its path relative to a project's root, in that project."""
     pure = PurePosixPath(named)
     if pure.is_absolute() or ".." in pure.parts or not pure.parts:
         return
@@ -255,7 +256,7 @@ def _sources(path: str, named: str) -> Iterator[Path]:
 
 
 def _header(text: str) -> _Header | None:
-    """The header, from the last line that has the mark in its place: a title above it may look the same."""
+    """Return the header from the last line with the mark in the right place: a title above it may look the same."""
     lines = text.split("\n")
     found = [(at, match) for at, line in enumerate(lines[:MARK_LINES]) if (match := _MARKED.match(line))]
     if not found:
@@ -268,7 +269,7 @@ def _header(text: str) -> _Header | None:
 
 
 def _comments(lines: list[str]) -> Iterator[str]:
-    """The comments that a text begins with."""
+    """Yield the comments at the start of a text."""
     for line in lines:
         match = _COMMENT.fullmatch(line)
         if match is None:
@@ -277,7 +278,7 @@ def _comments(lines: list[str]) -> Iterator[str]:
 
 
 def worst(findings: Mapping[str, Finding]) -> int:
-    """Return the exit code for several files: a changed one overrides an unknown one, and that a missing source."""
+    """Return the exit code for several files. CHANGED overrides UNKNOWN, which overrides SOURCE_MISSING."""
     verdicts = {finding.verdict for finding in findings.values()}
     order = (Verdict.CHANGED, Verdict.UNKNOWN, Verdict.SOURCE_MISSING)
     return int(next((verdict for verdict in order if verdict in verdicts), Verdict.PROVEN))

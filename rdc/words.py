@@ -1,8 +1,8 @@
-"""Words with their numbers."""
+"""Nouns with their numbers."""
 
 from __future__ import annotations
 
 
 def many(count: int, what: str) -> str:
-    """So many of something: `1 file`, `2 files`."""
+    """Return a number with its noun: `1 file`, `2 files`."""
     return f"{count} {what}" if count == 1 else f"{count} {what}s"

@@ -191,7 +191,7 @@ def test_front_end_has_all_that_belongs_to_it(name: str) -> None:
 OF_RUNBOOKS = {
     "runbook",
     *("almost-a-runbook", "prompt-with-runbooks", "runbook-not-found", "runbook-outside-project"),
-    "Steps before the runbook, in each job, and again where a run is continued.",
+    "Steps before the runbook. They run in each job, and again in a run that continues another.",
 }
 
 
@@ -314,7 +314,7 @@ def test_every_code_is_raised_somewhere() -> None:
 
 
 def test_every_code_is_in_the_documentation() -> None:
-    page = (ROOT / "docs" / "diagnostics.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "reference" / "diagnostics.md").read_text(encoding="utf-8")
     assert not [code for code, known in CODES.items() if code not in page or known.name not in page]
 
 

@@ -1,6 +1,6 @@
-"""Ends where many arrows arrive become several, one for each step that leads to them.
+"""Splits ends with many arrows into several, one for each step that leads to them.
 
-Nearly every step of a long document can lead to STOP: one box for that would draw all arrows of the page together.
+Nearly every step of a long document can lead to STOP. A single box would attract arrows from the whole page.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from backends.picture.naming import free
 from backends.picture.picture import UNREACHABLE, Box, Picture
 
 MOST_SHARED = 4
-"""Arrows that may arrive at an end with a message. One without says nothing that is worth a long arrow."""
+"""The most arrows to an end with a message. An end without a message is not worth a long arrow."""
 
 
 def spread_ends(drawn: Picture) -> Picture:
-    """The picture with no end that too many arrows lead to."""
+    """Return the picture without ends that too many arrows lead to."""
     arriving = Counter(arrow.target for arrow in drawn.arrows)
     ends = [box for box in drawn.boxes if box.node.task.kind == "end"]
     crowded = {box.node.id: box for box in ends if arriving[box.node.id] > _most_shared(box)}
@@ -54,7 +54,7 @@ def _most_shared(box: Box) -> float:
 
 
 def _copy(end: Box, source: Box, mark: Mark, taken: Container[str]) -> Box:
-    """The end of one step: no run reaches it if none reaches that, and it comes and goes with the paths there."""
+    """Return the copy of an end for one step. It is reachable only if the step is."""
     node = replace(end.node, id=free(f"{source.node.id} → {end.node.id}", taken))
     lost = (UNREACHABLE,) if end.is_reached and not source.is_reached else ()
     return replace(end, node=node, lines=end.lines + lost, is_reached=source.is_reached, mark=end.mark or mark)

@@ -1,4 +1,4 @@
-"""A picture as a graph in DOT."""
+"""A picture as a DOT graph."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ from compiler.ir.program import Group, Node
 from compiler.ir.tasks import End, Verdict
 
 START = "start of the run"
-"""The name of the dot where a run begins, unless a box has it."""
+"""The name of the dot where a run starts, unless a box has it."""
 
 DEEPEST_INDENT = 12
-"""Frames can be nested without bound, but a file need not be as wide."""
+"""Frames can be nested without limit, but a file should not get too wide."""
 
 WIDTH_OF_ADDED = "3.5"
 WIDTH_OF_CHANGED = "2.5"
-"""The lines of what is marked."""
+"""The line widths of marked items."""
 
 _FONT = '"Helvetica,Arial,sans-serif"'
 
 
 class Graph(Struct, frozen=True, dict=True):
-    """A picture to be written down. With `link_base`, which ends with a slash, things link to their source lines.
+    """Writes a picture as DOT. With `link_base`, which ends with a slash, items link to their source lines.
 
     `notes` are lines below the title.
     """
@@ -46,7 +46,7 @@ class Graph(Struct, frozen=True, dict=True):
     link_base: str = ""
 
     def lines(self) -> Iterator[str]:
-        """All lines, from `digraph` to the last brace."""
+        """Yield all lines, from `digraph` to the last brace."""
         yield f"digraph {name(self.title)} {{"
         yield from self._defaults()
         start = free(START, self._order)
@@ -69,7 +69,7 @@ class Graph(Struct, frozen=True, dict=True):
         yield "}"
 
     def _defaults(self) -> Iterator[str]:
-        """What holds where nothing else is said."""
+        """Yield the default attributes."""
         palette = PALETTES[self.theme]
         text = {"fontname": _FONT, "fontcolor": f'"{palette.page.text}"'}
         page = {"label": label([one_line(self.title), *self.notes]), "labelloc": "t", "fontsize": "18", **text}
@@ -96,7 +96,7 @@ class Graph(Struct, frozen=True, dict=True):
         return f"[label={_caption(box)}, {self._style_of_box(box)}, {reference}]"
 
     def _style_of_box(self, box: Box) -> str:
-        """All that depends on few things: it is written once for many boxes."""
+        """Return the attributes that many boxes share. They are written only once."""
         task = box.node.task
         result = task.result if task.kind == "end" else ""
         key = (look_of(task), result, bool(box.node.edges), box.mark, box.is_reached, box.is_in_loop)
@@ -110,7 +110,7 @@ class Graph(Struct, frozen=True, dict=True):
         return {}
 
     def _frame(self, frame: Frame) -> str:
-        """All that there is, since a frame takes what it does not say from the one around it."""
+        """Return all attributes of a frame, because a frame inherits missing ones from the frame around it."""
         found = {"label": label([frame.title]), "labeljust": "r", "fontsize": "12", "class": class_of(frame)}
         found |= {"style": '"rounded,filled,dashed"' if frame.is_loop else '"rounded,filled"'}
         width = WIDTH_OF_CHANGED if frame.mark else "2" if frame.is_loop else "1"
@@ -119,14 +119,14 @@ class Graph(Struct, frozen=True, dict=True):
         return f"[{pairs(found)}, {reference}]"
 
     def _reference(self, shown: Node | Group, more: Lines = (), *, is_there: bool = True) -> str:
-        """Where something was written; there is no link to what is not there any more."""
+        """Return the place of an item in the source, with a link unless the item was removed."""
         found = f"tooltip={label(tooltip(shown, more))}"
         if not (self.link_base and is_there):
             return found
         return f'{found}, URL={label([source_link(self.link_base, shown.origin)])}, target="_blank"'
 
     def _arrow(self, arrow: Arrow) -> str:
-        """An arrow; many say the same and look the same, and that is written once for all of them."""
+        """Return an arrow's attributes, which are computed once for arrows that look the same."""
         is_onward = self._order[arrow.source] < self._order[arrow.target]
         key = (arrow.said, arrow.mark, arrow.verdict, arrow.carries, is_onward)
         if key not in self._styles:
@@ -135,7 +135,7 @@ class Graph(Struct, frozen=True, dict=True):
 
     def _style_of_arrow(self, arrow: Arrow, *, is_onward: bool) -> dict[str, str]:
         color = f'"{PALETTES[self.theme].of_arrow(arrow)}"'
-        # The spaces keep the words off the line.
+        # The spaces keep the words away from the line.
         lines = arrow.lines
         found = {"label": label([f" {line} " for line in lines])} if lines else {}
         found |= {"class": class_of(arrow), "color": color, "fontcolor": color}
@@ -145,11 +145,11 @@ class Graph(Struct, frozen=True, dict=True):
             return {**found, "style": "dotted"}
         if arrow.verdict is Verdict.FAIL:
             return {**found, "style": "dashed"}
-        # What goes well and on makes the straight line of the picture.
+        # Successful arrows to later boxes form the straight line of the picture.
         return {**found, "weight": "8"} if is_onward else found
 
     def _stream(self, stream: Stream) -> dict[str, str]:
-        """A faint line, which the layout of the boxes does not heed."""
+        """Return the attributes of a faint line, which does not affect the layout."""
         color = f'"{PALETTES[self.theme].arrows["data"]}"'
         shown = label(f" {line} " for line in stream.lines)
         found = {"label": shown, "class": "data", "color": color, "fontcolor": color, "fontsize": "9"}
@@ -161,7 +161,7 @@ class Graph(Struct, frozen=True, dict=True):
 
 
 def _caption(box: Box) -> str:
-    """The caption of a box; the entries of a parallel step stand side by side."""
+    """Return the label of a box. The entries of a parallel step are side by side."""
     named, cells = entries_of(box.node.task)
     if not cells:
         return label(box.lines)
@@ -170,7 +170,7 @@ def _caption(box: Box) -> str:
 
 
 def _border(box: Box) -> dict[str, str]:
-    """The line around a box, which tells what does not go straight on."""
+    """Return the line around a box, which marks special boxes."""
     is_end = isinstance(box.node.task, End)
     rounded = ",rounded" if is_end else ""
     if box.mark == "removed":

@@ -1,7 +1,7 @@
-"""How things look, on a light and on a dark background. Color is never alone in what it says.
+"""The look of items on a light and a dark background. Color never carries meaning by itself.
 
-What is drawn has a class, which Graphviz writes into an SVG: so `stylesheet` can give a picture that was drawn in the
-light theme the colors of the dark one where the reader's page is dark.
+Each item has a class, which Graphviz writes to SVG files. With `stylesheet`, a picture in the light theme gets the dark
+theme's colors on dark pages.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Theme = Literal["light", "dark"]
 
 
 class Colors(Struct, frozen=True):
-    """What a class is drawn in."""
+    """The colors of a class."""
 
     line: str
     fill: str
@@ -29,7 +29,7 @@ class Colors(Struct, frozen=True):
 
 
 class Palette(Struct, frozen=True):
-    """The colors of a theme: of the page, of boxes, frames and arrows by class, and of what is marked by its mark."""
+    """The colors of a theme: for the page, for boxes, frames and arrows by class, and for marks."""
 
     page: Colors
     boxes: Mapping[str, Colors]
@@ -38,11 +38,11 @@ class Palette(Struct, frozen=True):
     marks: Mapping[str, Colors]
 
     def of_box(self, box: Box) -> Colors:
-        """The colors of a box."""
+        """Return the colors of a box."""
         return self.marks[box.mark] if box.mark else self.boxes[class_of(box)]
 
     def of_frame(self, frame: Frame) -> Colors:
-        """The colors of a frame. One that is marked is filled as all are, since boxes stand in it."""
+        """Return the colors of a frame. A marked frame has the usual fill, because it contains boxes."""
         return self.marked_frames[frame.mark] if frame.mark else self.frames[class_of(frame)]
 
     @property
@@ -51,7 +51,7 @@ class Palette(Struct, frozen=True):
         return {mark: replace(colors, fill=self.frames["frame"].fill) for mark, colors in self.marks.items()}
 
     def of_arrow(self, arrow: Arrow) -> str:
-        """The color of an arrow and its label."""
+        """Return the color of an arrow and its label."""
         return self.marks[arrow.mark].line if arrow.mark else self.arrows[class_of(arrow)]
 
 
@@ -127,7 +127,7 @@ PALETTES: Mapping[Theme, Palette] = {
 }
 
 _SLANTED = {"margin": '"0.04,0.03"'}
-"""Graphviz leaves more room than it takes to put a text into slanted lines."""
+"""Graphviz leaves too much space around text in slanted shapes."""
 
 SHAPES: Mapping[str, Mapping[str, str]] = {
     "shell": {"shape": "box"},
@@ -145,13 +145,13 @@ SHAPES: Mapping[str, Mapping[str, str]] = {
     "validation": {"shape": "hexagon", **_SLANTED},
     "outputs": {"shape": "note"},
 }
-"""The outline of each kind of task and stage; ends are rounded."""
+"""The shape of each kind of task and stage. Ends are rounded."""
 
 ARROWS: Mapping[Verdict | None, str] = {Verdict.PASS: "pass", Verdict.FAIL: "fail", None: "both"}
 
 
 def class_of(item: Box | Frame | Arrow) -> str:
-    """The class of what is drawn."""
+    """Return the class of an item."""
     match item:
         case Box(mark=mark) | Frame(mark=mark) | Arrow(mark=mark) if mark:
             return mark
@@ -166,7 +166,7 @@ def class_of(item: Box | Frame | Arrow) -> str:
 
 
 def stylesheet(theme: Theme, *, has_marks: bool = False) -> str:
-    """The theme as CSS for an SVG that Graphviz drew, whatever the theme that it was drawn in."""
+    """Return the theme as CSS for an SVG that Graphviz drew in any theme."""
     palette = PALETTES[theme]
     if has_marks:
         lines = {mark: colors.line for mark, colors in palette.marks.items()}

@@ -1,4 +1,4 @@
-"""The github target: one GitHub Actions workflow of native steps, or of steps that call the program."""
+"""The github target: a GitHub Actions workflow with native steps, or with steps that call the program."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ from compiler.ir.program import Program, without_jumps
 
 
 class GithubBackend(Backend[GithubOptions]):
-    """A workflow that needs GitHub Actions and bash; one that calls the program also python3."""
+    """A workflow for GitHub Actions and bash. If it calls the program, it also needs Python."""
 
     name: ClassVar[str] = "github"
     summary: ClassVar[str] = "a GitHub Actions workflow of native steps"
@@ -51,7 +51,7 @@ class GithubBackend(Backend[GithubOptions]):
     features: ClassVar[frozenset[Feature]] = frozenset(Feature)
 
     def render(self, program: Program, options: GithubOptions) -> Emission:
-        """The text of the workflow, and what GitHub would not accept in it."""
+        """Return the workflow, or the reasons why GitHub would reject it."""
         wrong = (
             *unfit_secrets(program, options),
             *unfit_bindings(program, options),
@@ -67,7 +67,7 @@ class GithubBackend(Backend[GithubOptions]):
 
 
 def _limited(program: Program, options: GithubOptions) -> Program:
-    """The program with the limit of the options, if these have one (I24)."""
+    """Return the program with the step limit of the options, if they set one (I24)."""
     return program if options.max_steps is None else replace(program, limit=options.max_steps or None)
 
 
@@ -113,7 +113,7 @@ def _specified(program: Program, options: GithubOptions) -> Emission:
 
 
 def _checked(workflow: Written, found: Iterable[Diagnostic] = (), why: Reason | None = None) -> Emission:
-    """The workflow, if GitHub takes it, with what was found about it."""
+    """Return the workflow if GitHub accepts it, with the diagnostics about it."""
     text = workflow.text()
     refused = tuple(exceeded(workflow, text))
     if refused:
@@ -124,6 +124,6 @@ def _checked(workflow: Written, found: Iterable[Diagnostic] = (), why: Reason | 
 
 
 def _chart(program: Program, ids: Mapping[str, str]) -> str:
-    """The graph for the summary, empty if it is larger than GitHub draws."""
+    """Return the graph for the summary, or "" if it is too large for GitHub."""
     text = chart(program, ids)
     return "" if is_too_big(text) else text

@@ -1,6 +1,6 @@
-"""The option `bind`: where an input has its value from in a run that is given none (E1).
+"""The option `bind`: where an input gets its value if the run is given none (E1).
 
-That is a field of the event that starts the run, a fixed text, or what a command says before the run begins.
+A value is a field of the event that starts the run, a fixed string, or the output of a command that runs first.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from compiler.source import KeyPath
 from compiler.suggestions import did_you_mean
 
 _GIVING = frozenset({"workflow_dispatch", "workflow_call"})
-"""The events that give inputs by themselves; a workflow that is called has the event of its caller too."""
+"""Events whose runs have inputs. A called workflow also has the event of its caller."""
 
 
 def with_fixed(program: Program, options: GithubOptions) -> Program:
-    """A program in which the fixed texts of the option are the defaults of their inputs."""
+    """Return the program with the fixed values of `bind` as the defaults of their inputs."""
     fixed = {name: options.fixed(name) for name in options.bind if options.is_fixed(name)}
     if not fixed:
         return program
@@ -35,21 +35,21 @@ def with_fixed(program: Program, options: GithubOptions) -> Program:
 
 
 def unfit_bindings(program: Program, options: GithubOptions) -> Iterator[Diagnostic]:
-    """What the option binds that cannot be: an input that there is not, a field that no event has, a wrong value."""
+    """Report bindings of unknown inputs, of fields that no event in `on` has, and of invalid values."""
     inputs = {declared.name: declared for declared in program.inputs}
     events = set(options.triggers())
     for name, value in options.bind.items():
         if name not in inputs:
-            problem = f"`bind` names {name}, and the document has no such input{did_you_mean(name, inputs)}"
-            yield _finding(program, ("bind", name), "RD013", problem, "write the name of a declared input")
+            problem = f"`bind` names the input {name}, which the document does not declare{did_you_mean(name, inputs)}"
+            yield _finding(program, ("bind", name), "RD013", problem, "name a declared input")
         elif options.is_of_event(name) and not events & {*_events(options, name), "workflow_call"}:
-            said = ", ".join(f"`{event}`" for event in sorted(events))
-            problem = f"`bind` takes {name} from `{value}`, which no event of `on` has: {said}"
+            found = ", ".join(f"`{event}`" for event in sorted(events))
+            problem = f"`bind` reads {name} from `{value}`, but no event in `on` has this field: {found}"
             remedy = f"add {' or '.join(f'`{event}`' for event in sorted(_events(options, name)))} to `on`"
             yield _finding(program, ("bind", name), "RD013", problem, remedy)
         elif options.is_fixed(name) and (wrong := _wrong(inputs[name], options.fixed(name))):
-            problem = f"`bind` gives {name} the value `{options.fixed(name)}`: {wrong}"
-            yield _finding(program, ("bind", name), "RD013", problem, "write a value that fits the input")
+            problem = f"`bind` sets {name} to `{options.fixed(name)}`, which is not valid: {wrong}"
+            yield _finding(program, ("bind", name), "RD013", problem, "set a valid value")
     yield from _without_source(with_fixed(program, options), options, events)
 
 
@@ -62,17 +62,17 @@ def _events(options: GithubOptions, name: str) -> frozenset[str]:
 
 
 def _without_source(program: Program, options: GithubOptions, events: set[str]) -> Iterator[Diagnostic]:
-    """Required inputs that some event of `on` leaves without a value."""
+    """Report required inputs that an event in `on` leaves without a value."""
     for declared in program.inputs:
         if not declared.required or declared.default is not None or isinstance(options.bind.get(declared.name), Bound):
             continue
         given = _GIVING | (_events(options, declared.name) if options.is_of_event(declared.name) else frozenset())
         lacking = sorted(events - given)
         if lacking:
-            problem = f"the input `{declared.name}` is required, and the event `{lacking[0]}` gives it no value"
+            problem = f"the event `{lacking[0]}` gives the required input `{declared.name}` no value"
             remedy = (
-                "give the input a default, bind it by the option `bind`, such as "
-                f"`bind: {{{declared.name}: event.issue.title}}`, or start the workflow by hand alone"
+                "give the input a default, set it with the option `bind` (for example "
+                f"`bind: {{{declared.name}: event.issue.title}}`), or use only the event `workflow_dispatch`"
             )
             yield _finding(program, ("on",), "RD534", problem, remedy)
 

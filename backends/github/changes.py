@@ -1,4 +1,4 @@
-"""What agents change in the workspace: it is what a run publishes whose document keeps no output."""
+"""The publication of agents' changes in the workspace, for documents that keep no output."""
 
 from __future__ import annotations
 
@@ -10,6 +10,6 @@ _PLACES = frozenset({"artifact", "pull-request"})
 
 
 def proposes_changes(program: Program, options: GithubOptions) -> bool:
-    """Whether the option `publish` is about what agents have changed."""
+    """Return whether the option `publish` publishes the agents' changes."""
     calls = any(isinstance(node.task, Agent | Parallel) for node in program.nodes)
     return bool(options.publish) and program.artifact is None and calls and set(options.publish) <= _PLACES

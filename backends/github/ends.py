@@ -1,7 +1,7 @@
-"""The ends of a runbook as steps: one for STOP and one for COMPLETE, which say the message of the end (M8).
+"""The ends of a runbook as steps: one for STOP and one for COMPLETE, which show the end's message (M8).
 
-STOP fails the job where no failure has led to it. An end that has nothing to say or do has no step: a job completes if
-nothing in it fails, and stops where a node fails.
+STOP fails the job unless a failed step led to it. An end without a message or an action needs no step: a job completes
+if nothing in it fails, and stops at a node that fails.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from compiler.ir.program import Node
 from compiler.ir.tasks import End
 
 _SHARED = 60
-"""How many ends share a step: GitHub takes expressions of 21,000 characters."""
+"""How many ends share a step. GitHub limits expressions to 21,000 characters."""
 
 _LEVELS = {"COMPLETE": "notice", "STOP": "error"}
 _ON_ONE_LINE = """MESSAGE=$(printf %s "$MESSAGE" | tr -s '[:space:]' ' ')"""
@@ -32,7 +32,7 @@ _HEADING = r"""sed -e 's/[][\\`*_<>|#&~!]/\\&/g' -e 's/^/### /' <<< "%s" >> "$GI
 
 
 class Reached(Struct, frozen=True):
-    """An end with its word, when a job reaches it, and the failures of nodes that it is reached by."""
+    """An end with its word, the condition under which a job reaches it, and the node failures that lead to it."""
 
     node: Node
     word: str
@@ -43,8 +43,8 @@ class Reached(Struct, frozen=True):
 class Ends(Struct, frozen=True):
     """Writes the ends that a job may reach.
 
-    `told` says whether each is to stand in the run summary, `certain` whether each COMPLETE has a step, so that a
-    run that is at no known place is not taken for one, nor one for a failure.
+    With `told`, the run summary shows each end. With `certain`, each COMPLETE has a step, so that a run in an unknown
+    place is not taken for a complete one.
     """
 
     reach: Reach
@@ -52,7 +52,7 @@ class Ends(Struct, frozen=True):
     certain: bool
 
     def steps(self) -> Iterator[Step]:
-        """The steps in the order of the document."""
+        """Yield the steps in document order."""
         found = [(end, message) for end in self._reached() if self._is_said(end, message := self._message(end.node))]
         for word in dict.fromkeys(end.word for end, _ in found):
             ends = [(end, message) for end, message in found if end.word == word]
@@ -81,7 +81,7 @@ class Ends(Struct, frozen=True):
                 yield Reached(node, node.task.result.upper(), condition, halts)
 
     def _step(self, ends: Sequence[tuple[Reached, str]]) -> Step:
-        """The step of ends with one word, of which one is reached, or none."""
+        """Return the step for ends with the same word. At most one of them is reached."""
         condition, names = self._condition([end for end, _ in ends]), self.reach.ids.nodes
         ids, program = [names[end.node.id] for end, _ in ends], self.reach.plan.program
         env, put = self._messages(ids, ends)
@@ -96,9 +96,9 @@ class Ends(Struct, frozen=True):
         )
 
     def _messages(self, ids: Sequence[str], ends: Sequence[tuple[Reached, str]]) -> tuple[dict[str, str], list[str]]:
-        """The variables of the messages, and the lines that put the one of the end into `MESSAGE`.
+        """Return the variables of the messages, and the lines that put the reached end's message into `MESSAGE`.
 
-        Each of several values in a message is a variable of its own. No process gets the message that they make.
+        If a message has several values, each value is a separate variable. No process receives the whole message.
         """
         values: dict[str, str] = {}
         found = {
@@ -135,7 +135,7 @@ class Ends(Struct, frozen=True):
             yield "exit 1"
 
     def _chosen(self, ends: Sequence[Reached]) -> Iterator[tuple[str, str]]:
-        """When each end is meant. Failures come first: no other condition asks whether a step has halted the run."""
+        """Yield the condition of each end. Failures come first, because no other condition tests for a halted run."""
         compare, names = self.reach.compare, self.reach.ids.nodes
         for end in ends:
             if end.halts:
@@ -156,7 +156,10 @@ class Ends(Struct, frozen=True):
         return f"success(){f' && {_operand(reached)}' if reached else ''} || {failed}"
 
     def _message(self, node: Node) -> str:
-        """The message on one line. That of an end in a loop, which knows the numbers of instances, is its output."""
+        """Return the message on one line.
+
+        An end in a loop takes it from the loop's output, which has the instance numbers.
+        """
         assert isinstance(node.task, End)  # noqa: S101 (tells mypy)
         plan, names = self.reach.plan, self.reach.ids.nodes
         loops = [place for place in self.reach.places if place.kind == "loop" and node in place.nodes]

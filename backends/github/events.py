@@ -1,6 +1,6 @@
-"""The fields of events that an input can be bound to, and the events that have them: a fixed list (E1).
+"""The event fields that `bind` can read, with the events that have them: a fixed list (E1).
 
-Each is a text, a number or a boolean of what GitHub says of the event (`github.event`).
+Each is a string, a number or a boolean in `github.event`.
 """
 
 from __future__ import annotations
@@ -41,32 +41,32 @@ _FIELDS: dict[str, frozenset[str]] = {
 }
 
 _PAYLOAD = Regex(r"client_payload\.[A-Za-z_][A-Za-z0-9_]*")
-"""What whoever sends a `repository_dispatch` says; the names are their own."""
+"""Fields of a `repository_dispatch`. Its sender chooses the names."""
 
 
 def events_with(field: str) -> frozenset[str] | None:
-    """The events that have a field, such as `issue.body`; None if it is none that an input can be bound to."""
+    """Return the events that have a field such as `issue.body`, or None if an input cannot be bound to the field."""
     if _PAYLOAD.fullmatch(field):
         return frozenset({"repository_dispatch"})
     return _FIELDS.get(field)
 
 
 def can_be_long(field: str) -> bool:
-    """Whether people can write more into a field than a variable of the environment takes."""
+    """Return whether people can write more into a field than an environment variable can hold."""
     return field.rpartition(".")[2] in {"body", "description", "message"}
 
 
 def problem_with(field: str) -> str:
-    """What is wrong with the name of a field, "" if nothing is."""
+    """Return what is wrong with the name of a field, or ""."""
     if events_with(field) is not None:
         return ""
     from difflib import get_close_matches  # noqa: PLC0415 (only for an error)
 
     close = get_close_matches(field, _FIELDS, 1)
-    hint = f"did you mean `{PREFIX}{close[0]}`?" if close else "such as `event.issue.body` or `event.release.tag_name`"
-    return f"no event has a field `{PREFIX}{field}` that an input can be bound to; {hint}"
+    hint = f"did you mean `{PREFIX}{close[0]}`?" if close else "use `event.issue.body`, for example"
+    return f"an input cannot be bound to `{PREFIX}{field}`; {hint}"
 
 
 def all_fields() -> dict[str, frozenset[str]]:
-    """All fields by their names, with the events that have each."""
+    """Return each field with the events that have it."""
     return {PREFIX + name: events for name, events in sorted(_FIELDS.items())}

@@ -1,7 +1,7 @@
-"""Texts in which the value of an input stands, in native steps: as expressions over the variable that has the value.
+"""Native steps: fills input values into strings, as expressions over the variables that have the values.
 
-GitHub puts the value of an expression into a text once, and looks at it for nothing else. So a value is filled in as
-I6 has it, as long as the text is a variable of its step and no part of a script.
+GitHub expands an expression once and does not expand the result. This is what I6 requires, as long as the string is a
+variable of the step and not part of a script.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ _MARK = Regex(f"{_OPENS}([A-Za-z_][A-Za-z0-9_]*)(?:{_ELSE}([^{_CLOSES}]*))?{_CLO
 
 
 def values_of(program: Program) -> tuple[str, ...]:
-    """The names of the outputs that commands of a program may give."""
+    """Return the names of the outputs that the program's commands may set."""
     return tuple(sorted({name for node in program.nodes for name in output_names(node.edges)}))
 
 
 def are_fillable(program: Program, options: GithubOptions) -> bool:
-    """Whether the texts that nodes show are such that expressions can fill them in.
+    """Return whether expressions can fill in the strings that nodes show.
 
-    An input that stands there always has a value, of one line, since messages become lines of the log; and it is not
-    from an event, since anybody may open an issue. Numbers of instances are filled in by the step itself, which would
-    look at the values too.
+    An input in such a string must always have a value, on one line, because messages become log lines. It must not come
+    from an event, because anyone may open an issue. The step itself fills in instance numbers, and would expand the
+    values too.
     """
     slots = {slot.name for slot in program.slots}
     lines = {declared.name for declared in program.inputs if _is_line(declared, options)}
@@ -64,7 +64,7 @@ def _is_line(declared: Input, options: GithubOptions) -> bool:
 
 
 def without_slots(program: Program) -> Program:
-    """A native program whose texts have marks where the value of an input stands; its steps know all inputs anyway."""
+    """Return a native program whose strings have marks in place of input values. Its steps know all inputs anyway."""
     names, values = {slot.name for slot in program.slots}, values_of(program)
     nodes = (_without(node, names, values) for node in program.nodes)
     return replace(program, nodes=tuple(nodes)) if names else program
@@ -94,35 +94,35 @@ def _without(node: Node, slots: Collection[str], values: Collection[str]) -> Nod
 
 
 def is_marked(shown: str) -> bool:
-    """Whether the value of an input or output stands in a text."""
+    """Return whether a string contains the value of an input or output."""
     return _MARK.search(shown) is not None
 
 
 def as_written(shown: str) -> str:
-    """A text with the names of inputs and outputs instead of its marks, as authors of runbooks write them (E1)."""
+    """Return a string with input and output names instead of marks, as authors write them (E1)."""
     return _MARK.sub(lambda match: f"{{{{{match[1]}}}}}", shown)
 
 
 def is_given(shown: str) -> bool:
-    """Whether an output of a command stands in a text: it may be missing, and have several lines."""
+    """Return whether a string contains a command's output, which may be missing or have several lines."""
     return any(match[2] is not None for match in _MARK.finditer(shown))
 
 
 def has_several(shown: str) -> bool:
-    """Whether so many values stand in a text that one variable may be too small for it: each may have 64 KiB."""
+    """Return whether a string has several values. One variable may be too small for it: each may have 64 KiB."""
     return len(_MARK.findall(shown)) > 1
 
 
 def apart(shown: str, names: dict[str, str]) -> tuple[str, list[str]]:
-    """A text as a format of `printf`, and the variables of its values; `names` has them by their marks."""
+    """Return a string as a `printf` format, and the variables of its values. `names` maps marks to variables."""
     words = [names.setdefault(match[0], f"VALUE_{len(names) + 1}") for match in _MARK.finditer(shown)]
     return _MARK.sub("%s", shown.replace("\\", "\\\\").replace("%", "%%")), words
 
 
 def filled(shown: str) -> str:
-    """A text with expressions instead of its marks.
+    """Return a string with expressions instead of marks.
 
-    An output is missing until a command has given it; an empty one is not missing.
+    An output is missing until a command sets it. An empty output is not missing.
     """
     if not is_marked(shown):
         return shown

@@ -15,20 +15,20 @@ from compiler.regex import Regex
 LONGEST = 60
 
 _NUMBER = Regex(r"(^|[./])(\d+|\{[Nn]\})($|[./~])")
-"""In the id of a node: a number, or what stands for one."""
+"""A number, or its placeholder, in a node's id."""
 
 _WORD = Regex(r"[a-z]{2}")
-"""In a title: enough to call a node so."""
+"""Enough letters to make a title usable as an identifier."""
 
 
 def identifiers(names: Iterable[tuple[str, str]], taken: Iterable[str]) -> dict[str, str]:
-    """An identifier for each name: letters, digits and `_`, told apart also where case is ignored.
+    """Return an identifier for each name: letters, digits and `_`, different even if case is ignored.
 
-    GitHub compares step ids without regard to case, and keeps those that begin with `__` for itself.
+    GitHub ignores case when it compares step ids, and reserves ids that start with `__`.
 
     Args:
-        names: Each name, and the text that its identifier is made of.
-        taken: Identifiers that mean something else already.
+        names: Each name, with the text that its identifier is made of.
+        taken: Identifiers that are in use.
     """
     used = {name.lower() for name in taken}
     found: dict[str, str] = {}
@@ -49,42 +49,42 @@ def _plain(name: str) -> str:
 
 
 RESULT = "result"
-"""The id of the step that says how a job ends where its steps do not say it by themselves."""
+"""The id of the step that shows the result of a job, where its other steps don't."""
 
 SUMMARY = "summary"
-"""The id of the step that writes the table of what has run."""
+"""The id of the step that writes the run summary."""
 
 SAVED = "saved"
 """The id of the step that saves a run for another one."""
 
 KEPT = "kept"
-"""The id of the step that uploads what was saved."""
+"""The id of the step that uploads the saved run."""
 
 HANDED = "handed"
-"""The id of the step that saves a run for the next job, where others save it too."""
+"""The id of the step that saves a run for the next job."""
 
 BEGIN = "begin"
-"""The id of the step that says where a program at which a run by a table starts or continues."""
+"""The id of the step that starts or continues a run of a called program."""
 
 REVIEWS = "reviews"
-"""The id of the step that notes the reviews before a question."""
+"""The id of the step that records the reviews before a question."""
 
 APPROVED = "approved"
-"""The id of the step that makes sure that somebody has approved the job that it begins."""
+"""The id of the step that checks that a person approved the job."""
 
 ARTIFACT = "artifact"
-"""The id of the step that writes the file which a run leaves."""
+"""The id of the step that writes the file that a run leaves."""
 
 _KEYWORDS = frozenset(shlex.split("start click class classdef default direction end flowchart graph style subgraph"))
-"""What Mermaid reads as a part of a picture."""
+"""Keywords of Mermaid."""
 
 _RESERVED = frozenset(
     shlex.split("case coproc do done elif else esac fi for function if in select then time until while")
 )
-"""Words that bash or shellcheck reads as a part of a script: `esac)` would end the `case` that it stands in."""
+"""Words that bash or shellcheck reads as syntax: `esac)` would end the `case` around it."""
 
 _VALUES = ("true", "false", "null", "yes", "no", "on", "off", "nan", "infinity")
-"""What YAML or an expression takes for a value; to be quoted would not help in an expression."""
+"""Words that YAML or an expression reads as a value. Quotes would not help in an expression."""
 
 _OURS = (
     RESULT,
@@ -105,10 +105,10 @@ _VARIABLES = ("code", "env", "form", "kept", "message", "next", "outcome", "path
 
 
 def identifiers_of(program: Program, taken: Iterable[str] = ()) -> Identifiers:
-    """Identifiers for a program, none of which is `taken`. Those of the ends begin with COMPLETE or STOP.
+    """Return identifiers for a program, none of which is `taken`. An end's identifier starts with COMPLETE or STOP.
 
-    Numbers shift where a node is inserted, so that nodes, and the ends and counters that belong to them, are called by
-    their names and titles wherever these tell them apart.
+    Numbers change when a step is inserted. So nodes, and their ends and counters, are named by their titles if those
+    are unique.
     """
     called = _called(program)
     nodes = (
@@ -121,7 +121,7 @@ def identifiers_of(program: Program, taken: Iterable[str] = ()) -> Identifiers:
 
 
 def _called(program: Program) -> Mapping[str, str]:
-    """The title of each node and group that has a number, if no other is called so."""
+    """Return the title of each numbered node and group whose title is unique."""
     nodes = (node for node in program.nodes if not isinstance(node.task, (Branch, End)))
     items: list[Node | Group] = [*nodes, *program.groups]
     titled = {item.id: _plain(str(item.title)).lower() for item in items if item.title}
@@ -132,20 +132,20 @@ def _called(program: Program) -> Mapping[str, str]:
 
 
 def _is_lasting(name: str, title: str) -> bool:
-    """Whether a title says something that stays when its node gets another number: `Build`, but not `Step 3`."""
+    """Return whether a title still fits after its node gets another number: `Build` does, `Step 3` doesn't."""
     numbers = set(re.findall(r"\d+", name))
     return _WORD.search(title) is not None and not any(part.strip("s") in numbers for part in title.split("_"))
 
 
 def _node(name: str, called: Mapping[str, str]) -> str:
-    """What the id of a node is made of: its title, or its own id. None looks like that of an end."""
-    group, _, word = name.rpartition("/")  # of a node without a task, such as `2/FAIL`
+    """Return the text of a node's identifier: its title, or its own id. None looks like the id of an end."""
+    group, _, word = name.rpartition("/")  # for a node without a task, such as `2/FAIL`
     text = called.get(name) or (f"{called[group]} {word}" if group in called else name)
     return f"step {text}" if text.startswith(("COMPLETE", "STOP")) else text
 
 
 def _end(name: str, result: str, called: Mapping[str, str]) -> str:
-    """The id of an end, such as `4/COMPLETE~2`, with the word first, which says what the end is."""
+    """Return the text of an end's identifier, such as `4/COMPLETE~2`, starting with its word."""
     node, _, word = name.rpartition("/")
     kind, _, number = word.partition("~")
     node = called.get(node, node)
@@ -153,6 +153,6 @@ def _end(name: str, result: str, called: Mapping[str, str]) -> str:
 
 
 def _counter(register: Register, called: Mapping[str, str]) -> str:
-    """The text that the name of a counter is made of: that of its node, and what it is for."""
+    """Return the text of a counter's name: its node, and its purpose."""
     node = called.get(register.of) if register.role != "instance" or register.name[:1].isdigit() else ""
     return f"{node} {register.outcome} {register.role}" if node else register.name

@@ -1,4 +1,4 @@
-"""Declared inputs as inputs of a workflow: typed, and given to one of its first steps, which checks them (I8)."""
+"""Declared inputs as typed workflow inputs. One of the first steps checks them (I8)."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from compiler.regex import Regex
 _NAME = Regex(r"[A-Za-z_][A-Za-z0-9_-]*")
 _GIVING = ("workflow_dispatch", "workflow_call")
 _PATIENCE = 10
-"""Minutes that a command has to say the value of an input."""
+"""Minutes for a command that prints the value of an input."""
 
 _LONGEST_FIELD = 130_000
-"""In bytes: Linux takes 128 KiB for a variable with its name."""
+"""In bytes. Linux limits a variable and its name to 128 KiB."""
 
 _BOUND_SHELL = (
     r'bash -c "set -o pipefail; word=$(od -An -N16 -tx8 /dev/urandom | tr -d \" \"); echo \"::stop-commands::$word\"; '
@@ -31,16 +31,16 @@ _BOUND_SHELL = (
     r"bash \"$0\" | head -c 1048577 > \"$RUNNER_TEMP/rdc-bound/%d\"; "
     r'code=$?; printf \"\n::%%s::\n\" \"$word\"; exit $code" {0}'
 )
-"""Keeps what a script says; more than an input can have is cut off, and then refused.
+"""Captures a script's output. Longer output than an input allows is truncated, and then refused.
 
-What it says besides is no command to the runner, and it knows no file by which it would tell later steps anything.
+Other lines in the log are not commands to the runner, and the script has no file for passing values to later steps.
 """
 
 _NO_EVENTS: Mapping[str, Any] = MappingProxyType({})
 
 
 def input_names(inputs: Sequence[Input], events: Mapping[str, Any] = _NO_EVENTS) -> dict[str, str]:
-    """What GitHub calls each input: by its name, if GitHub takes that and the events have no other input of it."""
+    """Return each input's name on GitHub: its own name where that is valid and unique among all inputs."""
     taken = {name for event in _GIVING for name in (events.get(event) or {}).get("inputs") or {}}
     others = [name.lower() for name in taken] + [declared.name.lower() for declared in inputs]
     plain = {
@@ -56,16 +56,16 @@ def input_names(inputs: Sequence[Input], events: Mapping[str, Any] = _NO_EVENTS)
 def given(
     inputs: tuple[Input, ...], events: Mapping[str, Any], options: GithubOptions, variables: Mapping[str, str]
 ) -> dict[str, str]:
-    """The environment that gives the values of inputs to the step that checks them; `variables` is how they end."""
+    """Return the environment that passes input values to the checking step. `variables` has the ends of their names."""
     names = input_names(inputs, events)
     sources = {item.name: _source(item, names[item.name], events, options) for item in inputs}
     return {f"RDC_INPUT_{variables[name]}": Expression(f"${{{{ {sources[name]} }}}}") for name in names}
 
 
 def _source(declared: Input, name: str, events: Mapping[str, Any], options: GithubOptions) -> str:
-    """What a run is given for an input, and where it is bound, what the event says; as an expression.
+    """Return the expression for an input's value: what the run is given, or the event field that it is bound to.
 
-    The `false` of a form is a value too, so it has to be a text before the event is asked.
+    The `false` of a form is a value too, so it becomes a string before the event is used.
     """
     if not options.is_of_event(declared.name):
         return f"inputs.{name}"
@@ -78,7 +78,7 @@ def _source(declared: Input, name: str, events: Mapping[str, Any], options: Gith
 def measured(
     inputs: Sequence[Input], events: Mapping[str, Any], options: GithubOptions, *, waits: bool
 ) -> Iterator[Step]:
-    """The step that refuses fields of the event which are too long to be given to a step; none if all are short."""
+    """Yield the step that refuses event fields that are too long for a variable; none if all are short."""
     found = [item for item in inputs if options.is_of_event(item.name) and can_be_long(options.event_field(item.name))]
     if not found:
         return
@@ -87,7 +87,7 @@ def measured(
     asked = "".join(f"${{{{ !inputs.{name} && '{field} ' || '' }}}}" for name, field in fields.items())
     yield Step(
         name="Measure the event",
-        comments=("Ends the run where a field of the event is too long, which the steps below could not say.",),
+        comments=("Stops the run here if an event field is too long: the steps below could not start to report it.",),
         condition="${{ !inputs.resume }}" if waits else "",
         shell=PLAIN_SHELL,
         env={
@@ -99,9 +99,9 @@ def measured(
 
 
 def taken(inputs: tuple[Input, ...], events: Mapping[str, Any], options: GithubOptions) -> Step:
-    """The step that checks the values of inputs, and makes variables of them for the steps after it.
+    """Return the step that checks input values and makes variables of them for later steps.
 
-    Lines that name the inputs with their types come in variables, so that nothing of the document is in the script.
+    Variables contain the names and types of the inputs, so the script has nothing from the document.
     """
     env = given(inputs, events, options, {item.name: item.name for item in inputs})
     declared = "".join(f"{item.name} {item.type} {_need(item)}\n" for item in inputs)
@@ -115,8 +115,8 @@ def taken(inputs: tuple[Input, ...], events: Mapping[str, Any], options: GithubO
     types = {item.type for item in inputs}
     script = inputs_sh(rules=rules, patterns=patterns, types=types, typed=types != {"text"})
     return Step(
-        name="Take the inputs",
-        comments=("Checks the inputs, and gives them to the steps below as variables.",),
+        name="Check the inputs",
+        comments=("Checks the inputs and passes them to the steps below as variables.",),
         shell=PLAIN_SHELL,
         env={"RDC_INPUTS": declared, **env},
         run=script,
@@ -124,9 +124,9 @@ def taken(inputs: tuple[Input, ...], events: Mapping[str, Any], options: GithubO
 
 
 def said(inputs: Iterable[Input], events: Mapping[str, Any], options: GithubOptions, *, waits: bool) -> Iterator[Step]:
-    """The steps of commands that say the values of inputs, before the run begins; none if a value is given.
+    """Yield the steps whose commands print input values; none for an input with a value.
 
-    They have no secrets.
+    They get no secrets.
     """
     found = list(inputs)
     names = input_names(found, events)
@@ -139,8 +139,8 @@ def said(inputs: Iterable[Input], events: Mapping[str, Any], options: GithubOpti
             *([f"!inputs.{names[declared.name]}"] if _gives(events) else ()),
         ]
         yield Step(
-            name=label(f"Find out {declared.name}"),
-            comments=("What this says is the value of the input, unless one is given.",),
+            name=label(f"Get {declared.name}"),
+            comments=("Its output is the value of this input, unless the run is given one.",),
             condition=f"${{{{ {' && '.join(tests)} }}}}" if tests else "",
             timeout=_PATIENCE,
             shell=_BOUND_SHELL % number,
@@ -157,7 +157,7 @@ def _need(declared: Input) -> str:
 
 
 def with_declared(events: Mapping[str, Any], inputs: tuple[Input, ...]) -> dict[str, Any]:
-    """Events whose runs are given values: those by hand, and calls of another workflow."""
+    """Return the events with the declared inputs, for runs by hand and calls from other workflows."""
     found = dict(events)
     names = input_names(inputs, events)
     for event in _GIVING:
@@ -170,12 +170,11 @@ def with_declared(events: Mapping[str, Any], inputs: tuple[Input, ...]) -> dict[
 
 
 def _declared(declared: Input, event: str, is_continued: bool) -> dict[str, Any]:
-    """An input as GitHub has it.
+    """Return an input's declaration for GitHub.
 
-    A number is a `string`, since GitHub writes 1.50 as 1.5, and takes none for 0; for the same reason a boolean
-    that need not be given is one too, and so is such a choice, since a form has its first option chosen. A call of a
-    workflow knows no choice. Whoever continues a run gives no inputs, so that GitHub must not ask for any: the first
-    step does, when a run begins.
+    A number is a `string`, because GitHub turns 1.50 into 1.5 and 0 into an empty value. An optional boolean or choice
+    is a string for a similar reason: a form preselects the first option. A called workflow has no choices. A run that
+    continues another gets no inputs, so GitHub must not require any; the first step requires them instead.
     """
     said: dict[str, Any] = {"description": label(declared.description or declared.name), "type": "string"}
     has_value = declared.required or declared.default is not None

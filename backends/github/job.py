@@ -1,4 +1,4 @@
-"""A job of a workflow, as data; the template writes it."""
+"""A job of a workflow as data. The template writes it."""
 
 from __future__ import annotations
 
@@ -10,11 +10,10 @@ from backends.github.step import Step
 
 
 class Job(Struct, frozen=True):
-    """A job with its steps; `permissions` are scope, access and the reason for it, `comments` stand above it.
+    """A job with its steps. `permissions` are scope, access and reason; `comments` appear above the job.
 
-    `timeout` is in minutes, 0 for that of the options.
-
-    `matrix` has a label for each entry of a parallel step, which then has a job of its own with all this.
+    `timeout` is in minutes; 0 means the value of the option. `matrix` has a label for each entry of a parallel step.
+    Each entry then runs as a separate job.
     """
 
     id: str

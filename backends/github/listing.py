@@ -1,4 +1,4 @@
-"""What a reviewer must not miss in a workflow: `rdc.lock` lists it (B-5)."""
+"""The items of a workflow that `rdc.lock` lists, because reviewers must not miss them (B-5)."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from backends.github.workflow import Written
 
 BY_HAND = "workflow_dispatch"
 USUAL_RUNNER = GithubOptions().runs_on
-"""What most workflows have: they start by hand, on the runners of GitHub."""
+"""The usual values, which are not listed: starts by hand, on GitHub's runners."""
 
 
 def items(workflow: Written) -> tuple[str, ...]:
-    """What a workflow may do and what it calls, each once, as a kind and a value."""
+    """Return the permissions, calls and other items of a workflow, each once, as a kind and a value."""
     return tuple(dict.fromkeys((*_of_jobs(workflow), *_of_options(workflow))))
 
 

@@ -1,7 +1,7 @@
-"""A loop as one step: a function for each command, and a short loop in bash that calls them.
+"""A loop as one step: a function for each command, and a short bash loop that calls them.
 
-A command is in a quoted here-document, and a new shell runs it. Messages, and commands that no script can hold as they
-are, reach the script as environment variables.
+A command is a quoted here-document that a new shell runs. Messages are environment variables, and so are commands that
+a script cannot contain unchanged.
 """
 
 from __future__ import annotations
@@ -28,16 +28,21 @@ from compiler.ir.program import Node, Register, texts_of
 from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Shell, Stage, Task, Tool, task_texts
 
 _PLAIN_QUOTES = str.maketrans("\u2018\u2019\u201c\u201d\u2033\u2036", '\'\'""""')
-"""Typographic quotes, which shellcheck takes in a script for mistyped ones."""
+"""Typographic quotes. shellcheck reports them in scripts as typing errors."""
 
 
 class Loop(Struct, frozen=True):
     """What a loop needs besides its nodes.
 
-    `counters` are those that it has to follow, `registers` does what edges do to them, `start` how each counter and the
-    first node begin (a number, an identifier or an environment variable), `reports` the counters that later steps read,
-    `own` the variables that its step sets for all nodes, `summary` says whether it is noted what has run, `secrets`
-    which of `own` each node gets, `valued` whether commands may give outputs.
+    Attributes:
+        counters: The counters that the loop updates.
+        registers: Translates the effects of edges.
+        start: The first node and each counter's first value: a number, an identifier or an environment variable.
+        reports: The counters that later steps read.
+        own: The variables that the workflow step sets for all nodes.
+        summary: Whether the loop records which steps ran.
+        secrets: The variables of `own` that each node gets.
+        valued: Whether commands may set outputs.
     """
 
     place: Place
@@ -53,7 +58,7 @@ class Loop(Struct, frozen=True):
 
 
 def functions(loops: Sequence[Loop]) -> str:
-    """The functions in bash that some loops of one job share."""
+    """Return the bash functions that the loops of a job share."""
     nodes = [node for loop in loops for node in loop.place.nodes]
     kinds = {type(node.task) for node in nodes}
     first = loops[0]
@@ -72,16 +77,16 @@ def functions(loops: Sequence[Loop]) -> str:
 
 
 def written(functions: str) -> str:
-    """The bash script that writes functions to a file, from which several loops take them."""
+    """Return the bash script that writes the functions to a file for several loops."""
     return f'mkdir -p "$RUNNER_TEMP/rdc" && cat > "$RUNNER_TEMP/rdc/loop" <<\'SCRIPT\'\n{functions}SCRIPT\n'
 
 
 TAKEN = '. "$RUNNER_TEMP/rdc/loop" || exit\n'
-"""Takes functions from that file."""
+"""Reads the functions from that file."""
 
 
 def script(loop: Loop, functions: str) -> str:
-    """The bash script of a loop, which needs its functions."""
+    """Return the bash script of a loop, with its functions."""
     lines = functions.splitlines()
     for node in loop.place.nodes:
         lines += _function(loop, node)
@@ -101,7 +106,7 @@ def _kinds(loop: Loop) -> set[type[Task]]:
 
 
 def _hands_on(nodes: Iterable[Node]) -> bool:
-    """Whether a command may set variables for the nodes after it, in `$GITHUB_ENV` or `$GITHUB_PATH`."""
+    """Return whether a command may set variables for later nodes, in `$GITHUB_ENV` or `$GITHUB_PATH`."""
     return any(may_use(str(node.task.command), "GITHUB_") for node in nodes if isinstance(node.task, Shell))
 
 
@@ -110,7 +115,7 @@ def _has_end(loop: Loop) -> bool:
 
 
 def environment(loop: Loop) -> dict[str, str]:
-    """The texts of the document that a loop's script works with, by variable."""
+    """Return the document's strings that a loop's script uses, by variable."""
     texts: dict[str, str] = {}
     for each in loop.place.nodes:
         node, _ = marked(each)
@@ -126,12 +131,12 @@ def environment(loop: Loop) -> dict[str, str]:
 
 
 def fits_script(text: str) -> bool:
-    """Whether a script on GitHub can hold a text as it is."""
+    """Return whether a script on GitHub can contain a string unchanged."""
     return OPEN not in text and all(map(prints, text.split("\n")))
 
 
 def here_document(variable: str, command: str) -> Iterator[str]:
-    """The lines that put a command into a variable, just as it was written."""
+    """Yield the lines that put a command into a variable, unchanged."""
     end = "COMMAND"
     while end in command.split("\n"):
         end += "_"
@@ -144,7 +149,7 @@ def _variables(nodes: Iterable[Node]) -> set[str]:
 
 
 def _arm(loop: Loop, node: Node, choices: Choices) -> Iterator[str]:
-    """What the loop does when it stands at a node."""
+    """Yield the loop's `case` arm for a node."""
     name = loop.ids.nodes[node.id]
     yield f"{name})"
     yield from (INDENT + line for line in _done(loop, node, name, choices))
@@ -152,7 +157,7 @@ def _arm(loop: Loop, node: Node, choices: Choices) -> Iterator[str]:
 
 
 def _done(loop: Loop, node: Node, name: str, choices: Choices) -> Iterator[str]:
-    """What is done at a node, and what follows."""
+    """Yield the lines that run a node and choose the next one."""
     match node.task:
         case Shell():
             if node.settings.delay and node.retries:
@@ -173,7 +178,7 @@ def _done(loop: Loop, node: Node, name: str, choices: Choices) -> Iterator[str]:
 
 
 def _function(loop: Loop, node: Node) -> Iterator[str]:
-    """The function that does the command of a node."""
+    """Yield the function that runs a node's command."""
     if not isinstance(node.task, Shell):
         return
     name, (with_marks, _) = loop.ids.nodes[node.id], marked(node)
@@ -194,7 +199,7 @@ def _function(loop: Loop, node: Node) -> Iterator[str]:
 
 
 def _given(loop: Loop, node: Node) -> str:
-    """The assignments before the command of a node (M4)."""
+    """Return the assignments before a node's command (M4)."""
     given = [f"{variable.name}=${loop.ids.counters[variable.register]} " for variable in node.variables]
     kept = [f"-u {name}" for name in loop.own if name not in loop.secrets[node.id]]
     if kept:
@@ -207,27 +212,26 @@ def _given(loop: Loop, node: Node) -> str:
 
 
 def _called(node: Node) -> str:
-    """What a node is called in the log, as a word of the script: on one line, and without anything that acts there."""
-    shown = str(node.title) or node.id  # without its number, which shifts where a node is inserted
+    """Return a node's title for the log, as a word of the script: on one line, without active characters."""
+    shown = str(node.title) or node.id  # without its number, which changes when a node is inserted
     text = comment(" ".join(shown.replace("%", "%25").split()), 100).translate(_PLAIN_QUOTES)
     return _word(text)
 
 
 def _word(text: str) -> str:
-    """A text as a word of the script."""
     if not set("$`\\") & set(text):
         return quoted(text)
-    return '"' + re.sub(r'([\\"$`])', r"\\\1", text) + '"'  # shellcheck takes these in single quotes for errors
+    return '"' + re.sub(r'([\\"$`])', r"\\\1", text) + '"'  # shellcheck reports these as errors in single quotes
 
 
 def _filled(loop: Loop, variable: str, node: Node) -> Iterator[str]:
-    """The lines that put the numbers of instances into a text (M5), if it has any. An expansion such as ${N} stays."""
+    """Yield the lines that put instance numbers into a string (M5). An expansion such as ${N} stays."""
     for mark, register in _placeholders(node).items():
         yield f"{variable}=${{{variable}//{quote(mark)}/${loop.ids.counters[register]}}}"
 
 
 def _placeholders(node: Node) -> dict[str, str]:
-    """The marks for counters in the text that is worked with, with the counters."""
+    """Return the placeholders for counters in the string that is used, with their counters."""
     used = {reference for text in task_texts(node.task) for reference in text.references}
     if isinstance(node.task, Shell):
         used = set(node.task.command.references)

@@ -1,6 +1,6 @@
-"""Which programs the steps of a workflow can do by themselves: commands, and inputs, outputs, secrets and time limits.
+"""Which programs native steps can run: commands, inputs, outputs, secrets and time limits.
 
-All others are called. An input is a variable of all steps, so each command has to have all of them.
+Other programs are called. An input is a variable of all steps, so each command must use all inputs.
 """
 
 from __future__ import annotations
@@ -40,38 +40,37 @@ _TAKEN = Regex(
     r"|FUNCNAME|GROUPS|HIST.*|OPT(ARG|ERR|IND)|PIPESTATUS|REPLY|COMPREPLY|POSIXLY_CORRECT|TIMEFORMAT|TMOUT"
     r"|(?-i:kept|intact|noted)"
 )
-"""Variables by which GitHub, bash or a script around a command does something: a step has them as it wants, whatever it
-is given."""
+"""Variables that GitHub, bash or the script around a command uses. A step cannot get its own values for them."""
 
 
 def reason_to_call(program: Program, options: GithubOptions) -> Reason | None:
-    """Why a workflow has to call the program, or None if its steps can do all of it by themselves."""
+    """Return why a workflow must call the program, or None if native steps can do everything."""
     if found := reason(program, NATIVE):
         return found
     for name, environment in environments_of(program, options).items():
         node = program.index()[name]
-        return Reason(node.origin.path, node.origin.span, f"step {name} is in the environment {environment}")
+        return Reason(node.origin.path, node.origin.span, f"step {name} runs in the environment {environment}")
     clause = _clause(program, options)
     return Reason(program.sources[0].path, None, clause) if clause else None
 
 
 def _clause(program: Program, options: GithubOptions) -> str:
-    """What native steps cannot do of a program whose features they have, "" if there is nothing."""
+    """Return what native steps cannot do, although they support all features of the program; "" for nothing."""
     if any(map(_TAKEN.fullmatch, program.secrets)):
-        return "the document has a secret with a name that GitHub or bash gives a meaning"
+        return "a secret has a name that GitHub or bash reserves"
     if program.slots and not (_are_variables(program, options) and _are_handed_on(program)):
-        return "the document has an input or output that not all of its steps can have as a variable"
+        return "some steps cannot get an input or output as a variable"
     slots = {slot.name for slot in program.slots}
     if not all(_is_native(node, slots) for node in program.nodes):
-        return "the document has a text or a variable that a native step cannot have"
+        return "a native step cannot have one of the strings or variables"
     if not are_fillable(program, options):
-        return "the document shows a value of several lines, or one that may be missing"
-    return "" if not _is_told_late(program) else "the document shows an output or several values in a loop"
+        return "a message shows a value that may be missing or have several lines"
+    return "" if not _is_told_late(program) else "a message in a loop shows an output or several values"
 
 
 def _is_told_late(program: Program) -> bool:
-    """Whether a loop shows an output of a command, or several values: its texts are filled in before it begins."""
-    if not any(map(_shows_values, without_slots(program).nodes)):  # to find the loops takes longer
+    """Return whether a loop shows a command's output or several values. Its strings are filled in before it starts."""
+    if not any(map(_shows_values, without_slots(program).nodes)):  # faster than finding the loops
         return False
     plain = without_slots(simplified(program))
     plan = make_plan(plain, identifiers_of(plain), repeats=not values_of(program))
@@ -79,13 +78,13 @@ def _is_told_late(program: Program) -> bool:
 
 
 def _shows_values(node: Node) -> bool:
-    """Whether a step shows an output of a command, or several values."""
+    """Return whether a step shows a command's output or several values."""
     texts = [str(text) for text in texts_of(node)]
     return any(is_given(text) or has_several(text) for text in texts)
 
 
 def _are_variables(program: Program, options: GithubOptions) -> bool:
-    """Whether the slots are inputs and outputs, and each command has all of them under their names."""
+    """Return whether the slots are inputs and outputs, and each command has all of them under their names."""
     names = {declared.name for declared in program.inputs} | set(values_of(program))
     if {slot.name for slot in program.slots if slot.initial is None} != names or len(program.slots) != len(names):
         return False
@@ -96,13 +95,13 @@ def _are_variables(program: Program, options: GithubOptions) -> bool:
     if any(map(_has_lines, _choices(program))) or any(map(_tests_slots, program.nodes)):
         return False
     if any(not isinstance(value, str) and not options.is_fixed(name) for name, value in options.bind.items()):
-        return False  # what a command says comes later
+        return False  # the command's output comes later
     own = {name: name for name in names}
     return all(_slots_of(node, names) == own for node in program.nodes if isinstance(node.task, Shell))
 
 
 def _are_handed_on(program: Program) -> bool:
-    """Whether all commands give the same outputs, if any."""
+    """Return whether all commands set the same outputs, if any."""
     values = values_of(program)
     keeps = [Keep(name, "output", name) for name in values]
     for node in program.nodes:
@@ -120,7 +119,7 @@ def _choices(program: Program) -> Iterator[str]:
 
 
 def _has_lines(text: str) -> bool:
-    """Whether a text cannot be a line of a list, or a variable."""
+    """Return whether a string cannot be a list item or a variable."""
     return any(character in text for character in "\n\r\0") or any("\ud800" <= item <= "\udfff" for item in text)
 
 
@@ -133,7 +132,7 @@ def _slots_of(node: Node, slots: set[str]) -> dict[str, str]:
 
 
 def _is_native(node: Node, slots: set[str]) -> bool:
-    """Whether a step can do a node: of the counters in its texts it knows its variables, and these as they are."""
+    """Return whether a native step can run a node. It knows only the counters in its own variables, unchanged."""
     if any(_TAKEN.fullmatch(constant.name) or "\0" in constant.value for constant in node.constants):
         return False
     if isinstance(node.task, Ask) and (node.settings.delay or node.constants):

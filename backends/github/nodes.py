@@ -28,27 +28,27 @@ from compiler.ir.tasks import Ask, Branch, End, Gate, Shell
 from runtime_shim.targets.naming import name_in_words
 
 LONGEST_PAUSE = 10**8
-"""Seconds: as good as forever."""
+"""Seconds. Longer pauses make no difference."""
 
 LOOPS = "Prepare the loops"
-"""The name of the step that writes what loops share."""
+"""The name of the step that writes the loops' shared functions."""
 
 LIMITS = "Prepare the time limits"
-"""The name of the step that writes what ends a command when its time is up."""
+"""The name of the step that writes the script for time limits."""
 
 OUTPUTS = "Prepare the outputs"
-"""The name of the step that writes what hands on the outputs of a command."""
+"""The name of the step that writes the script for outputs."""
 
 PREPARING = (LIMITS, OUTPUTS, LOOPS)
-_GIVEN = "What makes variables of the outputs of commands; nothing of the document is in the script."
-_ENDED = "What ends a command and all that it has begun; nothing of the document is in it."
-_SHARED = "What the loops below share; nothing of the document is in it."
+_GIVEN = "Writes a script that turns command outputs into variables. It contains nothing from the document."
+_ENDED = "Writes a script that ends a command at its time limit. It contains nothing from the document."
+_SHARED = "Writes functions for the loops below. They contain nothing from the document."
 
 
 class Nodes(Struct, frozen=True, dict=True):
     """Writes the nodes of a plan as steps.
 
-    `secrets` knows what each of them gets, `values` are the names of the outputs that commands may give.
+    `secrets` knows which secrets each node gets. `values` are the names of the outputs that commands may set.
     """
 
     reach: Reach
@@ -66,7 +66,7 @@ class Nodes(Struct, frozen=True, dict=True):
         return scope_members(self.plan.program.registers)
 
     def steps(self) -> Iterator[Step]:
-        """The steps in order; branches and ends have none."""
+        """Yield the steps in order. Branches and ends have none."""
         found = headings(self.plan.program.groups, self.reach.places)
         if any(node.settings.timeout for place in self.reach.places for node in place.nodes):
             yield Step(LIMITS, comments=(_ENDED,), shell=PLAIN_SHELL, run=limited_sh())
@@ -89,11 +89,10 @@ class Nodes(Struct, frozen=True, dict=True):
         return self.secrets.masked(*nodes) if self.values else {}
 
     def _before(self, node: Node) -> str:
-        """The words before the command of a node."""
         return within(node.settings.timeout or 0, valued=bool(self.values))
 
     def _why(self, place: Place) -> Iterator[str]:
-        """What leads to a place, as it was written, if its step has a condition that says so."""
+        """Yield the document's transitions to a place, if its step has a condition that needs this explanation."""
         if self.reach.condition(place):
             yield from transitions_to(self.plan.program, *place.nodes)
 
@@ -110,7 +109,7 @@ class Nodes(Struct, frozen=True, dict=True):
             env={**self.secrets.of(node), **self._masked(node), **variables(node), **self._instances(place)},
         )
         if not isinstance(node.task, Shell):
-            raise TypeError(f"no native step does a task of the kind {node.task.kind}")
+            raise TypeError(f"no native step runs a task of the kind {node.task.kind}")
         if retry := retry_of(node):
             command = str(node.task.command)
             env = step.env if fits_script(command) else {**step.env, "RDC_COMMAND": command}
@@ -119,7 +118,7 @@ class Nodes(Struct, frozen=True, dict=True):
         return self._command(step, node.task, self._before(node))
 
     def _command(self, step: Step, task: Shell, before: str) -> Step:
-        """The command as it stands, unless it holds what GitHub, its runner or bash, in a file, would change."""
+        """Add the command, unchanged unless GitHub, its runner or bash would modify it in a file."""
         command = str(task.command)
         if not fits_file(command):
             env = {**step.env, "RDC_COMMAND": command}
@@ -128,7 +127,7 @@ class Nodes(Struct, frozen=True, dict=True):
         return replace(step, shell=self.shells.shell(task.interpreter, before), run=as_file(command))
 
     def _repetition(self, step: str, task: Shell, retry: Retry, settings: Settings) -> str:
-        """A loop that runs a command until its outcome is not to be retried any more (M9)."""
+        """Return a loop that runs a command until its outcome needs no retry (M9)."""
         most = max(retry.on_pass or 0, retry.on_fail or 0) + 1
         limit, command = within(settings.timeout or 0, valued=False), str(task.command)
         lines = [
@@ -155,7 +154,7 @@ class Nodes(Struct, frozen=True, dict=True):
         return "\n".join([*lines, "done", 'exit "$rdc_code"']) + "\n"
 
     def _placed(self, place: Place) -> Node:
-        """The node with its instance numbers in its texts (M5)."""
+        """Return the node with its instance numbers in its strings (M5)."""
         values = self.plan.numbers(place.node)
         return map_texts(place.node, lambda text: text.known(values)) if values else place.node
 
@@ -171,12 +170,11 @@ class Nodes(Struct, frozen=True, dict=True):
 
     @cached_property
     def _functions(self) -> str:
-        """What the loops call to run commands."""
         return functions([*self._loops.values()])
 
     @property
     def _are_shared(self) -> bool:
-        """Whether loops take their functions from a file: one that is alone has them itself."""
+        """Return whether loops read their functions from a file. A single loop contains them."""
         return len(self._loops) > 1
 
     @cached_property
@@ -217,7 +215,7 @@ class Nodes(Struct, frozen=True, dict=True):
         )
 
     def _starts(self, place: Place) -> tuple[dict[str, str], dict[str, str]]:
-        """What the variables of a loop begin with, and the environment where that depends on earlier steps."""
+        """Return a loop's first values, and the environment for values that depend on earlier steps."""
         nodes, counters = self.plan.ids.nodes, self.plan.ids.counters
         entries = self.plan.flow.entries(place)
         compare = self.reach.compare
@@ -249,7 +247,7 @@ class Nodes(Struct, frozen=True, dict=True):
 
 
 def _paused(settings: Settings, most: int) -> Iterator[str]:
-    """What waits before each further attempt (I22)."""
+    """Yield the lines that wait before each retry (I22)."""
     if not settings.delay:
         return
     yield '  if [ "$RDC_ATTEMPT" -gt 1 ]; then'
@@ -264,7 +262,7 @@ def _paused(settings: Settings, most: int) -> Iterator[str]:
 
 
 def headings(groups: Iterable[Group], places: Iterable[Place]) -> Mapping[str, str]:
-    """What to write above the first node of each group."""
+    """Return the comment above the first node of each group."""
     titles = {group.id: str(group.title) for group in groups}
     found: dict[str, str] = {}
     seen = {""}
@@ -276,22 +274,22 @@ def headings(groups: Iterable[Group], places: Iterable[Place]) -> Mapping[str, s
 
 
 def fits_file(command: str) -> bool:
-    """Whether a command in a file is what it was: GitHub, its runner and bash change some."""
+    """Return whether a command stays the same in a file. GitHub, its runner and bash change some commands."""
     return not (OPEN in command or "\r" in command or command.endswith("\\"))
 
 
 def as_file(command: str) -> str:
-    """A command as the text of a file: one of several lines ends in a line break."""
+    """Return a command as file content. Several lines end with a line break."""
     if not command.strip():
         return ":"
     return command if "\n" not in command or command.endswith("\n") else command + "\n"
 
 
 def choice(options: list[tuple[str, str]]) -> str:
-    """The value of the first condition that holds, as an expression, or as it is if there is only one.
+    """Return the value of the first condition that holds, as an expression; a single value needs none.
 
     Args:
-        options: Conditions and values, both as expressions. The last condition is taken to hold where no other does.
+        options: Conditions and values, as expressions. The last condition is assumed to hold if no other does.
     """
     tests = [f"{f'({when})' if '||' in when else when} && {value}" for when, value in options[:-1]]
     chosen = " || ".join([*tests, options[-1][1]])
@@ -303,12 +301,12 @@ def _place(node: Node) -> str:
 
 
 def title(node: Node) -> str:
-    """How a node is called: its id and its title."""
+    """Return a node's name for people: its id and title."""
     return label(name_in_words(node.id, str(node.title)))
 
 
 def loop_title(nodes: Sequence[Node], groups: Iterable[Group]) -> str:
-    """How a loop is called: as the step whose nodes it has, or its only node, else by the ids of its nodes."""
+    """Return a loop's name: its only node, the step that has all its nodes, or the ids of its nodes."""
     if len(nodes) == 1:
         return label(f"Loop: {title(nodes[0])}")
     shared = {node.group for node in nodes}
@@ -318,7 +316,7 @@ def loop_title(nodes: Sequence[Node], groups: Iterable[Group]) -> str:
 
 
 def in_loop(steps: Iterable[Node], nodes: Mapping[str, Node], answerer: str) -> Iterator[str]:
-    """For each node of a loop where it was written, who is asked, and where the run goes from there."""
+    """Yield comments for each node of a loop: its source line, who answers it, and its transitions."""
     for node in steps:
         yield comment(f"{_place(node)} {title(node)}")
         yield from (f"  {comment(line)}" for line in remarks(node))
@@ -328,6 +326,6 @@ def in_loop(steps: Iterable[Node], nodes: Mapping[str, Node], answerer: str) -> 
 
 
 def about(node: Node) -> Iterator[str]:
-    """Where a node was written, and what stands above its command."""
+    """Yield the comments above a node's command, starting with its source line."""
     yield comment(_place(node))
     yield from map(comment, remarks(node))

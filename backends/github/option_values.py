@@ -1,4 +1,4 @@
-"""What the values of options are: texts that may stand in a workflow, and none that GitHub or a shell would run."""
+"""Checks of option values: what may appear in a workflow without GitHub or a shell running it."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from compiler.regex import Regex
 
 _OWN_VARIABLES = Regex(r"(?i)(GITHUB|RUNNER|ACTIONS|RDC|COMMAND|MESSAGE|PROMPT)_.*|CI|PATH|HOME|BASH_ENV|ENV|IFS")
 
-# Contexts that make fine data. Whoever names a branch chooses `github.ref`, so none of them may stand in code.
+# Contexts that are safe as data. The author of a branch chooses `github.ref`, so none may appear in code.
 _ALLOWED = Regex(
     r"\$\{\{ *(github\.(actor|event_name|ref|ref_name|repository|run_attempt|run_id|run_number|sha|workflow|workspace)"
     r"|runner\.(arch|os|temp)) *\}\}"
 )
 
-# How the names of variables and of inputs end whose values are run as code, or as a part of a command.
+# How names of variables and inputs end whose values run as code, or as part of a command.
 _CODE = Regex(
     r"(?i).*(args|arguments|commands?|editor|entrypoint|flags|options|opts|pager|preload|scripts?|shell|startup)"
     r"|(.*[\W_])?(cmds?|eval|exec|opt|ps4|run)|(perl5|ruby)opt"
@@ -25,7 +25,7 @@ _CODE = Regex(
 
 
 def _literal(value: object) -> object:
-    """A value without expressions and control characters: secrets are given by name, and nothing else needs one."""
+    """Return a value without expressions and control characters: secrets have their own option."""
     if isinstance(value, str):
         return _line(value)
     if isinstance(value, list):
@@ -37,35 +37,35 @@ def _literal(value: object) -> object:
 
 def _line(text: str) -> str:
     if OPEN in text:
-        raise ValueError("an expression `${{ … }}` is not allowed here; secrets are named by the option `secrets`")
+        raise ValueError("an expression `${{ … }}` is not allowed here; name secrets in the option `secrets`")
     if not text.isprintable():
-        raise ValueError("it has to be one line, without tabs and other characters that do not print")
+        raise ValueError("this string must be one line, without tabs and other control characters")
     return text
 
 
 def not_empty(text: str) -> str:
-    """A text that says something."""
+    """Return the string; raises `ValueError` if it is empty."""
     if not text.strip():
         raise ValueError("this string is empty")
     return text
 
 
 def _harmless(value: str) -> str:
-    """A text whose expressions, if any, are trusted contexts."""
+    """Return the string; raises `ValueError` if it has an expression other than a trusted context."""
     rest = _ALLOWED.sub("", value)
     if OPEN in rest:
         raise ValueError(
-            "only trusted contexts such as `github.ref` may be used here; name secrets in the option `secrets`"
+            "only trusted contexts such as `github.ref` are allowed here; name secrets in the option `secrets`"
         )
     return Expression(value) if rest != value else value
 
 
 def _script(text: str) -> str:
-    """A script or a command. GitHub would paste the value of an expression into it, and run what it says."""
+    """Return a script or command. An expression in it would become part of the code."""
     if OPEN in text:
         raise ValueError(
-            "a script may not hold an expression `${{ … }}`, since GitHub would run its value as code; "
-            'put the expression under `env` and use the variable, such as "$NAME"'
+            "a script must not contain an expression `${{ … }}`: GitHub would run its value as code; "
+            'set a variable to the expression under `env`, and use it as "$NAME"'
         )
     return text
 
@@ -75,82 +75,79 @@ Plain = Mixed | int | float | bool
 
 
 def _data(values: dict[str, Plain]) -> dict[str, Plain]:
-    """Variables or inputs, of which those that are code hold no expression."""
+    """Return variables or inputs; raises `ValueError` if one that is code has an expression."""
     for name, value in values.items():
         if isinstance(value, Expression) and _CODE.fullmatch(name):
             raise ValueError(
-                f"`{name}` may be run as code, so it may not hold an expression `${{{{ … }}}}`; "
-                "put the expression into a variable of its own under `env`"
+                f"`{name}` may run as code, so it must not contain an expression `${{{{ … }}}}`; "
+                "set another variable to the expression under `env`"
             )
     return values
 
 
 def _variable(name: str) -> str:
     if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
-        raise ValueError("a variable has letters, digits and `_` in its name, and no digit first")
+        raise ValueError("a variable's name has only letters, digits and `_`, and doesn't start with a digit")
     return name
 
 
 def _is_of_others(name: str) -> bool:
-    """Whether a variable belongs to GitHub, to the shell or to rdc."""
     return _OWN_VARIABLES.fullmatch(name) is not None
 
 
 def _free_variable(name: str) -> str:
     if _is_of_others(_variable(name)):
-        raise ValueError(f"the variable {name} belongs to GitHub, to the shell or to rdc; take another name")
+        raise ValueError(f"the variable {name} is reserved for GitHub, the shell or rdc; choose another name")
     return name
 
 
 def action_name(uses: str) -> str:
-    """An action of a repository, of a folder or of an image."""
+    """Return the name of an action in a repository, a folder or an image; raises `ValueError` if it is invalid."""
     if not re.fullmatch(r"\./\S*|docker://\S+|[\w.-]+/[\w.-]+(/[^@\s]*)?@\S+", uses):
-        raise ValueError("an action is named as `owner/name@commit`, `./folder` or `docker://image`")
+        raise ValueError("write the action as `owner/name@commit`, `./folder` or `docker://image`")
     return uses
 
 
 def absolute_path(path: str) -> str:
-    """The path of an interpreter, which needs no quotes."""
+    """Return the path of an interpreter; raises `ValueError` if the shell would need quotes for it."""
     if not re.fullmatch(r"/[A-Za-z0-9_./+-]+", path):
-        raise ValueError("Python is named by an absolute path of letters, digits, `_`, `-`, `+`, `.` and `/`")
+        raise ValueError("write an absolute path with only letters, digits, `_`, `-`, `+`, `.` and `/`")
     return path
 
 
 def program_path(path: str) -> str:
-    """The path of a program, from the folder of the workflow."""
+    """Return the path of a program, relative to the workflow's folder; raises `ValueError` if it is invalid."""
     if not re.fullmatch(r"(\.\./)?[A-Za-z0-9_./-]+\.py", path) or path.startswith("../../"):
-        raise ValueError(
-            "a program of the repository is named by letters, digits, `_`, `-`, `.` and `/`: `../rdc/x.py`"
-        )
+        raise ValueError("write a path with only letters, digits, `_`, `-`, `.` and `/`, for example `../rdc/x.py`")
     return path
 
 
 def repository_path(path: str) -> str:
-    """A file of the repository, below its root and not among those that steer Git or GitHub."""
+    """Return a path in the repository; raises `ValueError` if it leads outside or to files of Git or GitHub."""
     parts = path.split("/")
     if not re.fullmatch(r"[A-Za-z0-9_.\- /]+", path) or any(part.strip(" .") == "" for part in parts):
-        raise ValueError("a file is named by its path from the root of the repository, such as `docs/triage.md`")
+        raise ValueError("write the path from the root of the repository, for example `docs/triage.md`")
     if parts[0].lower() in {".git", ".github"}:
-        raise ValueError(f"a file below `{parts[0]}` steers the repository, so no run may touch it")
+        raise ValueError(f"a run must not write files in `{parts[0]}`; choose another folder")
     return path
 
 
 def in_seconds(value: str | int) -> str | int:
-    """A time in seconds, which may be given in minutes or hours."""
+    """Return a time such as `90s`, `30m` or `2h` in seconds; raises `ValueError` if it is invalid."""
     found = re.fullmatch(r"([1-9][0-9]{0,5})([smh]?)", str(value))
     if not found:
-        raise ValueError("a time is written as 90s, 30m or 2h")
+        raise ValueError("write a time such as 90s, 30m or 2h")
     return int(found[1]) * {"": 1, "s": 1, "m": 60, "h": 3600}[found[2]]
 
 
 def listed_once(value: str | list[str]) -> list[str]:
-    """One or several, each once."""
+    """Return one or several values as a list without duplicates."""
     return [value] if isinstance(value, str) else list(dict.fromkeys(value))
 
 
 def _input(name: str) -> str:
     if not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.-]*", name):
-        raise ValueError("an input has letters, digits, `_`, `-` and `.` in its name")
+        raise ValueError("an input's name has only letters, digits, `_`, `-` and `.`")
     return name
 
 

@@ -1,7 +1,7 @@
-r"""Regular expressions of inputs (I8) as bash reads them, where that is sure to be the same language.
+r"""Translates regular expressions of inputs (I8) for bash, if bash is sure to match the same strings.
 
-What Python reads by the character and bash in the C locale by the byte (`.`, `[^a]`), by Unicode (`\d`), or not at
-all is left to Python.
+Python handles the rest: characters that bash in the C locale reads as bytes (`.`, `[^a]`), Unicode classes (`\d`), and
+syntax that bash doesn't have.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _SPECIAL = frozenset("].+*?(){}|^$\\[")
 
 
 def as_ere(pattern: str) -> str | None:
-    """The pattern as an extended regular expression of POSIX; None if it might mean something else there."""
+    """Return the pattern as a POSIX extended regular expression, or None if its meaning might differ."""
     if not pattern or pattern.startswith("|") or pattern.endswith("|"):
         return None
     found, place = "", 0

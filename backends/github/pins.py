@@ -1,6 +1,6 @@
 """The actions that generated workflows use, pinned by commit in `pins.toml`.
 
-`python -m backends.github.pins` compares them with the newest releases; `--write` takes these over.
+`python -m backends.github.pins` compares them with the newest releases. With `--write`, it updates the file.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ FILE = Path(__file__).with_name("pins.toml")
 
 
 class Pin(Struct, frozen=True):
-    """An action at a commit, and the version that this is."""
+    """An action at a commit, with its version."""
 
     uses: str
     version: str
@@ -29,29 +29,29 @@ class Pin(Struct, frozen=True):
 
     @property
     def reference(self) -> str:
-        """What a step's `uses` says."""
+        """The value of a step's `uses`."""
         return f"{self.uses}@{self.commit}"
 
 
 def chosen_pin(uses: str, value: str) -> Pin:
-    """The pin of an action that `value` names: a commit and the version that this is, as in `1234… # v1.2.3`."""
+    """Return the pin of an action for a value such as `1234… # v1.2.3`: a commit and its version."""
     commit, _, version = value.partition("#")
     return Pin(uses, version.strip(), commit.strip())
 
 
 def checked_pins(given: dict[str, str]) -> dict[str, str]:
-    """The pins of the option `actions`; raises `ValueError` where one is of no use."""
+    """Return the pins of the option `actions`; raises `ValueError` if one is invalid."""
     known = [pin.uses for pin in pins().values()]
     for uses, value in given.items():
         if uses not in known:
-            raise ValueError(f"rdc uses no action {uses}; it uses {', '.join(known)}")
+            raise ValueError(f"rdc doesn't use the action {uses}; it uses {', '.join(known)}")
         if not re.fullmatch(r"[0-9a-f]{40}( # v[0-9A-Za-z.+-]{1,40})?", value):
-            raise ValueError(f"{uses} is pinned by a commit and its version, as in `{'0123' * 10} # v1.2.3`")
+            raise ValueError(f"pin {uses} by a commit and its version, such as `{'0123' * 10} # v1.2.3`")
     return given
 
 
 def pinned(jobs: Sequence[Job], chosen: Mapping[str, str]) -> Sequence[Job]:
-    """The jobs with these pins instead of those that are built in."""
+    """Return the jobs with these pins instead of the built-in ones."""
     if not chosen:
         return jobs
     own = {pin.reference: chosen_pin(pin.uses, chosen[pin.uses]) for pin in pins().values() if pin.uses in chosen}
@@ -64,14 +64,14 @@ def _repinned(step: Step, pin: Pin | None) -> Step:
 
 @cache
 def pins() -> dict[str, Pin]:
-    """The pinned actions by their short names."""
+    """Return the pinned actions by their short names."""
     import tomllib  # noqa: PLC0415 (only for workflows that use an action)
 
     return {name: Pin(**entry) for name, entry in tomllib.loads(FILE.read_text(encoding="utf-8")).items()}
 
 
 def newest(uses: str, listing: str) -> Pin | None:
-    """The newest release of an action in what `git ls-remote --tags` lists; a peeled tag is the commit itself."""
+    """Return the newest release in the output of `git ls-remote --tags`. A peeled tag is the commit itself."""
     commits: dict[tuple[int, ...], str] = {}
     for line in listing.splitlines():
         found = re.fullmatch(r"([0-9a-f]{40})\trefs/tags/v(\d+)\.(\d+)\.(\d+)(\^\{\})?", line)

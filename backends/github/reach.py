@@ -1,4 +1,4 @@
-"""When the places of a native workflow are reached: conditions over the outcomes of earlier steps of its job."""
+"""When a native workflow reaches its places: conditions on the outcomes of earlier steps in the job."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from backends.scheduling.plan import Plan
 
 
 class Reach(Struct, frozen=True):
-    """Writes conditions of a plan as expressions."""
+    """Writes a plan's conditions as expressions."""
 
     plan: Plan
 
@@ -24,19 +24,19 @@ class Reach(Struct, frozen=True):
 
     @property
     def ids(self) -> Identifiers:
-        """What steps and counters are called."""
+        """The identifiers of steps and counters."""
         return self.plan.ids
 
     def condition(self, place: Place) -> str:
-        """When a place is reached, as an expression; empty where that is always so."""
+        """Return the expression for when a place is reached; empty if it always is."""
         reached = self.plan.flow.reached[place.name]
         return "" if reached == TRUE else expression(reached, self.compare)
 
     def compare(self, literal: Literal) -> str:
-        """A comparison as an expression."""
+        """Return a comparison as an expression."""
         value = literal.value if isinstance(literal.value, int) else f"'{literal.value}'"
         return f"{self.fact(literal.step, literal.property)} {literal.operator} {value}"
 
     def fact(self, step: str, name: str) -> str:
-        """A property of a step."""
+        """Return the expression for a property of a step."""
         return f"steps.{step}.{name}"

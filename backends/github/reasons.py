@@ -1,4 +1,4 @@
-"""Why a run comes to a node or an end, in the words of the document: `5 FAIL: GOTO Restore`."""
+"""Why a run comes to a node or an end, in the document's words: `5 FAIL: GOTO Restore`."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from compiler.ir.tasks import Branch, End, Verdict
 MOST = 5
 
 LONGEST_MESSAGE = 60
-"""Characters of a message in a comment; the step of the end has all of it."""
+"""Characters of a message in a comment. The end's step has the whole message."""
 
 
 def transitions_to(program: Program, *nodes: Node) -> Iterator[str]:
-    """The transitions to some nodes, each as a comment; of many only the first are shown."""
+    """Yield the transitions to some nodes, each as a comment. Only the first ones are shown."""
     targets = {node.id for node in nodes}
     found = dict.fromkeys(
         f"{_said(node, edge)}"
@@ -33,7 +33,7 @@ def transitions_to(program: Program, *nodes: Node) -> Iterator[str]:
 
 
 def transitions_from(node: Node, nodes: Mapping[str, Node]) -> Iterator[str]:
-    """The transitions from a node among others, each as a comment: `PASS: CONTINUE`, `FAIL: STOP "It is broken"`."""
+    """Yield the transitions from a node, each as a comment: `PASS: CONTINUE`, `FAIL: STOP "It is broken"`."""
     for edge in node.edges:
         word = _word(node, edge)
         if word and edge.label:
@@ -41,21 +41,24 @@ def transitions_from(node: Node, nodes: Mapping[str, Node]) -> Iterator[str]:
 
 
 def _message(edge: Edge, target: Node) -> str:
-    """What an end says, behind the word by which the edge leads there."""
+    """Return an end's message, for display after the transition's word."""
     if not isinstance(target.task, End) or edge.label.upper() != target.task.result.upper() or not target.task.message:
         return ""
     return f' "{label(" ".join(as_written(str(target.task.message)).split()), LONGEST_MESSAGE)}"'
 
 
 def _said(node: Node, edge: Edge) -> str:
-    """A transition as its author wrote it. What follows from a step's own one begins with the name of the step."""
+    """Return a transition as its author wrote it.
+
+    If it follows from a step's transition, it starts with the step.
+    """
     name = node.id.replace("/", " ") if isinstance(node.task, Branch) else f"{node.id} {_word(node, edge)}".strip()
     joined = ", " if edge.written and edge.written[0].step else ": "
     return joined.join(filter(None, (name, edge.label)))
 
 
 def _word(node: Node, edge: Edge) -> str:
-    """The outcome after which an edge is taken, as the document has it; "" for any."""
+    """Return the outcome that an edge needs, in the document's words; "" for any."""
     words: Iterable[str] = words_of([edge])
     passed, failed = verdict_words(node)
     shown = {Verdict.PASS.value: passed, Verdict.FAIL.value: failed}

@@ -12,7 +12,7 @@ from backends.templating import joined
 @joined
 def assignment_sh() -> Iterator[str]:
     """Fill in `assignment.sh.jinja`."""
-    yield "# Writes a name and a value so that the runner reads just these.\n"
+    yield "# Prints the variable $1 with the value $2 as a file such as $GITHUB_ENV needs it.\n"
     yield "assignment() {\n"
     yield "  local end=rdc\n"
     yield '  while [[ $2 == *"$end"* ]]; do end+=_; done\n'
@@ -28,7 +28,7 @@ def event_sh() -> Iterator[str]:
     yield "for field in $FIELDS; do\n"
     yield '  size=$(jq --arg field "$field" \'getpath($field | split(".")) // "" | utf8bytelength\' "$GITHUB_EVENT_PATH") || exit\n'
     yield '  [ "$size" -le "$MOST" ] || refuse \'Event\' \\\n'
-    yield '    "The field event.$field has $size bytes, and an input takes $MOST of it at most. Nothing was run. Shorten it, and start a new run"\n'
+    yield '    "event.$field has $size bytes; an input can have at most $MOST. No step ran. Shorten it and start a new run"\n'
     yield "done\n"
 
 
@@ -38,7 +38,7 @@ def inputs_sh(*, patterns: Any, rules: Any, typed: Any, types: Any) -> Iterator[
     yield refuse_sh()
     yield assignment_sh()
     yield "LC_ALL=C\n"
-    yield "# Says what is wrong with the value $2 of the input $1, which is of the type $3; nothing if it fits.\n"
+    yield "# Prints why $2 is not a valid value of input $1 with type $3. Prints nothing for a valid value.\n"
     yield "wrong() {\n"
     if "choice" in types:
         yield "  local options=RDC_OPTIONS_$1\n"
@@ -52,9 +52,9 @@ def inputs_sh(*, patterns: Any, rules: Any, typed: Any, types: Any) -> Iterator[
         if "number" in types:
             yield "    number) [[ $2 =~ ^-?[0-9]+(\\.[0-9]+)?$ ]] || echo 'it is not a decimal number' ;;\n"
         if "boolean" in types:
-            yield "    boolean) [[ $2 =~ ^(true|false)$ ]] || echo 'it is neither true nor false' ;;\n"
+            yield "    boolean) [[ $2 =~ ^(true|false)$ ]] || echo 'it must be true or false' ;;\n"
         if "choice" in types:
-            yield '    choice) grep -qxF -e "$2" <<< "${!options}" || echo "it is none of ${!options//$\'\\n\'/, }" ;;\n'
+            yield '    choice) grep -qxF -e "$2" <<< "${!options}" || echo "it must be one of ${!options//$\'\\n\'/, }" ;;\n'
         if "string" in types:
             yield "    string) [[ $2 != *[$'\\n\\r']* ]] || echo 'it has more than one line' ;;\n"
         yield "  esac\n"
@@ -64,32 +64,32 @@ def inputs_sh(*, patterns: Any, rules: Any, typed: Any, types: Any) -> Iterator[
         yield '  [ -z "${!pattern+given}" ] || matches "$2" "${!pattern}" || echo "it does not match ${!pattern}"\n'
     yield "}\n"
     if patterns:
-        yield "# Whether the value $1 matches the pattern $2, which Python alone reads as it is meant.\n"
+        yield "# Checks the value $1 against the pattern $2, which needs Python's regular expressions.\n"
         yield "matches() {\n"
         yield "  VALUE=$1 PATTERN=$2 python3 -I -c 'import os, re, sys\n"
         yield 'value, pattern = (os.environb[name].decode("utf-8", "replace") for name in (b"VALUE", b"PATTERN"))\n'
         yield "sys.exit(not re.fullmatch(pattern, value))'\n"
         yield "}\n"
     if patterns:
-        yield "command -v python3 > /dev/null || refuse 'Missing tool' 'This workflow needs python3 on the runner, to check an input'\n"
+        yield "command -v python3 > /dev/null || refuse 'Missing tool' 'This workflow needs python3 on the runner to check an input'\n"
     yield "found=$RUNNER_TEMP/rdc-inputs\n"
     yield "problems=\n"
-    yield ": > \"$found\" || refuse 'Disk' 'The values of the inputs cannot be kept; the log says why'\n"
+    yield ": > \"$found\" || refuse 'Disk' 'Cannot save the inputs. The log shows the cause'\n"
     yield "while read -r name type need; do\n"
     yield "  value=RDC_INPUT_$name\n"
     yield "  default=RDC_DEFAULT_$name\n"
     yield "  value=${!value}\n"
     yield '  [ -n "$value" ] || value=${!default}\n'
     yield '  if [ -z "$value" ] && [ "$need" != default ]; then\n'
-    yield '    [ "$need" = optional ] || problems+="The input $name: a value is needed. "\n'
+    yield '    [ "$need" = optional ] || problems+="Input $name: a value is required. "\n'
     yield "    continue\n"
     yield "  fi\n"
     yield '  problem=$(wrong "$name" "$value" "$type" | head -n 1)\n'
-    yield '  [ -z "$problem" ] || problems+="The input $name: $problem. "\n'
+    yield '  [ -z "$problem" ] || problems+="Input $name: $problem. "\n'
     yield '  assignment "$name" "$value" >> "$found"\n'
     yield "done <<< \"${RDC_INPUTS%$'\\n'}\"\n"
-    yield '[ -z "$problems" ] || refuse \'Inputs\' "${problems}Nothing was run. Begin a new run"\n'
-    yield "cat \"$found\" >> \"$GITHUB_ENV\" || refuse 'Disk' 'The values of the inputs cannot be handed on; the log says why'\n"
+    yield '[ -z "$problems" ] || refuse \'Inputs\' "${problems}No step ran. Start a new run with valid inputs"\n'
+    yield "cat \"$found\" >> \"$GITHUB_ENV\" || refuse 'Disk' 'Cannot pass the inputs to later steps. The log shows the cause'\n"
 
 
 @joined
@@ -97,19 +97,19 @@ def limited_sh() -> Iterator[str]:
     """Fill in `limited.sh.jinja`."""
     yield 'mkdir -p "$RUNNER_TEMP/rdc" && cat > "$RUNNER_TEMP/rdc/limited" <<\'SCRIPT\' && chmod +x "$RUNNER_TEMP/rdc/limited"\n'
     yield "#!/usr/bin/env bash\n"
-    yield "# Runs a command for $1 seconds at most, in a process group of its own. When its time is up, the group is told to end,\n"
-    yield "# and what is left of it ten seconds later is killed: the exit code is 124 then, which no step takes for a PASS.\n"
+    yield "# Runs a command for at most $1 seconds, in its own process group. At the limit, the group gets SIGTERM, and SIGKILL ten\n"
+    yield "# seconds later. The exit code is then 124, and the step fails.\n"
     yield "set -m\n"
     yield "rdc_seconds=$1\n"
     yield "rdc_late=\n"
     yield "shift\n"
     yield '"$@" < /dev/null &\n'
     yield "group=$!\n"
-    yield "exec 2> /dev/null # bash would tell what becomes of its jobs\n"
-    yield 'tell() { kill "-$1" -- "-$group"; }\n'
-    yield "trap 'tell TERM; tell CONT' HUP INT TERM\n"
-    yield "trap 'rdc_late=yes; tell TERM; tell CONT' USR1\n"
-    yield '(sleep "$rdc_seconds" && kill -USR1 "$$" && sleep 10 && tell KILL) > /dev/null &\n'
+    yield "exec 2> /dev/null # hides bash's messages about its jobs\n"
+    yield 'send() { kill "-$1" -- "-$group"; }\n'
+    yield "trap 'send TERM; send CONT' HUP INT TERM\n"
+    yield "trap 'rdc_late=yes; send TERM; send CONT' USR1\n"
+    yield '(sleep "$rdc_seconds" && kill -USR1 "$$" && sleep 10 && send KILL) > /dev/null &\n'
     yield "clock=$!\n"
     yield "while :; do\n"
     yield '  wait "$group"\n'
@@ -119,7 +119,7 @@ def limited_sh() -> Iterator[str]:
     yield "done\n"
     yield 'kill -KILL -- "-$clock"\n'
     yield '[ -n "$rdc_late" ] || exit "$code"\n'
-    yield "tell KILL\n"
+    yield "send KILL\n"
     yield "printf '\\ntimeout after %s s\\n' \"$rdc_seconds\"\n"
     yield "exit 124\n"
     yield "SCRIPT\n"
@@ -141,7 +141,7 @@ def loop_sh(
 ) -> Iterator[str]:
     """Fill in `loop.sh.jinja`."""
     limit = '${rdc_limit:+"$RUNNER_TEMP/rdc/limited" "$rdc_limit"} '
-    yield "# Opens the group of the step called $1 in the log.\n"
+    yield "# Opens a group for the step $1 in the log.\n"
     yield "begin() {\n"
     yield '  echo "::group::$1'
     if numbers:
@@ -152,7 +152,7 @@ def loop_sh(
     if summary:
         yield "  SECONDS=0\n"
     yield "}\n"
-    yield "# Closes it, and says how the step went by the exit code $1. `rdc_outcome` says it to the loop.\n"
+    yield "# Closes the group, prints the exit code $1, and sets rdc_outcome to pass or fail.\n"
     yield "note() {\n"
     yield "  rdc_code=$1\n"
     yield "  rdc_outcome=fail\n"
@@ -166,8 +166,8 @@ def loop_sh(
     yield "}\n"
     if hands_on:
         yield variables_sh()
-        yield "# What the loop's steps put into $GITHUB_ENV and $GITHUB_PATH reaches its later steps and the workflow's steps after it.\n"
-        yield "# Variables of the step, of GitHub and of rdc itself cannot be set in this way.\n"
+        yield "# Passes what a step writes to $GITHUB_ENV and $GITHUB_PATH to all later steps, in this loop and after it.\n"
+        yield "# A step cannot set variables of the workflow step, GitHub or rdc.\n"
         yield "rdc_env=()\n"
         yield "rdc_path=\n"
         yield "hand_on() {\n"
@@ -191,14 +191,14 @@ def loop_sh(
         yield '    rdc_path=$line${rdc_path//":$line:"/:}\n'
         yield '  done < "$1"\n'
         yield "}\n"
-        yield "# Runs a command with what was handed on.\n"
+        yield "# Runs a command with these variables and paths.\n"
         yield "given() {\n"
         yield f'  env {"$rdc_without " if withheld else ""}-- "${{rdc_env[@]}}" "PATH=$rdc_path$PATH" "$@"\n'
         yield "}\n"
-        yield "# Runs the command $3 of the step called $1 by the shell $2, with the variables after that, as a step of the workflow would.\n"
+        yield "# Runs the command $3 of the step $1 in the shell $2, as a workflow step would. Further arguments are its variables.\n"
         yield "run() {\n"
         yield '  begin "$1"\n'
-        yield '  : > "$RUNNER_TEMP/rdc-env" && : > "$RUNNER_TEMP/rdc-path" || exit # and the step has no outcome\n'
+        yield '  : > "$RUNNER_TEMP/rdc-env" && : > "$RUNNER_TEMP/rdc-path" || exit # the disk is full: the step has no outcome\n'
         yield '  GITHUB_ENV=$RUNNER_TEMP/rdc-env GITHUB_PATH=$RUNNER_TEMP/rdc-path GITHUB_OUTPUT=/dev/null given "${@:4}" '
         if valued:
             yield '"$RUNNER_TEMP/rdc/valued" '
@@ -206,20 +206,20 @@ def loop_sh(
         yield "  rdc_code=$?\n"
         yield '  hand_on_paths "$RUNNER_TEMP/rdc-path"\n'
         yield '  if ! variables "$RUNNER_TEMP/rdc-env" hand_on; then\n'
-        yield "    echo '::error title=GITHUB_ENV::A line is neither NAME=value nor NAME<<DELIMITER, so the step fails'\n"
+        yield "    echo '::error title=GITHUB_ENV::The step fails: a line is neither NAME=value nor NAME<<DELIMITER'\n"
         yield "    rdc_code=1\n"
         yield "  fi\n"
         yield '  note "$rdc_code"\n'
         yield "}\n"
     elif commands:
-        yield "# Runs the command $3 of the step called $1 by the shell $2, with the variables after that.\n"
+        yield "# Runs the command $3 of the step $1 in the shell $2. Further arguments are its variables.\n"
         yield "run() {\n"
         yield '  begin "$1"\n'
         yield f'  GITHUB_OUTPUT=/dev/null env {"$rdc_without " if withheld else ""}"${{@:4}}" {limit if limits else ""}"$2" -c "${{3%$\'\\n\'}}"\n'
         yield "  note $?\n"
         yield "}\n"
     if pauses:
-        yield "# Waits before a further attempt: $1 is how many there were, $2 for how long, and $3 by what it is multiplied each time.\n"
+        yield "# Waits before another attempt, after $1 attempts: $2 seconds, multiplied by $3 each time.\n"
         yield "pause() {\n"
         yield '  [ "$1" -gt 0 ] || return 0\n'
         yield "  rdc_pause=$2\n"
@@ -234,7 +234,7 @@ def loop_sh(
 @joined
 def refuse_sh() -> Iterator[str]:
     """Fill in `refuse.sh.jinja`."""
-    yield "# Ends the step, with the title $1 and the reason $2 on the run summary.\n"
+    yield "# Fails the step: shows the title $1 and the reason $2, also in the run summary.\n"
     yield "refuse() {\n"
     yield '  echo "$2" >> "$GITHUB_STEP_SUMMARY"\n'
     yield '  echo "::error title=$1::$2" >&2\n'
@@ -248,10 +248,10 @@ def secrets_sh() -> Iterator[str]:
     yield refuse_sh()
     yield '[ -n "$MISSING" ] || exit 0\n'
     yield 'if [ "$FORK" = true ]; then\n'
-    yield "  refuse 'No secrets' \"A pull request from a fork gets no secrets, and this workflow needs ${MISSING% }. Nothing was run\"\n"
+    yield "  refuse 'No secrets' \"This workflow needs ${MISSING% }, but GitHub gives no secrets to a pull request from a fork. No step ran\"\n"
     yield "fi\n"
-    yield "refuse 'Missing secrets' \"These secrets are not set, or empty: ${MISSING% }. Set them in the settings of the \\\n"
-    yield '${PLACE:-repository}, then start a new run"\n'
+    yield "refuse 'Missing secrets' \"These secrets are missing or empty: ${MISSING% }. Set them in the settings of the \\\n"
+    yield '${PLACE:-repository}, and start a new run"\n'
 
 
 @joined
@@ -289,8 +289,8 @@ def valued_sh(*, flags: Any, secrets: Any) -> Iterator[str]:
     yield 'mkdir -p "$RUNNER_TEMP/rdc" && echo "$OUTPUTS" > "$RUNNER_TEMP/rdc/outputs" &&\n'
     yield '  cat > "$RUNNER_TEMP/rdc/valued" <<\'SCRIPT\' && chmod +x "$RUNNER_TEMP/rdc/valued"\n'
     yield "#!/usr/bin/env bash\n"
-    yield "# Runs a command, and makes variables of the outputs that it writes to the file RDC_OUTPUT: NAME=value, or NAME<<WORD,\n"
-    yield "# lines, WORD. If one of them cannot be read, none counts, and the step fails.\n"
+    yield "# Runs a command and turns the outputs in the file $RDC_OUTPUT into variables of later steps. An output is NAME=value, or\n"
+    yield "# NAME<<WORD, lines, WORD. If one is invalid, the step fails and no output counts.\n"
     yield 'RDC_OUTPUT=$(mktemp "$RUNNER_TEMP/rdc-output.XXXXXX") || exit\n'
     yield "export RDC_OUTPUT\n"
     yield '"$@"\n'
@@ -307,18 +307,18 @@ def valued_sh(*, flags: Any, secrets: Any) -> Iterator[str]:
         yield '    [ -z "$line" ] || masks+=("$line")\n'
         yield "  done <<< \"${!name//$'\\r'/$'\\n'}\"\n"
         yield "done\n"
-        yield "# Puts *** for secrets into `value`, for the longest first, since one may stand in another.\n"
+        yield "# Replaces secrets in `value` with ***. The longest goes first: one secret may contain another.\n"
         yield "hide() {\n"
         yield "  while IFS= read -r secret; do\n"
         yield '    value=${value//"$secret"/***}\n'
         yield '  done < <(for secret in "${masks[@]}"; do echo "${#secret} $secret"; done | sort -rn | cut -d \' \' -f 2-)\n'
         yield "}\n"
     yield "refused() {\n"
-    yield '  echo "::error title=RDC_OUTPUT::The outputs of this step are refused, so it fails: $1"\n'
+    yield '  echo "::error title=RDC_OUTPUT::The step fails because of its outputs: $1"\n'
     yield '  rm -rf "$RDC_OUTPUT"\n'
     yield '  exit "$((code ? code : 1))"\n'
     yield "}\n"
-    yield "# Whether a file is UTF-8 and has no NUL character.\n"
+    yield "# Succeeds if a file is UTF-8 and has no NUL character.\n"
     yield "is_text() {\n"
     yield '  [ "$(tr -d \'\\000\' < "$1" | wc -c)" -eq "$(wc -c < "$1")" ] && awk \'\n'
     yield "    /[\\200-\\377]/ {\n"
@@ -343,9 +343,9 @@ def valued_sh(*, flags: Any, secrets: Any) -> Iterator[str]:
     yield "  return 1\n"
     yield "}\n"
     yield '[ -e "$RDC_OUTPUT" ] || [ -L "$RDC_OUTPUT" ] || exit "$code"\n'
-    yield '[ -f "$RDC_OUTPUT" ] && [ ! -L "$RDC_OUTPUT" ] || refused \'it is not a regular file\'\n'
-    yield '[ "$(wc -c < "$RDC_OUTPUT")" -le 16777216 ] || refused \'it is larger than 16,777,216 bytes\'\n'
-    yield "is_text \"$RDC_OUTPUT\" || refused 'it is not UTF-8, or has a NUL character'\n"
+    yield '[ -f "$RDC_OUTPUT" ] && [ ! -L "$RDC_OUTPUT" ] || refused \'the file is not a regular file\'\n'
+    yield '[ "$(wc -c < "$RDC_OUTPUT")" -le 16777216 ] || refused \'the file is larger than 16,777,216 bytes\'\n'
+    yield "is_text \"$RDC_OUTPUT\" || refused 'the file is not UTF-8 or has a NUL character'\n"
     yield 'while IFS= read -r line || [ -n "$line" ]; do\n'
     yield "  number=$((number + 1))\n"
     yield "  first=$number\n"
@@ -354,12 +354,12 @@ def valued_sh(*, flags: Any, secrets: Any) -> Iterator[str]:
     yield "  if [[ $line == *'<<'* && ${#word} -lt ${#name} ]]; then\n"
     yield "    name=$word\n"
     yield '    [ -n "${line#*<<}" ] || refused "line $first: no word after <<"\n'
-    yield '    lines "${line#*<<}" || refused "line $first: the word after << does not follow"\n'
+    yield '    lines "${line#*<<}" || refused "line $first: the closing word after << is missing"\n'
     yield "  else\n"
     yield '    [[ $line == *=* ]] || refused "line $first: neither NAME=value nor NAME<<WORD"\n'
     yield "    value=${line#*=}\n"
     yield "  fi\n"
-    yield '  [[ $name =~ ^[A-Za-z0-9_]+$ && " $names " == *" $name "* ]] || refused "line $first: no output of this name is declared"\n'
+    yield '  [[ $name =~ ^[A-Za-z0-9_]+$ && " $names " == *" $name "* ]] || refused "line $first: the document declares no output of this name"\n'
     yield '  [ "${#value}" -le 65536 ] || refused "line $first: $name is longer than 65,536 bytes"\n'
     if secrets:
         yield '  [ -z "$RDC_SECRETS" ] || hide\n'
@@ -378,7 +378,7 @@ def valued_sh(*, flags: Any, secrets: Any) -> Iterator[str]:
 @joined
 def variables_sh() -> Iterator[str]:
     """Fill in `variables.sh.jinja`."""
-    yield "# Reads a file such as $GITHUB_ENV as the runner does, and calls $2 with each name and value in it.\n"
+    yield "# Calls $2 with each name and value in a file such as $GITHUB_ENV.\n"
     yield "variables() {\n"
     yield "  local line name value end\n"
     yield '  while IFS= read -r line || [ -n "$line" ]; do\n'
@@ -459,7 +459,8 @@ def workflow_yml(
     """Fill in `workflow.yml.jinja`."""
     yield f"# {mark} {version} from "
     for source_index, source in enumerate(program.sources):
-        yield f"{'# with ' if not source_index == 0 else ''}{comment(source.path)} (sha256 {source.sha256}){'. Do not edit: change the document and compile again. `rdc verify FILE` proves this file. It was written by' if source_index == len(program.sources) - 1 else ','}\n"
+        yield f"{'# with ' if not source_index == 0 else ''}{comment(source.path)} (sha256 {source.sha256}){'.' if source_index == len(program.sources) - 1 else ','}\n"
+    yield "# Do not edit this file: change the document and run the command below. To check the file, run `rdc verify FILE`.\n"
     yield f"#   {command}\n"
     for line in guide.splitlines():
         yield f"# {line}\n"
@@ -498,7 +499,7 @@ def workflow_yml(
             yield f"    {_mapping('outputs', job.outputs, 6)}"
         if job.matrix:
             yield "    strategy:\n"
-            yield "      fail-fast: false # each entry is done to its end\n"
+            yield "      fail-fast: false # lets the other agents finish\n"
             yield "      matrix:\n"
             yield "        include:\n"
             for agent_index, agent in enumerate(job.matrix):
@@ -511,7 +512,10 @@ def workflow_yml(
             yield "      run:\n"
             if (shell_says and job.shell != plain_shell) and (not loader):
                 yield f"        # {shell_says}\n"
-            yield f"        shell: {shell_scalar(job.shell, 10)}{' # without -e and pipefail' if job.shell == plain_shell else ''}\n"
+            yield f"        shell: {shell_scalar(job.shell, 10)}"
+            if job.shell == plain_shell:
+                yield " # without -e and pipefail: the exit code is the command's own"
+            yield "\n"
         yield "    steps:\n"
         for step in job.steps:
             yield f"{_write(step, job.shell or loader)}"

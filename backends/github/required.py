@@ -1,4 +1,4 @@
-"""The first step of a job: it ends the run where a secret that the document needs is not set (I26)."""
+"""The first step of a job: it stops the run if a secret that the document needs is missing (I26)."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ FORK = Expression(
 
 
 def missing(names: Iterable[str]) -> Expression:
-    """The names of those secrets that are not set: a step that is given them sees no value."""
+    """Return the expression for the names of missing secrets. The step sees names, not values."""
     return Expression("".join(f"${{{{ secrets.{name} == '' && '{name} ' || '' }}}}" for name in names))
 
 
 def secrets_step(names: Iterable[str], environment: str, events: Iterable[str]) -> Step:
-    """The step; `names` are what GitHub calls the secrets. It is given these alone, and no value."""
+    """Return the step. `names` are the secrets' names on GitHub."""
     env: dict[str, str] = {"MISSING": missing(names)}
     if environment:
         env["PLACE"] = f"repository, or of the environment {environment}"
@@ -28,7 +28,7 @@ def secrets_step(names: Iterable[str], environment: str, events: Iterable[str]) 
         env["FORK"] = FORK
     return Step(
         name="Check the secrets",
-        comments=("Ends the run where a secret is not set, before anything is done. It sees names, and no values.",),
+        comments=("Stops the run before the first command if a secret is missing. It sees only names, not values.",),
         shell=PLAIN_SHELL,
         env=env,
         run=secrets_sh(),

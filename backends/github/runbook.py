@@ -1,4 +1,4 @@
-"""The workflow of a runbook with native steps: nodes and ends in one job, chosen by the outcomes of others."""
+"""The workflow of a runbook with native steps: one job, whose steps depend on the outcomes of earlier ones."""
 
 from __future__ import annotations
 
@@ -66,11 +66,11 @@ class Runbook(Written, frozen=True, dict=True):
 
     @property
     def _acts(self) -> bool:
-        """Whether there is more than ends."""
+        """Whether the job has more than ends."""
         return any(place.kind in {"step", "loop"} for place in self.plan.places)
 
     def _filled(self, step: Step) -> Step:
-        """A step with expressions where the values of inputs are in what it shows."""
+        """Return a step with expressions in place of input values."""
         if not self.program.slots:
             return step
         return replace(step, env={name: filled(text) for name, text in step.env.items()})
@@ -89,12 +89,12 @@ class Runbook(Written, frozen=True, dict=True):
             *Nodes(reach, self._shells, self._secrets, values_of(self.program)).steps(),
             *Ends(reach, told=self.options.summary, certain=not self._acts).steps(),
         ]
-        yield from steps or [Step("Go on", run="true")]  # GitHub takes no job without a step
+        yield from steps or [Step("Continue", run="true")]  # GitHub needs a step in each job
         if self.options.summary:
             yield summary_step(self.plan, self.flow)
 
     def _own_variables(self) -> dict[str, str]:
-        """What M4 gives to each command, where a command may look at it."""
+        """Return the variables that M4 gives each command, if a command may read them."""
         tasks = [node.task for place in self.plan.places for node in place.nodes]
         commands = [str(task.command) for task in tasks if isinstance(task, Shell)]
         if not any(may_use(command, "RDC_") for command in commands):

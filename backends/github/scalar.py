@@ -1,4 +1,4 @@
-"""Texts as YAML scalars that mean just these texts: to YAML 1.1, to YAML 1.2, and to GitHub's expressions."""
+"""Strings as YAML scalars with the same value in YAML 1.1, YAML 1.2 and GitHub's expressions."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from compiler.regex import Regex
 
 OPEN = "${{"
 LITERAL_OPEN = "${{ '${{' }}"
-"""An expression whose value is what would open an expression."""
+"""An expression whose value is the start of an expression."""
 
-# What YAML 1.1 or 1.2 reads as something else than a text, in any case of the letters.
+# Words that YAML 1.1 or 1.2 doesn't read as strings, in any letter case.
 _WORDS = frozenset(["y", "n", "yes", "no", "on", "off", "true", "false", "null"])
 _PLAIN = Regex(r"(?:[A-Za-z/]|\d[\d.]*\.? [A-Za-z])(?:[ -~]*[!-9;-~])?")
 _PLAIN_EXPRESSION = Regex(r"\$\{\{[ -~]*\}\}[!-~]*|[A-Za-z0-9][A-Za-z0-9.-]*")
-_JOINER = "\u200d"  # does not print, but emoji are made with it
+_JOINER = "\u200d"  # does not print, but is part of some emoji
 
 
 class Expression(str):
-    """A text that holds a GitHub expression on purpose."""
+    """A string that contains a GitHub expression on purpose."""
 
     __slots__ = ()
 
 
 def scalar(text: str, indent: int = 0, *, code: bool = False) -> str:
-    """A text as a scalar that stands after a key; the lines of a block have `indent` spaces before them.
+    """Return a string as a scalar after a key. Lines of a block start with `indent` spaces.
 
-    An `Expression` is kept, in any other text `${{` stands for itself. Code is rather put into a block than quoted.
+    An `Expression` is kept. In any other string, `${{` has no special meaning. Code prefers a block to quotes.
     """
     if isinstance(text, Expression):
         if _PLAIN_EXPRESSION.fullmatch(text) and ": " not in text and " #" not in text:
@@ -45,7 +45,7 @@ def scalar(text: str, indent: int = 0, *, code: bool = False) -> str:
 
 
 def folded(expression: str, indent: int, width: int = 100) -> str:
-    """An expression, in a folded block with breaks after `||` and `&&` if it is long."""
+    """Return an expression, in a folded block with breaks after `||` and `&&` if it is long."""
     if len(expression) <= width:
         return expression
     lines = [""]
@@ -62,13 +62,13 @@ def _is_plain(text: str) -> bool:
 
 
 def _fits_block(text: str) -> bool:
-    """Whether a literal block can hold a text: its first line must show the indentation."""
+    """Return whether a literal block can contain a string: its first line must show the indentation."""
     lines = text.split("\n")
     return bool(lines[0].strip()) and not lines[0].startswith("\t") and all(prints(line) for line in lines)
 
 
 def prints(text: str) -> bool:
-    """Whether all of a text can be seen, so that what a reviewer sees is what runs."""
+    """Return whether all characters are visible, so that a reviewer sees what runs."""
     return text.replace("\t", "").replace(_JOINER, "").isprintable()
 
 
@@ -84,7 +84,7 @@ def _block(text: str, indent: int) -> str:
 
 
 def _quoted(text: str) -> str:
-    """A double-quoted scalar in which all that does not print is an escape."""
+    """Return a double-quoted scalar with escapes for all characters that do not print."""
     return '"' + "".join(_escaped(character) for character in text) + '"'
 
 
@@ -100,23 +100,23 @@ def _escaped(character: str) -> str:
 
 
 def visible(quoted: str) -> str:
-    """Quoted texts with an escape for each character that does not print, which YAML may not take as it is."""
+    """Return quoted strings with an escape for each character that does not print."""
     return "".join(character if character.isprintable() else _escaped(character) for character in quoted)
 
 
 def label(text: str, longest: int = 120) -> str:
-    """A text as a name for people: on one line, of a bearable length, and without what opens an expression."""
+    """Return a string as a name for people: one line, limited length, no expression."""
     words = " ".join(text.split()).replace(OPEN, "$ {{")
     return words if len(words) <= longest else words[: longest - 1] + "…"
 
 
 def comment(text: str, longest: int = 200) -> str:
-    """A text that can stand in a comment of YAML or of a script in it: one line, no expression."""
+    """Return a string for a comment in YAML or in a script: one line, no expression."""
     return remarks.comment(text, longest).replace(OPEN, "$ {{")
 
 
 def shell_scalar(template: str, indent: int = 10) -> str:
-    """A shell template; those of rdc are plain scalars, others may need quotes, and a loader has several lines."""
+    """Return a shell template as a scalar: rdc's own are plain, others may need quotes, a loader has several lines."""
     lines = getattr(template, "lines", ())
     if lines:
         return ">-\n" + "\n".join(f"{' ' * indent}{line}" for line in lines)

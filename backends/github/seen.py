@@ -1,7 +1,7 @@
-"""What can be seen of a command without running it: whether it may use variables of some names.
+"""Guesses without running a command whether it may use certain variables.
 
-A program that is not among the plain tools below can do anything with its environment, and so can a script that is
-more than a row of such tools. What cannot be seen counts as used.
+A program that is not one of the plain tools below can do anything with its environment. So can a script that is more
+than a sequence of such tools. In doubt, the answer is yes.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ _TOOLS = frozenset(
         " printf pwd realpath rm rmdir seq sha256sum sleep stat tail tee test touch tr true uniq wc"
     )
 )
-"""Builtins and tools that do nothing with variables that they are not given, and run no other program."""
+"""Builtins and tools that use only variables they are given, and run no other program."""
 
 _PREFIXES = frozenset(shlex.split("! if then elif else while until do { } fi done"))
 _SEPARATORS = frozenset(";&|()\n")
 _UNSEEN = ("`", "$(", "<(", ">(", "<<", "${!", "@P", "environ", "/proc")
-"""What runs commands within a text, or reads variables without their names."""
+"""Constructs that run commands inside a string, or read variables without naming them."""
 
 _COMMENT = Regex(r"(?:^|[\s;&|()<>])#.*['\"\\]", re.MULTILINE)
-"""A comment with a quote in it, which would be taken for the begin of a text that reaches over the lines below."""
+"""A comment with a quote, which would look like the start of a string that spans the lines below."""
 
 
 def may_use(command: str, *names: str) -> bool:
-    """Whether a command may use a variable whose name begins so, by itself or by a program that it runs."""
+    """Return whether a command, or a program that it runs, may use a variable with one of these prefixes."""
     if any(text in command for text in (*names, *_UNSEEN)) or _COMMENT.search(command):
         return True
     try:
@@ -40,7 +40,7 @@ def may_use(command: str, *names: str) -> bool:
 
 
 def _programs(command: str) -> Iterator[str]:
-    """The words by which the simple commands of a script begin."""
+    """Yield the first word of each simple command in a script."""
     words = shlex.shlex(command, posix=True, punctuation_chars=";()<>|&\n")
     words.whitespace = " \t"
     words.whitespace_split = True

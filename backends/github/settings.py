@@ -1,4 +1,4 @@
-"""What the option `steps` says of nodes (E3): their secrets and environments."""
+"""The option `steps` (E3): secrets and environments of nodes."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from compiler.suggestions import did_you_mean
 ALL = "*"
 
 _OF_GITHUB = Regex(r"(?i)(GITHUB|RUNNER|ACTIONS)_.*|CI|NODE_OPTIONS")
-"""Variables that GitHub sets or refuses; its secrets cannot be called so."""
+"""Variables that GitHub sets or rejects. A secret cannot have such a name."""
 
 
 def agent_types(node: Node) -> list[str]:
-    """The agent types that a node calls."""
+    """Return the agent types that a node calls."""
     task = node.task
     if isinstance(task, Parallel):
         return [entry.agent for entry in task.entries]
@@ -31,7 +31,7 @@ def agent_types(node: Node) -> list[str]:
 
 
 def callers_of(node: Node, options: GithubOptions) -> Iterator[Caller]:
-    """What a node calls, each with its command."""
+    """Yield the callers of a node, each with its command."""
     task = node.task
     found = [options.caller_of(agent) for agent in agent_types(node)]
     found += [options.tools.get(task.connection)] if isinstance(task, Tool) else []
@@ -40,14 +40,14 @@ def callers_of(node: Node, options: GithubOptions) -> Iterator[Caller]:
 
 
 class _Said:
-    """What the option says, by node."""
+    """The option's settings by node."""
 
     def __init__(self, program: Program, options: GithubOptions) -> None:
         self.by_name = options.steps
         self._parents = program.parents
 
     def of(self, node: Node) -> Iterator[StepSettings]:
-        """What is said of a node: of itself, of the steps and runbooks around it, and of all nodes, in this order."""
+        """Yield a node's settings: its own, then those of the steps and runbooks around it, then those of all nodes."""
         names, group = [node.id], node.group
         while group:
             names.append(group)
@@ -56,7 +56,7 @@ class _Said:
 
 
 def environments_of(program: Program, options: GithubOptions) -> dict[str, str]:
-    """The environments of nodes, by their ids."""
+    """Return the environments of nodes by their ids."""
     found: dict[str, str] = {}
     said = _Said(program, options)
     for node in program.nodes if options.steps else ():
@@ -68,7 +68,7 @@ def environments_of(program: Program, options: GithubOptions) -> dict[str, str]:
 
 
 def variables(node: Node) -> dict[str, str]:
-    """The variables that are said of a node (I25), and what it is called where its command asks for that by name."""
+    """Return the variables that a node sets (I25), and its id and title if its command uses them."""
     found = {constant.name: constant.value for constant in node.constants}
     if isinstance(node.task, Shell):
         told = {"RDC_STEP": node.id, "RDC_TITLE": " ".join(str(node.title).split())}
@@ -77,7 +77,7 @@ def variables(node: Node) -> dict[str, str]:
 
 
 class StepSecrets:
-    """The secrets of nodes, as expressions by their variables. Where `steps` names none, each node gets all."""
+    """The secrets of nodes, as expressions by their variables. If `steps` names none, each node gets all."""
 
     def __init__(self, program: Program, options: GithubOptions) -> None:
         self._program = program
@@ -91,40 +91,40 @@ class StepSecrets:
 
     @property
     def needed(self) -> bool:
-        """Whether the document itself needs some."""
+        """Whether the document itself needs secrets."""
         return bool(self._program.secrets)
 
     @cached_property
     def all(self) -> Mapping[str, str]:
-        """Those of all nodes."""
+        """The secrets of all nodes."""
         return {name: Expression(f"${{{{ secrets.{secret} }}}}") for name, secret in self.stored.items()}
 
     def of(self, *nodes: Node) -> dict[str, str]:
-        """Those that some nodes get. A node that people answer gets none."""
-        if not self.all:  # as in most documents
+        """Return the secrets that some nodes get. A node that people answer gets none."""
+        if not self.all:  # true for most documents
             return {}
         wanted = {name for node in nodes for name in self._names(node)}
         return {name: value for name, value in self.all.items() if name in wanted}
 
     def masked(self, *nodes: Node) -> dict[str, str]:
-        """The names of those that values must not hold, as the variable by which a step is told them (I26)."""
+        """Return the variable with the names of the secrets that values must not contain (I26)."""
         names = [name for name in self.of(*nodes) if name in self._program.secrets]
         return {"RDC_SECRETS": " ".join(names)} if names else {}
 
     def of_entry(self, node: Node, index: int) -> dict[str, str]:
-        """Those that one entry of a parallel node gets."""
+        """Return the secrets that one entry of a parallel node gets."""
         wanted = self._of_caller(node, self._options.caller_of(agent_types(node)[index]))
         return {name: value for name, value in self.all.items() if name in wanted}
 
     def named(self, node: Node) -> list[str] | None:
-        """The names of those that `steps` names for a node; None where it names none for any."""
+        """Return the secrets that `steps` names for a node, or None if it names none for any."""
         if not self._is_narrowed:
             return None
         return [name for said in self._said.of(node) for name in said.secrets or ()]
 
     @cached_property
     def _is_narrowed(self) -> bool:
-        """Whether `steps` names the secrets of any node."""
+        """Whether `steps` names secrets for any node."""
         return any(said.secrets is not None for said in self._said.by_name.values())
 
     def _names(self, node: Node) -> Iterable[str]:
@@ -153,7 +153,7 @@ class StepSecrets:
                 assert_never(node.task)
 
     def _of_caller(self, node: Node, caller: Caller | None) -> list[str]:
-        """What a node gets when it calls a command: what is named for the node, and what the command needs anywhere."""
+        """Return the secrets that a node gets when it calls a command: the node's own, and the command's."""
         named = self.named(node)
         if isinstance(caller, Called):
             return [*caller.secrets, *(named or ())]
@@ -161,7 +161,7 @@ class StepSecrets:
 
 
 def unfit_nodes(program: Program, options: GithubOptions) -> Iterator[Diagnostic]:
-    """What the option says of nodes that the document does not have, or that have no use for it."""
+    """Report settings for unknown nodes, and settings that a node cannot use."""
     yield from _unknown(program, options)
     if any(_is_approved(node, options) for node in program.nodes):
         yield from _shared(program, options)
@@ -170,45 +170,47 @@ def unfit_nodes(program: Program, options: GithubOptions) -> Iterator[Diagnostic
         if said is None or not _asks_people(node, options):
             continue
         if said.secrets:
-            problem = f"`steps` gives secrets to {node.id}, which only asks people, and runs nothing"
-            yield _finding(program, ("steps", node.id), problem, "name them at the step that follows")
+            problem = f"`steps` gives secrets to step {node.id}, which only asks people and runs no command"
+            yield _finding(program, ("steps", node.id), problem, "move them to the step that follows")
         if said.environment and _is_approved(node, options):
-            problem = f"`steps` names an environment for {node.id}, and `approval-environment` is the one that approves"
-            remedy = "name it at the step that follows, or take `approval-environment`"
+            problem = f"`steps` sets an environment for step {node.id}, but people approve it in `approval-environment`"
+            remedy = "move it to the step that follows, or use `approval-environment`"
             yield _finding(program, ("steps", node.id), problem, remedy)
 
 
 def unfit_secrets(program: Program, options: GithubOptions) -> Iterator[Diagnostic]:
-    """Secrets that GitHub cannot have or that are given twice, and those of commands that nobody has named."""
+    """Report secrets that GitHub cannot have, secrets that are also variables, and secrets that are not declared."""
     known = StepSecrets(program, options).stored
     for name in program.secrets:
         if _OF_GITHUB.fullmatch(name):
-            problem = f"the secret {name} has a name that GitHub gives a meaning"
-            yield Diagnostic("RD013", program.sources[0].path, None, problem, "take another name")
+            problem = f"GitHub reserves the name of the secret {name}"
+            yield Diagnostic("RD013", program.sources[0].path, None, problem, "choose another name")
         elif name in options.env:
-            problem = f"the variable {name} is given by `env`, and the document names it as a secret"
-            yield OptionFinding("RD013", program.sources[0].path, None, problem, "give it once", option=("env", name))
+            problem = f"`env` sets the variable {name}, which the document declares as a secret"
+            yield OptionFinding(
+                "RD013", program.sources[0].path, None, problem, "remove one of them", option=("env", name)
+            )
     for option, caller in options.callers():
         for name in caller.secrets if isinstance(caller, Called) else ():
             if name not in known:
-                problem = f"the secret {name} of a command is not among those of the option `secrets`"
-                remedy = "name it there, or in the document"
+                problem = f"a command uses the secret {name}, which the option `secrets` does not name"
+                remedy = "add it there, or to the document"
                 yield OptionFinding("RD013", program.sources[0].path, None, problem, remedy, option=option)
 
 
 def _shared(program: Program, options: GithubOptions) -> Iterator[Diagnostic]:
-    """Jobs in the environment that approves: the review that lets such a job start would count for a gate too."""
+    """Report other jobs in the approval environment: a review that starts such a job would also approve a gate."""
     approves = options.approval_environment
     named: dict[KeyPath, str | None] = {("environment",): options.environment}
     named |= {("steps", name): said.environment for name, said in options.steps.items()}
     for option, environment in named.items():
         if environment and environment.casefold() == approves.casefold():
-            problem = f"{environment} is the environment in which people approve gates, and other jobs would be in it"
-            yield _finding(program, option, problem, "name another one, or another `approval-environment`")
+            problem = f"other jobs would run in {environment}, the environment in which people approve gates"
+            yield _finding(program, option, problem, "choose another environment, or another `approval-environment`")
 
 
 def _is_approved(node: Node, options: GithubOptions) -> bool:
-    """Whether people decide about a node in an environment."""
+    """Return whether people decide about a node in an environment."""
     return isinstance(node.task, Gate) or (isinstance(node.task, Ask) and options.prompts == "environment")
 
 
@@ -221,7 +223,7 @@ def _unknown(program: Program, options: GithubOptions) -> Iterator[Diagnostic]:
     known = dict.fromkeys([*nodes, *(group.id for group in program.groups)])
     for name in options.steps:
         if name != ALL and name not in known:
-            problem = f"`steps` names {name}, and the document has no such step{did_you_mean(name, known)}"
+            problem = f"`steps` names the step {name}, which the document does not have{did_you_mean(name, known)}"
             yield _finding(program, ("steps", name), problem, "write the id of a step, or `*` for all")
 
 

@@ -1,4 +1,4 @@
-"""The shells of native steps: without `-e` and `pipefail` (M2), and with a note where the page shows it."""
+"""The shells of native steps: without `-e` and `pipefail` (M2), and with a journal for the summary."""
 
 from __future__ import annotations
 
@@ -8,17 +8,19 @@ from backends.github.step import escaped, noting
 
 
 class Shells(Struct, frozen=True):
-    """Shell templates; `summary` says whether it is noted what has run."""
+    """Shell templates. `summary` says whether they record which steps ran."""
 
     summary: bool = False
 
     @property
     def says(self) -> str:
-        """What the shell of a job does, in a comment; "" where it says that itself."""
-        return "Runs a script without -e and pipefail, and notes how it went for the summary." if self.summary else ""
+        """The comment on a job's shell; "" if the shell needs none."""
+        return (
+            "Runs a script without -e and pipefail, and records its exit code for the summary." if self.summary else ""
+        )
 
     def shell(self, interpreter: str, before: str = "") -> str:
-        """The template for a script in the language of an interpreter; `before` are words that go before it."""
+        """Return the template for a script in an interpreter's language, with the words `before` in front of it."""
         if self.summary:
             return noting(escaped(before) + interpreter)
         return f'bash -c "{escaped(before)}{interpreter} \\"$0\\"" {{0}}' if before else f"{interpreter} {{0}}"

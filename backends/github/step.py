@@ -1,4 +1,4 @@
-"""A step of a job, as data; the template writes it."""
+"""A step of a job as data. The template writes it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ PLAIN_SHELL = "bash {0}"
 
 
 class Step(Struct, frozen=True):
-    """One step. Texts are as they are meant; `condition` is an expression, empty for none, `timeout` is in minutes."""
+    """One step. `condition` is an expression, empty for none; `timeout` is in minutes."""
 
     name: str
     id: str = ""
@@ -28,25 +28,25 @@ class Step(Struct, frozen=True):
 
 
 LIMITED = '"$RUNNER_TEMP/rdc/limited"'
-"""Runs a command for so many seconds at most; a step before writes it."""
+"""Runs a command with a time limit in seconds. An earlier step writes this script."""
 
 
 VALUED = '"$RUNNER_TEMP/rdc/valued"'
-"""Runs a command, and hands on its outputs."""
+"""Runs a command and passes on its outputs."""
 
 
 def within(seconds: int, *, valued: bool) -> str:
-    """The words before a command whose time is limited, or which may give outputs."""
+    """Return the words before a command that has a time limit or may set outputs."""
     return f"{f'{VALUED} ' if valued else ''}{f'{LIMITED} {seconds} ' if seconds else ''}"
 
 
 def escaped(words: str) -> str:
-    """Words of a command within the double quotes of a `shell`."""
+    """Return a command's words for use inside the double quotes of a `shell`."""
     return words.replace('"', '\\"')
 
 
 def noting(interpreter: str) -> str:
-    """A shell template that runs a script by an interpreter and leaves a line about it in the journal."""
+    """Return a shell template that runs a script by an interpreter and adds a line to the journal."""
     return (
         f'bash -c "{interpreter} \\"$0\\"; code=$?; '
         'echo \\"$GITHUB_ACTION 1 $code $SECONDS\\" >> \\"$RUNNER_TEMP/rdc-journal\\"; exit $code" {0}'

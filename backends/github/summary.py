@@ -1,4 +1,4 @@
-"""The last step of a job: the table and the picture of what has run."""
+"""The last step of a job: a table and a picture of the steps that ran."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SPECIAL = str.maketrans({character: f"\\{character}" for character in "\\`*_[]<
 
 
 def summary_step(plan: Plan, flow: str) -> Step:
-    """The table of what has run, and the picture: `flow` is the graph as Mermaid, empty for none."""
+    """Return the step that writes the run summary. `flow` is the graph as Mermaid, empty for none."""
     yes_no = " ".join(_yes_no(plan))
     env = {"STEPS": "\n".join(_titles(plan)) + "\n"}
     if yes_no:
@@ -28,7 +28,7 @@ def summary_step(plan: Plan, flow: str) -> Step:
     return Step(
         name="Summary",
         id=SUMMARY,
-        comments=("What has run, as a table in the run summary.",),
+        comments=("Shows the steps that ran as a table in the run summary.",),
         condition=all_of("!cancelled()"),
         shell=PLAIN_SHELL,
         env=env,
@@ -44,7 +44,7 @@ def _titles(plan: Plan) -> Iterator[str]:
 
 
 def _yes_no(plan: Plan) -> Iterator[str]:
-    """The steps of the nodes that ask for YES or NO."""
+    """Yield the steps whose nodes ask for YES or NO."""
     for place in plan.places:
         for node in place.nodes:
             if verdict_words(node)[0] == "YES":
@@ -52,5 +52,5 @@ def _yes_no(plan: Plan) -> Iterator[str]:
 
 
 def shown_title(node: Node) -> str:
-    """What a node is called in the table of the summary, as Markdown."""
+    """Return a node's name for the summary table, as Markdown."""
     return title(node).translate(_SPECIAL)

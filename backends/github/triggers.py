@@ -1,4 +1,4 @@
-"""What starts a workflow: the option `on`, with the inputs that a workflow with prompts needs."""
+"""The option `on`, with the inputs that rdc adds for replies and continued runs."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from backends.github.scalar import scalar, visible
 from compiler.suggestions import did_you_mean
 
 INPUTS = ("answers", "resume")
-"""The names of the inputs that a workflow with prompts needs."""
+"""The inputs that rdc adds to a workflow that waits for replies."""
 
 OF_CONTINUATION = ("resume", "rerun")
-"""The names of the inputs by which a specification goes on."""
+"""The inputs that rdc adds to continue a specification."""
 
 OF_PULL_REQUESTS = frozenset(["pull_request", "pull_request_review", "pull_request_review_comment", "workflow_call"])
-"""The events that may be of a pull request: a workflow that is called runs on those of its caller."""
+"""Events that may be of a pull request. A called workflow runs for its caller's events."""
 
-_ID = "the number at the end of its address"
+_ID = "the number at the end of the run's URL"
 
 _PATTERNS = frozenset(["branches", "branches-ignore", "tags", "tags-ignore", "paths", "paths-ignore"])
 _PULLS = frozenset(["branches", "branches-ignore", "paths", "paths-ignore", "types"])
 
-# What can be said of each event that starts a workflow.
+# The settings of each event that starts a workflow.
 _EVENTS: dict[str, frozenset[str]] = {
     **dict.fromkeys(
         (
@@ -47,19 +47,19 @@ _EVENTS: dict[str, frozenset[str]] = {
 
 
 def checked_events(value: Any) -> Any:  # noqa: ANN401 (it comes from a document)
-    """The option `on`: an event, a list of events, or a mapping from each to what is said of it.
+    """Return the option `on`: an event, a list of events, or a mapping of events to settings.
 
     Raises:
-        ValueError: An event is unknown, or cannot have what is said of it.
+        ValueError: An event is unknown or has an invalid setting.
     """
     names = [value] if isinstance(value, str) else value
     if not names or not isinstance(names, (list, dict)):
-        raise ValueError("`on` is an event, a list of events, or a mapping from events to what is said of them")
+        raise ValueError("`on` is an event, a list of events, or a mapping of events to their settings")
     for name in names:
         if name == "pull_request_target":
             raise ValueError(
-                "`pull_request_target` gives the secrets of the repository to what strangers propose; "
-                "take `pull_request`, which gives those of a fork none"
+                "`pull_request_target` would give the repository's secrets to changes by strangers; "
+                "use `pull_request`, which gives a fork no secrets"
             )
         if str(name) not in _EVENTS:
             raise ValueError(f"GitHub has no event `{name}`{did_you_mean(str(name), _EVENTS)}")
@@ -75,36 +75,36 @@ def _check_event(name: str, said: object) -> None:
         return
     for key, value in said.items() if isinstance(said, dict) else ():
         if key not in _EVENTS[name]:
-            raise ValueError(f"the event `{name}` cannot have `{key}`")
+            raise ValueError(f"the event `{name}` has no setting `{key}`")
         if key == "inputs" and not (value is None or isinstance(value, dict)):
-            raise ValueError("`inputs` is a mapping from names to what is said of them")
+            raise ValueError("`inputs` is a mapping of names to settings")
     if not (said is None or isinstance(said, dict)):
-        raise ValueError(f"what is said of the event `{name}` is a mapping, or nothing")
+        raise ValueError(f"the settings of the event `{name}` must be a mapping or empty")
 
 
 def with_inputs(events: Mapping[str, Any], example: str) -> dict[str, Any]:
-    """Events with the inputs by which a workflow gets answers, and goes on with a run that waits for one.
+    """Return the events with inputs for replies and for continuing a waiting run.
 
-    `example` is an answer that the workflow takes.
+    `example` is a reply that the workflow accepts.
     """
-    answers = {"description": f"Answers to prompts, such as: {example}", "type": "string"}
-    resume = {"description": f"The ID of a run that waits, to go on with it: {_ID}", "type": "string"}
+    answers = {"description": f"Replies to questions, for example: {example}", "type": "string"}
+    resume = {"description": f"To continue a waiting run, its ID: {_ID}", "type": "string"}
     manual = dict(events.get("workflow_dispatch") or {})
     manual["inputs"] = {**(manual.get("inputs") or {}), "answers": answers, "resume": resume}
     return {**_callable(events, answers), "workflow_dispatch": manual}
 
 
 def with_continuation(events: Mapping[str, Any]) -> dict[str, Any]:
-    """Events with the inputs by which a workflow goes on with a run that was blocked, failed or cut off."""
-    resume = {"description": f"The ID of a run that was blocked or failed: {_ID}", "type": "string"}
-    rerun = {"description": "Do a command again that was interrupted", "type": "boolean", "default": False}
+    """Return the events with inputs for continuing a run that was blocked, failed or interrupted."""
+    resume = {"description": f"To continue a blocked or failed run, its ID: {_ID}", "type": "string"}
+    rerun = {"description": "Run an interrupted command again", "type": "boolean", "default": False}
     manual = dict(events.get("workflow_dispatch") or {})
     manual["inputs"] = {**(manual.get("inputs") or {}), "resume": resume, "rerun": rerun}
     return {**events, "workflow_dispatch": manual}
 
 
 def with_secrets(events: Mapping[str, Any], stored: Mapping[str, str]) -> Mapping[str, Any]:
-    """Events with the secrets that whoever calls the workflow can give it; `stored` has what GitHub calls them."""
+    """Return the events with the secrets that a caller can pass. `stored` has their names on GitHub."""
     if "workflow_call" not in events:
         return events
     called = dict(events["workflow_call"] or {})
@@ -113,7 +113,7 @@ def with_secrets(events: Mapping[str, Any], stored: Mapping[str, str]) -> Mappin
 
 
 def _callable(events: Mapping[str, Any], answers: Mapping[str, str]) -> Mapping[str, Any]:
-    """Events with answers for a workflow that is called; it cannot be continued, so it has no input for that."""
+    """Return the events with replies for a called workflow. It cannot be continued, so it has no input for that."""
     if "workflow_call" not in events:
         return events
     called = dict(events["workflow_call"] or {})
@@ -122,12 +122,12 @@ def _callable(events: Mapping[str, Any], answers: Mapping[str, str]) -> Mapping[
 
 
 def lines(events: Mapping[str, Any]) -> str:
-    """The lines below `on:`."""
+    """Return the lines below `on:`."""
     return "\n".join(_mapping(events, 2))
 
 
 def value(item: object, indent: int) -> str:
-    """A plain value as it stands behind a key: on the line of the key, or below it in block style."""
+    """Return a plain value as it appears after a key: on the same line, or below it in block style."""
     if isinstance(item, (dict, list)) and item:
         return "".join(f"\n{line}" for line in _block(item, indent))
     return "" if item is None or item == {} else f" {_single(item, indent)}"
@@ -152,5 +152,5 @@ def _block(item: Mapping[str, Any] | list[Any], indent: int) -> Iterator[str]:
 
 
 def _single(item: object, indent: int) -> str:
-    """A value that has nothing in it: a text as a scalar, all else as JSON, which YAML contains."""
+    """Return a value without members: a string as a scalar, anything else as JSON, which is valid YAML."""
     return scalar(item, indent) if isinstance(item, str) else visible(json.dumps(item, ensure_ascii=False))

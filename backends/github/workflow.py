@@ -1,4 +1,4 @@
-"""A whole workflow: its triggers, and what surrounds its jobs."""
+"""A whole workflow: its triggers, and everything else around its jobs."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ from backends.github.triggers import lines, value, with_secrets
 from compiler.ir.program import Node, Program
 from compiler.version import __version__
 
-REASON_TO_ASK = "see who has reviewed this run"
-"""Why a token may read what GitHub knows of a run: a comment on its permission."""
+REASON_TO_ASK = "see who reviewed this run"
+"""Why a token may read a run on GitHub: a comment on its permission."""
 
-_REASONS = {"contents": "check out the repository", "actions": "check the run that waited, and take over its state"}
+_REASONS = {"contents": "check out the repository", "actions": "check the waiting run and load its state"}
 
 
 class _AbstractMeta(StructMeta, ABCMeta):
-    """The type of structs that have abstract methods."""
+    """The type of structs with abstract methods."""
 
 
 class Written(Struct, metaclass=_AbstractMeta, frozen=True, dict=True):
-    """What every workflow is made of."""
+    """The parts that every workflow has."""
 
     program: Program
     options: GithubOptions
@@ -55,12 +55,12 @@ class Written(Struct, metaclass=_AbstractMeta, frozen=True, dict=True):
 
     @property
     def loader(self) -> str:
-        """The shell of all jobs that name no other; "" for none."""
+        """The shell of all jobs that set no other; "" for none."""
         return ""
 
     @property
     def waits(self) -> bool:
-        """Whether a run may have to wait, and be continued by another one."""
+        """Whether a run may wait, and another run continue it."""
         return False
 
     def text(self) -> str:
@@ -85,12 +85,12 @@ class Written(Struct, metaclass=_AbstractMeta, frozen=True, dict=True):
 
     @property
     def companions(self) -> tuple[Companion, ...]:
-        """The files that the steps call beside the workflow."""
+        """The files beside the workflow that its steps call."""
         return ()
 
     @property
     def events(self) -> Mapping[str, Any]:
-        """What starts the workflow: each event with what is said of it, and with the inputs and secrets it gives."""
+        """The events that start the workflow, with their settings, inputs and secrets."""
         events = with_declared(self._events, self.program.inputs)
         return with_secrets(events, self._secrets.stored) if self.program.secrets else events
 
@@ -100,7 +100,7 @@ class Written(Struct, metaclass=_AbstractMeta, frozen=True, dict=True):
 
     @property
     def _guide(self) -> str:
-        """What whoever opens the file is told of its order, if that needs a word."""
+        """The lines at the top of the file that explain it; "" for none."""
         return ""
 
     @property
@@ -113,10 +113,10 @@ class Written(Struct, metaclass=_AbstractMeta, frozen=True, dict=True):
 
     @property
     def _concurrency(self) -> Concurrency:
-        """One run at a time for each workflow and branch, and for each run that waited.
+        """One run at a time for each workflow and branch, and for each continued run.
 
-        When a run comes to a group, GitHub cancels the one that waits there to begin. A continuation has a group of its
-        own, so that no new run does that to it. A workflow that is called does not know its own name.
+        When a run joins a group, GitHub cancels the run of that group that waits to start. A continuation has a
+        separate group, so that a new run does not cancel it. A called workflow does not know its own name.
         """
         called = "workflow_call" in self.events
         workflow = _plain(self.program.sources[0].path) if called else "${{ github.workflow }}"
@@ -124,17 +124,16 @@ class Written(Struct, metaclass=_AbstractMeta, frozen=True, dict=True):
         return Concurrency(group=Expression(f"{workflow}-${{{{ github.ref }}}}{resume}"))
 
     def _set_up(self) -> Iterator[Step]:
-        """The steps of the option `setup`, which each job begins with."""
         yield from map(set_up, self.options.setup)
 
     @cached_property
     def _secrets(self) -> StepSecrets:
-        """The secrets that nodes get, and what surrounds them does not."""
+        """The secrets that nodes get and that the steps around them don't."""
         return StepSecrets(self.program, self.options)
 
     @property
     def stored_secrets(self) -> Mapping[str, str]:
-        """The names on GitHub of all secrets, by the variables that have them."""
+        """The names of all secrets on GitHub, by their variables."""
         return self._secrets.stored
 
     def _check_secrets(self, environment: str, names: Collection[str]) -> Iterator[Step]:
@@ -143,13 +142,13 @@ class Written(Struct, metaclass=_AbstractMeta, frozen=True, dict=True):
             yield secrets_step(found.values(), environment, self.events)
 
     def _permissions(self, *, asks: bool = False) -> Iterator[tuple[str, str, str]]:
-        """What the token of a job may do. One that `asks` looks at the reviews of the run."""
+        """Yield the permissions of a job's token. A job that `asks` reads the reviews of the run."""
         granted = dict(self.options.permissions)
         if (self.waits or asks) and granted.get("actions") != "write":
             granted["actions"] = "read"
         reasons = {**_REASONS, "actions": REASON_TO_ASK} if asks else _REASONS
         for scope, access in granted.items():
-            yield scope, access, reasons.get(scope, "asked for by the option `permissions`")
+            yield scope, access, reasons.get(scope, "set by the option `permissions`")
 
     def _checkout(self) -> Step:
         compares = any(isinstance(value, Bound) for value in self.options.bind.values())  # as `git diff` does
@@ -163,32 +162,32 @@ class Written(Struct, metaclass=_AbstractMeta, frozen=True, dict=True):
         )
 
     def _environment(self) -> dict[str, str]:
-        """The variables of all steps that the option `env` gives."""
+        """Return the variables that the option `env` sets for all steps."""
         return {name: as_shown(value) for name, value in self.options.env.items()}
 
 
 def _plain(path: str) -> str:
-    """A path as a part of the name of a group."""
+    """Return a path as part of a group's name."""
     return re.sub(r"[^A-Za-z0-9._/-]+", "-", path)
 
 
 def set_up(step: SetupStep) -> Step:
-    """A step of the options as a step of a job."""
+    """Return a step of the options as a step of a job."""
     return Step(
         name=step.name or step.uses or "Set up",
         uses=step.uses or "",
         inputs={name: as_shown(value) for name, value in step.inputs.items()},
-        shell=step.shell or ("bash" if step.run else ""),  # as GitHub has it, and not that of the nodes
+        shell=step.shell or ("bash" if step.run else ""),  # GitHub's default shell, not the shell of the nodes
         env={name: as_shown(value) for name, value in step.env.items()},
         run=step.run or "",
     )
 
 
 def as_shown(value: object) -> str:
-    """A value of an option; numbers and booleans stand without quotes."""
+    """Return an option's value for display. Numbers and booleans have no quotes."""
     return value if isinstance(value, str) else Expression(json.dumps(value))
 
 
 def all_of(*conditions: str) -> str:
-    """Some expressions joined to one, for an `if:` that says when it runs itself."""
+    """Return expressions joined to one, for an `if:` with a status function."""
     return "${{ " + " && ".join(f"({text})" if "||" in text else text for text in conditions if text) + " }}"

@@ -1,4 +1,4 @@
-"""The JSON target: the whole program as data, for tools."""
+"""The JSON target: the whole program as data for tools."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from compiler.version import __version__
 
 
 class JsonBackend(Backend[NoOptions]):
-    """The intermediate representation as it is, before any pass; `docs/program.schema.json` describes it."""
+    """The intermediate representation before any pass. `docs/program.schema.json` describes it."""
 
     name: ClassVar[str] = "json"
     summary: ClassVar[str] = "the program as data for tools, with a published JSON Schema"
@@ -22,7 +22,7 @@ class JsonBackend(Backend[NoOptions]):
     features: ClassVar[frozenset[Feature]] = frozenset(Feature)
 
     def render(self, program: Program, options: NoOptions) -> Emission:  # noqa: ARG002 (there are none)
-        """The JSON form below a first key that says where it comes from, since JSON has no comments."""
+        """Return the JSON form, with its origin as the first key because JSON has no comments."""
         path = program.sources[0].path
         note = f"{MARK} {__version__} from {path}. Do not edit: change {path} and compile it again."
         first = f'{{\n  "generated": {json.dumps(note, ensure_ascii=False)},\n'

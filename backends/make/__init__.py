@@ -1,4 +1,4 @@
-"""The make target: a Makefile for GNU make 3.81 and a POSIX shell, resumable."""
+"""The make target: a Makefile for GNU make 3.81 and a POSIX shell that can resume runs."""
 
 from __future__ import annotations
 
@@ -20,34 +20,34 @@ from compiler.passes import optimise
 
 
 class MakeBackend(Backend[MakeOptions]):
-    """A Makefile that walks commands and plain questions in sh, and calls the program for everything else."""
+    """A Makefile that runs commands and pass/fail questions in sh, and calls the program for everything else."""
 
     name: ClassVar[str] = "make"
-    summary: ClassVar[str] = "a Makefile for GNU make 3.81 and a POSIX shell, resumable"
+    summary: ClassVar[str] = "a Makefile for GNU make 3.81 and a POSIX shell that can resume runs"
     suffix: ClassVar[str] = ".mk"
     options = MakeOptions
     features: ClassVar[frozenset[Feature]] = frozenset(Feature)
 
     def path_problem(self, _path: str) -> tuple[str, str, str] | None:
-        """Return what is wrong with a path with a space: make cannot tell it from the end of a file name."""
+        """Return the problem of a path with a space, which make reads as the end of a file name."""
         path = PurePath(_path)
         folder, name = str(path.parent), path.name
         if " " not in _path:
             return None
-        problem = f"the path of the Makefile has a space: `{path}`; make takes a space for the end of a file name"
-        remedy = f"give it a name without spaces: `-o {shlex.quote(str(path.with_name(name.replace(' ', '-'))))}`"
+        problem = f"the path of the Makefile has a space, which make does not support: `{path}`"
+        remedy = f"choose a name without spaces: `-o {shlex.quote(str(path.with_name(name.replace(' ', '-'))))}`"
         if " " not in name:
-            remedy = f"run make inside the folder: `cd {shlex.quote(folder)} && make -f {shlex.quote(name)}`"
+            remedy = f"run make in that folder: `cd {shlex.quote(folder)} && make -f {shlex.quote(name)}`"
         return "RD538", problem, remedy
 
     def limit(self, options: MakeOptions) -> Limit:
-        """A Makefile of the form `plain` has only commands."""
+        """A Makefile of the form `plain` supports only commands."""
         if options.form != "plain":
             return super().limit(options)
         return Limit("a Makefile of the form `plain`", frozenset({Feature.COMMANDS}), REMEDY)
 
     def render(self, program: Program, options: MakeOptions) -> Emission:
-        """The text of the Makefile."""
+        """Return the Makefile."""
         refused = tuple(refusals(program))
         if refused:
             return Emission(None, refused)

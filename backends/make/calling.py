@@ -1,4 +1,4 @@
-"""A Makefile that calls the program for everything: its targets, and what a reviewer sees of each step (rule 1)."""
+"""A Makefile that calls the program for everything: its targets, and comments on each step for reviewers (rule 1)."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from compiler.regex import Regex
 from compiler.version import __version__
 
 _PART = Regex(r"(.+)/(?:prompt|elicit|tool|human)", re.DOTALL)
-"""A node that belongs to a step of a playbook or workflow, which has no name of its own."""
+"""A node that belongs to a step of a playbook or workflow and has no separate name."""
 
 
 class Step(Struct, frozen=True):
-    """A step of the document: its target, "" if nothing is done there, its places, and the comments above it.
+    """A step of the document: its target ("" if it does nothing), its places, and the comments above it.
 
-    Places are the words that `step` of the program takes, with `%` and two digits for odd characters.
+    Places are the arguments of the program's `step` command. Other characters are `%` and two digits.
     """
 
     target: str
@@ -40,7 +40,7 @@ class Step(Struct, frozen=True):
 
 
 VERBS = ("open", "answer", "approve", "timeline", "outputs", "goto", "status", "steps", "history", "reset", "help")
-"""The targets that a Makefile can have besides those that do steps, and `clean`."""
+"""The targets that a Makefile can have, besides steps and `clean`."""
 
 
 class Source(Protocol):
@@ -56,11 +56,11 @@ class Source(Protocol):
 
 
 def calling(program: Program, options: MakeOptions, reason: Reason) -> Emission:
-    """Return the Makefile, and the program that it calls for a reason."""
+    """Return the Makefile, with the program that it calls for a reason."""
     name = file_name(program)
     path = options.program or f"rdc/{name.lstrip('.-') or 'program'}.py"
     python = called(program, path, options.operator, "make")
-    if python.edition == "commands":  # what reads the variables of make needs more than this
+    if python.edition == "commands":  # this edition cannot read make's variables
         python = called(program, path, "full", "make")
     text = page(
         prefix=options.prefix,
@@ -89,7 +89,7 @@ def page(
     verbs: Sequence[str],
     **facts: object,
 ) -> str:
-    """Return the text of a Makefile with some facts."""
+    """Return the text of a Makefile."""
     return calling_mk(
         p=prefix,
         scope=f"$({prefix}RDC_TARGETS): export " if prefix else "override ",
@@ -115,7 +115,7 @@ def _steps(program: Program) -> list[Step]:
         return _of_contract(Specification(program))
     found: dict[str, list[Node]] = {}
     for node in program.nodes:
-        if node.edges:  # an end without any is told where the run comes to it
+        if node.edges:  # an end without edges is shown at the transition to it
             found.setdefault(_step_of(program, node), []).append(node)
     nodes, doing = program.index(), [name for name, parts in found.items() if any(map(_does, parts))]
     targets = names_for(f"step-{name}" for name in doing)
@@ -131,7 +131,7 @@ def _steps(program: Program) -> list[Step]:
 
 
 def _step_of(program: Program, node: Node) -> str:
-    """The name of the step that a node belongs to."""
+    """Return the name of a node's step."""
     part = _PART.fullmatch(node.id) if program.kind in ("playbook", "workflow") else None
     return part[1] if part else node.id
 
@@ -154,7 +154,7 @@ def _of_contract(contract: Specification) -> list[Step]:
 
 
 def _wished(step: str, taken: Sequence[str]) -> str:
-    """The target of a step, if make can carry it: its id behind `step-`, which no other id may be."""
+    """Return the target of a step: its id after `step-`, different from all other ids."""
     name = step if step.startswith("step-") else f"step-{step}"
     while name != step and name in taken:
         name = f"step-{name}"

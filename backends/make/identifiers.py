@@ -1,4 +1,4 @@
-"""Identifiers in a Makefile for what a document names: plain words of which nothing is ever expanded or evaluated."""
+"""Identifiers in a Makefile for a document's names: plain words that make and sh never expand."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _ODD = Regex("[^A-Za-z0-9_.-]+")
 
 
 def names_for(ids: Iterable[str], taken: Collection[str] = ()) -> dict[str, str]:
-    """Return a name for each id: the id itself where make and sh can carry it.
+    """Return a name for each id: the id itself if make and sh allow it.
 
-    Names differ in more than `.`, `-` and `_`, since variables of the shell have `_` for all three.
+    Names differ in more than `.`, `-` and `_`, because shell variables have `_` for all three.
     """
     found: dict[str, str] = {}
     keys = {key(name) for name in taken}
@@ -38,12 +38,12 @@ def names_for(ids: Iterable[str], taken: Collection[str] = ()) -> dict[str, str]
 
 
 def key(name: str) -> str:
-    """Return what a name becomes in the name of a shell variable."""
+    """Return a name as part of a shell variable's name."""
     return name.replace(".", "_").replace("-", "_")
 
 
 def file_name(program: Program) -> str:
-    """Return the name of a program as files of the driver have it."""
+    """Return a program's name as the driver's files have it."""
     return re.sub(r"[^A-Za-z0-9._-]", "-", program.name)
 
 
@@ -54,17 +54,17 @@ class Identifiers(Struct, frozen=True, dict=True):
 
     @cached_property
     def nodes(self) -> Mapping[str, str]:
-        """Nodes, by their ids."""
+        """Names of nodes, by their ids."""
         return names_for(node.id for node in self.program.nodes)
 
     @cached_property
     def counters(self) -> Mapping[str, str]:
-        """Counters, by their names: a part of the name of a shell variable."""
+        """Names of counters, as parts of shell variables."""
         return _keys(register.name for register in self.program.registers)
 
     @cached_property
     def scopes(self) -> Mapping[str, str]:
-        """Scopes of counters, which are parts of names as well."""
+        """Names of counters' scopes, as parts of shell variables."""
         return _keys(scope_members(self.program.registers))
 
 

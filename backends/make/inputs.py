@@ -1,4 +1,4 @@
-"""The names that mean something on make's command line, which no input or secret can have (RD530)."""
+"""Names with a meaning on make's command line. Inputs and secrets cannot have them (RD530)."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ OF_ALL = (
     *("ADOPT", "ANSWERS", "ASSUME", "BY", "EVENTS", "FILE", "JSON", "KEEP", "NOTE", "REPLY", "RERUN", "STEP"),
     "VALUE",
 )
-"""What every Makefile takes that calls the program."""
+"""Accepted by every Makefile that calls the program."""
 
 OF_OPERATORS = ("AGENT", "AGENT_MODEL", "ALL", "AS", "LOGS", "LOG_LIMIT", "NOTIFY")
-"""What the editions take that have all that operators ask for."""
+"""Accepted by editions with all operator commands."""
 
 OF_CALLS = (
     *("AGENT", "AGENTS", "AGENT_CALLS", "AGENT_MODEL", "AGENT_RETRIES", "AGENT_TIMEOUT", "BREAK", "EXPIRE", "MOCK"),
     *("MAX_STEPS", "OUT", "TOOLS"),
 )
-"""What a Makefile of a document takes that calls agents or tools, or leaves an artifact."""
+"""Accepted by Makefiles whose documents call agents or tools, or leave an artifact."""
 
 OF_CONTRACT = ("EXECUTOR", "FROM", "GATE", "HUMAN", "MARKDOWN", "MOCK", "RUN_DIR", "TO", "TOOLS")
-"""What a Makefile of a specification takes."""
+"""Accepted by Makefiles of specifications."""
 
 _FIT = Regex(r"[A-Za-z_][A-Za-z0-9_-]*")
 _RESERVED = frozenset(
@@ -40,7 +40,7 @@ _RESERVED_BEGINNINGS = ("MAKE", "RDC_", "rdc_", "LC_", "LD_", "DYLD_")
 
 
 def controls(program: Program) -> frozenset[str]:
-    """The names that a Makefile of a program takes besides its inputs, whatever its options are."""
+    """Return the names that a Makefile accepts besides its inputs, with any options."""
     return frozenset((*OF_ALL, *OF_OPERATORS, *_controls(program)))
 
 
@@ -61,7 +61,7 @@ def _controls(program: Program) -> Iterator[str]:
 
 
 def is_reserved(name: str, program: Program) -> bool:
-    """Whether make or rdc gives a name a meaning, or make could not be given it."""
+    """Return whether make or rdc reserves a name, or make could not receive it."""
     if name in controls(program) or name in _RESERVED:
         return True
     return name.startswith(_RESERVED_BEGINNINGS) or not _FIT.fullmatch(name)

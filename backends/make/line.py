@@ -1,4 +1,4 @@
-"""Programs whose flow is a line: each command continues with the next one, or stops the run where it fails."""
+"""Programs without branches: each command continues with the next one, or stops the run if it fails."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from compiler.ir.edges import Edge, Effect, Reset, Set, may_follow
 from compiler.ir.program import Node, Program, scope_members
 from compiler.ir.tasks import Branch, End, Shell, Verdict
 
-REMEDY = "leave out `form: plain`: a Makefile of the usual form can express it"
+REMEDY = "remove `form: plain`"
 PASS, FAIL = Verdict.PASS.value, Verdict.FAIL.value
 
 
 class Step(Struct, frozen=True):
-    """A command of a line: how often it may be tried again, and the message with which it stops the run.
+    """A command: how often it may be retried, and the message if it stops the run.
 
-    `stop` is None where the run continues after a failure.
+    `stop` is None if the run continues after a failure.
     """
 
     node: Node
@@ -31,14 +31,14 @@ class Step(Struct, frozen=True):
 
 
 class Line(Struct, frozen=True):
-    """The steps in order, and the message with which the run completes."""
+    """The steps in order, and the message when the run completes."""
 
     steps: tuple[Step, ...]
     message: str
 
 
 class _BendError(Exception):
-    """A step that does not fit on the line, and why."""
+    """A step that does not fit into a sequence, with the reason."""
 
     def __init__(self, node: Node, clause: str) -> None:
         super().__init__(clause)
@@ -46,7 +46,7 @@ class _BendError(Exception):
 
 
 def line_of(program: Program) -> Line | Diagnostic:
-    """Return the line of an optimized program, or a finding about the first step that is not on one."""
+    """Return the steps of an optimized program, or the finding about the first one that needs a branch."""
     try:
         return _Path(program).line()
     except _BendError as bend:
@@ -54,13 +54,13 @@ def line_of(program: Program) -> Line | Diagnostic:
 
 
 def refusal(node: Node, clause: str) -> Diagnostic:
-    """Return the finding that a step cannot be a plain rule."""
-    problem = f"a Makefile of the form `plain` cannot express step {node.id}, {clause}"
+    """Return the finding about a step that cannot be a plain rule."""
+    problem = f"a Makefile of the form `plain` cannot contain step {node.id}, {clause}"
     return Diagnostic("RD502", node.origin.path, node.origin.span, problem, REMEDY)
 
 
 class _Path(Struct, frozen=True, dict=True):
-    """The path from the first step of a program to its last one."""
+    """The path from a program's first step to its last one."""
 
     program: Program
 
@@ -82,7 +82,7 @@ class _Path(Struct, frozen=True, dict=True):
         node, message = self._resolved(self.program.entry), ""
         while not isinstance(node.task, End):
             if any(step.node is node for step in steps):
-                raise _BendError(steps[-1].node, f"which goes back to step {node.id}")
+                raise _BendError(steps[-1].node, f"which leads back to step {node.id}")
             step, following = self._step(node)
             steps.append(step)
             if isinstance(following.task, End):
@@ -92,31 +92,31 @@ class _Path(Struct, frozen=True, dict=True):
         return Line(tuple(steps), message)
 
     def _check_rest(self, steps: list[Step], last: Node) -> None:
-        """Refuse steps beside the line, and a run without any."""
+        """Refuse steps off the path, and a run without steps."""
         if not steps:
-            raise _BendError(last, "which is the only one and does nothing")
+            raise _BendError(last, "which is the only step and does nothing")
         on_it = {step.node.id for step in steps}
         for node in self.program.nodes:
             if not isinstance(node.task, Branch | End) and node.id not in on_it:
                 raise _BendError(node, "which does not follow the step before it")
 
     def _step(self, node: Node) -> tuple[Step, Node]:
-        """A step, and what comes after it if it passes."""
+        """Return a step, and the next node if it passes."""
         task = node.task
         if not isinstance(task, Shell):
-            raise _BendError(node, "which is no command")
+            raise _BendError(node, "which is not a command")
         self._check_alone(node)
         if not task.command.is_plain:
-            raise _BendError(node, "whose command has the number of an instance in it")
+            raise _BendError(node, "whose command contains an instance number")
         passes, fails = (tuple(edge for edge in node.edges if may_follow(edge, word)) for word in (PASS, FAIL))
         retries, rest = self._retries(node, fails)
         following, failing = self._target(node, passes, "PASS"), self._target(node, rest, "FAIL")
         if isinstance(following.task, End) and following.task.result != "complete":
-            raise _BendError(node, "which stops the run where it passes")
+            raise _BendError(node, "which stops the run if it passes")
         return Step(node, task.interpreter, str(task.command), retries, _stop(node, following, failing)), following
 
     def _check_alone(self, node: Node) -> None:
-        """Refuse what only a run can give: nested documents, and instances."""
+        """Refuse nested documents and instances, which need a run's state."""
         group = node.group
         while group:
             if group in self._nested:
@@ -126,18 +126,18 @@ class _Path(Struct, frozen=True, dict=True):
             raise _BendError(node, "which is a dynamic step")
 
     def _retries(self, node: Node, edges: tuple[Edge, ...]) -> tuple[int, tuple[Edge, ...]]:
-        """How often a step is tried again, and the edges after that."""
+        """Return how often a step is retried, and the edges after that."""
         limit = retries_of(edges[0], self._own.get(node.id, "")) if len(edges) > 1 else None
         return (0, edges) if limit is None else (limit, edges[1:])
 
     def _target(self, node: Node, edges: tuple[Edge, ...], outcome: str) -> Node:
-        """What follows an outcome that has only one transition."""
+        """Return the next node after an outcome, which must have only one transition."""
         if len(edges) != 1 or any(self._counts(node, effect) for effect in edges[0].effects):
-            raise _BendError(node, f"whose {outcome} depends on more than its outcome")
+            raise _BendError(node, f"whose transition for {outcome} depends on earlier steps or attempts")
         return self._resolved(edges[0].target)
 
     def _counts(self, node: Node, effect: Effect) -> bool:
-        """Whether an effect changes more than retries that only their own step counts."""
+        """Return whether an effect changes more than the retries of a single step."""
         own = set(self._own.values())
         if isinstance(effect, Reset):
             members = scope_members(self.program.registers).get(effect.scope, ())
@@ -145,23 +145,23 @@ class _Path(Struct, frozen=True, dict=True):
         return effect != Set(self._own.get(node.id, ""), 0)
 
     def _resolved(self, name: str) -> Node:
-        """The node of a name, past those that decide nothing."""
+        """Return a node by its name, skipping nodes that decide nothing."""
         node = self._nodes[name]
         while isinstance(node.task, Branch) and len(node.edges) == 1 and not node.edges[0].effects:
             node = self._nodes[node.edges[0].target]
         if isinstance(node.task, Branch) or (isinstance(node.task, End) and node.edges):
-            raise _BendError(node, "where the run decides by itself")
+            raise _BendError(node, "where the run decides without an outcome")
         return node
 
 
 def _stop(node: Node, following: Node, failing: Node) -> str | None:
-    """The message with which a failing step stops the run; None where the run continues as if it had passed."""
+    """Return the message of a failing step that stops the run, or None if the run continues as after a pass."""
     if failing is following:
         return None
     if not isinstance(failing.task, End):
-        raise _BendError(node, f"which goes to step {failing.id} where it fails")
+        raise _BendError(node, f"which leads to step {failing.id} if it fails")
     if failing.task.result == "stop":
         return str(failing.task.message)
     if not isinstance(following.task, End) or failing.task.message != following.task.message:
-        raise _BendError(node, "which completes the run where it fails")
+        raise _BendError(node, "which completes the run if it fails")
     return None

@@ -1,4 +1,4 @@
-"""A program as a Makefile that walks it: the steps, the targets, and the driver."""
+"""A program as a Makefile that runs it without Python: the steps, the targets, and the driver."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from compiler.version import __version__
 
 
 def makefile(program: Program, options: MakeOptions) -> Emission:
-    """Return the Makefile of an optimised program."""
+    """Return the Makefile of an optimized program."""
     prefix, nodes, is_shared = options.prefix, Nodes(program, options.prefix), options.driver == "shared"
     steps = ["\n".join([*heading(node), *nodes.blocks(node)]) for node in nodes.shown]
     counters = nodes.counters()
@@ -36,7 +36,7 @@ def makefile(program: Program, options: MakeOptions) -> Emission:
         version=__version__,
         source=program.sources[0],
         included=program.sources[1:],
-        needs=listed(["GNU make 3.81 or newer", "a POSIX shell with its usual tools", *_bash(program)]),
+        needs=listed(["GNU make 3.81 or newer", "a POSIX shell with standard tools", *_bash(program)]),
         state=state_of(program, options),
         asks=any(isinstance(node.task, Ask) for node in nodes.shown),
         explained=list(_explained(program, steps)),
@@ -58,13 +58,13 @@ def _bash(program: Program) -> list[str]:
 
 
 def _explained(program: Program, steps: list[str]) -> Iterator[str]:
-    """The words of the steps that a reader has to know."""
+    """Yield the words in steps that a reader must know."""
     if any(" retry " in step for step in steps):
-        yield "`retry 2` makes up to 2 further attempts. What follows `||` comes after that."
+        yield "`retry 2` makes up to 2 more attempts. After that, the transition after `||` applies."
     yield from map(comment, of_placeholders(program.nodes, program.registers))
 
 
 def _identity(program: Program) -> str:
-    """Return what tells programs apart: a digest of all their sources (R4)."""
+    """Return the identity of a program: a digest of all its sources (R4)."""
     parts = [__version__, *(source.sha256 for source in program.sources)]
     return sha256_of("\n".join(parts))[:32]

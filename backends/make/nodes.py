@@ -1,4 +1,4 @@
-"""The steps of a program in a Makefile: a block for the command or question of each, and one for what follows."""
+"""The steps of a program in a Makefile: a block for each command or question, and a block for its transitions."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from runtime_shim.targets.naming import split_name
 
 WIDTH = 120
 LONGEST_TITLE = 1000
-"""Commands have the title in their environment, which is not for long texts."""
+"""In characters. Commands have the title in their environment, which is not for long strings."""
 
 
 def is_node(node: Node) -> bool:
@@ -31,20 +31,20 @@ def is_node(node: Node) -> bool:
 
 
 def heading(node: Node) -> list[str]:
-    """Return the comment above a step: its name, where it was written, and the text above its command."""
+    """Return the comment above a step: its name, its source line, and the prose above its command."""
     origin = node.origin
     place = comment(f"{origin.path}:{origin.span.line}")
     name, called = node.id, str(node.title)
     if "/" in name:
         name, called = split_name(name, called)
     title = comment(visible(f"{_numbered(name)} {called}"))
-    title = title if is_node(node) else f"{title or node.id}: what follows from it"
+    title = title if is_node(node) else f"{title or node.id}: its transitions"
     first = f"# {title.ljust(max(WIDTH - len(place) - 3, 1))} {place}"
     return [first, *[f"# {comment(visible(line))}".rstrip() for line in remarks(node)]]
 
 
 class Nodes(Struct, frozen=True, dict=True):
-    """Writes the steps. The message of a result is in the steps that lead to it."""
+    """Writes the steps. A step includes the messages of the results that it leads to."""
 
     program: Program
     prefix: str
@@ -56,12 +56,12 @@ class Nodes(Struct, frozen=True, dict=True):
 
     @cached_property
     def words(self) -> Words:
-        """The words of the shell within blocks."""
+        """The shell words in blocks."""
         return Words(self.prefix)
 
     @cached_property
     def own(self) -> dict[str, str]:
-        """The counter of each step that counts its own retries alone."""
+        """The counter of each step that counts only its own retries."""
         return own_retries(self.program, self._counters_shown)
 
     @cached_property
@@ -70,12 +70,12 @@ class Nodes(Struct, frozen=True, dict=True):
 
     @cached_property
     def transitions(self) -> Transitions:
-        """Where the run goes."""
+        """The transitions of the run."""
         return Transitions(self.program, self.names, self.words, self.own)
 
     @cached_property
     def shown(self) -> list[Node]:
-        """The nodes that have blocks, the first one first; a result is part of the steps that lead to it."""
+        """The nodes that have blocks, starting with the entry. A result is part of the steps that lead to it."""
         entry = self.program.entry
         found = [node for node in self.program.nodes if is_node(node) or node.edges or node.id == entry]
         return sorted(found, key=lambda node: node.id != entry)
@@ -83,7 +83,7 @@ class Nodes(Struct, frozen=True, dict=True):
     # --- The blocks of a step -----------------------------------------------------------------------------------------
 
     def blocks(self, node: Node) -> list[str]:
-        """The lines below that: the command or question, then what the step is, and where the run goes."""
+        """Return the lines below the heading: the command or question, then the step's facts and transitions."""
         name, numbers = self.names.nodes[node.id], self._numbers(node)
         lines: list[str] = []
         task = node.task
@@ -96,7 +96,7 @@ class Nodes(Struct, frozen=True, dict=True):
         return lines + define(self.prefix, f"step_{name}", "\n".join(about))
 
     def _numbers(self, node: Node) -> Numbers:
-        """The marks in the texts of a node, and in the messages of the results that follow."""
+        """Return the marks in a node's strings, and in the messages of the results after it."""
         if not self._counters_shown:
             return NO_NUMBERS
         targets = (self.transitions.nodes[edge.target] for edge in node.edges)
@@ -115,7 +115,7 @@ class Nodes(Struct, frozen=True, dict=True):
         return "\n".join(rows)
 
     def _about(self, node: Node, name: str, numbers: Numbers) -> Iterator[str]:
-        """Its shell or kind, its title, and its id if that is not the name; then the counters that it uses."""
+        """Yield a step's shell or kind, title, id (if it differs from the name), and the counters that it uses."""
         text = node.task.message if node.task.kind == "end" and node.edges else node.title
         title = self.words.quoted(visible(numbers.text(text))[:LONGEST_TITLE])
         known_as = "" if name == node.id else f" {self.words.quoted(visible(node.id))}"
@@ -139,7 +139,7 @@ def _kind(node: Node) -> str:
         case Branch() | End():
             return "choice"
         case Agent() | Gate() | Parallel() | Stage() | Tool():
-            raise ValueError(f"{node.id} is for the program, which this Makefile would call")
+            raise ValueError(f"step {node.id} needs the program")
         case _:
             assert_never(node.task)
 
@@ -149,5 +149,5 @@ def _numbered(name: str) -> str:
 
 
 def _below(prompt: Text, shown: Text) -> Text:
-    """A prompt with its code block below it."""
+    """Return a prompt with its code block below it."""
     return joined((*prompt.parts, "\n\n", *shown.parts)) if prompt else shown

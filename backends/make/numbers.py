@@ -1,4 +1,4 @@
-"""The numbers of counters in texts, such as `{N}`: marks that the driver replaces when it uses a text."""
+"""Counters in strings, such as `{N}`: marks that the driver replaces when it uses a string."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from compiler.ir.texts import Part, Reference, Text, joined
 from compiler.regex import Regex
 
 _FIT = Regex("[A-Za-z_{}<>]+")
-"""The driver replaces one mark after the other: a mark without digits never comes about by that."""
+"""The driver replaces marks one after the other. A number never creates a mark without digits."""
 
 
 class Numbers:
-    """The marks for the counters in some texts: what the author wrote, if the driver can replace it."""
+    """The marks for counters in some strings: the author's own, if the driver can replace them."""
 
     def __init__(self, texts: Iterable[Text]) -> None:
         self._texts = [_bare(text) for text in texts if not text.is_plain]
@@ -37,12 +37,12 @@ class Numbers:
         return set(Marks(map(self._marked, self._texts)).references) == set(marks)
 
     def _marked(self, text: Text) -> Text:
-        """A text whose references are written as their marks."""
+        """Return a string with marks instead of references."""
         parts = (part if isinstance(part, str) else replace(part, written=self._written[part]) for part in text.parts)
         return Text(tuple(parts))
 
     def text(self, text: Text) -> str:
-        """Return a text with marks instead of its counters."""
+        """Return a string with marks instead of counters."""
         return str(self._marked(_bare(text))) if self._written and not text.is_plain else str(text)
 
     @property
@@ -55,7 +55,7 @@ NO_NUMBERS = Numbers(())
 
 
 def _bare(text: Text) -> Text:
-    """A text whose references stand for numbers alone: a counter is never unset."""
+    """Return a string whose references contain only numbers. A counter is never unset."""
     return joined([part for each in text.parts for part in _parts(each)])
 
 

@@ -1,4 +1,4 @@
-"""The options of the make target: what lets the Makefile stand beside another one, and what an operator gets."""
+"""The options of the make target."""
 
 from __future__ import annotations
 
@@ -13,45 +13,43 @@ from backends.options.fields import Check, Options
 
 def _program(path: str) -> str:
     if not re.fullmatch(r"[A-Za-z0-9_./-]+\.py", path):
-        raise ValueError("a program is named by letters, digits, `_`, `-`, `.` and `/`, and ends with `.py`")
+        raise ValueError("write a path with only letters, digits, `_`, `-`, `.` and `/` that ends with `.py`")
     return check_path(path)
 
 
 class MakeOptions(Options, frozen=True):
-    """The options of the make target; the defaults make a Makefile that stands alone."""
+    """The options of the make target. By default, the Makefile is independent of others."""
 
     prefix: Annotated[
         str,
         Meta(pattern=r"^([A-Za-z][A-Za-z0-9_.-]*)?$", max_length=60),
-        "What all targets and variables begin with, so that another Makefile can include this one.",
+        "A prefix for all targets and variables, so that another Makefile can include this one.",
     ] = ""
     state_dir: Annotated[
-        str, Meta(pattern=r"^[A-Za-z0-9_./][A-Za-z0-9_./-]*$"), "The folder in which the state of runs is kept."
+        str, Meta(pattern=r"^[A-Za-z0-9_./][A-Za-z0-9_./-]*$"), "The folder for the state of runs."
     ] = ".rdc"
     form: Annotated[
         Literal["resumable", "plain"],
-        "`plain` writes a rule for each step, with a stamp file, as you would by hand. It is for documents "
-        "whose flow is a line.",
+        "`plain` writes a rule with a stamp file for each step, as you would by hand. It is for documents "
+        "without branches.",
     ] = "resumable"
     driver: Annotated[
         Literal["bundled", "shared"],
-        "Whether the driver is part of the Makefile, or a file beside it that several Makefiles include.",
+        "Whether the driver is part of the Makefile, or a separate file that several Makefiles include.",
     ] = "bundled"
     operator: Annotated[
         Literal["full", "basic"],
-        "Whether the Makefile takes what operators ask for besides: `PROMPTED`, `AGENT`, `AS`, `NOTIFY`, "
-        "`BY`, `NOTE` and more. With `full` it calls the program.",
+        "Whether the Makefile has all operator commands: `PROMPTED`, `AGENT`, `AS`, `NOTIFY`, `BY`, `NOTE` and "
+        "more. With `full`, it calls the program.",
     ] = "basic"
     program: Annotated[
         str | None,
         Check(_program),
-        "The compiled Python file that the Makefile calls, from the folder of the Makefile. Without it, "
+        "The compiled Python file that the Makefile calls, relative to the Makefile. The default is "
         "`rdc/NAME.py` with the name of the document.",
     ] = None
 
     def check(self) -> None:
-        """A plain Makefile stands alone."""
+        """Reject options that a plain Makefile has no use for."""
         if self.form == "plain" and (self.operator == "full" or self.driver == "shared"):
-            raise ValueError(
-                "a plain Makefile has no driver and no operator: leave out `form: plain`, or the other option"
-            )
+            raise ValueError("`form: plain` excludes `operator: full` and `driver: shared`; remove one of them")

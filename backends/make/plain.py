@@ -1,4 +1,4 @@
-"""The form `plain`: a rule for each step, with a stamp file, for runbooks whose flow is a line."""
+"""The form `plain`: a rule with a stamp file for each step, for runbooks without branches."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from compiler.ir.program import Program
 from compiler.version import __version__
 
 LONGEST = 100_000
-"""The bytes of a command that fit into an environment variable."""
+"""The largest command, in bytes, for an environment variable."""
 
 _OF_A_RUN = ("RDC_RUN_ID", "RDC_TITLE")
-"""What commands of other Makefiles have in their environment."""
+"""Environment variables that commands in other Makefiles have."""
 
 
 def plain(program: Program, options: MakeOptions) -> Emission:
-    """Return the Makefile of an optimized program, or a finding about the first step that has no such rule."""
+    """Return the Makefile of an optimized program, or a finding about the first step that cannot be a rule."""
     line = line_of(program)
     if not isinstance(line, Line):
         return Emission(None, (line,))
@@ -59,25 +59,25 @@ def plain(program: Program, options: MakeOptions) -> Emission:
 
 
 def _unfit(step: Step) -> str:
-    """Why a step cannot be a rule, as the end of a sentence; "" if it can."""
+    """Return why a step cannot be a rule, as the end of a sentence; "" if it can."""
     if name := next((name for name in _OF_A_RUN if name in step.command), ""):
-        return f"whose command uses {name}: only a run has one"
+        return f"whose command uses {name}, which only a run has"
     if is_direct(step):
         return ""
     if not prints(step.command):
-        return "whose command has a character that does not print"
+        return "whose command has an invisible character"
     return "whose command is too long" if len(step.command.encode()) > LONGEST else ""
 
 
 def is_direct(step: Step) -> bool:
-    """Return whether make can hand the command to the shell as a line of the recipe."""
+    """Return whether make can pass the command to the shell as a recipe line."""
     command = step.command
     is_line = command.isprintable() and command == command.strip() and not command.endswith("\\")
     return is_line and not command.startswith(("@", "-", "+")) and bool(command) and not (step.retries or step.stop)
 
 
 def _rule(step: Step, before: Step | None, prefix: str) -> list[str]:
-    """The lines of a step: a heading, a block for a command that is no line of a recipe, and the rule."""
+    """Return the lines of a step: a heading, a block unless the command fits on a recipe line, and the rule."""
     name, ignore = step.node.id, "-" if step.stop is None else ""
     lines = heading(step.node)
     if is_direct(step):

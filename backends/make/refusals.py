@@ -1,4 +1,4 @@
-"""What of a program a Makefile cannot carry, although it carries each feature, and options that it has no use for."""
+"""The limits of Makefiles beyond unsupported features, and options without effect."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from compiler.ir.program import Program
 
 
 def refusals(program: Program) -> Iterator[Diagnostic]:
-    """Everything that a Makefile of the program could not carry (RD530)."""
+    """Yield everything in a program that a Makefile cannot express (RD530)."""
     names = [("input", declared.name) for declared in program.inputs]
     names += [("secret", name) for name in program.secrets]
     for kind, name in names:
         if is_reserved(name, program):
-            problem = f"the {kind} `{name}` has a name that make, its shell or rdc gives a meaning"
-            remedy = f"give the {kind} another name, of letters, digits and `_`, such as `topic`"
+            problem = f"the name of the {kind} `{name}` is reserved for make, its shell or rdc"
+            remedy = f"rename the {kind}, for example to `topic`; use only letters, digits and `_`"
             yield Diagnostic("RD530", program.sources[0].path, None, problem, remedy)
 
 
 def unused_options(program: Program, options: MakeOptions, reason: Reason | None) -> Iterator[Diagnostic]:
-    """Return findings about options without effect on a Makefile that calls the program for a reason, or calls none."""
+    """Yield findings about options without effect. A Makefile with a `reason` calls the program."""
     path = program.sources[0].path
     if reason and options.driver == "shared":
-        problem = f"`driver: shared` has no effect: {reason.clause}, so the Makefile calls the program"
+        problem = f"`driver: shared` has no effect, because the Makefile calls the program: {reason.clause}"
         remedy = "compile this document with `driver: bundled`"
         yield OptionFinding("RD540", path, None, problem, remedy, option=("driver",))
     if not reason and options.program is not None:
-        problem = f"`program: {options.program}` has no effect: this Makefile calls no program"
-        yield OptionFinding("RD540", path, None, problem, "leave out `program`", option=("program",))
+        problem = f"`program: {options.program}` has no effect, because this Makefile calls no program"
+        yield OptionFinding("RD540", path, None, problem, "remove the option `program`", option=("program",))

@@ -31,9 +31,10 @@ def calling_mk(
 ) -> Iterator[str]:
     """Fill in `calling.mk.jinja`."""
     yield head_mk(command=command, included=included, mark=mark, source=source, title=title, version=version)
-    yield f"# Needs GNU make 3.81 or newer, a POSIX shell, and Python 3.9 or newer for {program}, which does the steps\n"
-    yield f"# because {clause}. `make{' ' + p + 'run' if p else ''}{start}` starts a run, `make {p}resume` continues it, and `make {p}help`\n"
-    yield f"# lists everything else. make exits with 0 only after COMPLETE. State is kept in {state} in the current folder.\n"
+    yield f"# Needs GNU make 3.81 or newer, a POSIX shell, and Python 3.9 or newer. {program} runs the steps\n"
+    yield f"# because {clause}. `make{' ' + p + 'run' if p else ''}{start}` starts a run. `make {p}resume` continues it.\n"
+    yield f"# `make {p}help` lists the other targets. make exits with 0 only after COMPLETE.\n"
+    yield f"# The state directory is {state} in the current folder.\n"
     yield "\n"
     yield f"override {p}RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST))){program}\n"
     yield f"override {p}RDC_SHA256 := {sha256}\n"
@@ -50,7 +51,7 @@ def calling_mk(
     yield f"{p}clean: ; $(call {p}RDC_CALL,reset)\n"
     yield "\n"
     yield "# --- The steps --------------------------------------------------------------------------------------------------------\n"
-    yield f"# `make{' ' + p + 'run' if p else ''}` does all of them, in the order that the document says. The target of a step does it only when it is due.\n"
+    yield f"# `make{' ' + p + 'run' if p else ''}` runs them in the document's order. The target of a step runs it only when it is the next one.\n"
     for step in steps:
         yield "\n"
         for line in step.remarks:
@@ -61,7 +62,7 @@ def calling_mk(
                 yield f",$({p}RDC_ONCE)"
             yield ")\n"
     yield "\n"
-    yield "# --- How the program is called: the same in every Makefile that calls one ---------------------------------------------\n"
+    yield "# --- The call of the program: the same in every Makefile that has one -------------------------------------------------\n"
     yield "\n"
     yield f"override {p}RDC_TARGETS := {p}run {p}resume {verbs} {p}clean"
     for step in steps:
@@ -72,7 +73,7 @@ def calling_mk(
     if p:
         yield f".DEFAULT_GOAL := $({p}RDC_GOAL)\n"
     yield "\n"
-    yield "# What make is given as NAME=VALUE is text. Make expands nothing in it, and gives it in quotes to the program.\n"
+    yield "# A NAME=VALUE on make's command line is a plain string. make passes it to the program and expands nothing in it.\n"
     yield f"override {p}RDC_QUOTED = '$(subst ','\\'',$(1))'\n"
     yield f"override {p}RDC_IS_GIVEN = $(filter command,$(firstword $(origin $(RDC_NAME))))\n"
     yield f"override {p}RDC_TEXT = $(eval override $(RDC_NAME) := $$(value $(RDC_NAME)))$(eval unexport $(RDC_NAME))\n"
@@ -86,7 +87,7 @@ def calling_mk(
     yield f"override {p}RDC_WORD = $(call {p}RDC_QUOTED,$(RDC_NAME)=$(value $(RDC_NAME)))\n"
     yield f"{scope}RDC_GIVEN = $(foreach RDC_NAME,$(filter-out $({p}RDC_OURS),$({p}RDC_NAMES)),$({p}RDC_WORD))\n"
     yield "\n"
-    yield "# How make is called again, for the commands that the program prints: with -C and -f where make was called so.\n"
+    yield "# How to call make again, for the commands that the program prints: with -C and -f if this call had them.\n"
     yield f"override {p}RDC_FLAGS = $(filter-out --%,$(firstword -$(MAKEFLAGS)))\n"
     yield f"override {p}RDC_SILENT = $(findstring s,$({p}RDC_FLAGS))$(filter --no-print-directory,$(MAKEFLAGS))\n"
     yield f"override {p}RDC_IN = $(if $(findstring w,$({p}RDC_FLAGS))$({p}RDC_SILENT),-C $(call {p}RDC_QUOTED,$(CURDIR)))\n"
@@ -94,7 +95,7 @@ def calling_mk(
     yield f"override {p}RDC_TOP := $(filter-out $({p}RDC_USUAL),$(firstword $(MAKEFILE_LIST)))\n"
     yield f"{scope}RDC_MAKE = $({p}RDC_IN) $(if $({p}RDC_TOP),-f $(call {p}RDC_QUOTED,$({p}RDC_TOP))) '{p}'\n"
     yield "\n"
-    yield "# `make -n` shows the call. One call of make opens one gate.\n"
+    yield "# `make -n` prints the call. One call of make approves one gate.\n"
     yield f"override {p}RDC_ONCE = $(if $({p}RDC_OPENED),,RDC_OPENS=1$(eval override {p}RDC_OPENED := yes))\n"
     yield f"override {p}RDC_OPENED :=\n"
     yield f"override {p}RDC_PYTHON = $(or $(if $(filter file,$(origin PYTHON)),$(PYTHON),$(value PYTHON)),python3)\n"
@@ -108,12 +109,12 @@ def calling_mk(
     yield f"override define {p}RDC_CHECKED\n"
     yield "\n"
     yield "fail() { printf 'rdc: error: %s\\n' \"$1\"; exit 2; }\n"
-    yield 'command -v "$1" > /dev/null || fail "there is no $1 here: name Python 3.9 or newer with PYTHON="\n'
-    yield '[ -r "$2" ] || fail "$2 cannot be read: this Makefile needs it"\n'
+    yield 'command -v "$1" > /dev/null || fail "cannot find $1; set PYTHON= to Python 3.9 or newer"\n'
+    yield '[ -r "$2" ] || fail "cannot read $2, which this Makefile needs"\n'
     yield 'found=$({ sha256sum || shasum -a 256; } 2> /dev/null < "$2")\n'
-    yield '[ -n "$found" ] || fail "neither sha256sum nor shasum is here to check $2"\n'
+    yield '[ -n "$found" ] || fail "cannot check $2: install sha256sum or shasum"\n'
     yield '[ "${found%% *}" = "$sha256" ] ||\n'
-    yield '  fail "$2 is not the program that this Makefile was compiled with: put it back, or compile both again"\n'
+    yield '  fail "$2 is not the program that belongs to this Makefile; restore it, or compile the document again"\n'
     yield "unset RDC_SCRIPT MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES MAKE_TERMOUT MAKE_TERMERR\n"
     yield 'exec "$@"\n'
     yield "endef\n"
@@ -129,7 +130,7 @@ def head_mk(*, command: Any, included: Any, mark: Any, source: Any, title: Any, 
     for other_index, other in enumerate(included):
         yield f"# with {comment(other.path)}\n"
         yield f"# (sha256 {other.sha256}){'.' if other_index == len(included) - 1 else ','}\n"
-    yield "# Do not edit: change the document and compile again. To prove this file, run `rdc verify FILE`. It was written by\n"
+    yield "# Do not edit this file: change the document and run the command below. To check the file, run `rdc verify FILE`.\n"
     yield f"#   {command}\n"
     yield "#\n"
 
@@ -157,12 +158,12 @@ def makefile_mk(
     yield head_mk(command=command, included=included, mark=mark, source=source, title=title, version=version)
     yield f"# Needs {needs}.\n"
     yield f"# `make{' ' + p + 'run' if p else ''}` starts a run. `make {p}resume` continues one that waits or was interrupted.\n"
-    yield f"# `make {p}help` lists the other targets. The state of a run is in {state} in the current folder.\n"
-    yield "# make exits with 0 only after COMPLETE. The last line of its output says how the run ended.\n"
+    yield f"# `make {p}help` lists the other targets. The state directory is {state} in the current folder.\n"
+    yield "# make exits with 0 only after COMPLETE. The last line of its output shows the result of the run.\n"
     yield "\n"
     yield "# --- The steps --------------------------------------------------------------------------------------------------------\n"
-    yield f"# `do_X` is the command of step X{', `ask_X` its question' if asks else ''}. `step_X` has its title and its transitions. Where the\n"
-    yield f"# document has none, they are `go`, `stop` and `finish`. A text behind a message is what `make {p}status` shows.\n"
+    yield f"# `do_X` is the command of step X{', `ask_X` is its question' if asks else ''}. `step_X` has its title and transitions: `go` to a\n"
+    yield f"# step, `stop` or `finish`. A string after a message is the document's own wording; `make {p}status` shows it.\n"
     for line in explained:
         yield f"# {line}\n"
     for step in steps:
@@ -170,7 +171,7 @@ def makefile_mk(
         yield f"{step}\n"
     if counters:
         yield "\n"
-        yield "# The counters, and what they are when a run starts.\n"
+        yield "# The counters, with their values at the start of a run.\n"
         for line in counters:
             yield f"{line}\n"
     if texts:
@@ -209,10 +210,10 @@ def plain_mk(
     yield f"# {title}\n"
     yield f"# {mark} {version} from {comment(source.path)}\n"
     yield f"# (sha256 {source.sha256}).\n"
-    yield "# Do not edit: change the document and compile again. To prove this file, run `rdc verify FILE`. It was written by\n"
+    yield "# Do not edit this file: change the document and run the command below. To check the file, run `rdc verify FILE`.\n"
     yield f"#   {command}\n"
-    yield f"# Needs {needs}. `make{' ' + p + 'run' if p else ''}` runs the steps that have no stamp file, an interrupted one again.\n"
-    yield f"# `make {p}clean {p}run` runs all of them: each night, or after a change of the document. Do not run two makes at once.\n"
+    yield f"# Needs {needs}. `make{' ' + p + 'run' if p else ''}` runs the steps that have no stamp file, including an interrupted one.\n"
+    yield f"# `make {p}clean {p}run` runs all of them: use it after you change the document. Do not run two makes at once.\n"
     if p:
         yield f"{p}RDC_GOAL := $(.DEFAULT_GOAL)\n"
     yield f"{p}RDC_DONE := {state}\n"
@@ -240,14 +241,14 @@ def plain_mk(
         yield f'{p}RDC_TRY = $(info $(RDC_COMMAND))@for n in $(1); do RDC_ATTEMPT=$$n $(SHELL) -c "$$RDC_COMMAND" && exit; done; false\n'
     for line_index, line in enumerate(names):
         yield f"{p}RDC_OURS {':=' if line_index == 0 else '+='} {line}\n"
-    yield f"override {p}RDC_KNOWN = $(if $(filter {p}RDC_% {p}do_% $({p}RDC_OURS),$(1)),$(error rdc: this Makefile takes no $(1)))\n"
+    yield f"override {p}RDC_KNOWN = $(if $(filter {p}RDC_% {p}do_% $({p}RDC_OURS),$(1)),$(error rdc: do not set $(1) for this Makefile))\n"
     yield f"override {p}RDC_TEXT = $({p}RDC_KNOWN)$(eval override $(1) := $$(value $(1)))$(eval export $(1))\n"
     if p:
         yield f"{p}RDC_NAMES = $(if $(filter {p}run {p}clean,$(MAKECMDGOALS)),$(filter $({p}RDC_OURS),$(.VARIABLES)))\n"
         yield f"$(foreach RDC_NAME,$({p}RDC_NAMES),$(if $(filter command%,$(origin $(RDC_NAME))),$(call {p}RDC_TEXT,$(RDC_NAME))))\n"
     else:
         yield "$(foreach RDC_NAME,$(.VARIABLES),$(if $(filter command%,$(origin $(RDC_NAME))),$(call RDC_TEXT,$(RDC_NAME))))\n"
-        yield "$(foreach F,i t,$(if $(findstring $F,$(filter-out --%,$(firstword -$(MAKEFLAGS)))),$(error rdc: -$F would pass over steps)))\n"
+        yield "$(foreach F,i t,$(if $(findstring $F,$(filter-out --%,$(firstword -$(MAKEFLAGS)))),$(error rdc: -$F would skip steps)))\n"
     for rule in rules:
         yield "\n"
         for line in rule:
@@ -291,7 +292,7 @@ def targets_mk(
     if p:
         yield f".DEFAULT_GOAL := $({p}RDC_GOAL)\n"
     yield "\n"
-    yield "# Values on make's command line are text: make expands nothing in them.\n"
+    yield "# A NAME=VALUE on make's command line is a plain string. make expands nothing in it.\n"
     for line_index, line in enumerate(names):
         yield f"{p}RDC_TAKES {':=' if line_index == 0 else '+='} {line}\n"
     yield "override RDC_TEXT = $(eval override $(1) := $$(value $(1)))$(eval export $(1))\n"
@@ -301,7 +302,7 @@ def targets_mk(
         yield f"$(if $(filter $({p}RDC_TARGETS),$(MAKECMDGOALS)),$(foreach RDC_NAME,$({p}RDC_GIVEN),$(call RDC_TEXT,$(RDC_NAME))))\n"
     else:
         yield "$(foreach RDC_NAME,$(.VARIABLES),$(if $(filter command%,$(origin $(RDC_NAME))),$(call RDC_TEXT,$(RDC_NAME))))\n"
-    yield "# Where make was called, for the commands that the driver prints: you can paste them.\n"
+    yield "# Where make was called, so that you can paste the commands that the driver prints.\n"
     yield f"{p}RDC_FLAGS = $(filter-out --%,$(firstword -$(MAKEFLAGS)))\n"
     yield f"{p}RDC_IN = $(findstring w,$({p}RDC_FLAGS))$(findstring s,$({p}RDC_FLAGS))$(filter --no-print-directory,$(MAKEFLAGS))\n"
     yield f"{scope}export RDC_FOLDER = $(if $({p}RDC_IN),$(CURDIR))\n"
@@ -312,7 +313,7 @@ def targets_mk(
     else:
         yield "export RDC_FILE RDC_GIVEN\n"
     yield f"{scope}export RDC_DRIVER = $(value RDC_DRIVER_TEXT)\n"
-    yield "# `make -n` shows the commands.\n"
+    yield "# `make -n` prints the commands.\n"
     yield f"{p}RDC_HASH := \\#\n"
     yield f"{p}RDC_ABOUT = $(if $(filter {p}run {p}resume,$@),$({p}RDC_STEPS),$(patsubst {p}step-%,%,$(filter {p}step-%,$@)))\n"
     yield f"{p}RDC_SHOW = $(info $({p}RDC_HASH) {p}step-$(step))$(info $(value {p}do_$(step))$(value {p}escaped_do_$(step))$(value {p}ask_$(step)))\n"
@@ -324,7 +325,7 @@ def targets_mk(
         yield f"{p}RDC_DRIVER_FILE := $(dir $({p}RDC_FILE)){shared}\n"
         yield f"{p}RDC_DRIVER_SUM := $(shell {{ sha256sum || shasum -a 256; }} < '$(subst ','\\'',$({p}RDC_DRIVER_FILE))' 2> /dev/null)\n"
         yield f"ifneq ($(firstword $({p}RDC_DRIVER_SUM)),{sha256})\n"
-        yield f"$(error rdc: $({p}RDC_DRIVER_FILE) is not the driver that this Makefile needs: compile the document again)\n"
+        yield f"$(error rdc: $({p}RDC_DRIVER_FILE) is not the driver that belongs to this Makefile; compile the document again)\n"
         yield "endif\n"
         yield f"include $({p}RDC_DRIVER_FILE)\n"
     else:

@@ -1,4 +1,4 @@
-"""Counters of retries that the driver has no need of: it counts the attempts at a step itself."""
+"""Retry counters that the driver doesn't need, because it counts the attempts at a step itself."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from compiler.ir.program import Node, Program, scope_members, texts_of
 
 
 def retries_of(edge: Edge, counter: str) -> int | None:
-    """Return how many retries an edge allows that only tries again and counts that; None if it is another edge."""
+    """Return how many retries an edge allows that only retries its step and counts, or None for another edge."""
     if not counter or edge.effects != (Add(counter, 1),):
         return None
     tests = register_tests(edge)
@@ -22,16 +22,16 @@ def retries_of(edge: Edge, counter: str) -> int | None:
 
 
 def shown_counters(program: Program) -> set[str]:
-    """Return the counters that stand in texts: most programs have none."""
+    """Return the counters that appear in strings. Most programs have none."""
     texts = (text for node in program.nodes for text in texts_of(node))
     return {part.register for text in texts for part in text.parts if not isinstance(part, str)}
 
 
 def own_retries(program: Program, shown: Collection[str]) -> dict[str, str]:
-    """Return the counters that count the retries of one step in one visit and nothing else (M9), by step.
+    """Return the counters that only count one step's retries in one visit (M9), by step.
 
-    Such a one is 0 wherever the run is at another step, so the driver counts the attempts at the step instead. `shown`
-    are those that stand in texts.
+    Such a counter is 0 at every other step, so the driver counts attempts instead. `shown` are the counters that appear
+    in strings.
     """
     named = _named_elsewhere(program, shown)
     initial = {register.name: register.initial for register in program.registers}
@@ -48,7 +48,7 @@ def own_retries(program: Program, shown: Collection[str]) -> dict[str, str]:
 
 
 def _keeps_to_it(node: Node, edge: Edge, counter: str, members: Mapping[str, set[str]], ends: set[str]) -> bool:
-    """Whether an edge tries the step again and counts that, or leaves it and forgets the count."""
+    """Return whether an edge retries its step and counts that, or leaves the step and resets the count."""
     if retries_of(edge, counter) is not None:
         return edge.target == node.id
     if any(test.kind == "counter" and test.register == counter for test in edge.guard):
@@ -66,7 +66,7 @@ def _keeps_to_it(node: Node, edge: Edge, counter: str, members: Mapping[str, set
 
 
 def _named_elsewhere(program: Program, shown: Collection[str]) -> dict[str, set[str]]:
-    """The nodes that use each counter; a text or a variable that shows it uses it everywhere ("")."""
+    """Return the nodes that use each counter. If a string or variable shows it, all nodes use it ("")."""
     found: dict[str, set[str]] = {counter: {""} for counter in shown}
     for node in program.nodes:
         if node.retries:

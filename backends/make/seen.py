@@ -1,4 +1,4 @@
-"""What a reviewer sees of a step in a Makefile that calls the program: comments above its target."""
+"""Comments above the targets of a Makefile that calls the program, for reviewers."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from compiler.times import spoken
 from runtime_shim.targets.naming import split_name
 
 WIDTH = 118
-"""Of comments that are wrapped, and of the line with the title."""
+"""Width of wrapped comments, and of the line with the title."""
 
 _YES_NO = {Verdict.PASS.value: "yes", Verdict.FAIL.value: "no"}
 
 
 def of_node(node: Node, nodes: Mapping[str, Node]) -> Iterator[str]:
-    """The comments of a node: title and place, what it does in full, and where the run goes from there."""
+    """Yield a node's comments: title and place, its whole task, and its transitions."""
     place = comment(f"{node.origin.path}:{node.origin.span.line}")
     name, called = split_name(node.id, shown(node.title))
     title = comment(visible(f"{name} {called}"))
@@ -34,7 +34,7 @@ def of_node(node: Node, nodes: Mapping[str, Node]) -> Iterator[str]:
 
 
 def of_contract(contract: Specification, step: Step) -> Iterator[str]:
-    """The comments of a step of a specification: what has to be approved first, and what it does stage by stage."""
+    """Yield the comments of a specification's step: its gates, and its stages."""
     at = step.group.origin
     about_it = f": {found}" if (found := shown(step.group.prompt)) else ""
     yield f"# {comment(visible(f'{step.title} ({at.path}:{at.span.line}){about_it}'))}"
@@ -45,7 +45,7 @@ def of_contract(contract: Specification, step: Step) -> Iterator[str]:
 
 
 def _does(node: Node) -> Iterator[str]:
-    """What a node runs, asks or sends."""
+    """Yield what a node runs, asks or sends."""
     match node.task:
         case Shell(interpreter, command, prompt):
             yield from _lines(shown(prompt))
@@ -56,7 +56,7 @@ def _does(node: Node) -> Iterator[str]:
         case Agent() as agent:
             yield from _sent(agent)
         case Parallel(entries):
-            yield "at the same time:"
+            yield "in parallel:"
             for entry in entries:
                 yield from _sent(entry)
         case Tool(connection, tool, arguments):
@@ -79,24 +79,25 @@ def _asked(task: Ask) -> Iterator[str]:
 
 
 def _sent(agent: Agent) -> Iterator[str]:
-    words = f", who answers {', '.join(map(visible, agent.reading.keywords))}" if agent.reading.keywords else ""
+    words = f", with the keywords {', '.join(map(visible, agent.reading.keywords))}" if agent.reading.keywords else ""
     yield f"agent {visible(agent.agent)}".rstrip() + f"{words}:"
     yield from _indented(shown(agent.prompt))
 
 
 def _settings(node: Node) -> Iterator[str]:
-    """The limits and constants of a node."""
+    """Yield the limits and constants of a node."""
     settings = node.settings
     if settings.timeout is not None:
-        yield f"at most {spoken(settings.timeout)}"
+        yield f"timeout: {spoken(settings.timeout)}"
     if settings.delay:
-        yield f"again after {spoken(settings.delay)}{f', then {settings.backoff} times that' * (settings.backoff > 1)}"
+        longer = f", multiplied by {settings.backoff} each time" if settings.backoff > 1 else ""
+        yield f"retry after {spoken(settings.delay)}{longer}"
     for constant in node.constants:
         yield visible(f"{constant.name}={constant.value}")
 
 
 def _transitions(node: Node, nodes: Mapping[str, Node]) -> Iterator[str]:
-    """Where the run goes after each outcome, in the words of the document if it has any."""
+    """Yield the transition for each outcome, in the document's words if it has any."""
     is_yes_no = isinstance(node.task, Ask) and node.task.question == "yes_no"
     for edge in node.edges:
         words = "/".join(_YES_NO.get(word, word) if is_yes_no else word for word in words_of([edge]))
@@ -107,7 +108,7 @@ def _transitions(node: Node, nodes: Mapping[str, Node]) -> Iterator[str]:
 
 
 def _way(label: str, target: Node) -> str:
-    """Where a transition leads, by its label if it has one; an end with its message."""
+    """Return a transition's destination: its label, and an end's message."""
     task = target.task
     if not isinstance(task, End):
         return label or f"go {target.id}"
@@ -117,7 +118,7 @@ def _way(label: str, target: Node) -> str:
 
 
 def _lines(text: str) -> Iterator[str]:
-    """The lines of a text as they are, except for characters that a terminal would not show."""
+    """Yield the lines of a string without invisible characters."""
     for line in text.strip("\n").split("\n") if text.strip() else ():
         yield "".join(character if character.isprintable() else " " for character in line.expandtabs(4))
 

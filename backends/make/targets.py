@@ -1,4 +1,4 @@
-"""The part of a Makefile below its steps: the targets, and the driver or the file with it."""
+"""The part of a Makefile below its steps: the targets, and the driver or its file."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from compiler.version import __version__
 
 VERBS = ("run", "resume", "status", "answer", "clean", "unlock", "help")
 TAKES = ("ANSWERS", "ASSUME", "REPLY", "RERUN", "STEP")
-"""The variables that the driver takes from make's command line."""
+"""Variables that the driver reads from make's command line."""
 
 REFUSED = (
     *("ADOPT", "AGENT", "AGENTS", "AGENT_%", "ALL", "AS", "BREAK", "BY", "EXECUTOR", "EXPIRE", "FILE", "GATE", "HUMAN"),
     *("INPUTS", "JOBS", "KEEP", "MAX_STEPS", "MOCK", "NOTE", "NOTIFY", "OUT", "PROMPTED", "TASK", "TASK_FILE"),
     *("TOOLS", "VALUE"),
 )
-"""Those that only Makefiles take that call the program, as patterns of make; ignored, they would mislead."""
+"""Variables that only Makefiles with a program accept, as make patterns. Ignoring them would mislead."""
 
 
 class Targets(Struct, frozen=True):
-    """What this part depends on: the prefix, the digest of the sources, the state directory, the names of the steps."""
+    """The facts that this part depends on: prefix, digest of the sources, state directory, names of the steps."""
 
     prefix: str
     identity: str
@@ -33,7 +33,7 @@ class Targets(Struct, frozen=True):
 
     @property
     def text(self) -> str:
-        """The text of the part."""
+        """The text of this part."""
         prefix = self.prefix
         return targets_mk(
             p=prefix,
@@ -51,5 +51,5 @@ class Targets(Struct, frozen=True):
 
 
 def names() -> list[str]:
-    """Return the variables that mean something to rdc, in lines."""
+    """Return the variables that have a meaning for rdc, in lines."""
     return wrap(" ".join((*TAKES, *REFUSED)), 105)

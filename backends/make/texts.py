@@ -1,4 +1,4 @@
-"""Texts of a document for people: in comments of the Makefile, and at a terminal."""
+"""A document's strings for people: in a Makefile's comments, and in a terminal."""
 
 from __future__ import annotations
 
@@ -6,21 +6,21 @@ from backends import remarks
 
 
 def comment(text: str) -> str:
-    """A text that can stand in a comment for people: on one line, without what does not print, and not continued.
+    """Return a string for a comment: one line, only visible characters, not continued.
 
-    It ends with neither a backslash nor a space, so that one comes to the end of a line nowhere.
+    It never ends with a backslash or a space, so make cannot join it with the next line.
     """
     return remarks.comment(text).rstrip("\\ ")
 
 
 def visible(text: str) -> str:
-    """A text as it is shown at a terminal: on one line, control characters as `?`."""
+    """Return a string for a terminal: one line, with `?` for control characters."""
     shown = " ".join(text.split())
     return shown if shown.isprintable() else "".join(c if c.isprintable() else "?" for c in shown)
 
 
 def visible_lines(text: str) -> str:
-    """The same for a text of several lines, whose spaces are kept."""
+    """Return a string of several lines for a terminal. Its spaces are kept."""
     lines = text.strip("\n").replace("\t", "    ").split("\n")
     return "\n".join(
         line if line.isprintable() else "".join(c if c.isprintable() else "?" for c in line) for line in lines

@@ -1,6 +1,6 @@
-"""Where a run goes from a step, in words that read like the document: the text of `after_` blocks.
+"""The transitions of a step, in words that read like the document: the text of `after_` blocks.
 
-What an author wrote is in capitals (`GOTO Restore`), a default is not (`go 2`).
+The author's words are in capitals (`GOTO Restore`), defaults are not (`go 2`).
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ from compiler.ir.tasks import End, alphabet
 
 _OPERATORS = {"<": "below", ">=": "at_least", "=": "equals"}
 _Transition = tuple[str, list[str]]
-"""What a transition asks for ("" for nothing), and the words that take it."""
+"""The condition of a transition ("" for none), and the words that take it."""
 
 
 class Transitions(Struct, frozen=True, dict=True):
-    """Writes the transitions of a program. `own` has the counter of each step that counts its own retries alone."""
+    """Writes the transitions of a program. `own` has the counter of each step that counts only its own retries."""
 
     program: Program
     names: Identifiers
@@ -50,17 +50,17 @@ class Transitions(Struct, frozen=True, dict=True):
 
     @cached_property
     def scopes(self) -> Mapping[str, tuple[Register, ...]]:
-        """The counters that a reset of each scope changes, without those that the driver does not need."""
+        """The counters that a reset of each scope changes, without those that the driver doesn't need."""
         hidden = set(self.own.values())
         members = scope_members(self.program.registers)
         return {scope: tuple(one for one in found if one.name not in hidden) for scope, found in members.items()}
 
     def text(self, node: Node, numbers: Numbers) -> str:
-        """Return the text of the block of a node."""
+        """Return the text of a node's block."""
         words = alphabet(node.task)
         if not words:
             return "\n".join(self._arm(node, ["*"], node.edges, numbers))
-        if len(words) == len(node.edges) and all(map(_is_for, node.edges, words)):  # as nearly always
+        if len(words) == len(node.edges) and all(map(_is_for, node.edges, words)):  # true for almost all nodes
             done = ["; ".join(self._done(node, edge, numbers)) for edge in node.edges]
             return "\n".join([f"{word}) {each} ;;" for word, each in zip(words, done, strict=True)])
         lines: list[str] = []
@@ -78,10 +78,10 @@ class Transitions(Struct, frozen=True, dict=True):
         return lines
 
     def _choice(self, node: Node, edges: Sequence[Edge], numbers: Numbers) -> list[str]:
-        """The lines that take the first edge whose guard holds; the last one needs no test (I2)."""
+        """Return the lines that take the first edge whose guard holds. The last one needs no test (I2)."""
         if not edges:
             return [self._end(node.task, numbers, "")] if node.task.kind == "end" else []
-        if node.id not in self.own and _is_sure(edges[0]):  # as nearly always
+        if node.id not in self.own and _is_sure(edges[0]):  # true for almost all nodes
             return ["; ".join(self._done(node, edges[0], numbers))]
         transitions = self._transitions(node, edges, numbers)
         if len(transitions) == 1:
@@ -95,7 +95,7 @@ class Transitions(Struct, frozen=True, dict=True):
         return [*lines[:-1], f"{lines[-1]}; fi"]
 
     def _transitions(self, node: Node, edges: Sequence[Edge], numbers: Numbers) -> list[_Transition]:
-        """The edges up to one that always holds; neighbors that lead to the same place are joined."""
+        """Return the edges up to one that always holds. Neighbors with the same destination are joined."""
         found: list[_Transition] = []
         own = self.own.get(node.id, "")
         for edge in edges:
@@ -150,7 +150,7 @@ class Transitions(Struct, frozen=True, dict=True):
         return self.words.quoted(visible(label))
 
     def _effects(self, effects: Iterable[CounterEffect], own: str) -> Iterator[str]:
-        """The words of effects; `own` is the counter that a step counts its retries with alone."""
+        """Yield the words of effects. `own` is the counter of a step that counts only its own retries."""
         for effect in effects:
             if effect.kind == "reset":
                 is_idle = not self.scopes.get(effect.scope)
@@ -177,20 +177,20 @@ class Transitions(Struct, frozen=True, dict=True):
 
 
 def _is_sure(edge: Edge) -> bool:
-    """Whether an edge asks for nothing but one outcome."""
+    """Return whether an edge tests only one outcome."""
     return len(edge.guard) == 1 and edge.guard[0].kind == "outcome"
 
 
 def _is_for(edge: Edge, word: str) -> bool:
-    """Whether an edge asks for just this outcome."""
+    """Return whether an edge is taken for exactly this outcome."""
     guard = edge.guard
     return len(guard) == 1 and guard[0].kind == "outcome" and guard[0].word == word
 
 
 def _by_words(edges: Sequence[Edge], words: Iterable[str]) -> Iterator[tuple[list[str], list[Edge]]]:
-    """The outcomes that the same edges may follow, with these edges."""
+    """Yield groups of outcomes that the same edges may follow, with these edges."""
     asked = [{test.word for test in edge.guard if test.kind == "outcome"} for edge in edges]
-    found: dict[tuple[int, ...], list[str]] = {}  # by the numbers of edges, whose hashes are of all in them
+    found: dict[tuple[int, ...], list[str]] = {}  # keyed by the numbers of edges, because hashing an edge is slow
     for word in words:
         numbers = tuple(number for number, own in enumerate(asked) if not own or own == {word})
         found.setdefault(numbers, []).append(word)

@@ -1,7 +1,7 @@
-"""What a Makefile that walks a runbook is, read from its text: nothing of it is executed.
+"""Checks from its text what a Makefile that runs a runbook does. Nothing in it is executed.
 
-Below the ruler of its targets it is what this version writes for the names in it. Above it there are only comments,
-texts of the document, and transitions in the driver's words.
+Below the heading of its targets, it must be what this version writes for the same names. Above, it may only have
+comments, the document's strings, and transitions in the driver's words.
 """
 
 from __future__ import annotations
@@ -38,17 +38,17 @@ _OF_MAKE = Regex(r"\s*(?:define|endef)\b")
 
 
 def walks(text: str) -> bool:
-    """Return whether a Makefile has targets that walk its steps, and no program that it calls."""
+    """Return whether a Makefile's targets run its steps without a program."""
     return RULER in text
 
 
 def uses_shared(text: str) -> bool:
-    """Return whether the driver is in a file beside the Makefile."""
+    """Return whether the driver is in a separate file."""
     return _SHARED in text.partition(RULER)[2]
 
 
 def changed(text: str) -> Problem | None:
-    """Return the first difference from what rdc writes; None if there is none but in texts."""
+    """Return the first difference from what rdc writes, except in strings, or None."""
     above, ruler, below = text.partition(RULER)
     found = [pattern.search(below) for pattern in (_PREFIX, _STATE, _STEPS)]
     if not ruler or None in found:
@@ -62,7 +62,7 @@ def changed(text: str) -> Problem | None:
 
 
 def driver_in(text: str) -> str:
-    """Return the driver in a Makefile of any version, or the whole text, if it is a saved driver."""
+    """Return the driver in a Makefile of any version, or the whole text if it is a saved driver."""
     head = driver_text().split("\n", 1)[0].split(" for its Makefiles")[0].rsplit(" ", 1)[0]
     at = text.find(f"\n{head} ", len(head))
     is_bundled = at > 0 and " for its Makefiles" in text[at + 1 :].split("\n", 1)[0]
@@ -70,20 +70,20 @@ def driver_in(text: str) -> str:
 
 
 def _problems(lines: list[str], prefix: str) -> Iterator[Problem]:
-    """What is wrong above the targets."""
+    """Yield the problems above the targets."""
     kind, before = "", ""
     for number, line in enumerate(lines, start=1):
         if not kind:
             opened = re.fullmatch(rf"define {re.escape(prefix)}(escaped_)?([A-Za-z]+)_({_NAME})", line)
             kind = opened[2] if opened else ""
             if not (kind in {"do", "ask", "text", "step", "RDC"} or _is_comment(line)):
-                yield Problem(number, "this is no line of a step")
+                yield Problem(number, "this line is not part of a step")
         elif line == "endef":
             if before.endswith("\\"):
                 yield Problem(number, "make would not find the end of this block")
             kind = ""
         elif not _is_fit(kind, line):
-            yield Problem(number, "this is no word of the driver")
+            yield Problem(number, "this is not a word of the driver")
         before = line
 
 
@@ -92,7 +92,7 @@ def _is_comment(line: str) -> bool:
 
 
 def _is_fit(kind: str, line: str) -> bool:
-    """Whether a line can be in a block: any text, or known words with names, numbers and quoted texts."""
+    """Return whether a line may be in a block: any string, or known words with names, numbers and quoted strings."""
     if kind in {"do", "ask", "text"}:
         return not _OF_MAKE.match(line)
     plain = _QUOTED.sub("Q", line)
@@ -103,7 +103,7 @@ def _is_fit(kind: str, line: str) -> bool:
 
 
 def _is_transition(words: str) -> bool:
-    """Whether statements of the shell are calls of the driver's functions."""
+    """Return whether shell statements only call the driver's functions."""
     begins = True
     for word in re.findall(r";;|;|[^\s;]+", words):
         if begins and not (word in _COMMANDS or word in _BETWEEN):

@@ -1,4 +1,4 @@
-"""The Mermaid target: a flowchart that GitHub and many editors draw, for review."""
+"""The Mermaid target: a flowchart for review, which GitHub and many editors draw."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from backends.picture.sheet import PictureBackend, Sheet
 
 
 class MermaidBackend(PictureBackend[LinkOptions]):
-    """Mermaid flowcharts, which say all that matters to a reviewer, and are not run."""
+    """Mermaid flowcharts. They show everything that matters to a reviewer, and cannot run."""
 
     name: ClassVar[str] = "mermaid"
     summary: ClassVar[str] = "a flowchart for review, drawn by GitHub and many editors"
@@ -20,10 +20,12 @@ class MermaidBackend(PictureBackend[LinkOptions]):
     options = LinkOptions
 
     def draw(self, sheet: Sheet, options: LinkOptions) -> Emission:
-        """The diagram below comments that say where it comes from."""
+        """Return the diagram, below comments that show its origin."""
         lines = Chart(sheet.drawn, {}, sheet.document, sheet.notes).lines(options.link_base, source_lines=True)
         text = "\n".join((*(f"%% {line}" for line in sheet.head(escaped)), *lines, ""))
         return Emission(f"%% {_TOO_BIG}\n{text}" if is_too_big(text) else text)
 
 
-_TOO_BIG = f"GitHub does not draw this: it has more than {MOST_ARROWS} arrows or {MOST_CHARACTERS:,} characters."
+_TOO_BIG = (
+    f"GitHub does not draw this diagram: it has more than {MOST_ARROWS} arrows or {MOST_CHARACTERS:,} characters."
+)

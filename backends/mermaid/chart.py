@@ -1,4 +1,4 @@
-"""The flowchart of a program, and whether GitHub draws one of its size."""
+"""The flowchart of a program, and GitHub's size limits."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from compiler.regex import Regex
 
 MOST_CHARACTERS = 50_000
 MOST_ARROWS = 500
-"""What GitHub draws: the defaults of Mermaid's `maxTextSize` and `maxEdges`."""
+"""GitHub's limits, which are the defaults of Mermaid's `maxTextSize` and `maxEdges`."""
 
 SHAPES = {
     "shell": ("[", "]"),
@@ -37,10 +37,10 @@ SHAPES = {
     "validation": ("{{", "}}"),
     "outputs": ("[\\", "\\]"),
 }
-"""What stands around the label of each kind of task and stage."""
+"""The characters around the label of each kind of task and stage."""
 
 DEEPEST_INDENT = 12
-"""Frames can be nested without bound, but a file need not be as wide."""
+"""Frames can be nested without limit, but a file should not get too wide."""
 
 LEGEND = "legend"
 """The id of the box with the notes."""
@@ -49,24 +49,24 @@ _ARROW = Regex(r"^ *\w+ (?:-->|-\.->|==>)", re.MULTILINE)
 
 
 def is_too_big(text: str) -> bool:
-    """Whether GitHub refuses to draw a text that `chart` made; it counts characters as JavaScript does."""
+    """Return whether a chart is too large for GitHub, which counts characters as JavaScript does."""
     return len(text.encode("utf-16-le")) // 2 > MOST_CHARACTERS or len(_ARROW.findall(text)) > MOST_ARROWS
 
 
 def chart(program: Program, ids: Mapping[str, str]) -> str:
-    """The flowchart of a program, from `flowchart TD` to the last style.
+    """Return the flowchart of a program, from `flowchart TD` to the last style.
 
-    Lines can be added, such as `class s1,s2 passed`: `ids` says how the nodes that matter for that are to be called,
-    in letters and digits, not `end`, not `start`.
+    Callers can add lines such as `class s1,s2 passed`. `ids` has the names of the nodes that these lines use: letters
+    and digits, but not `end` or `start`.
     """
     drawn = picture(program)
     return "\n".join(Chart(drawn, ids, notes=drawn.notes).lines()) + "\n"
 
 
 class Chart:
-    """A picture with the names of its boxes and frames, which are Mermaid's own kind of ids.
+    """A picture with the Mermaid ids of its boxes and frames.
 
-    `document` is the path of the document that most of it stands in; `notes` are lines for a box of their own.
+    `document` is the path of the main document. `notes` are the lines of a separate box.
     """
 
     def __init__(self, drawn: Picture, ids: Mapping[str, str], document: str = "", notes: Lines = ()) -> None:
@@ -79,10 +79,10 @@ class Chart:
         self.frames = {frame.id: next(frames) for frame in drawn.frames}
 
     def lines(self, link_base: str = "", *, source_lines: bool = False) -> Iterator[str]:
-        """All lines of the diagram.
+        """Yield all lines of the diagram.
 
-        With `source_lines` comments say where each step was written, with `link_base`, which ends with a slash, boxes
-        link to there; not so those that are not there any more.
+        With `source_lines`, comments show the source line of each step. With `link_base`, which ends with a slash,
+        boxes link to it, except for removed ones.
         """
         yield "flowchart TD"
         if self.notes:
@@ -115,7 +115,7 @@ class Chart:
         return line if origin.path == self.document else f"{escaped(origin.path)}, {line}"
 
     def _arrows(self) -> Iterator[str]:
-        """The arrows; many say the same and look the same, and that is written once for all of them."""
+        """Yield the arrows. Labels that look the same are computed only once."""
         known: dict[object, str] = {}
         for arrow in self.drawn.arrows:
             key = (arrow.said, arrow.mark, arrow.verdict, arrow.carries)
@@ -126,7 +126,7 @@ class Chart:
             yield f"  {self.boxes[arrow.source]} {known[key]} {self.boxes[arrow.target]}"
 
     def _stream(self, stream: Stream) -> str:
-        """A faint line with the names of what flows."""
+        """Return a faint line with the names of the data."""
         return f"  {self.boxes[stream.source]} {styles.DATA}|{label(stream.lines)}| {self.boxes[stream.target]}"
 
     def _link(self, box: Box, base: str) -> str:
@@ -135,7 +135,7 @@ class Chart:
         return f'  click {self.boxes[box.node.id]} href "{source_link(base, origin)}" {place} _blank'
 
     def _members(self) -> dict[str, list[str]]:
-        """The ids of all that has a class, by class."""
+        """Return the ids of all items with a class, by class."""
         members = {"start": ["start"], **({"frame": [LEGEND]} if self.notes else {})}
         for box in self.drawn.boxes:
             for name in styles.of_box(box):

@@ -1,12 +1,12 @@
-r"""Texts of a document as labels of Mermaid: the only way in which they reach a diagram.
+r"""A document's strings as Mermaid labels: their only path into a diagram.
 
-A label stands in double quotes. Its lexer and preprocessor still look into them, for entity codes (`#35;`), directives
-(`%%{`), even for statements (`direction LR`); so whatever could begin one of these becomes an entity code. That covers
-the dollar of `${{ }}` too, which GitHub would replace in a workflow.
+A label is in double quotes. Mermaid's lexer and preprocessor still interpret entity codes (`#35;`), directives (`%%{`)
+and even statements (`direction LR`) in it. So anything that could start one of these becomes an entity code. This
+includes the dollar of `${{ }}`, which GitHub would replace in a workflow.
 
-When it draws, Mermaid decodes that and looks again: for formulas (`$$`), icons (`fa:fa-x`), line breaks (`\n`) and,
-in versions up to 11.9 at least, for Markdown, of which it draws no more than `Unsupported markdown: link`. What could
-begin one of these is parted by a space without width.
+When it draws, Mermaid decodes the codes and interprets the result again: formulas (`$$`), icons (`fa:fa-x`), line
+breaks (`\n`) and, at least up to version 11.9, Markdown, which it replaces with `Unsupported markdown: link`. A space
+of zero width breaks up anything that could start one of these.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from collections.abc import Iterable
 from compiler.regex import Regex
 
 _LOOKALIKES = str.maketrans("`~", "'∼")
-"""For two characters that Markdown pairs whatever stands between."""
+"""Replacements for two characters that Markdown interprets in pairs."""
 
 _PARTED = Regex(
     r"""
@@ -30,18 +30,18 @@ _PARTED = Regex(
 )
 
 _UNSAFE = Regex(r'["#$%&*;:<>@\[\\\]^`|~ﬂ¶\u200b]|(?<=direction)\s')
-"""All that means something somewhere; ﬂ and ¶ are what Mermaid itself writes for # and ; of an entity code."""
+"""All characters with a meaning. Mermaid itself writes ﬂ and ¶ for the # and ; of an entity code."""
 
 
 def escaped(text: str) -> str:
-    """A text without line breaks that can stand within quotes, and in a comment."""
+    """Return a string without line breaks for use in quotes, and in a comment."""
     if _is_plain(text):
         return text
     return _UNSAFE.sub(lambda found: f"#{ord(found[0])};", text)
 
 
 def label(lines: Iterable[str]) -> str:
-    """A label of several lines, with its quotes."""
+    """Return a label of several lines, with quotes."""
     return '"' + "<br/>".join([line if _is_plain(line) else escaped(_parted(line)) for line in lines]) + '"'
 
 
@@ -50,5 +50,5 @@ def _parted(line: str) -> str:
 
 
 def _is_plain(text: str) -> bool:
-    """Whether a text has but words and numbers, as most titles: then it need not be looked through for all the rest."""
+    """Return whether a string has only words and numbers, as most titles do, and needs no escapes."""
     return text.isascii() and text.replace(" ", "").isalnum() and "direction" not in text

@@ -1,6 +1,6 @@
-"""How things look: colors that can be read on a light and on a dark page, and never alone in what they say.
+"""The look of items: colors that work on light and dark pages, and never carry meaning by themselves.
 
-Steps have the colors of the page's theme. Each class that fills a box gives the color of its text too.
+Steps have the colors of the page's theme. Each class that fills a box also sets its text color.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from compiler.ir.tasks import Verdict
 ARROWS: Mapping[Verdict | None, str] = {Verdict.PASS: "-->", Verdict.FAIL: "-.->", None: "-->"}
 
 CARRYING = "==>"
-"""The line of an arrow that carries an answer along."""
+"""The line of an arrow that passes an answer on."""
 
 DATA = "-.->"
-"""The line of what flows between boxes."""
+"""The line of data that flows between boxes."""
 
 FAINT = "stroke:#848d97,stroke-width:1px,stroke-dasharray:1 4"
-"""How it looks."""
+"""The style of that line."""
 
 COLORS: Mapping[Verdict | Mark | None, str] = {
     Verdict.PASS: "#2da44e",
@@ -31,7 +31,7 @@ COLORS: Mapping[Verdict | Mark | None, str] = {
 }
 
 WIDTHS: Mapping[Verdict | Mark | None, int] = {"added": 4}
-"""Of arrows in pixels, where it is not 2."""
+"""Widths of arrows in pixels, if not 2."""
 
 CLASSES = {
     "start": "fill:#848d97,stroke:#848d97,color:#848d97",
@@ -49,13 +49,13 @@ CLASSES = {
     "passed": "fill:#1a7f37,stroke:#1a7f37,color:#ffffff",
     "failed": "fill:#cf222e,stroke:#cf222e,color:#ffffff",
 }
-"""The classes in the order in which they win over each other. `passed` and `failed` are for whoever shows a run."""
+"""The classes. Later ones override earlier ones. `passed` and `failed` are for displays of a run."""
 
 ALWAYS = ("start", "passed", "failed")
 
 
 def of_box(box: Box) -> Iterator[str]:
-    """The classes of a box."""
+    """Yield the classes of a box."""
     task = box.node.task
     if task.kind == "end":
         yield task.result
@@ -70,21 +70,21 @@ def of_box(box: Box) -> Iterator[str]:
 
 
 def line_of(arrow: Arrow) -> str:
-    """The line of an arrow; a thick one carries an answer along."""
+    """Return the line of an arrow. A thick one passes an answer on."""
     if arrow.carries and arrow.mark != "removed":
         return CARRYING
     return ARROWS[Verdict.FAIL] if arrow.mark == "removed" else ARROWS[arrow.verdict]
 
 
 def of_frame(frame: Frame) -> Iterator[str]:
-    """The classes of a frame."""
+    """Yield the classes of a frame."""
     yield "cycle" if frame.is_loop else "frame"
     if frame.mark:
         yield "altered"
 
 
 def declarations(members: Mapping[str, Sequence[str]]) -> Iterator[str]:
-    """The lines that declare classes and give them to their members."""
+    """Yield the lines that declare classes and assign their members."""
     for name, style in CLASSES.items():
         if name in members or name in ALWAYS:
             yield f"classDef {name} {style}"
@@ -94,9 +94,9 @@ def declarations(members: Mapping[str, Sequence[str]]) -> Iterator[str]:
 
 
 def links(arrows: Sequence[Arrow], streams: int) -> Iterator[str]:
-    """The lines that color arrows, which Mermaid knows by their numbers; number 0 leads from the start.
+    """Yield the lines that color arrows, by their numbers in Mermaid. Number 0 leads from the start.
 
-    Behind the arrows stand so many lines of what flows between boxes.
+    `streams` is the number of data lines after the arrows.
     """
     numbers: dict[Verdict | Mark | None, list[str]] = {None: ["0"]}
     for number, arrow in enumerate(arrows, 1):

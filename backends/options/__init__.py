@@ -1,1 +1,1 @@
-"""The options of a target: read from words, checked by its model, listed for people."""
+"""The options of a target: read from strings, checked by their class, listed for people."""

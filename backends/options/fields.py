@@ -1,4 +1,4 @@
-"""The options of a target as a class: its fields, what each takes, and which differ from their defaults."""
+"""The options of a target as a class: its fields, their types, and their defaults."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from msgspec.structs import fields as fields_of
 
 
 class Options(Struct, frozen=True, rename="kebab"):
-    """The options of a target, or a mapping within one. The option `runs-on` is the field `runs_on`.
+    """The options of a target, or a mapping in one. The option `runs-on` is the field `runs_on`.
 
-    A field has the type `str`, `bool`, `int`, `float`, `Literal`, `list[X]`, `dict[X, Y]`, a class of options, a union
-    of these with or without `None`, or `Any` for all that JSON can hold. `Annotated` adds a string that describes the
+    The type of a field is `str`, `bool`, `int`, `float`, `Literal`, `list[X]`, `dict[X, Y]`, a class of options, a
+    union of these with or without `None`, or `Any` for any JSON value. `Annotated` adds a string that describes the
     option, `Meta` with bounds for numbers and strings, and `Check`.
     """
 
     def check(self) -> None:
-        """Raise `ValueError` if options that are right by themselves do not fit together."""
+        """Raise `ValueError` if valid options exclude each other."""
 
 
 class Check(Struct, frozen=True):
-    """Checks the value of an option; stands in `Annotated`.
+    """Checks the value of an option, in `Annotated`.
 
-    `ask` returns the value, perhaps changed, or raises `ValueError` with the problem. `None` is not checked where
-    the type names it. The `pattern` of a `Meta` has to match the whole string.
+    `ask` returns the value, possibly changed, or raises `ValueError` with the problem. `None` is not checked if the
+    type allows it. The `pattern` of a `Meta` must match the whole string.
     """
 
     ask: Callable[[Any], object]
@@ -39,19 +39,19 @@ OptionsType = TypeVar("OptionsType", bound=Options)
 
 @cache
 def fields(kind: type[Options]) -> Mapping[str, FieldInfo]:
-    """Return the fields of a class by the names of their options. The first call for a class reads its types."""
+    """Return the fields of a class by their options' names. The first call for a class reads its types."""
     return {field.encode_name: field for field in fields_of(kind)}
 
 
 @cache
 def required(kind: type[Options]) -> frozenset[str]:
-    """Return the fields that have no default, without reading types."""
+    """Return the fields without a default. This does not read their types."""
     defaults = dict(zip(reversed(kind.__struct_fields__), reversed(kind.__struct_defaults__), strict=False))
     return frozenset(name for name in kind.__struct_fields__ if defaults.get(name, NODEFAULT) is NODEFAULT)
 
 
 def alternatives(kind: object) -> Iterator[Any]:
-    """Yield the types of a union, else the type alone, without their annotations."""
+    """Yield the types of a union, or a single type, without annotations."""
     if get_origin(kind) is Annotated:
         yield from alternatives(get_args(kind)[0])
     elif get_origin(kind) in (Union, UnionType):
@@ -62,7 +62,7 @@ def alternatives(kind: object) -> Iterator[Any]:
 
 
 def is_options(kind: object) -> bool:
-    """Whether a type is a class of options."""
+    """Return whether a type is a class of options."""
     return isinstance(kind, type) and issubclass(kind, Options)
 
 
@@ -79,7 +79,7 @@ def changed(options: Options) -> dict[str, object]:
 
 
 def plain(value: object) -> object:
-    """Return a value of an option as JSON has it; mappings within it leave out their defaults."""
+    """Return the value of an option as JSON. Nested mappings omit their defaults."""
     match value:
         case Options():
             return changed(value)

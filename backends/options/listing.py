@@ -1,4 +1,4 @@
-"""The options of a target for people: what each is called, what it takes, its default, and what it means."""
+"""The options of a target for people: their names, types, defaults and descriptions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Wanted = TypeVar("Wanted")
 
 
 class Option(Struct, frozen=True):
-    """An option; one inside of another is called by its path, such as `concurrency.group` or `setup[].uses`."""
+    """An option. A nested one is named by its path, such as `concurrency.group` or `setup[].uses`."""
 
     name: str
     type: str
@@ -29,7 +29,7 @@ class Option(Struct, frozen=True):
 
     @property
     def default_words(self) -> str:
-        """The default as it would be given; `none` if there is none, `required` if one must be given."""
+        """The default as you would write it; `none` for no default, `required` for a required option."""
         if self.required:
             return "required"
         if self.default in (None, "", [], {}):
@@ -38,7 +38,7 @@ class Option(Struct, frozen=True):
 
 
 def listed(kind: type[Options]) -> tuple[Option, ...]:
-    """All options of a class in its order, each followed by those inside of it."""
+    """Return all options of a class in order, each followed by its nested options."""
     return tuple(_options(kind, ""))
 
 
@@ -54,12 +54,12 @@ def _options(kind: type[Options], prefix: str) -> Iterator[Option]:
 
 
 def _metadata(kind: object, wanted: type[Wanted]) -> list[Wanted]:
-    """What a type is annotated with, of one class."""
+    """Return the annotations of a type that have a certain class."""
     return [part for part in getattr(kind, "__metadata__", ()) if isinstance(part, wanted)]
 
 
 def _type(kind: Any, metas: Sequence[Meta] = ()) -> str:  # noqa: ANN401 (types have no type in common)
-    """What a type takes, in words."""
+    """Return the name of a type for people."""
     arguments = get_args(kind)
     match get_origin(kind):
         case _ if is_options(kind):
@@ -87,7 +87,7 @@ def _bounds(metas: Sequence[Meta]) -> Iterator[str]:
 
 
 def _default(field: FieldInfo) -> object:
-    """The default as a plain value."""
+    """Return the default as a plain value."""
     if field.required:
         return None
     return plain(field.default if field.default_factory is NODEFAULT else field.default_factory())

@@ -1,7 +1,7 @@
-"""Plain values become what the types of options take; every flaw of every option is kept.
+"""Converts plain values to the types of options, and collects all flaws.
 
-A word of the command line is a string, so `5` and `true` are taken where an option wants a number or a boolean. A
-union takes the first alternative that fits a value as it is, else the first that can be made of it.
+An argument of the command line is a string, so a number or boolean may be `5` or `true`. A union uses the first
+alternative that accepts a value unchanged, otherwise the first that accepts it after conversion.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _TRUTH: Mapping[object, bool] = {
 }
 _WHOLE = Regex(r"\s*([+-]?[0-9]+(?:_[0-9]+)*)(?:\.0+)?\s*")
 
-# What bounds want of a value, by their names in `Meta`.
+# The wishes of bounds, by their names in `Meta`.
 _BOUNDS: Mapping[type, tuple[tuple[str, Callable[[Any, Any], object], str], ...]] = {
     str: (
         ("max_length", lambda text, most: len(text) <= most, "have at most {} characters"),
@@ -45,14 +45,14 @@ _BOUNDS: Mapping[type, tuple[tuple[str, Callable[[Any, Any], object], str], ...]
 
 
 class Reader:
-    """Reads values and collects flaws. `strict` means that strings do not become numbers or booleans."""
+    """Reads values and collects flaws. With `strict`, strings do not become numbers or booleans."""
 
     def __init__(self, *, strict: bool = False) -> None:
         self.flaws: list[Flaw] = []
         self._strict = strict
 
     def read(self, kind: Any, value: object, path: KeyPath) -> Any:  # noqa: ANN401 (a value of any type)
-        """Return a value as the type takes it. With new flaws, the result has no meaning."""
+        """Return a value in the type's form. If there are new flaws, ignore the result."""
         origin, parts = get_origin(kind), get_args(kind)
         if origin is Annotated:
             return self._annotated(parts, value, path)
@@ -67,7 +67,7 @@ class Reader:
         return self.options(kind, value, path) if is_options(kind) else self._simple(kind, value, path)
 
     def options(self, kind: type[Options], value: object, path: KeyPath) -> Any:  # noqa: ANN401
-        """Return the options in a mapping. Rules across options are for those that are right by themselves."""
+        """Return the options in a mapping. The class's own check only runs if each option is valid."""
         if not isinstance(value, Mapping):
             return self._wish(_MAPPING, value, path)
         before = len(self.flaws)
@@ -148,21 +148,21 @@ class Reader:
         if kind is Any:
             return self._json(value, path)
         if kind not in _WISHES:
-            raise TypeError(f"an option cannot have the type {kind}")
+            raise TypeError(f"the type {kind} is not supported for options")
         if type(value) is kind or (kind is str and isinstance(value, str)):
             return value
         read = None if self._strict or kind is str else _loosely(kind, value)
         return self._wish(_WISHES[kind], value, path) if read is None else read
 
     def _json(self, value: object, path: KeyPath) -> Any:  # noqa: ANN401
-        pending: list[tuple[KeyPath, object]] = [(path, value)]  # a loop, since documents nest deeper than calls may
+        pending: list[tuple[KeyPath, object]] = [(path, value)]  # a loop, because documents may nest deeper than calls
         while pending:
             at, item = pending.pop()
             if isinstance(item, (dict, list)):
                 inner = item.items() if isinstance(item, dict) else enumerate(item)
                 pending += reversed([((*at, str(name)), each) for name, each in inner])
             elif item is not None and not isinstance(item, (str, int, float)):  # TOML has dates
-                self.flaws.append(Flaw(at, item, reason="input was not a valid JSON value"))
+                self.flaws.append(Flaw(at, item, reason="this is not a JSON value"))
         return value
 
     def _wish(self, wish: str, value: object, path: KeyPath) -> None:
@@ -177,7 +177,7 @@ class Reader:
 
 
 def _unmet(meta: Meta, value: object) -> str:
-    """What the first bound wants that a number or a string does not keep to; "" for none."""
+    """Return the wish of the first bound that a number or string violates, or ""."""
     kind = str if isinstance(value, str) else int if isinstance(value, (int, float)) else NoneType
     for name, holds, wish in _BOUNDS.get(kind, ()):
         bound = getattr(meta, name)
@@ -187,7 +187,7 @@ def _unmet(meta: Meta, value: object) -> str:
 
 
 def _loosely(kind: type, value: object) -> object:
-    """A number or a boolean that is written as another kind of value; None if it isn't one."""
+    """Return a number or boolean that is written as another type, or None."""
     if not isinstance(value, (str, int, float)):
         return None
     if kind is bool:

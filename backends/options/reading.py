@@ -1,4 +1,4 @@
-"""The options of a target, whatever its class: plain values, or words of a command line, become that class."""
+"""Reads the options of a target from plain values, or from strings of the command line."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from compiler.yaml_text import UnreadableError, load_value
 
 
 def validate(kind: type[OptionsType], options: Mapping[str, object]) -> OptionsType:
-    """Return the options in plain values; raises `OptionsError` with all that is wrong in them."""
+    """Return the options from plain values; raises `OptionsError` with all problems."""
     reader = Reader()
     read: OptionsType = reader.options(kind, options, ())
     if reader.flaws:
@@ -21,10 +21,10 @@ def validate(kind: type[OptionsType], options: Mapping[str, object]) -> OptionsT
 
 
 def read_words(kind: type[Options], words: Mapping[str, str]) -> dict[str, object]:
-    """What words of a command line mean as options: YAML, where a list or a mapping can stand; raises `OptionsError`.
+    """Return the plain values of command line options; raises `OptionsError`.
 
-    Where a text can stand as well, only what begins with a bracket is YAML. Everything else is left as it is: the
-    reader takes `5` as a number and `true` as true for an option that wants that.
+    An option that accepts a list or mapping reads its value as YAML. If it accepts a string too, only a value that
+    starts with a bracket is YAML. Other values stay strings, which the reader converts.
     """
     known = fields(kind) if words else {}
     values: dict[str, object] = {}

@@ -29,7 +29,7 @@ _BOUNDS = {
 
 
 def schema(kind: type[Options]) -> dict[str, Any]:
-    """The schema of a class of options: an object that has these options and no others."""
+    """Return the schema of a class of options: an object with only these options."""
     properties = {name: _type(field.type) | _default(field) for name, field in fields(kind).items()}
     required = [name for name, field in fields(kind).items() if field.required]
     made = {"type": "object", "properties": properties, "additionalProperties": False}
@@ -56,7 +56,7 @@ def _type(kind: Any) -> dict[str, Any]:  # noqa: ANN401 (types have no type in c
 
 
 def _notes(notes: tuple[object, ...]) -> dict[str, Any]:
-    """What `Annotated` adds: the description of an option, and bounds."""
+    """Return the description and bounds from an annotation."""
     found: dict[str, Any] = {}
     for note in notes:
         if isinstance(note, str):

@@ -1,1 +1,1 @@
-"""Programs as pictures: boxes in frames with arrows, which the targets that draw write down."""
+"""Programs as pictures: boxes in frames with arrows. The drawing targets write them down."""

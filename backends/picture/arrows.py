@@ -1,4 +1,4 @@
-"""The arrows of a picture: the edges of a node, merged where they say the same, with labels."""
+"""The arrows of a picture: a node's edges with labels. Edges with the same label are merged."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ from compiler.ir.program import Node
 from compiler.ir.tasks import End, Task, Verdict, alphabet
 
 MOST_LISTED = 2
-"""Of the words that an edge without a guard is for."""
+"""Words that are listed for an edge without a guard."""
 
 Mark = Literal["", "added", "removed", "changed"]
-"""What became of something from one version to another, in a picture of both; "" if nothing did."""
+"""How something changed between two versions, in a picture of both; "" if it didn't."""
 
 
 class Arrow(Struct, frozen=True):
-    """A transition from one box to another. `verdict` is the outcome that it is for, None if for both or neither.
+    """A transition between boxes. `verdict` is its outcome, or None if it is for both or neither.
 
-    With `carries` the answer goes along, and is given to the target.
+    With `carries`, it passes the answer to the target.
     """
 
     source: str
@@ -55,7 +55,7 @@ class Arrow(Struct, frozen=True):
 
 
 class _Transition(Struct):
-    """Edges that lead to the same place and say the same; `asked` is for each of them what `_asked` says."""
+    """Edges with the same destination and label. `asked` has the result of `_asked` for each."""
 
     target: str
     said: Said
@@ -64,11 +64,11 @@ class _Transition(Struct):
 
 
 Outcomes = Sequence[tuple[Said, Verdict | None]]
-"""For each of the transitions of a node when it is taken, in words, and the outcome that it is for."""
+"""The condition of each of a node's transitions, in words, with its outcome."""
 
 
 def arrows(nodes: Iterable[Node], names: Naming) -> Iterator[Arrow]:
-    """The arrows that leave nodes."""
+    """Yield the arrows that leave nodes."""
     known: dict[object, Outcomes] = {}
     for node in nodes:
         transitions = _merged(node, names)
@@ -76,7 +76,7 @@ def arrows(nodes: Iterable[Node], names: Naming) -> Iterator[Arrow]:
             continue
         for transition, (words, verdict) in zip(transitions, _outcomes(node, transitions, names, known), strict=True):
             if not (words or transition.said) and len(words_of(transition.edges)) > 1:
-                words = ("then",)  # noqa: PLW2901 (what it says if it says nothing)
+                words = ("then",)  # noqa: PLW2901 (the word for a transition without a label)
             carries = bool(names.carried) and _carries(transition, names)
             said = words
             if transition.said or carries:
@@ -85,7 +85,7 @@ def arrows(nodes: Iterable[Node], names: Naming) -> Iterator[Arrow]:
 
 
 def _outcomes(node: Node, transitions: Sequence[_Transition], names: Naming, known: dict[object, Outcomes]) -> Outcomes:
-    """The outcomes of the transitions of a node; nearly all nodes ask for the same, which is found once."""
+    """Return the outcomes of a node's transitions. Most nodes have the same ones, so they are cached."""
     asked = [tuple(transition.asked) for transition in transitions]
     if any([None in each for each in asked]):  # noqa: C419 (twice as fast)
         return _found(node, transitions, names)
@@ -97,7 +97,7 @@ def _outcomes(node: Node, transitions: Sequence[_Transition], names: Naming, kno
 
 
 def _speech(task: Task) -> object:
-    """What of a task decides which words it has, and how they are shown."""
+    """Return the part of a task that determines its words and their display."""
     if task.kind == "shell":
         return task.kind
     return (task.kind, task.question, task.options) if task.kind == "ask" else task
@@ -115,13 +115,13 @@ def _found(node: Node, transitions: Sequence[_Transition], names: Naming) -> Out
 
 
 def _carries(transition: _Transition, names: Naming) -> bool:
-    """Whether the answer is kept for the one step that is told of it."""
+    """Return whether the answer is kept for a single later step."""
     effects = (effect for edge in transition.edges for effect in edge.effects)
     return any(isinstance(effect, Keep) and effect.slot in names.carried for effect in effects)
 
 
 def _merged(node: Node, names: Naming) -> list[_Transition]:
-    """Neighbours among the edges that say the same are merged; a RETRY between two of them parts nothing."""
+    """Return the edges, merged if neighbors have the same label. A RETRY between them makes no difference."""
     transitions: list[_Transition] = []
     latest: dict[object, _Transition] = {}
     for edge in node.edges:
@@ -139,9 +139,9 @@ def _merged(node: Node, names: Naming) -> list[_Transition]:
 
 
 def _asked(edge: Edge, names: Naming) -> object:
-    """What an edge asks for, if that is no more than outcomes and the count of a RETRY, whatever the counter; or None.
+    """Return an edge's conditions if they are only outcomes and the count of a RETRY, or None.
 
-    Edges of which this is the same have the same words; the words of a condition name steps.
+    Edges with the same result have the same words. The words of other conditions name steps.
     """
     guard = edge.guard
     if (len(guard) == 1 and guard[0].kind == "outcome") or all(test.kind == "outcome" for test in guard):
@@ -150,9 +150,9 @@ def _asked(edge: Edge, names: Naming) -> object:
 
 
 def _when(node: Node, edges: Sequence[Edge], names: Naming) -> Said:
-    """The outcomes that edges are for, unless these are all there are, and their condition.
+    """Return the outcomes of edges, unless these are all outcomes, with their condition.
 
-    RETRY is nearly always for FAIL, and the label of so short an arrow should be short.
+    RETRY is nearly always for FAIL, and such a short arrow needs a short label.
     """
     words = words_of(edges)
     is_plain_retry = retry_limit(edges[0], names) is not None and words == (Verdict.FAIL.value,)
@@ -166,7 +166,7 @@ def _listed(node: Node, words: Iterable[str]) -> Iterator[str]:
 
 
 def _rest(node: Node, names: Naming) -> Said:
-    """The edge that is taken if no other is."""
+    """Return the words for the edge that is taken if no other is."""
     marks = [past for edge in node.edges for past in past_of_marks(edge, names)]
     words = _left(node)
     if words and len(words) <= MOST_LISTED:
@@ -175,7 +175,7 @@ def _rest(node: Node, names: Naming) -> Said:
 
 
 def _left(node: Node) -> tuple[str, ...]:
-    """The words for which a node has no edge but one without a guard; none, if others may come to it too."""
+    """Return the words that only an edge without a guard can follow, or () if this is not certain."""
     tested = words_of(node.edges)
     if not all(any(is_plain_for(edge, word) for edge in node.edges if edge.guard) for word in tested):
         return ()
@@ -183,7 +183,7 @@ def _left(node: Node) -> tuple[str, ...]:
 
 
 def _verdict(node: Node, transition: _Transition, names: Naming) -> Verdict | None:
-    """The outcome that a transition is for: of the node, of the step that a branch decides, or of a nested runbook."""
+    """Return the outcome of a transition: the node's, the decided step's, or the nested runbook's."""
     if words := _words(node, transition):
         verdicts = {verdict_of(node.task, word) for word in words}
         return verdicts.pop() if len(verdicts) == 1 else None
@@ -197,7 +197,7 @@ def _verdict(node: Node, transition: _Transition, names: Naming) -> Verdict | No
 
 
 def _words(node: Node, transition: _Transition) -> tuple[str, ...]:
-    """The words that a transition is for; none if they are not known."""
+    """Return the words of a transition, or () if they are not known."""
     if all(words_of([edge]) for edge in transition.edges):
         return words_of(transition.edges)
     return _left(node) if len(transition.edges) == 1 and not transition.edges[0].guard else ()

@@ -1,4 +1,4 @@
-"""The failures of all stages of a step lead to one box, which says whether the step is tried again (I32)."""
+"""Draws one box for the failures of all stages of a step, with the decision about another attempt (I32)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _FAIL = OutcomeTest("fail")
 
 
 def joined_attempts(program: Program) -> Program:
-    """The program with one branch for each step that is tried again, where each stage would count its failures."""
+    """Return the program with a branch for each retried step, instead of a retry count in each stage."""
     ids = {node.id for node in program.nodes}
     branches: dict[tuple[Edge, ...], Node] = {}
     for node in program.nodes:
@@ -36,7 +36,7 @@ def joined_attempts(program: Program) -> Program:
 
 
 def _failures(node: Node) -> tuple[Edge, ...]:
-    """The edges of a stage that fails and may be tried again, without the outcome that they ask for; else none."""
+    """Return the edges of a stage's failure that may retry the step, without their outcome test."""
     if node.task.kind != "stage":
         return ()
     failing = [edge for edge in node.edges if _FAIL in edge.guard]

@@ -1,4 +1,4 @@
-"""Ends of a run that has broken down behind one step are drawn as one: arrows say what has happened there."""
+"""Draws several ends of a run after a broken answer as one end. The arrows show what happened."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from compiler.ir.texts import Text
 
 
 def joined_breakdowns(program: Program) -> Program:
-    """The program with one end for all answers of a step that give no verdict, if it has several; it has no message."""
+    """Return the program with one end, without a message, for all broken answers of a step."""
     several = [found for node in program.nodes if len(found := _without_verdict(node)) > 1]
-    if not several:  # as in most
+    if not several:  # true for most programs
         return program
     index = program.index()
     arriving = Counter(target for node in program.nodes for target in {edge.target for edge in node.edges})
@@ -31,7 +31,7 @@ def joined_breakdowns(program: Program) -> Program:
 
 
 def _without_verdict(node: Node) -> list[str]:
-    """Where answers lead that give no verdict, each target once; the last edge may be for these and all others."""
+    """Return the destinations of answers without a verdict. The last edge may be for these and all others."""
     if type(node.task) not in (Agent, Parallel):
         return []
     edges = (edge for edge in node.edges if not edge.guard or _words(edge) <= set(UNREAD))
@@ -39,7 +39,7 @@ def _without_verdict(node: Node) -> list[str]:
 
 
 def _words(edge: Edge) -> set[str]:
-    """The words that an edge is for; one that asks more is for none of these."""
+    """Return the words of an edge. An edge with other tests is for none of these words."""
     return {test.word if isinstance(test, OutcomeTest) else "" for test in edge.guard}
 
 

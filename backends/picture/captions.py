@@ -1,4 +1,4 @@
-"""What a picture says of a step: captions in lines of a bearable length."""
+"""The captions of a picture: what each box shows, in short lines."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ from compiler.times import spoken
 from runtime_shim.targets.naming import split_name
 
 WIDTH = 24
-"""In characters: what a box shows side by side."""
+"""In characters: the width of a box's text."""
 
 WIDEST = 34
-"""The same for stages, which show paths."""
+"""The width for stages, which show paths."""
 
 LINES = LONGEST_SHOWN // (2 * WIDTH)
-"""What a caption may have; the rest becomes `…`."""
+"""The most lines of a caption. `…` replaces the rest."""
 
 _USUAL = Settings()
 
 MOST_INPUTS = 12
-"""Of inputs in the notes of a picture."""
+"""The most inputs in a picture's notes."""
 
 Lines = tuple[str, ...]
 
 
 def caption(node: Node, names: Naming) -> Lines:
-    """What stands in a node's box."""
+    """Return the text in a node's box."""
     if node.group in names.contract.steps and isinstance(node.task, Stage | Gate):
         return tuple(line for said in stage_lines(node, names.contract) for line in wrapped(said, WIDEST))
     lines = _heading(node, names)
@@ -46,7 +46,7 @@ def caption(node: Node, names: Naming) -> Lines:
 
 def _heading(node: Node, names: Naming) -> Lines:
     name = names.short(node.id, node.group)
-    match node.task:  # the most frequent first: it takes time to look at each
+    match node.task:  # in order of frequency, because each test takes time
         case Shell():
             return _titled(node, name)
         case End(result, message):
@@ -67,7 +67,7 @@ def _titled(node: Node, name: str) -> Lines:
 
 
 def _question(node: Node, names: Naming) -> str:
-    """What a branch asks. One that decides a step is drawn within the step's frame, which has its title."""
+    """Return a branch's question. A branch that decides a step is drawn in the step's frame, which has the title."""
     step = names.short(node.group or node.id, node.group)
     past = {word for edge in node.edges for word in past_of_marks(edge, names)}
     if past:
@@ -78,7 +78,7 @@ def _question(node: Node, names: Naming) -> str:
 
 
 def _who(task: Task) -> str:
-    """Who does a task, where that is neither a shell nor the person who answers."""
+    """Return who does a task, unless it is a shell or the person who answers."""
     match task:
         case Agent(agent):
             return f"agent {agent}"
@@ -97,7 +97,7 @@ def _who(task: Task) -> str:
 
 
 def entries_of(task: Task) -> tuple[Lines, Lines]:
-    """The lines of a caption that name the entries of a parallel task, and what each of them is called by itself."""
+    """Return the caption lines that name the entries of a parallel task, and the name of each entry."""
     if task.kind != "parallel":
         return (), ()
     return wrapped(_who(task)), tuple(one_line(entry.agent or "agent") for entry in task.entries)
@@ -107,12 +107,12 @@ def _settings(settings: Settings) -> Iterator[str]:
     if settings.timeout is not None:
         yield from wrapped(f"at most {spoken(settings.timeout)}")
     if settings.delay:
-        again = f", each time ×{settings.backoff}" if settings.backoff > 1 else ""
-        yield from wrapped(f"waits {spoken(settings.delay)} before another attempt{again}")
+        again = f", ×{settings.backoff} each time" if settings.backoff > 1 else ""
+        yield from wrapped(f"waits {spoken(settings.delay)} before a retry{again}")
 
 
 def kept_texts(node: Node, names: Naming) -> Iterator[str]:
-    """The slots that a node reads, writes and clears; what arrows ask of slots stands on them."""
+    """Yield the slots that a node reads, writes and clears. Conditions on slots are on the arrows."""
     if not names.slots:
         return
     effects = [effect for edge in node.edges for effect in edge.effects if is_named(getattr(effect, "slot", ""))]
@@ -134,41 +134,41 @@ def _slots(verb: str, slots: Iterable[str]) -> Lines:
 
 
 def notes(program: Program) -> Lines:
-    """What a picture says of a whole program below its title: its inputs, secrets, limit and artifact."""
+    """Return the notes below a picture's title: inputs, secrets, limit and artifact."""
     found = [_input(declared) for declared in program.inputs[:MOST_INPUTS]]
     if len(program.inputs) > MOST_INPUTS:
         found.append(f"and {len(program.inputs) - MOST_INPUTS} more inputs")
     if program.secrets:
         found.append(one_line(f"needs the secrets {', '.join(program.secrets)}"))
     if program.limit is not None:
-        found.append(f"at most {program.limit} steps are run")
+        found.append(f"runs at most {program.limit} steps")
     if program.artifact is not None:
         found.append(one_line(f"leaves {program.artifact.slot} as {program.artifact.type}"))
     return tuple(found)
 
 
 def _input(declared: Input) -> str:
-    """`input env: choice of dev, prod = dev`, as long as a line may be."""
+    """Return a line such as `input env: choice of dev, prod, default dev`."""
     options = f" of {', '.join(declared.options)}" if declared.options else ""
     if declared.default is not None:
-        return one_line(f"input {declared.name}: {declared.type}{options}, usually {declared.default or '(empty)'}")
+        return one_line(f"input {declared.name}: {declared.type}{options}, default {declared.default or '(empty)'}")
     return one_line(f"input {declared.name}: {declared.type}{options}{'' if declared.required else ', optional'}")
 
 
 def wrapped(text: str, width: int = WIDTH) -> Lines:
-    """A text in lines, without what does not print; a long one is cut."""
+    """Return a string in lines, without invisible characters. A long one is truncated."""
     if not text:
         return ()
     shown = printable(text)
-    if len(shown) <= width:  # as most are
+    if len(shown) <= width:  # true for most strings
         return (shown,) if shown else ()
     return _in_words(shown, width) or tuple(wrap(shown, width, max_lines=LINES, placeholder="…"))
 
 
 def _in_words(text: str, width: int) -> Lines:
-    """The lines that `wrap` makes, where no word need be broken and nothing be cut: it takes ten times as long.
+    """Return the lines that `wrap` would return, ten times as fast, unless a word must be broken.
 
-    Nothing where that is not known; words can be broken at hyphens.
+    Return () if that is not certain. Words can be broken at hyphens.
     """
     if "-" in text:
         return ()

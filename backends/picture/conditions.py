@@ -23,20 +23,20 @@ from compiler.ir.program import Register
 from compiler.ir.tasks import Verdict
 
 MOST_NAMED = 6
-"""Of steps in one condition; of more the first and the last are named."""
+"""The most steps in one condition. Of more steps, the first and the last are named."""
 
 PAST = {Verdict.PASS.value: "passed", Verdict.FAIL.value: "failed"}
 
 _MARKERS = ("if ", "elif ")
-"""How the conditions of branches begin."""
+"""How conditions of branches start."""
 
 _VERBS = ("GOTO ",)
-"""How actions begin that lead elsewhere: the arrow says that."""
+"""Actions that only name a destination, which the arrow shows."""
 
 
 def retry_limit(edge: Edge, names: Naming) -> int | None:
-    """How often an edge may be taken, if it is a RETRY: if it counts retries, and asks how many there were."""
-    if not edge.effects:  # as most have none
+    """Return how often a RETRY edge may be taken, or None for an edge that doesn't count and test retries."""
+    if not edge.effects:  # true for most edges
         return None
     for test in edge.guard:
         if test.kind != "counter" or test.operator != "<" or Add(test.register, 1) not in edge.effects:
@@ -47,10 +47,10 @@ def retry_limit(edge: Edge, names: Naming) -> int | None:
 
 
 def action(edge: Edge, names: Naming, group: str) -> Said:
-    """What an edge does beyond where it leads, as its author wrote it: `RETRY 3`, `NEXT {N}`."""
+    """Return what an edge does besides its destination, as its author wrote it: `RETRY 3`, `NEXT {N}`."""
     if not edge.effects:
         return ()
-    counted = [_counted(effect, names) for effect in counter_effects(edge.effects)]  # texts stand in boxes
+    counted = [_counted(effect, names) for effect in counter_effects(edge.effects)]  # boxes show slots
     return between(" · ", [_own_action(edge, names, group), *counted])
 
 
@@ -62,7 +62,7 @@ def _own_action(edge: Edge, names: Naming, group: str) -> Said:
     advanced = [counter for counter in added if counter.role == "instance"]
     if not advanced:
         return ()
-    said = edge.written[-1].action if edge.written else ""  # what was written last is what leads there
+    said = edge.written[-1].action if edge.written else ""  # the last action written leads there
     for verb in _VERBS:
         said = said.removeprefix(verb)
     for counter in advanced:
@@ -73,12 +73,12 @@ def _own_action(edge: Edge, names: Naming, group: str) -> Said:
 
 
 def _another_attempt(limit: int, step: Step | None) -> str:
-    """What an edge does that is taken again and again: with a contract nobody has written RETRY (I32)."""
+    """Return the label of an edge that retries a step. With a contract, no one wrote RETRY (I32)."""
     return f"RETRY {limit}" if step is None else step.retried()
 
 
 def _counted(effect: CounterEffect, names: Naming) -> Said:
-    """What an effect does to a counter that is for nothing else that is shown."""
+    """Return what an effect does to a counter without any other use in the picture."""
     if effect.kind == "reset":
         return (f"reset {one_line(effect.scope)}",) if names.is_plain_scope(effect.scope) else ()
     if names.counter(effect.register).role:
@@ -96,18 +96,18 @@ def _counted(effect: CounterEffect, names: Naming) -> Said:
 
 
 def has_condition(edge: Edge, names: Naming) -> bool:
-    """Whether more than the outcome decides if an edge is taken; the count of a RETRY is no more."""
+    """Return whether an edge has conditions besides the outcome and the count of a RETRY."""
     return bool(_conditions(edge, names))
 
 
 def past_of_marks(edge: Edge, names: Naming) -> set[str]:
-    """`failed` or `passed` if the edge asks only what became of earlier steps, else nothing."""
+    """Return `failed` or `passed` if the edge only tests outcomes of earlier steps."""
     found = [_mark(test, names) for test in _conditions(edge, names)]
     return {_past(mark) for mark in found if mark} if all(found) else set()
 
 
 def condition(edges: Sequence[Edge], names: Naming, group: str) -> Said:
-    """In words when one of the edges is taken, outcomes left aside; empty if one has no condition."""
+    """Return the condition for taking one of the edges, without outcomes; empty if one has no condition."""
     guards = [_conditions(edge, names) for edge in edges]
     if not all(guards):
         return ()
@@ -121,7 +121,7 @@ def condition(edges: Sequence[Edge], names: Naming, group: str) -> Said:
 
 
 def _as_written(edge: Edge) -> str:
-    """The condition of a branch as its author wrote it, "" if it is none."""
+    """Return a branch's condition as its author wrote it, or ""."""
     return one_line(edge.label) if edge.label.startswith(_MARKERS) else ""
 
 
@@ -133,7 +133,7 @@ def _conditions(edge: Edge, names: Naming) -> list[Test]:
 
 
 def _mark(test: Test, names: Naming) -> Register | None:
-    """The counter of a test whether a step had an outcome before."""
+    """Return the counter if a test asks whether a step had an outcome before."""
     if isinstance(test, CounterTest) and (test.operator, test.value) == (">=", 1):
         counter = names.counter(test.register)
         return counter if counter.role == "mark" else None
@@ -145,7 +145,7 @@ def _past(mark: Register) -> str:
 
 
 def _any_of(marks: Sequence[Register], names: Naming, group: str) -> Said:
-    """Several marks in one phrase; the earlier instances of a step are the same step."""
+    """Return several marks in one phrase. Earlier instances of a step are the same step."""
     nodes = list(dict.fromkeys(names.called(mark.of, group) for mark in marks))
     past = _past(marks[0])
     if len(nodes) == 1:
@@ -175,7 +175,7 @@ def _of_slot(slot: str, operator: str, text: str) -> Said:
 
 
 def _counter(name: str, names: Naming, group: str) -> Said:
-    """A counter by what it is for, else by its name."""
+    """Return a counter's purpose, or its name."""
     counter = names.counter(name)
     match counter.role:
         case "retries":

@@ -1,4 +1,4 @@
-"""What changed between two versions of a program, as flows: steps, transitions, and the ends that can be reached."""
+"""The changes between two versions of a program, as flows: steps, transitions, and reachable ends."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from compiler.ir.tasks import End
 
 
 class Redirection(Struct, frozen=True):
-    """A transition of a step that leads elsewhere or says something else; None where it is new or gone."""
+    """A transition with another destination or label; None if it is new or gone."""
 
     node: Node
     before: Arrow | None
@@ -26,10 +26,10 @@ class Redirection(Struct, frozen=True):
 
 
 class Difference(Struct, frozen=True):
-    """All that changed, in document order.
+    """All changes, in document order.
 
-    `start` has the ids of the boxes where a run began and begins, if these are not the same, `notes` what was and what
-    is said of the whole program. `matched` has for each old box that is still there the new one, `frames` the same for
+    `start` has the ids of the boxes where a run started and starts, if they differ. `notes` are the old and new notes
+    on the whole program. `matched` maps each old box that still exists to the new one, and `frames` does the same for
     frames.
     """
 
@@ -46,13 +46,13 @@ class Difference(Struct, frozen=True):
     frames: Mapping[str, str]
 
     def __bool__(self) -> bool:
-        """Whether anything changed."""
+        """Return whether anything changed."""
         others = (getattr(self, item.name) for item in fields(self) if item.name not in {"matched", "frames", "notes"})
         return any(others) or any(self.notes)
 
 
 def difference(old: Picture, new: Picture) -> Difference:
-    """Compares two versions of a program by their pictures."""
+    """Compare two versions of a program by their pictures."""
     matching = match(old, new)
     pairs = list(_pairs(old, new, matching))
     kept = {pair.new.id for pair in pairs}
@@ -77,7 +77,7 @@ def difference(old: Picture, new: Picture) -> Difference:
 
 
 def _pairs(old: Picture, new: Picture, matching: Matching) -> Iterator[Change]:
-    """The steps that are in both versions."""
+    """Yield the steps that are in both versions."""
     before, after = ({box.node.id: box for box in drawn.boxes} for drawn in (old, new))
     for node, twin in matching.steps:
         first, second = before[node.id], after[twin.id]
@@ -87,7 +87,7 @@ def _pairs(old: Picture, new: Picture, matching: Matching) -> Iterator[Change]:
 
 
 def _one_sided(old: Lines, new: Lines) -> tuple[Lines, Lines]:
-    """What stands in one version only."""
+    """Return the lines that are only in one version."""
     return tuple(line for line in old if line not in new), tuple(line for line in new if line not in old)
 
 
@@ -95,10 +95,9 @@ def _one_sided(old: Lines, new: Lines) -> tuple[Lines, Lines]:
 
 
 def _changed_groups(old: Picture, new: Picture, matching: Matching) -> dict[str, Change]:
-    """By their new ids the steps with substeps, and nested runbooks, that are called or described otherwise.
+    """Return the steps with substeps and the nested runbooks with another name or description, by their new ids.
 
-    Steps that moved can make a frame the successor of several. It is that of one which says the same, if there is any,
-    and none is that of a frame which says the same as one that has no other.
+    Moved steps can make a frame the successor of several frames. The one with the same description wins.
     """
     olds, news = _groups(old), _groups(new)
     before: dict[str, list[Group]] = {}
@@ -120,7 +119,7 @@ def _groups(drawn: Picture) -> dict[str, Group]:
 
 
 def _in_order(new: Picture, nodes: Mapping[str, Change], groups: Mapping[str, Change]) -> Iterator[Change]:
-    """Changes in the order of the document."""
+    """Yield changes in document order."""
     for _, item in outline(new):
         if isinstance(item, Frame) and item.id in groups:
             yield groups[item.id]
@@ -132,7 +131,7 @@ def _in_order(new: Picture, nodes: Mapping[str, Change], groups: Mapping[str, Ch
 
 
 def _changed_messages(old: Picture, new: Picture, matching: Matching) -> Iterator[Change]:
-    """Ends of nested runbooks that say something else; those of the run are others then."""
+    """Yield ends of nested runbooks with another message. The run's own ends count as different."""
     nodes = {box.node.id: box.node for box in new.boxes}
     for box in old.boxes:
         if isinstance(box.node.task, End) and box.node.id in matching.boxes:
@@ -153,7 +152,7 @@ def _start(old: Picture, new: Picture, matching: Matching) -> tuple[str, str] | 
 
 
 def _redirected(old: Picture, new: Picture, matching: Matching) -> Iterator[Redirection]:
-    """Where transitions of what is in both lead now; those of one outcome are set side by side."""
+    """Yield transitions with a new destination, for nodes in both versions, paired by outcome."""
     before, after = _leaving(old), _leaving(new)
     same = {box.node.id: said(box.node) for box in new.boxes}
     origin = {new_id: old_id for old_id, new_id in matching.boxes.items()}
@@ -177,14 +176,14 @@ def _redirected(old: Picture, new: Picture, matching: Matching) -> Iterator[Redi
 
 
 class _Labels:
-    """The labels of old arrows as they would be in the new version, where steps have other names."""
+    """The labels of old arrows with the new names of steps."""
 
     def __init__(self, new: Picture, matching: Matching) -> None:
         self._matching = matching
         self._new = _runbooks(new)
 
     def renamed(self, arrow: Arrow, source: Node) -> str:
-        """The label of an arrow that leaves a node which is `source` now. The path of its runbook is left out in it."""
+        """Return the label of an arrow that leaves `source`, without the path of its runbook."""
         after = self._new[source.group]
 
         def name(part: str | Called) -> str:
@@ -197,7 +196,7 @@ class _Labels:
 
 
 def _runbooks(drawn: Picture) -> dict[str, str]:
-    """For each group the nested runbook that it is in, or is; "" for none."""
+    """Return the nested runbook of each group; "" for none."""
     groups = {frame.group.id: frame.group for frame in drawn.frames if frame.group}
     found = {"": ""}
     for name in groups:

@@ -1,4 +1,4 @@
-"""Where a picture shows loops: in frames of their own, in the frames that groups have already, or on the boxes."""
+"""How a picture shows loops: in separate frames, in the frames of groups, or on the boxes."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from compiler.ir.program import Node, Program
 
 
 class Placement(Struct):
-    """Which frame each node and each group stands in ("" for none), and what shows that it is a loop.
+    """The frame of each node and group ("" for none), and how loops are shown.
 
-    `loops` are the frames that are added, each with the one around it; `groups` are those that are a loop as a whole.
-    Where a loop takes only a part of a group, no frame can hold it: `heads` and `boxes` are the nodes of such loops.
+    `loops` are the added frames, each with the frame around it. `groups` are groups that are loops as a whole. A loop
+    with only a part of a group has no frame: `heads` and `boxes` are the nodes of such loops.
     """
 
     nodes: dict[str, str]
@@ -27,7 +27,7 @@ class Placement(Struct):
 
 
 def place(program: Program) -> Placement:
-    """The places of all nodes and groups. A box that leads back to itself is no loop to frame: the arrow shows it."""
+    """Return the placement of all nodes and groups. A box with an arrow to itself needs no loop frame."""
     parents = program.parents
     placement = Placement({node.id: node.group for node in program.nodes}, dict(parents))
     total = _contents(program.nodes, parents)
@@ -58,8 +58,8 @@ def _place(placement: Placement, members: list[Node], parents: Mapping[str, str]
 
 
 def _contents(nodes: Collection[Node], parents: Mapping[str, str]) -> dict[str, int]:
-    """How many of the nodes each group holds, at any depth; "" holds all."""
-    directly: dict[str, int] = {}  # a `Counter` takes long for few nodes, and most loops have few
+    """Return how many of the nodes each group contains, at any depth; "" contains all."""
+    directly: dict[str, int] = {}  # faster than a `Counter` for few nodes, which is the usual case
     for node in nodes:
         directly[node.group] = directly.get(node.group, 0) + 1
     counts = {"": len(nodes)}

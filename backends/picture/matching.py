@@ -1,4 +1,4 @@
-"""Which box of the picture of one version of a program is which of another."""
+"""Matches the boxes of two versions of a program."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from compiler.ir.tasks import Branch, End
 
 
 class Matching(Struct, frozen=True):
-    """The steps, boxes (by id) and frames (by id) that are in both versions."""
+    """The steps, boxes (by id) and frames (by id) that both versions have."""
 
     steps: tuple[tuple[Node, Node], ...]
     boxes: Mapping[str, str]
     frames: Mapping[str, str]
 
     def renamed(self, name: str) -> str:
-        """A name of the old version with the longest part of it that has a new name replaced by that."""
+        """Return an old name with its longest known part replaced by the new name."""
         begin, rest = name, ""
         while begin:
             if new := self.boxes.get(begin) or self.frames.get(begin):
@@ -31,7 +31,7 @@ class Matching(Struct, frozen=True):
 
 
 def match(old: Picture, new: Picture) -> Matching:
-    """What is in both versions."""
+    """Return the items that both versions have."""
     nodes = match_nodes(nodes_of(old), nodes_of(new))
     ids = {before.id: after.id for before, after in nodes}
     found = Matching(nodes, ids, _frames(old, new, ids))
@@ -39,12 +39,12 @@ def match(old: Picture, new: Picture) -> Matching:
 
 
 def nodes_of(drawn: Picture) -> list[Node]:
-    """The nodes that do something."""
+    """Return the nodes that do something."""
     return [box.node for box in drawn.boxes if not isinstance(box.node.task, Branch | End)]
 
 
 def said(node: Node) -> object:
-    """What makes an end one that another version has too; for all other nodes the id does."""
+    """Return the identity of a node across versions: result and message for an end, the id for other nodes."""
     return (node.task.result, node.task.message) if isinstance(node.task, End) and not node.edges else node.id
 
 
@@ -52,7 +52,7 @@ def said(node: Node) -> object:
 
 
 def _frames(old: Picture, new: Picture, ids: Mapping[str, str]) -> dict[str, str]:
-    """A frame is the one that the first of its steps that is in both stands in."""
+    """Match frames by the first step that both versions have."""
     olds, news = ({frame.id: frame for frame in drawn.frames} for drawn in (old, new))
     homes = {box.node.id: box.frame for box in new.boxes}
     found: dict[str, str] = {}
@@ -65,7 +65,7 @@ def _frames(old: Picture, new: Picture, ids: Mapping[str, str]) -> dict[str, str
                 found[before.id] = after.id
             elif before.group and after.group:
                 break
-            # Where they are not the same, one is the frame of a loop that has come or gone around the same steps.
+            # If they differ, one is the frame of a loop that was added or removed around the same steps.
             before, after = (
                 olds.get(before.parent) if is_same or not before.group else before,
                 news.get(after.parent) if is_same or not after.group else after,
@@ -78,7 +78,7 @@ def _kind(frame: Frame) -> str:
 
 
 def _between(old: Picture, new: Picture, found: Matching) -> dict[str, str]:
-    """The decisions of steps, and the ends of nested runbooks, that are in both."""
+    """Match the decisions of steps, and the ends of nested runbooks."""
     free = {box.node.id for box in new.boxes if _is_between(box.node)}
     pairs = {}
     for box in old.boxes:
@@ -90,12 +90,12 @@ def _between(old: Picture, new: Picture, found: Matching) -> dict[str, str]:
 
 
 def _is_between(node: Node) -> bool:
-    """Whether a run passes through a node without doing anything."""
+    """Return whether a run passes through a node without doing anything."""
     return isinstance(node.task, Branch) or (isinstance(node.task, End) and bool(node.edges))
 
 
 def _ends(old: Picture, new: Picture, found: Matching) -> dict[str, str]:
-    """Ends that say the same; of several that at the same place is taken, else the first."""
+    """Match ends with the same message, preferably at the same place."""
     olds, news = ([box.node for box in drawn.boxes if said(box.node) != box.node.id] for drawn in (old, new))
     present = {said(node): node.id for node in reversed(news)}
     at = {node.id: said(node) for node in news}

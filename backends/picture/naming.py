@@ -1,4 +1,4 @@
-"""What a picture calls things: steps by short names, counters by what they are for; and who uses which texts."""
+"""Names in a picture: short names of steps, counters by their purpose, and the users of each slot."""
 
 from __future__ import annotations
 
@@ -12,31 +12,31 @@ from compiler.ir.edges import Clear
 from compiler.ir.program import Group, Program, Register, scope_members, texts_of
 
 LONGEST_TITLE = 60
-"""In characters: a frame has its title on one line."""
+"""In characters. A frame has its title on one line."""
 
 LONGEST_SHOWN = 240
-"""In characters: more of a text is never shown, and a title may have the size of its document."""
+"""In characters. Longer strings are never shown, and a title may be as long as its document."""
 
 
 class Called(Struct, frozen=True):
-    """A step, group or register by name, as it is shown in one place; other versions may call it otherwise."""
+    """The name of a step, group or register, as shown in one place. Other versions may have another name."""
 
     full: str
     shown: str
 
     def __str__(self) -> str:
-        """The name as it is shown."""
+        """Return the name as it is shown."""
         return self.shown
 
 
 Said = tuple[str | Called, ...]
-"""Words with names in them."""
+"""Words that include names."""
 
 
 def between(separator: str, parts: Iterable[Said]) -> Said:
-    """Those of some parts that say anything, with a separator between them."""
+    """Return the non-empty parts, joined by a separator."""
     said = [part for part in parts if part]
-    if len(said) < 2:  # as nearly always
+    if len(said) < 2:  # true in almost all cases
         return said[0] if said else ()
     found: list[str | Called] = []
     for part in said:
@@ -45,7 +45,7 @@ def between(separator: str, parts: Iterable[Said]) -> Said:
 
 
 class Naming:
-    """Short names: within the frame of a nested runbook its path need not be repeated."""
+    """Short names: in the frame of a nested runbook, names omit its path."""
 
     def __init__(self, program: Program) -> None:
         self._groups = {group.id: group for group in program.groups}
@@ -58,17 +58,17 @@ class Naming:
         self.contract = Specification(program)
 
     def short(self, name: str, group: str) -> str:
-        """The name of a node, a group or a register as it is shown in a group."""
+        """Return the name of a node, group or register, as shown in a group."""
         while group and self._groups[group].kind != "runbook":
             group = self._groups[group].parent
         return name.removeprefix(f"{group}/")
 
     def called(self, name: str, group: str) -> Called:
-        """The same, with the whole name."""
+        """Return the same, with the whole name."""
         return Called(name, self.short(name, group))
 
     def frame(self, group: Group) -> str:
-        """The title of a group's frame, on one line."""
+        """Return the title of a group's frame, on one line."""
         name = self.short(group.id, group.parent) if group.kind == "step" else group.id.removeprefix(f"{group.parent}/")
         title = shown(group.title)
         if group.kind == "runbook":
@@ -76,16 +76,16 @@ class Naming:
         return one_line(f"{name} {title}")
 
     def counter(self, name: str) -> Register:
-        """A counter, with what it is for."""
+        """Return a counter, with its purpose."""
         return self._registers.get(name) or Register(name, "")
 
     def is_plain_scope(self, name: str) -> bool:
-        """Whether a scope has a counter that is for nothing that pictures know, so that a reset of it must be shown."""
+        """Return whether a scope has a counter without a known purpose, so that its reset must be shown."""
         return name in self._plain_scopes
 
 
 def _carried(program: Program) -> Iterator[str]:
-    """The slots that carry an answer to one step, once: it reads them, and whatever comes of it, it clears them."""
+    """Yield the slots that pass an answer to one step once: it reads them, and always clears them."""
     if not program.slots:
         return
     for node in program.nodes:
@@ -95,25 +95,25 @@ def _carried(program: Program) -> Iterator[str]:
 
 
 def free(name: str, taken: Container[str]) -> str:
-    """A name that is not taken, as near as possible to one that is wanted."""
+    """Return a free name that is close to the wanted one."""
     while name in taken:
         name += "'"
     return name
 
 
 def is_named(slot: str) -> bool:
-    """Whether an author gave a slot its name: those that a front end makes for itself begin with a word and a space."""
+    """Return whether an author named a slot. Names from front ends start with a word and a space."""
     return " " not in slot.partition("/")[0]
 
 
 def one_line(text: str) -> str:
-    """A text on one line, without what does not print; a long one is cut."""
+    """Return a string on one line, without invisible characters. A long one is truncated."""
     line = printable(text)
     return line if len(line) <= LONGEST_TITLE else line[: LONGEST_TITLE - 1].rstrip() + "…"
 
 
 def printable(text: str) -> str:
-    """The beginning of a text, as much as could be shown, without what does not print."""
+    """Return the start of a string, as much as can be shown, without invisible characters."""
     shown = text[:LONGEST_SHOWN]
     if not shown.isprintable():
         shown = "".join(c if c.isprintable() else " " for c in shown)

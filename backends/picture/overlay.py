@@ -1,4 +1,4 @@
-"""Two versions of a program in one picture: the new one with what is no longer there, and marks on what changed."""
+"""Two versions of a program in one picture: the new one with removed items, and marks on changes."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from compiler.ir.program import Group, Node
 SIGNS: Mapping[Mark, str] = {"added": "+", "removed": "−", "changed": "~"}
 
 LEGEND = " · ".join(f"{sign} {mark}" for mark, sign in SIGNS.items())
-"""What the signs mean."""
+"""The meaning of the signs."""
 
 
 def overlay(old: Picture, new: Picture, found: Difference) -> Picture:
-    """The new picture with the removed boxes and arrows of the old one, where they stood; what changed is marked."""
+    """Return the new picture with the removed boxes and arrows of the old one, and marks on changes."""
     names = _names(old, new, found)
     boxes = [_marked(box, note) for box, note in zip(new.boxes, _notes(new, found), strict=True)]
     arrows = (*_new_arrows(new, found), *_old_arrows(old, found, names))
@@ -30,7 +30,7 @@ def overlay(old: Picture, new: Picture, found: Difference) -> Picture:
 
 
 def _names(old: Picture, new: Picture, found: Difference) -> dict[str, str]:
-    """What the old boxes are called in the picture of both; an id that is gone may be that of another step now."""
+    """Return the names of the old boxes in the combined picture. An old id may belong to another step now."""
     taken = {box.node.id for box in (*old.boxes, *new.boxes)}
     names = dict(found.matched)
     for box in old.boxes:
@@ -48,7 +48,7 @@ def _listed(change: Change) -> str:
 
 
 def _marked_frames(new: Picture, found: Difference) -> Iterator[Frame]:
-    """The new frames; a changed one says so behind its title."""
+    """Yield the new frames. A changed one has a note after its title."""
     parts = {change.new.id: _listed(change) for change in found.changed if isinstance(change.new, Group)}
     for frame in new.frames:
         if frame.id in parts:
@@ -61,7 +61,7 @@ def _marked_frames(new: Picture, found: Difference) -> Iterator[Frame]:
 
 
 def _notes(new: Picture, found: Difference) -> Iterator[tuple[Mark, str]]:
-    """For each new box its mark, and what of it changed."""
+    """Yield the mark of each new box, and what changed in it."""
     parts = {change.new.id: _listed(change) for change in found.changed if isinstance(change.new, Node)}
     nodes = {box.node.id: box.node for box in new.boxes}
     kept = {said(nodes[name]) for name in found.matched.values()}
@@ -71,7 +71,7 @@ def _notes(new: Picture, found: Difference) -> Iterator[tuple[Mark, str]]:
         elif box.node.id in parts:
             yield "changed", parts[box.node.id]
         elif found.start and box.node.id == new.entry:
-            yield "changed", "a run begins here"
+            yield "changed", "a run starts here"
         else:
             yield "", ""
 
@@ -85,7 +85,7 @@ def _marked(box: Box, note: tuple[Mark, str]) -> Box:
 
 
 def _with_removed(old: Picture, boxes: list[Box], found: Difference, names: Mapping[str, str]) -> Iterator[Box]:
-    """The new boxes in their order, and after each the removed ones that it stood before."""
+    """Yield the new boxes in order, each followed by the removed boxes that came after it."""
     parents = {frame.id: frame.parent for frame in old.frames}
     behind: dict[str, list[Box]] = {}
     before = ""
@@ -95,7 +95,7 @@ def _with_removed(old: Picture, boxes: list[Box], found: Difference, names: Mapp
             while frame and frame not in found.frames:
                 frame = parents[frame]
             behind.setdefault(before, []).append(_removed(box, found.frames.get(frame, ""), names[box.node.id]))
-        elif said(box.node) == box.node.id:  # ends may stand anywhere
+        elif said(box.node) == box.node.id:  # ends may be anywhere
             before = found.matched[box.node.id]
     yield from behind.get("", ())
     for box in boxes:
@@ -112,7 +112,7 @@ def _removed(box: Box, frame: str, name: str) -> Box:
 
 
 def _new_arrows(new: Picture, found: Difference) -> Iterator[Arrow]:
-    """All that the new version has. Those of added boxes are added."""
+    """Yield the arrows of the new version. Arrows of added boxes are added."""
     kept = set(found.matched.values())
     come = {move.after for move in found.redirected}
     for arrow in new.arrows:
@@ -121,7 +121,7 @@ def _new_arrows(new: Picture, found: Difference) -> Iterator[Arrow]:
 
 
 def _old_arrows(old: Picture, found: Difference, names: Mapping[str, str]) -> Iterator[Arrow]:
-    """Those that are gone. Those of removed boxes are."""
+    """Yield the removed arrows, including those of removed boxes."""
     gone = {move.before for move in found.redirected}
     for arrow in old.arrows:
         if arrow.source not in found.matched or arrow in gone:

@@ -1,8 +1,7 @@
-"""A program as a picture: boxes in frames, with arrows. Targets that draw only write it down.
+"""A program as a picture: boxes in frames, with arrows. The drawing targets only write it down.
 
-What no step leads to is left out, such as the place where a step would be decided whose children all jump elsewhere;
-so are arrows that no run can take, and branches that choose nothing. Steps that no run reaches are part of the
-document: they are drawn, and marked.
+The picture omits nodes that no step leads to, arrows that no run can take, and branches without a choice. Steps that no
+run reaches are drawn and marked, because they are part of the document.
 """
 
 from __future__ import annotations
@@ -33,8 +32,8 @@ UNREACHABLE = "unreachable"
 class Box(Struct, frozen=True):
     """A node with its caption, in a frame ("" for none).
 
-    `more` is what a tooltip says of it besides what its task does. `texts` are the lines of the caption that say which
-    slots it reads, writes and clears; `is_in_loop` is for loops that have no frame.
+    `more` is the tooltip's text besides the node's task. `texts` are the caption lines with the slots that the node
+    reads, writes and clears. `is_in_loop` is for loops without a frame.
     """
 
     node: Node
@@ -48,7 +47,7 @@ class Box(Struct, frozen=True):
 
 
 class Frame(Struct, frozen=True):
-    """A step with children, a nested runbook, or a loop that is no `group`, in a frame ("" for none)."""
+    """A step with children, a nested runbook, or a loop (without a `group`), in a frame ("" for none)."""
 
     id: str
     title: str
@@ -59,10 +58,10 @@ class Frame(Struct, frozen=True):
 
 
 class Picture(Struct, frozen=True):
-    """Boxes and frames in document order, the box where a run begins, and what is to be said of the whole.
+    """Boxes and frames in document order, the first box of a run, and notes on the whole program.
 
-    `values` says which outputs commands can give; no picture shows that, but a comparison does. `streams` are the
-    answers that flow from box to box.
+    `values` are the possible outputs of commands, which only a comparison shows. `streams` are the answers that flow
+    between boxes.
     """
 
     entry: str
@@ -75,7 +74,7 @@ class Picture(Struct, frozen=True):
 
 
 def picture(program: Program) -> Picture:
-    """The picture of a program."""
+    """Return the picture of a program."""
     program = joined_attempts(program)
     names = Naming(program)
     program = _drawn(program)
@@ -93,9 +92,9 @@ def picture(program: Program) -> Picture:
 
 
 def outline(drawn: Picture) -> Iterator[tuple[int, Box | Frame | None]]:
-    """Boxes and frames as they are nested, with their depth; None where the last frame of that depth ends.
+    """Yield nested boxes and frames with their depth; None at the end of a frame.
 
-    Depth is that of inclusion, which knows no bound, so there is no recursion.
+    There is no recursion, because documents can be nested without limit.
     """
     inside = _inside(drawn)
     pending: list[tuple[int, Box | Frame | None]] = [(0, item) for item in reversed(inside[""])]
@@ -108,7 +107,7 @@ def outline(drawn: Picture) -> Iterator[tuple[int, Box | Frame | None]]:
 
 
 def _inside(drawn: Picture) -> Mapping[str, list[Box | Frame]]:
-    """What each frame holds, in the order of the boxes."""
+    """Return the content of each frame, in the order of the boxes."""
     frames = {frame.id: frame for frame in drawn.frames}
     inside: dict[str, list[Box | Frame]] = {"": []}
     for box in drawn.boxes:
@@ -122,7 +121,7 @@ def _inside(drawn: Picture) -> Mapping[str, list[Box | Frame]]:
 
 
 def _drawn(program: Program) -> Program:
-    """The program with no more than is drawn."""
+    """Return the program with only the nodes that are drawn."""
     program = joined_breakdowns(thread_jumps(remove_impossible_edges(without_jumps(program))))
     first = program.index()[program.entry]
     entry = first.edges[0].target if first.task.kind == "branch" and not first.edges[0].guard else first.id
@@ -132,7 +131,7 @@ def _drawn(program: Program) -> Program:
 
 
 def _led_to(program: Program, starts: Iterable[str]) -> set[str]:
-    """The nodes that some transition leads to from one of the starts, which count too."""
+    """Return the nodes that transitions lead to from one of the starts, including the starts."""
     index = program.index()
     pending = list(starts)
     found = set(pending)

@@ -1,4 +1,4 @@
-"""A picture with what stands around it, and what the targets that draw have in common."""
+"""A picture with its title and origin, and the common parts of drawing targets."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from compiler.version import __version__
 
 
 class Sheet(Struct, frozen=True):
-    """A picture, its title with lines below it (`notes`), and the documents that it was made from.
+    """A picture, its title with `notes` below, and the documents that it is made from.
 
-    `document` is the path of the one that most of it stands in. It is the first of the sources; where two versions are
-    compared, the sources are these versions.
+    `document` is the path of the main document. It is the first of the sources. In a comparison, the sources are the
+    versions.
     """
 
     drawn: Picture
@@ -34,28 +34,28 @@ class Sheet(Struct, frozen=True):
     command: str = ""
 
     def head(self, shown: Callable[[str], str] = str) -> Iterator[str]:
-        """Lines that say where it comes from; `shown` lets a path stand in a comment."""
+        """Yield the lines that show the picture's origin. `shown` prepares a path for a comment."""
         first, *others = [f"{shown(_printable(source.path))} (sha256 {source.sha256})" for source in self.sources]
         if self.is_comparison:
             yield f"{MARK} {__version__} from {' and '.join([first, *others])}."
-            yield "Do not edit: compare them again."
+            yield "Do not edit: run the comparison again."
             return
         yield f"{MARK} {__version__} from {first}."
         yield f"Do not edit: change {shown(_printable(self.document))} and compile it again."
         for included in others:
             yield f"It includes {included}."
         if self.command:
-            yield "`rdc verify FILE` proves this file. The command:"
+            yield "To check this file, run `rdc verify FILE`. It was written by this command:"
             yield f"  {shown(self.command)}"
 
 
 class PictureBackend(Backend[OptionsType]):
-    """A target that draws, which carries all that a program can have."""
+    """A target that draws. It supports everything that a program can have."""
 
     features: ClassVar[frozenset[Feature]] = frozenset(Feature)
 
     def render(self, program: Program, options: OptionsType) -> Emission:
-        """The picture of the program."""
+        """Return the picture of the program."""
         title, document = program.title or program.name, program.sources[0].path
         drawn = picture(program)
         command = canonical_command(self.name, program, options)
@@ -63,9 +63,9 @@ class PictureBackend(Backend[OptionsType]):
 
     @abstractmethod
     def draw(self, sheet: Sheet, options: OptionsType) -> Emission:
-        """A picture, whatever it was made from."""
+        """Return a picture of any origin."""
 
 
 def _printable(path: str) -> str:
-    """A path without line breaks, which would end a comment."""
+    """Return a path without line breaks, which would end a comment."""
     return "".join(character if character.isprintable() else " " for character in path)

@@ -1,4 +1,4 @@
-"""What a picture says of the stages of a step with a contract, and of its gates (I32)."""
+"""The boxes of the stages and gates of a step with a contract (I32)."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ LONGEST_COMMAND = 40
 """In characters."""
 
 MOST_PATHS = 4
-"""Of files in a box; the tooltip has all of them."""
+"""The most paths in a box. The tooltip has all of them."""
 
 
 def look_of(task: Task) -> str:
-    """What decides how a box looks: the kind of the task, of a stage which one it is."""
+    """Return the look of a box: the kind of the task, or of the stage."""
     return task.stage if task.kind == "stage" else task.kind
 
 
 def stage_lines(node: Node, contract: Specification) -> Iterator[str]:
-    """What stands in the box of a stage or of a gate of a contract, sentence by sentence."""
+    """Yield the lines in the box of a stage, or of a contract's gate."""
     step, task = contract.steps[node.group], node.task
     if isinstance(task, Gate):
         yield f"gate {node.id}"
@@ -57,7 +57,7 @@ def stage_lines(node: Node, contract: Specification) -> Iterator[str]:
 
 
 def stage_tooltip(node: Node, contract: Specification) -> Iterator[str]:
-    """What is to be read where somebody points at the box of a stage: all of what it is given."""
+    """Yield the lines of a stage's tooltip: everything that the stage is given."""
     step, task = contract.steps.get(node.group), node.task
     if step is None or not isinstance(task, Stage):
         return
@@ -91,7 +91,7 @@ def _paths(paths: tuple[Text, ...]) -> Iterator[str]:
 
 
 def _rules(stage: str, config: Table) -> Iterator[str]:
-    """How many rules the guardrails of a stage have."""
+    """Yield the number of rules in a stage's guardrails."""
     rules = config.get("guardrails", {}).get(stage, {})
     counts = [_count(len(rules.get(key, ())), noun) for key, noun in (("blocklist", "word"), ("patterns", "pattern"))]
     if any(counts):
@@ -103,6 +103,6 @@ def _count(number: int, noun: str) -> str:
 
 
 def _indented(value: object) -> Iterator[str]:
-    """The lines of a JSON value; none of an empty one."""
+    """Yield the lines of a JSON value; none for an empty one."""
     if value:
         yield from json.dumps(value, indent=2, ensure_ascii=False).split("\n")

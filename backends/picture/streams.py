@@ -1,4 +1,4 @@
-"""The data that flows between steps: which answers are read further on, as far as their author named them."""
+"""The data that flows between steps: answers that later steps read, if their author named them."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from compiler.ir.tasks import End, agents_of
 from compiler.ir.texts import Text
 
 MOST_LOOKED_AT = 1_000_000
-"""Of edges: in a program that is larger than anybody draws nothing is said of what flows."""
+"""In edges. A program too large to draw shows no data flow."""
 
 
 class Stream(Struct, frozen=True):
-    """The texts, by the names of their slots, that one box keeps and another one reads."""
+    """The slots, by name, that one box writes and another one reads."""
 
     source: str
     target: str
@@ -26,12 +26,12 @@ class Stream(Struct, frozen=True):
 
     @property
     def lines(self) -> Lines:
-        """The label: the names, each on one line at most."""
+        """The label: the names in lines."""
         return wrapped(", ".join(map(one_line, self.names)))
 
 
 def streams(program: Program) -> Iterator[Stream]:
-    """All that flows, by the order of the boxes that keep it, then of those that read it. Ends may be drawn twice."""
+    """Yield all streams, ordered by the boxes that write, then by those that read. Ends may be drawn twice."""
     if not program.slots:
         return
     kept = {node.id: _kept(node) for node in program.nodes}
@@ -51,7 +51,7 @@ def streams(program: Program) -> Iterator[Stream]:
 
 
 def _kept(node: Node) -> tuple[str, ...]:
-    """The named slots that an answer is kept in."""
+    """Return the named slots that an answer is kept in."""
     effects = (effect for edge in node.edges for effect in edge.effects)
     return tuple(
         dict.fromkeys(
@@ -63,13 +63,13 @@ def _kept(node: Node) -> tuple[str, ...]:
 
 
 def _read(node: Node, above: Mapping[str, frozenset[str]]) -> frozenset[str]:
-    """The slots that an author names in the texts of a node or above them, or asks for on its edges."""
+    """Return the slots that an author names in a node's strings, in its context, or in conditions on its edges."""
     named = _named(texts_of(node)).union(*(above[agent.context] for agent in agents_of(node.task)))
     return named | {test.slot for edge in node.edges for test in edge.guard if isinstance(test, SlotTest)}
 
 
 def _in_contexts(program: Program) -> Mapping[str, frozenset[str]]:
-    """The slots that an author names in each context (I31)."""
+    """Return the slots that an author names in each context (I31)."""
     found: dict[str, frozenset[str]] = {"": frozenset()}
     for context in program.contexts:
         found[context.name] = found[context.after] | _named([context.text])
@@ -81,7 +81,7 @@ def _named(texts: Iterable[Text]) -> frozenset[str]:
 
 
 def _readers(index: Mapping[str, Node], writer: Node, slot: str) -> Collection[str]:
-    """The nodes that a run can come to before anything else is kept in the slot."""
+    """Return the nodes that a run can reach before another value is kept in the slot."""
     pending = [edge.target for edge in writer.edges if any(_is_of(effect, slot) for effect in edge.effects)]
     found: set[str] = set()
     while pending:

@@ -1,4 +1,4 @@
-"""The words of outcomes as a picture and a trace show them, and which of them are good or bad news."""
+"""The words of outcomes in pictures and traces, and whether they are good or bad news."""
 
 from __future__ import annotations
 
@@ -8,28 +8,28 @@ WORDS = {Verdict.PASS.value: "PASS", Verdict.FAIL.value: "FAIL"}
 ANSWERS = {Verdict.PASS.value: "YES", Verdict.FAIL.value: "NO"}
 
 BROKEN = tuple(word for word in UNREAD if word != "none")
-"""The words of answers that something is wrong with; one without a keyword may be as it should."""
+"""The words of broken answers. An answer without a keyword may be intended."""
 
 _GOOD = (Verdict.PASS.value, "yes", "approved")
 _BAD = (Verdict.FAIL.value, "no", "rejected")
 
 
 def spoken(task: Task, word: str) -> str:
-    """A word as it is shown: one that rdc has made in capitals, one that an author has chosen as it is."""
+    """Return a word for display: in capitals if it is rdc's, unchanged if an author chose it."""
     if isinstance(task, Ask) and task.question == "yes_no":
         return ANSWERS.get(word, word)
     return word if is_chosen(task) else word.upper()
 
 
 def is_chosen(task: Task) -> bool:
-    """Whether an author has chosen the words of a task: the options of a question, the keywords of an answer."""
+    """Return whether an author chose the words of a task: a question's options, an answer's keywords."""
     if isinstance(task, Ask):
         return task.question == "select"
     return isinstance(task, Agent | Parallel) and len(alphabet(task)) > len(UNREAD)
 
 
 def verdict_of(task: Task, word: str) -> Verdict | None:
-    """Whether a word is good or bad news; None where only its author knows."""
+    """Return whether a word is good or bad news, or None if only its author knows."""
     if is_chosen(task):
         bad = (*BROKEN, *(task.failing if isinstance(task, Parallel) else ()))
         return Verdict.FAIL if word in bad and not isinstance(task, Ask) else None

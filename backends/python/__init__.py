@@ -1,4 +1,4 @@
-"""The python target: one executable file with the runbook as calls, and the runtime in it or beside it."""
+"""The python target: an executable file with the runbook as calls, and the runtime in it or beside it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from compiler.version import __version__
 
 
 class Tabled(NamedTuple):
-    """What a file holds: the edition of the runtime, the program after the passes, and the table of that."""
+    """The content of a file: the runtime's edition, the program after the passes, and its table."""
 
     edition: str
     program: Program
@@ -33,29 +33,29 @@ class Tabled(NamedTuple):
 
 
 class PythonBackend(Backend[PythonOptions]):
-    """Python 3.9 or newer, standard library only."""
+    """Python 3.9 or newer, with only the standard library."""
 
     name: ClassVar[str] = "python"
-    summary: ClassVar[str] = "one executable Python file without dependencies, resumable"
+    summary: ClassVar[str] = "an executable Python file without dependencies that can resume runs"
     suffix: ClassVar[str] = ".py"
     executable: ClassVar[bool] = True
     options = PythonOptions
     features: ClassVar[frozenset[Feature]] = frozenset(Feature)
 
     def limit(self, options: PythonOptions) -> Limit:
-        """A script carries what needs no journal."""
+        """A script supports everything that needs no journal."""
         if options.runtime != "script":
             return super().limit(options)
         features = frozenset({Feature.COMMANDS, Feature.QUESTIONS})
-        return Limit("a script that keeps nothing", features, "leave out `runtime=script`: that program resumes, too")
+        return Limit("a script without state", features, "remove `runtime=script`")
 
     def render(self, program: Program, options: PythonOptions) -> Emission:
-        """The source text of the file, and the runtime beside it if that is shared."""
+        """Return the source of the file, and the runtime beside it if it is shared."""
         return self.written(*self.tabled(program, options))
 
     def tabled(self, program: Program, options: PythonOptions) -> tuple[Tabled, PythonOptions]:
-        """What a file holds of a program, and the options as far as they count for it."""
-        if program.contract is not None:  # its edition has all that operators can ask for
+        """Return the content of a program's file, and the options that apply to it."""
+        if program.contract is not None:  # its edition always has all operator commands
             options = replace(options, operator="basic")
         if options.runtime == "script":
             edition, program = "script", optimise(program, jumps=False)
@@ -64,7 +64,7 @@ class PythonBackend(Backend[PythonOptions]):
         return Tabled(edition, program, table(program)), options
 
     def written(self, tabled: Tabled, options: PythonOptions) -> Emission:
-        """The file that holds this, and the runtime beside it if that is shared."""
+        """Return the file with this content, and the runtime beside it if it is shared."""
         edition, program, entries = tabled
         called = step_calls(entries) or calls(entries, _headings(program))
         caller = "" if options.caller == "person" else options.caller
@@ -94,7 +94,7 @@ class PythonBackend(Backend[PythonOptions]):
 
 
 def tail(edition: str, kind: str, *, is_shared: bool, caller: str = "") -> str:
-    """Return what follows the document in a program: the line that names the edition, the runtime, and the start."""
+    """Return the part of a program after the document: the edition's line, the runtime, and the start."""
     return tail_py(
         version=__version__,
         kind=kind,
@@ -106,7 +106,7 @@ def tail(edition: str, kind: str, *, is_shared: bool, caller: str = "") -> str:
 
 
 def _headings(program: Program) -> dict[str, str]:
-    """What to write above the first step of each group."""
+    """Return the comment above the first step of each group."""
     titles = {group.id: str(group.title) for group in program.groups}
     found: dict[str, str] = {}
     seen: set[str] = {""}

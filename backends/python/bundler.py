@@ -1,7 +1,7 @@
-"""The bundler: a module of the runtime without annotations and docstrings, as generated programs have it (rule 2).
+"""The bundler: writes a runtime module without annotations and docstrings, for generated programs (rule 2).
 
-It runs when rdc is built and not when a document is compiled: `make golden` writes `parts/`, and a test holds these
-files to what the bundler makes of the modules.
+It runs when rdc is built, not when a document is compiled. `make golden` writes `parts/`, and a test compares these
+files with the bundler's output.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ _SHIM = Path(__file__).parents[2] / "runtime_shim"
 _NOQA = re.compile(r"  # noqa: [A-Z0-9, ]*?(?: \((?P<why>.*)\)| - (?P<reason>.*))?$", re.MULTILINE)
 _COMMENT = re.compile("#.*")
 _RULES = re.compile(r" \((?:[A-Z]\d+|rule \d+)(?:(?:, | and | to )(?:[A-Z]\d+|rule \d+))*\)")
-"""The numbers of rules, which only rdc's own developers can look up."""
+"""Rule numbers, which only rdc's developers can look up."""
 
 
 class _Edit(Struct, frozen=True):
-    """Lines from `first` up to `last`, counted from 0, that are replaced."""
+    """A replacement of the lines from `first` up to `last`, counted from 0."""
 
     first: int
     last: int
@@ -34,14 +34,14 @@ class _Edit(Struct, frozen=True):
 
 
 def parts() -> dict[Path, str]:
-    """The text of each module that is in some edition, by the file that has it."""
+    """Return the text of each module that is part of an edition, by its file."""
     every = (*EDITIONS.values(), *CALLERS.values())
     names = dict.fromkeys((*(name for edition in every for name in edition.modules), *PUBLISH))
     return {part_file(name): part(name) for name in names}
 
 
 def part(name: str) -> str:
-    """The imports that are left of a module, by its dotted name below `runtime_shim`, a blank line, and its text."""
+    """Return a module's remaining imports, an empty line, and its text. The name is relative to `runtime_shim`."""
     path = _SHIM / f"{name.replace('.', '/')}.py"
     source = _NOQA.sub(_why, path.read_text(encoding="utf-8"))
     tree = ast.parse(source)
@@ -55,14 +55,14 @@ def part(name: str) -> str:
 
 
 def _by_source(found: Iterable[tuple[str, str]]) -> Iterator[tuple[str, list[str]]]:
-    """The names that are imported from each module."""
+    """Yield the names that are imported from each module."""
     for source, pairs in groupby(found, key=itemgetter(0)):
         if source:
             yield source, [name for _, name in pairs]
 
 
 def _why(found: re.Match[str]) -> str:
-    """The reason for an exception from the rules of style, which is worth reading; not the exception."""
+    """Return the reason for a `noqa` comment without the comment's code."""
     reason = found["why"] or found["reason"]
     return f"  # {reason}" if reason else ""
 
@@ -72,7 +72,7 @@ def _summary(tree: ast.Module) -> str:
 
 
 def _imports(tree: ast.Module) -> Iterator[tuple[str, str]]:
-    """The imports of Python's library: where each name is from, "" for a module, and the name."""
+    """Yield the imports from Python's library: each module ("" for an import of the module itself), and the name."""
     yield "", "collections"
     for node in tree.body:
         if isinstance(node, ast.Import):
@@ -87,7 +87,7 @@ def _body(source: str, tree: ast.Module) -> str:
     for edit in edits:
         lines[edit.first : edit.last] = edit.lines
     text = re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip("\n")
-    return re.sub(r"\n\n(?=[ @]|def )", "\n", text)  # a function stands right below what is before it
+    return re.sub(r"\n\n(?=[ @]|def )", "\n", text)  # a function starts right below the code before it
 
 
 def _edits(body: Iterable[ast.stmt], lines: list[str]) -> Iterator[_Edit]:
@@ -119,7 +119,7 @@ def _is_of_types(node: ast.stmt) -> bool:
 
 
 def _is_alias(node: ast.stmt) -> bool:
-    """Whether it names a type: nothing mentions it once there are no annotations."""
+    """Return whether a statement names a type. Without annotations, nothing uses it."""
     value = node.value if isinstance(node, ast.Assign) else None
     return isinstance(value, ast.Subscript) and ast.unparse(value.value) in _TYPES
 
@@ -128,7 +128,7 @@ _TYPES = {"dict", "list", "tuple", "Callable", "Union", "Optional", "Mapping", "
 
 
 def _assignment(node: ast.AnnAssign, lines: list[str]) -> list[str]:
-    """An assignment without the type; nothing of one that only says the type."""
+    """Return an assignment without its type, or nothing if it only declares a type."""
     if node.value is None:
         return []
     value, last = node.value, node.end_lineno or 0
@@ -137,7 +137,7 @@ def _assignment(node: ast.AnnAssign, lines: list[str]) -> list[str]:
 
 
 def _definition(node: ast.FunctionDef | ast.ClassDef, lines: list[str]) -> Iterator[_Edit]:
-    """A function or class: its head without types, and what stands in it without docstrings."""
+    """Yield the edits for a function or class: its head without types, its body without docstrings."""
     start = min(one.lineno - len(getattr(one, "decorator_list", ())) for one in node.body[:1]) - 1
     if isinstance(node, ast.FunctionDef):
         head = lines[node.lineno - 1 : start]
@@ -155,7 +155,7 @@ def _definition(node: ast.FunctionDef | ast.ClassDef, lines: list[str]) -> Itera
 
 
 def _tuple(node: ast.ClassDef, lines: list[str]) -> Iterator[_Edit]:
-    """A class of named fields, as a call that names them, or the class of one; its methods stand below its fields."""
+    """Yield the edits for a named tuple, which becomes a call, or a class if it has methods."""
     fields = [each for each in node.body if isinstance(each, ast.AnnAssign)]
     names = " ".join(field.target.id for field in fields if isinstance(field.target, ast.Name))
     defaults = ", ".join(ast.unparse(field.value) for field in fields if field.value)

@@ -1,6 +1,6 @@
-"""The program as calls: one for each step, in the words of the runbook; `runtime_shim/built.py` reads them back.
+"""The program as calls: one for each step, in the runbook's words. `runtime_shim/built.py` reads them back.
 
-A counter is not named where `retry` says it all, nor an end that only one transition leads to.
+The calls don't name a counter that `retry` implies, or an end that only one transition leads to.
 """
 
 from __future__ import annotations
@@ -21,35 +21,35 @@ from runtime_shim.data.implied import implied
 
 INDENT = "    "
 WORDS = ("about", "group", "step", "end", "branch", "go", "retry", "complete", "stop")
-"""What a runbook may call besides the kinds of tasks, in the order in which it takes them."""
+"""Calls in a runbook besides the kinds of tasks, in the order of parameters."""
 
 _OWN = frozenset({"title", "at", "task", "shell", "command", "edges"})
 _OWN_RETRIED = _OWN | {"attempt"}
 _OWN_OF_END = _OWN | {"result", "message"}
 _SAYING_ALL = frozenset({"shell", "ask", "branch"})
-"""Tasks of which nothing is implied."""
+"""Tasks without implied settings."""
 
 _PASS_FAIL = ["pass", "fail"]
 _OUTCOMES = {"pass/fail": {"pass": "on_pass", "fail": "on_fail"}, "yes/no": {"pass": "on_yes", "fail": "on_no"}}
 
 
 class Calls(Struct):
-    """The lines of the function, the names that it calls, and the table as they say it."""
+    """The lines of the function, the names that it calls, and the table behind them."""
 
     lines: list[str]
     used: set[str]
     said: Table
     builder: str = ""
-    """The class whose words these are, where it is not that of a runbook."""
+    """The class with these words, if it isn't the runbook's."""
 
     @property
     def parameters(self) -> list[str]:
-        """The names that the function takes: first those of every runbook, then the kinds of its tasks."""
+        """The function's parameters: words of every runbook first, then the kinds of its tasks."""
         return [*(word for word in WORDS if word in self.used), *sorted(self.used - set(WORDS))]
 
 
 def calls(table: Table, headings: dict[str, str]) -> Calls:
-    """The calls that a table is built of; `headings` stand above steps."""
+    """Return the calls that build a table. `headings` are comments above steps."""
     return _Writer(without_common(table)).write(headings)
 
 
@@ -63,10 +63,10 @@ class _Writer(Struct, dict=True):
         self._has_texts = not all(isinstance(initial, int) for initial in self.table["registers"].values())
         ends = ((name, node) for name, node in nodes.items() if node["task"] == "end")
         self._unshared = {name for name, node in ends if not (node["edges"] or node["title"] or users[name] > 1)}
-        """Ends that one transition at most leads to, so that they need no name."""
+        """Ends with at most one transition, which need no name."""
         self._taken: set[str] = set()
         self._said: set[str] = set()
-        """Ends that were written where the run goes there, and so need no call of their own."""
+        """Ends that are written in a transition, and so need no separate call."""
 
     def write(self, headings: dict[str, str]) -> Calls:
         lines: list[str] = []
@@ -113,17 +113,17 @@ class _Writer(Struct, dict=True):
         )
 
     def _counted(self) -> set[str]:
-        """The counters of attempts that calls of `retry` stand for."""
+        """Return the attempt counters that calls of `retry` imply."""
         return {self.table["nodes"][name]["attempt"] for name in self._retried}
 
     @cached_property
     def _retried(self) -> set[str]:
-        """The steps whose retries are those that `retry` stands for."""
+        """The steps whose retries `retry` can express."""
         nodes = self.table["nodes"].items()
         return {name for name, node in nodes if "attempt" in node and self._retries(name, node)}
 
     def _node(self, name: str, node: Table) -> list[str]:
-        """The call for a step, a branch, or an end that is not written at the transition to it."""
+        """Return the call for a step, a branch, or an end that is not written in a transition."""
         self._taken.add(name)
         task = node["task"]
         if task == "end":
@@ -157,7 +157,7 @@ class _Writer(Struct, dict=True):
         return self._call("end", head, [*titled, *settings_of(more), *self._transitions(name, node, 0)])
 
     def _retries(self, name: str, node: Table) -> bool:
-        """Whether its retries are those that `retry` stands for: a transition back, and a reset on each one out."""
+        """Return whether `retry` can express a step's retries: an edge back to it, and a reset on each other edge."""
         counter = f"{name} retries"
         if node["attempt"] != counter or self.table["registers"][counter] != 0:
             return False
@@ -166,7 +166,7 @@ class _Writer(Struct, dict=True):
         return any(times) and all(bool(many) or reset for many, reset in zip(times, resets, strict=True))
 
     def _clears(self, name: str, node: Table) -> list[str]:
-        """The texts that all transitions of a step clear first."""
+        """Return the variables that all transitions of a step clear first."""
         if name in self._retried or node["task"] == "end":
             return []
         effects = [edge["do"] for edge in node["edges"] if "do" in edge]
@@ -176,10 +176,10 @@ class _Writer(Struct, dict=True):
         return [found[0][0] for found in takewhile(lambda found: found[0][1:] == ["clear", []], alike)]
 
     def _transitions(self, name: str, node: Table, clears: int) -> list[str]:
-        """Where the run goes from a step, as settings of its call; `clears` says so many effects of each edge."""
+        """Return a step's transitions as settings of its call, without the first `clears` effects."""
         known = _OUTCOMES.get(node.get("question", ""), _OUTCOMES["pass/fail"])
         edges = node["edges"]
-        if [edge.get("on") for edge in edges] == _PASS_FAIL:  # as nearly always
+        if [edge.get("on") for edge in edges] == _PASS_FAIL:  # true for almost all steps
             return [f"{known[edge['on']]}={self._one(name, edge, clears)}" for edge in edges]
         runs = groupby(edges, lambda edge: edge.get("on"))
         transitions = [(word, self._transition(name, list(run), clears)) for word, run in runs]
@@ -200,7 +200,7 @@ class _Writer(Struct, dict=True):
         return settings
 
     def _transition(self, name: str, edges: list[Table], clears: int) -> str:
-        """The transitions of one outcome: the first one whose conditions hold is taken."""
+        """Return the transitions of one outcome. A run takes the first one whose conditions hold."""
         if len(edges) == 1:
             return self._one(name, edges[0], clears)
         if name in self._retried and (times := _times(name, edges[0])):
@@ -213,7 +213,7 @@ class _Writer(Struct, dict=True):
     def _one(self, name: str, edge: Table, clears: int) -> str:
         target, says = edge["go"], edge["says"]
         shown = f"{literal(target)}, {literal(says)}" if says else literal(target)
-        if "do" not in edge and "if" not in edge and target not in self._unshared:  # as nearly always
+        if "do" not in edge and "if" not in edge and target not in self._unshared:  # true for almost all edges
             self.used.add("go")
             return f"go({shown})"
         do = edge.get("do", [])
@@ -231,7 +231,7 @@ class _Writer(Struct, dict=True):
         return f"go({', '.join([shown, *(f'{key}={literal(value)}' for key, value in guards.items() if value)])})"
 
     def _end(self, name: str, edge: Table, do: list[Any]) -> str:
-        """The end to which an edge leads, where it needs no name."""
+        """Return the end that an edge leads to, if it needs no name."""
         target = edge["go"]
         node = self.table["nodes"][target]
         word = node["result"]
@@ -256,12 +256,12 @@ class _Writer(Struct, dict=True):
 
 
 def _question_of(transitions: list[str]) -> str:
-    """The question that the transitions of a call tell, as the builder reads them."""
+    """Return the question that a call's transitions imply for the builder."""
     return "yes/no" if any(one.startswith(("on_yes=", "on_no=")) for one in transitions) else "pass/fail"
 
 
 def call_lines(word: str, head: list[str], settings: list[str]) -> list[str]:
-    """A call on one line if it fits, else with a line for each setting."""
+    """Return a call on one line if it fits, or with one line for each setting."""
     whole = f"{INDENT}{word}({', '.join([*head, *settings])})"
     if len(whole) <= WIDEST and "\n" not in whole:
         return [whole]
@@ -270,7 +270,7 @@ def call_lines(word: str, head: list[str], settings: list[str]) -> list[str]:
 
 
 def settings_of(values: Table) -> list[str]:
-    """The settings of a call, a text for each."""
+    """Return the settings of a call as strings."""
     return [
         f"{key}={prose(value) if isinstance(value, str) else laid_out(value, 8, len(key))}"
         for key, value in values.items()
@@ -278,12 +278,12 @@ def settings_of(values: Table) -> list[str]:
 
 
 def _named(texts: Table) -> Table | list[str]:
-    """The texts of a program and what they are at first; only their names, where that is nothing."""
+    """Return a program's variables with their initial values, or only their names if no value is set."""
     return texts if any(value is not None for value in texts.values()) else list(texts)
 
 
 def _is_kept(effect: list[Any]) -> bool:
-    """Whether an effect keeps an answer, or a field of it."""
+    """Return whether an effect keeps an answer or one of its fields."""
     match effect:
         case [_, "keep", ["answer"] | ["field", str()]]:
             return True
@@ -292,13 +292,13 @@ def _is_kept(effect: list[Any]) -> bool:
 
 
 def _kept(effect: list[Any]) -> str | list[str]:
-    """The text that keeps an answer; with the field, where it is one of the answer."""
+    """Return the variable that keeps an answer, with the field if only that is kept."""
     slot, _, what = effect
     return slot if what == ["answer"] else [slot, what[1]]
 
 
 def _times(name: str, edge: Table) -> int:
-    """How often an edge goes round to its own step before it gives up; 0 if it is no such edge."""
+    """Return how often an edge retries its step, or 0 for another edge."""
     counter = f"{name} retries"
     tests = edge.get("if", [])
     if edge["go"] != name or edge.get("do") != [[counter, "+", 1]] or len(tests) != 1:
@@ -308,7 +308,7 @@ def _times(name: str, edge: Table) -> int:
 
 
 def _free(name: str) -> Iterator[str]:
-    """The names for a further end of a step."""
+    """Yield names for further ends of a step."""
     yield name
     number = 2
     while True:

@@ -1,4 +1,4 @@
-"""What steps of a program need not say: what follows from others, and what goes for every step and is said once.
+"""Omits from steps what other settings imply, and states once what applies to all steps.
 
 `runtime_shim/data/shared.py` adds both again.
 """
@@ -16,13 +16,13 @@ from backends.remarks import listed
 _CALLING = ("shell", "agent", "tool", "parallel")
 _TEXTS = ("title", "prompt", "block", "command", "message", "reason", "arguments", "options", "entries")
 _KEYS = ("texts", "placeholders", "outputs", "edges")
-"""What steps say only where it differs."""
+"""Settings that steps have only where they differ."""
 
 
 def without_common(table: Table) -> Table:
-    """The table whose steps say only what differs; `values` are the outputs that go for all commands."""
+    """Return the table whose steps have only differences. `outputs` are those of all commands."""
     if all(isinstance(initial, int) for initial in table["registers"].values()):
-        return table  # as most are: no texts, so nothing goes for every step
+        return table  # true for most tables: no variables, so nothing applies to every step
     values = _common_values(table)
     names = [] if values is None else [*_inputs(table), *values]
     registers = {name: initial for name, initial in table["registers"].items() if name not in names}
@@ -39,7 +39,7 @@ def without_common(table: Table) -> Table:
 
 
 def _shared(table: Table, known: Table) -> Table:
-    """The other marks that stand for the same in each of several steps."""
+    """Return the other marks that mean the same in several steps."""
     places: dict[str, list[Any]] = {}
     for item in (*table["nodes"].values(), *table.get("groups", {}).values()):
         for mark, place in item.get("placeholders", {}).items():
@@ -49,15 +49,15 @@ def _shared(table: Table, known: Table) -> Table:
 
 
 def explained(table: Table, found: Table) -> Iterator[str]:
-    """Sentences on what steps do not say for themselves, which `found` is the table without."""
+    """Yield sentences about the settings that `found` omits from the table."""
     if "placeholders" in found:
-        yield "The `placeholders` of `about` apply to each text that contains them."
+        yield "The `placeholders` of `about` apply to every string that contains them."
     if len(found["registers"]) == len(table["registers"]):
         return
     kinds = [f"`{kind}`" for kind in ("inputs", "outputs") if found.get(kind)]
-    yield f"{listed(kinds)} are environment variables of each command; texts contain them as `{{{{NAME}}}}`."
+    yield f"{listed(kinds)} are environment variables of each command, and `{{{{NAME}}}}` in strings."
     if "outputs" in found:
-        yield "Each command can set all `outputs`, in the file $RDC_OUTPUT."
+        yield "Each command can set all `outputs` in the file $RDC_OUTPUT."
 
 
 def _inputs(table: Table) -> list[str]:
@@ -65,7 +65,7 @@ def _inputs(table: Table) -> list[str]:
 
 
 def _common_values(table: Table) -> list[str] | None:
-    """The outputs of most commands that see all inputs and outputs as variables; None where most steps see none."""
+    """Return the outputs of most commands that see all inputs and outputs, or None if most steps see none."""
     inputs, votes = _inputs(table), Counter[tuple[str, ...]]()
     calling = [node for node in table["nodes"].values() if node["task"] in _CALLING]
     for node in calling:
@@ -88,7 +88,7 @@ def _but(node: Table, *keys: str) -> Table:
 
 
 def _node(node: Table, names: Sequence[str], values: Sequence[str], marks: Table) -> Table:
-    """A step without what goes for all."""
+    """Return a step without the settings of all steps."""
     said, edges = _but(node, *_KEYS), node["edges"]
     texts, kept = node.get("texts", {}), _kept(node)
     if node["task"] in _CALLING and texts != _same(names):
@@ -103,7 +103,7 @@ def _node(node: Table, names: Sequence[str], values: Sequence[str], marks: Table
 
 
 def _kept(node: Table) -> list[str] | None:
-    """The outputs that each transition of a step keeps first, in this order; None where its transitions differ."""
+    """Return the outputs that each transition of a step keeps first, in order, or None if they differ."""
     values, edges = node.get("outputs", []), node["edges"]
     firsts = [edge.get("do", [])[: len(values)] for edge in edges]
     kept = [name for name in map(_value_kept, firsts[0] if firsts else []) if name]
@@ -112,7 +112,7 @@ def _kept(node: Table) -> list[str] | None:
 
 
 def _value_kept(effect: list[Any]) -> str:
-    """The name of the output that an effect keeps, "" if it keeps none."""
+    """Return the name of the output that an effect keeps, or ""."""
     match effect:
         case [_, "keep", ["output", str(name)]]:
             return name
@@ -121,10 +121,10 @@ def _value_kept(effect: list[Any]) -> str:
 
 
 def _placeholders(node: Table, known: Table) -> Table:
-    """The marks of a step but those that all steps see; None for what only looks like such a mark."""
+    """Return the marks of a step that not all steps see; None for a string that only looks like a mark."""
     marks, shown = node.get("placeholders", {}), str([node.get(key) for key in _TEXTS])
     common = {mark: place for mark, place in known.items() if mark in shown}
-    # Of two marks that begin alike the first one counts, so their order has to stay.
+    # The first of two marks with the same start counts, so their order must stay.
     is_ordered = any(one.startswith(other) for one, other in permutations(marks, 2))
     said = {mark: place for mark, place in marks.items() if is_ordered or common.get(mark) != place}
     said |= {mark: None for mark in common if mark not in marks}

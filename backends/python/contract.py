@@ -1,4 +1,4 @@
-"""The contract of a program as the runtime reads it: `runtime_shim/contract.py` reads it from the other side (I32)."""
+"""The contract of a program in the runtime's format. `runtime_shim/contract.py` reads it (I32)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from compiler.ir.program import Program
 
 
 def contract_table(program: Program, slots: Container[str]) -> dict[str, Any]:
-    """The workflow, the configuration, and the specification of each step with marks for its references."""
+    """Return the workflow, the configuration, and each step's specification with marks for its references."""
     contract = program.contract
     if contract is None:
         return {}

@@ -1,4 +1,4 @@
-"""The editions of the runtime as texts, and which one a program needs (rule 2)."""
+"""The editions of the runtime as text, and the choice of a program's edition (rule 2)."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from runtime_shim.editions import CALLERS, EDITIONS, PUBLISH
 
 
 def optimised(program: Program, *, is_full: bool) -> tuple[str, Program]:
-    """The smallest edition for a program, and the program after the passes, with its jumps if that edition has them.
+    """Return the smallest edition for a program, and the program after the passes, with jumps if the edition has them.
 
-    Passes only take things away, so an edition without jumps that is enough before them is enough after them.
+    Passes only remove things. So an edition without jumps that is enough before them is enough after them.
     """
     edition = edition_of(program, is_full=is_full)
     if has_jumps(edition):
@@ -31,7 +31,7 @@ def optimised(program: Program, *, is_full: bool) -> tuple[str, Program]:
 
 
 def edition_of(program: Program, *, is_full: bool) -> str:
-    """The name of the smallest edition with what a program needs."""
+    """Return the name of the smallest edition that a program needs."""
     if program.contract is not None:
         return "contract"
     has_agents = any(type(node.task) in _CALLED for node in program.nodes)
@@ -45,7 +45,7 @@ _CALLED = (Agent, Tool, Parallel)
 
 
 def _needs_values(node: Node) -> bool:
-    """Whether the edition `commands` lacks what a step has: limits, variables, gates, other questions than two."""
+    """Return whether a step needs more than the edition `commands`: limits, variables, gates, other questions."""
     if node.settings.delay or node.settings.timeout is not None:
         return True
     task = node.task
@@ -57,49 +57,49 @@ def _needs_values(node: Node) -> bool:
 
 
 def has_jumps(edition: str) -> bool:
-    """Whether operators can move a run to another step."""
+    """Return whether an edition lets operators move a run to another step."""
     return "operator.moving.Moving" in EDITIONS[edition].extensions
 
 
 @cache
 def runtime(name: str) -> str:
-    """The text of an edition: its modules, and what takes part in runs."""
+    """Return the text of an edition: its modules and extensions."""
     edition = EDITIONS[name]
     classes = ", ".join(each.rpartition(".")[2] for each in edition.extensions)
     listed = "\n".join(wrap(classes, 112, initial_indent="    ", subsequent_indent="    "))
-    extensions = f"\nEXTENSIONS = (\n{listed},\n)  # in the order in which they take part\n" if listed else ""
+    extensions = f"\nEXTENSIONS = (\n{listed},\n)  # in the order in which they run\n" if listed else ""
     head = f"# {MARK} {__version__} for its programs: edition {name}.\n"
     return f"{head}{joined(edition.modules)}{extensions}"
 
 
 @cache
 def runtime_for(caller: str) -> str:
-    """The text that a program has beside its edition, where the file of another target calls it."""
+    """Return the text of the file that a calling target needs beside a program's edition."""
     part = CALLERS[caller]
     classes = "".join(f", {each.rpartition('.')[2]}" for each in part.extensions)
-    head = f"# {MARK} {__version__} for its programs: what {caller} calls.\n"
+    head = f"# {MARK} {__version__} for its programs: the part that {caller} calls.\n"
     return f"{head}{joined(part.modules)}" + (f"\nEXTENSIONS = (*EXTENSIONS{classes})\n" if classes else "")
 
 
 PUBLISHER = "publish"
-"""The name of the text that publishes what a run has left on GitHub, which no program has."""
+"""The name of the script that publishes a run's output on GitHub. It is not part of programs."""
 
 
 @cache
 def publisher() -> str:
-    """The text that publishes the last output of a run, or what was changed."""
-    return f"# {MARK} {__version__} for its workflows: what publishes.\n{joined(PUBLISH)}"
+    """Return the script that publishes a run's last output, or the agents' changes."""
+    return f"# {MARK} {__version__} for its workflows: the part that publishes.\n{joined(PUBLISH)}"
 
 
 def text_of(name: str) -> str:
-    """The text of an edition, for a caller, or that publishes."""
+    """Return the text of an edition, of a caller's part, or of the publishing script."""
     if name == PUBLISHER:
         return publisher()
     return runtime(name) if name in EDITIONS else runtime_for(name)
 
 
 def shared_files(edition: str, caller: str = "") -> dict[str, str]:
-    """The files beside a program, in order: a name tells what the file holds, so another is never in its place."""
+    """Return the files beside a program, in order. Each name contains a hash of the content."""
     texts = {f"runtime_{edition}": runtime(edition)}
     if caller:
         texts[caller] = runtime_for(caller)
@@ -113,7 +113,7 @@ def runtime_sha256(name: str) -> str:
 
 
 def joined(names: Sequence[str]) -> str:
-    """The text of some modules, by their dotted names below `runtime_shim`; each imports only from those before it."""
+    """Return the joined text of modules of `runtime_shim`. Each may import only from those before it."""
     plain: set[str] = set()
     named: dict[str, set[str]] = {}
     bodies = []
@@ -131,5 +131,5 @@ def joined(names: Sequence[str]) -> str:
 
 
 def part_file(name: str) -> Path:
-    """The file with the text of a module, which `backends/python/bundler.py` writes."""
+    """Return the file with a module's text, which `backends/python/bundler.py` writes."""
     return Path(__file__).parent / "parts" / f"{name}.txt"

@@ -1,4 +1,4 @@
-"""The effects of edges and of an operator's jumps as the runtime reads them."""
+"""The effects of edges and of an operator's jumps, in the runtime's format."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from compiler.ir.edges import Add, AtLeast, Clear, Effect, Keep, Reset, Set
 
 
 def effect_table(effect: Effect) -> list[Any]:
-    """An effect as a list: what it changes, how, and by what."""
+    """Return an effect as a list: its target, its kind, and its value."""
     match effect:
         case Set(register, value):
             return [register, "=", value]

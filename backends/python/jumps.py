@@ -1,7 +1,7 @@
-"""The operator's jumps as the runtime reads them: only those that it cannot tell by itself (I27).
+"""The operator's jumps in the runtime's format: only those that the runtime cannot find itself (I27).
 
-By itself it goes to the step that is named, and to the first step whose name begins with that of a group, as those of
-Rundown do (`2.1` and `2/lint.runbook.md/1` are in `2`).
+On its own, it goes to the named step, or to the first step whose name starts with a group's name, as in Rundown (`2.1`
+and `2/lint.runbook.md/1` are in `2`).
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ _END = Regex(r"[./]")
 
 
 def jumps(program: Program, resets: Collection[str]) -> dict[str, Any]:
-    """What a jump to or into a group does (`enter`), the outer groups first, and who stands there (`within`).
+    """Return the effects of jumps into groups (`enter`), outer groups first, and the groups' members (`within`).
 
-    `to` has the jumps that do something else, `scopes` those that no edge resets. In a group that is not in `within`
-    stand those whose names begin with its name.
+    `to` has the jumps that do something else, `scopes` those that no edge resets. A group that is not in `within`
+    contains the steps whose names start with its name.
     """
     if not program.jumps and not program.groups:
-        return {}  # to each step the runtime goes by itself
+        return {}  # the runtime finds each step itself
     written = {jump.id: _effective(jump) for jump in program.jumps}
     enter = _entered(program, written.values())
     inside = _inside(program, enter)
@@ -52,7 +52,7 @@ def jumps(program: Program, resets: Collection[str]) -> dict[str, Any]:
 
 
 class _Told:
-    """What `runtime_shim/moving.py` makes of the name of a step or group that `to` does not have."""
+    """The jumps that `runtime_shim/moving.py` derives from a name that is not in `to`."""
 
     def __init__(
         self, program: Program, enter: Mapping[str, tuple[Effect, ...]], within: Mapping[str, list[str]]
@@ -70,7 +70,7 @@ class _Told:
         self._named = {*nodes}
 
     def jump(self, name: str) -> Jump:
-        """Where the runtime goes: to the step of this name, else to the first of the group, which starts over."""
+        """Return the runtime's jump: to the step of this name, or to the first step of the group, which starts over."""
         groups = {begin for begin in _beginnings(name) if begin in self._enter and begin not in self.within}
         groups |= self._around.get(name, set())
         around = tuple(Entering(group, self._enter[group]) for group in sorted(groups, key=self._order.__getitem__))
@@ -80,7 +80,7 @@ class _Told:
 
 
 def _unlike_names(program: Program, within: dict[str, list[str]]) -> dict[str, list[str]]:
-    """The groups in which others stand than those whose names begin with the name of the group."""
+    """Return the groups with members whose names don't start with the group's name."""
     if not within:
         return {}
     named: dict[str, list[str]] = {group: [] for group in within}
@@ -92,12 +92,12 @@ def _unlike_names(program: Program, within: dict[str, list[str]]) -> dict[str, l
 
 
 def _beginnings(name: str) -> Iterator[str]:
-    """What stands before each `.` and `/` of a name."""
+    """Yield the part of a name before each `.` and `/`."""
     return (name[: found.start()] for found in _END.finditer(name))
 
 
 def _entered(program: Program, found: Iterable[Jump]) -> dict[str, tuple[Effect, ...]]:
-    """The groups in which something starts over where a jump comes into them, the outer ones first."""
+    """Return the groups in which a jump resets something, outer groups first."""
     effects: dict[str, tuple[Effect, ...]] = {}
     for jump in found:
         for item in jump.entering:
@@ -113,7 +113,7 @@ def _entered(program: Program, found: Iterable[Jump]) -> dict[str, tuple[Effect,
 
 
 def _effective(jump: Jump) -> Jump:
-    """The jump without groups in which nothing starts over."""
+    """Return the jump without groups in which it resets nothing."""
     return replace(jump, entering=tuple(item for item in jump.entering if item.effects))
 
 
@@ -123,7 +123,7 @@ def _jump(jump: Jump) -> dict[str, Any]:
 
 
 def _inside(program: Program, groups: Collection[str]) -> dict[str, list[str]]:
-    """The nodes that stand in each of some groups, however deep."""
+    """Return the nodes in each of some groups, at any depth."""
     inside: dict[str, list[str]] = {group: [] for group in groups}
     if not inside:
         return {}

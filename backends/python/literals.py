@@ -1,4 +1,4 @@
-"""Texts of a document as Python source."""
+"""A document's strings as Python source."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ WIDEST = 120
 
 
 def literal(value: object, indent: int = 0) -> str:
-    """A value as a Python expression that stands at `indent` spaces; a text of several lines has a literal for each.
+    """Return a value as a Python expression at an indent. A string of several lines has a literal for each line.
 
-    Empty lines at its ends are no lines of their own. `repr` escapes whatever does not print, the marks that reverse a
-    text's direction included, so that what a reviewer sees is what runs.
+    Empty lines at its ends have no separate literal. `repr` escapes invisible characters, including marks that reverse
+    the direction of text, so a reviewer sees what runs.
     """
     if isinstance(value, str):
-        if value.isprintable() and '"' not in value and "\\" not in value:  # nearly all are so
+        if value.isprintable() and '"' not in value and "\\" not in value:  # true for almost all strings
             return f'"{value}"'
         return _text(value, indent) if "\n" in value.strip("\n") else _quoted(value)
     if isinstance(value, list):
@@ -27,35 +27,35 @@ def literal(value: object, indent: int = 0) -> str:
 
 
 def on_one_line(items: list[object]) -> str:
-    """A list on one line, whatever stands in its texts."""
+    """Return a list on one line."""
     return f"[{', '.join(_quoted(item) if isinstance(item, str) else literal(item) for item in items)}]"
 
 
 def prose(text: str, indent: int = 8) -> str:
-    """A text as a setting of a call: raw, on lines of its own, as it was written, if Python then reads exactly that.
+    """Return a string as a setting of a call: raw and unchanged on separate lines, if Python then reads exactly that.
 
-    A text that begins with a line end is framed by two more, since the reader takes a frame away.
+    A string that starts with a line break gets a frame of two more, which the reader removes.
     """
     if "\n" not in text:
-        if text.isprintable() and '"' not in text and "\\" not in text:  # as most are
+        if text.isprintable() and '"' not in text and "\\" not in text:  # true for most strings
             return f'"{text}"'
         shown = _quoted(text)
         if text in shown:
             return shown
     if text.replace("\t", "").replace("\n", "").isprintable():
         for quotes in ('"""', "'''"):
-            if quotes not in text:  # nor can one begin at the end of the text: the frame stands between
+            if quotes not in text:  # none can start at the end of the string, because of the frame
                 return f"r{quotes}\n{text}\n{quotes}"
     return literal(framed(text), indent)
 
 
 def framed(value: Any) -> Any:  # noqa: ANN401 (a text, or any other setting)
-    """A text as Python reads it from a call: the reader takes a frame away from one that begins with a line end."""
+    """Return a string for a call. One that starts with a line break gets a frame, which the reader removes."""
     return f"\n{value}\n" if isinstance(value, str) and value.startswith("\n") else value
 
 
 def laid_out(value: object, indent: int, begun: int = 0) -> str:
-    """A value as a Python expression, with a line for each item where one line, so far begun, is too short for all."""
+    """Return a value as a Python expression, on one line if it fits, or with a line for each item."""
     whole = literal(value)
     if "\n" not in whole and indent + begun + len(whole) < WIDEST:
         return whole
@@ -69,13 +69,13 @@ def laid_out(value: object, indent: int, begun: int = 0) -> str:
 
 
 def broken(opening: str, items: list[str], closing: str, indent: int) -> str:
-    """Items on a line for each."""
+    """Return items with a line for each."""
     inner = " " * (indent + 4)
     return opening + "\n" + "".join(f"{inner}{item},\n" for item in items) + " " * indent + closing
 
 
 def _enclosed(opening: str, items: list[str], closing: str, indent: int) -> str:
-    """Items on one line, or on a line for each where one of them has several."""
+    """Return items on one line, or with a line for each if one has several lines."""
     whole = opening + ", ".join(items) + closing
     if "\n" not in whole:
         return whole
@@ -90,10 +90,10 @@ def _text(text: str, indent: int) -> str:
 
 
 def _quoted(text: str) -> str:
-    """`repr` with double quotes where that costs no escape."""
+    """Return `repr`, with double quotes if they need no escape."""
     if '"' in text:
         return repr(text)
-    if "\\" not in text and text.isprintable():  # as nearly all are
+    if "\\" not in text and text.isprintable():  # true for almost all strings
         return f'"{text}"'
     shown = repr(text)
     return f'"{shown[1:-1]}"' if shown[0] == "'" else shown

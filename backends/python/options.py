@@ -8,27 +8,27 @@ from backends.options.fields import Options
 
 
 class PythonOptions(Options, frozen=True):
-    """The options of the python target; the default is one file that needs no other."""
+    """The options of the python target. By default, a program is a single file."""
 
     runtime: Annotated[
         Literal["bundled", "shared", "script"],
-        "Whether the runtime is part of the program, or a file beside it that several programs share; "
-        "`script` is a short one that keeps nothing, and so resumes nothing.",
+        "Whether the runtime is part of the program (`bundled`), or a separate file for several programs "
+        "(`shared`). `script` is a short program without state, which cannot resume runs.",
     ] = "bundled"
     operator: Annotated[
         Literal["full", "basic"],
-        "Whether the program can do what operators ask for besides: goto, logs, notices and more.",
+        "Whether the program has all operator commands: goto, logs, notifications and more.",
     ] = "basic"
 
     caller: Annotated[
         Literal["person", "make", "github"],
-        "What calls the program: with `make` or `github`, a file beside it reads what these give, and "
-        "hints are in their words. Makefiles and workflows come with such programs.",
+        "Who calls the program. With `make` or `github`, a separate file reads their values, and hints show their "
+        "commands. rdc sets this for the programs of Makefiles and workflows.",
     ] = "person"
 
     def check(self) -> None:
-        """A caller has a file beside the program, and a script has no operator."""
+        """Check that a caller has a separate runtime, and that a script has no operator commands."""
         if self.caller != "person" and self.runtime != "shared":
-            raise ValueError(f"what {self.caller} needs is beside the program, as its runtime: add `runtime: shared`")
+            raise ValueError(f"`caller: {self.caller}` needs a separate runtime; add `runtime: shared`")
         if self.runtime == "script" and self.operator == "full":
-            raise ValueError("a script keeps nothing that operators could look at: leave out `operator: full`")
+            raise ValueError("a script has no operator commands; remove `operator: full`")

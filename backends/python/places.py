@@ -1,4 +1,4 @@
-"""What stands for the marks in texts, as the runtime reads it (M5, I6)."""
+"""The values of marks in strings, in the runtime's format (M5, I6)."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ Table = dict[str, Any]
 
 
 def placeholders(marks: Marks, slots: Container[str]) -> Table:
-    """What stands for each mark in the texts of a step, a group or a contract."""
+    """Return the value of each mark in a step, group or contract."""
     found = {mark: _place(reference, slots) for mark, reference in marks.references.items()}
     return {"placeholders": found} if found else {}
 
 
 def _place(reference: Reference, slots: Container[str]) -> str | list[str]:
-    """The counter of a reference; for others also what stands before and behind its value, and what without one."""
+    """Return a reference's counter, or a list that also has the strings around its value and its missing value."""
     found = around(reference, slots)
     return found if reference.register in slots or any(found[1:]) else reference.register
 
 
 def around(reference: Reference, slots: Container[str]) -> list[str]:
-    """A reference as a list: its register, the texts around its value, and the one that stands there without one."""
+    """Return a reference as a list: its register, the strings around its value, and the string if it has none."""
     missing = reference.missing if reference.register in slots else ""
     return [reference.register, reference.before, reference.after, missing]

@@ -1,6 +1,7 @@
-"""What a Python program is, told from its text: nothing of it is executed.
+"""Checks from its text what a Python program does. Nothing in it is executed.
 
-A program is its author's part, one function of calls with literals, and a tail that this version can write again.
+A program has its author's part, which is one function of calls with literals, and a tail that this version can write
+again.
 """
 
 from __future__ import annotations
@@ -20,16 +21,16 @@ from compiler.regex import Regex
 from runtime_shim.editions import CALLERS, EDITIONS
 
 RULER = "# " + "-" * 117
-"""The line above and below the line that names the edition."""
+"""The line above and below the line with the edition's name."""
 
 KNOWN = frozenset({*WORDS, "ask", "confirm", "input", "select", "agent", "tool", "parallel", "gate", "stage"})
-"""All that a document may call."""
+"""All functions that a document may call."""
 
 ALLOWED = (
     ast.FunctionDef, ast.arguments, ast.arg, ast.Expr, ast.Call, ast.Name, ast.Load, ast.keyword, ast.Constant,
     ast.List, ast.Dict, ast.UnaryOp, ast.USub,
 )  # fmt: skip
-"""All that a document is made of."""
+"""All syntax that a document may have."""
 
 _BOUNDARY = f"\n\n\n{RULER}\n# The runtime of rdc "
 _EDITION = Regex(r"(?:(?!, edition ).){1,40}, edition ([a-z]{1,20}) \(sha256 [0-9a-f]{64}\)\.\n")
@@ -39,20 +40,20 @@ _PATH_LINE = "    del sys.path[0]"
 
 
 class Problem(Struct, frozen=True):
-    """Why a program is not what rdc writes, and in which line, counted from 1."""
+    """Why a program is not what rdc writes, with the line number, counted from 1."""
 
     line: int
     message: str
 
 
 def split(text: str) -> tuple[str, str] | None:
-    """Return the author's part and the rest from the line above the edition; None without an edition."""
+    """Return the author's part, and the rest from the line above the edition; None without an edition."""
     before, boundary, after = text.rpartition(_BOUNDARY)
     return (before + "\n\n\n", boundary[3:] + after) if boundary else None
 
 
 def runtime_in(text: str) -> str:
-    """Return the runtime in a program of any version, or the whole text, if it is a saved runtime."""
+    """Return the runtime in a program of any version, or the whole text if it is a saved runtime."""
     parts = split(text)
     if parts is None:
         return text
@@ -63,10 +64,10 @@ def runtime_in(text: str) -> str:
 
 
 def proof(text: str) -> str | Problem:
-    """Return the edition of a program of this version that has only calls above it, or the first problem."""
+    """Return the edition of a program of this version with only calls above it, or the first problem."""
     parts = split(text)
     if parts is None:
-        return Problem(1, "no line says where the runtime begins")
+        return Problem(1, "the line that starts the runtime is missing")
     head, rest = parts
     function = _author_part(head)
     if isinstance(function, Problem):
@@ -74,27 +75,27 @@ def proof(text: str) -> str | Problem:
     found = _EDITION.match(rest, len(RULER) + 1 + len("# The runtime of rdc "))
     line = head.count("\n") + 1
     if found is None or found[1] not in EDITIONS:
-        return Problem(line + 1, "this version of rdc has no such edition")
+        return Problem(line + 1, "this version of rdc does not have this edition")
     wanted = [tail(found[1], function.name, is_shared=False)]
     wanted += [tail(found[1], function.name, is_shared=True, caller=caller) for caller in ("", *CALLERS)]
     if rest in wanted:
         return found[1]
     closest = max((first_difference(rest, each) for each in wanted), default=1)
-    return Problem(line + closest - 1, f"this is not edition {found[1]}")
+    return Problem(line + closest - 1, f"this line differs from edition {found[1]}")
 
 
 def needed(text: str, edition: str) -> dict[str, str]:
-    """Return the files that a program which was proven needs beside it, by their names."""
+    """Return the files that a proven program needs, by their names."""
     _, rest = split(text) or ("", "")
     files = {name: each for caller in ("", *CALLERS) for name, each in shared_files(edition, caller).items()}
     return {name: each for name, each in files.items() if f'\n    "{name}": "' in rest[:2000]}
 
 
 def shared_runtime(text: str) -> str | None:
-    """Return what a text is that programs share, or None."""
+    """Return a description of a shared runtime file, or None for any other file."""
     editions = (f"edition {name}" for name in EDITIONS if runtime(name) == text)
-    callers = (f"what {name} calls programs by" for name in CALLERS if runtime_for(name) == text)
-    others = ["what publishes for workflows"] if publisher() == text else []
+    callers = (f"the part that {name} calls" for name in CALLERS if runtime_for(name) == text)
+    others = ["the part that publishes for workflows"] if publisher() == text else []
     return next(chain(editions, callers, others), None)
 
 
@@ -106,16 +107,16 @@ def first_difference(one: str, other: str) -> int:
 
 
 def _author_part(head: str) -> ast.FunctionDef | Problem:
-    """The function of the document, or what else is there."""
+    """Return the document's function, or the first problem."""
     if not head.startswith(_FIRST):
-        return Problem(1, "the first two lines are not those that rdc writes")  # the second could be `coding: utf-7`
+        return Problem(1, "the first two lines are not the ones that rdc writes")  # the second could be `coding: utf-7`
     for number, line in enumerate(head.split("\n"), 1):
         if not line.replace("\t", "").isprintable():
-            return Problem(number, "a character that cannot be shown")
+            return Problem(number, "this line has an invisible character")
     try:
         body = ast.parse(head, feature_version=(3, 9)).body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        return Problem(getattr(error, "lineno", None) or 1, "this is not a function of calls")
+        return Problem(getattr(error, "lineno", None) or 1, "this is not a function with only calls")
     problem = next(_problems(body), None)
     if problem:
         return problem
@@ -126,17 +127,17 @@ def _author_part(head: str) -> ast.FunctionDef | Problem:
 
 def _problems(body: list[ast.stmt]) -> Iterator[Problem]:
     if not body:
-        yield Problem(1, "there is no function")
+        yield Problem(1, "the function is missing")
         return
     function = body[0]
     if not isinstance(function, ast.FunctionDef) or function.name not in get_args(Noun):
-        yield Problem(function.lineno, "this is not the function of a document")
+        yield Problem(function.lineno, "this is not a document's function")
         return
     if function.decorator_list:
         yield Problem(function.decorator_list[0].lineno, "the function has a decorator")
     names = [argument.arg for argument in function.args.args]
     if ast.unparse(function.args) != ", ".join(names) or function.returns or not KNOWN.issuperset(names):
-        yield Problem(function.lineno, "the function takes something other than rdc's words")
+        yield Problem(function.lineno, "the function has parameters that rdc does not write")
     for statement in function.body:
         if not isinstance(statement, ast.Expr) or not isinstance(statement.value, ast.Call):
             yield Problem(statement.lineno, "this is not a call")
@@ -145,7 +146,7 @@ def _problems(body: list[ast.stmt]) -> Iterator[Problem]:
 
 
 def _strange(function: ast.FunctionDef, names: frozenset[str]) -> Iterator[Problem]:
-    """What is neither a call of a word nor a literal."""
+    """Yield everything that is not a call or a literal."""
     line = function.lineno
     for node in ast.walk(function):
         line = getattr(node, "lineno", line)
@@ -163,4 +164,4 @@ def _strange(function: ast.FunctionDef, names: frozenset[str]) -> Iterator[Probl
         elif isinstance(node, ast.UnaryOp):
             is_good = isinstance(node.op, ast.USub) and isinstance(node.operand, ast.Constant)
         if not is_good:
-            yield Problem(line, "this is neither a call of rdc's words nor a literal")
+            yield Problem(line, "this is not a call of rdc's functions or a literal")

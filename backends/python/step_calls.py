@@ -1,4 +1,4 @@
-"""The calls of a specification: one for each step, with its facts; gates, stages and edges follow from these (I32)."""
+"""The calls of a specification: one for each step with its facts, which imply gates, stages and edges (I32)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _FIELDS = {
 
 
 class _Call(NamedTuple):
-    """A call: its word, its first arguments, the settings beside these, and those on lines of their own."""
+    """A call: its word, its first arguments, other settings on that line, and settings on separate lines."""
 
     word: str
     first: list[str]
@@ -32,7 +32,7 @@ class _Call(NamedTuple):
 
 
 def step_calls(table: Table) -> Calls | None:
-    """The calls of which `StepBuilder` builds this table; None if it would build another one."""
+    """Return the calls from which `StepBuilder` builds this table, or None if it would build another."""
     if not _is_whole(table):
         return None
     said = list(_calls(table))
@@ -46,7 +46,7 @@ def step_calls(table: Table) -> Calls | None:
 
 
 def _is_whole(table: Table) -> bool:
-    """Whether a program has all that a specification's has, as one that a front end makes."""
+    """Return whether a program has all parts of a specification, as a front end makes them."""
     contract = table.get("contract", {"steps": {}, "workflow": {}})
     specs = contract["steps"].items()
     has_fields = all(spec.keys() == _FIELDS and name in table["nodes"] for name, spec in specs)
@@ -54,7 +54,7 @@ def _is_whole(table: Table) -> bool:
 
 
 def _is_same(one: Table, other: Table) -> bool:
-    """Whether two tables are equal, and hand equal JSON to executors: keys in the same order."""
+    """Return whether two tables are equal, and give equal JSON to executors (keys in the same order)."""
     contracts = [json.dumps(each["contract"]["steps"]) for each in (one, other)]
     one, other = ({key: value for key, value in each.items() if value} for each in (one, other))
     return one == other and contracts[0] == contracts[1] and list(one["nodes"]) == list(other["nodes"])
@@ -79,7 +79,7 @@ def _calls(table: Table) -> Iterator[_Call]:
 
 
 def _step(name: str, spec: Table, parts: Table, workflow: Table) -> _Call:
-    """The call for a step; `parts` are its gates and stages."""
+    """Return the call for a step. `parts` are its gates and stages."""
     title, line, retries = parts[name]["title"], _line(parts[name]), spec["retries"]
     gate = f"{workflow['module']}:{workflow['workflow']}:{name}:hitl"
     facts = {
@@ -100,7 +100,7 @@ def _step(name: str, spec: Table, parts: Table, workflow: Table) -> _Call:
 
 
 def _tools(name: str, calls: list[Table], parts: Table) -> Iterator[Table]:
-    """The calls of tools without defaults; one whose stage has another name than its tool says that (`as`)."""
+    """Yield the calls of tools without defaults. `as` is the name of a stage that differs from its tool's."""
     stages = {part["place"]: id_.removeprefix(f"{name}/") for id_, part in parts.items() if part.get("stage") == "tool"}
     for place, call in enumerate(calls):
         own = stages.get(place, call["name"])
@@ -109,7 +109,7 @@ def _tools(name: str, calls: list[Table], parts: Table) -> Iterator[Table]:
 
 
 def _inputs(spec: Table, stage: Table) -> Table:
-    """The settings for the inputs of a step: `needs` where it has nothing but artifacts."""
+    """Return the settings for a step's inputs: `needs` if they are only artifacts."""
     inputs, paths = spec["inputs"], stage.get("paths", [])
     if paths_needed(inputs, spec["templates"]) != paths:
         return {"inputs": inputs, "needs": paths}
@@ -119,7 +119,7 @@ def _inputs(spec: Table, stage: Table) -> Table:
 
 
 def _lines(parts: Table, own: int) -> Table:
-    """The lines of the parts of a step that have lines of their own."""
+    """Return the lines of a step's parts, if they differ from the step's line."""
     found: Table = {}
     for part in parts.values():
         if part.get("stage") == "tool":

@@ -1,4 +1,4 @@
-"""The program as the plain table that the runtime reads; `runtime_shim/walk.py` reads it from the other side."""
+"""The program as the plain table that the runtime reads in `runtime_shim/walk.py`."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _CALLING = (Shell, Agent, Tool, Parallel)
 
 
 def table(program: Program) -> Table:
-    """The table of a program; keys in reading order."""
+    """Return the table of a program, with keys in reading order."""
     resets = {e.scope for node in program.nodes for edge in node.edges for e in edge.effects if e.kind == "reset"}
     members = scope_members(program.registers)
     entered = {node.group for node in program.nodes if type(node.task) not in IDLE}
@@ -63,7 +63,7 @@ def table(program: Program) -> Table:
 
 
 def _artifact(program: Program, slots: Container[str]) -> Table:
-    """What a run leaves as a file (I28)."""
+    """Return the file that a run leaves (I28)."""
     if program.artifact is None:
         return {}
     marks = Marks((program.artifact.type,))
@@ -72,7 +72,7 @@ def _artifact(program: Program, slots: Container[str]) -> Table:
 
 
 def _context(context: Context, slots: Container[str]) -> Table:
-    """What stands above prompts: texts, and what stands for references (I31)."""
+    """Return the text above prompts, with marks for its references (I31)."""
     found: Table = {"after": context.after} if context.after else {}
     return found | {"parts": [part if isinstance(part, str) else around(part, slots) for part in context.text.parts]}
 
@@ -93,7 +93,7 @@ def _group(group: Group, slots: Container[str]) -> Table:
 
 
 def _node(node: Node, groups: Container[str], slots: frozenset[str], *, is_contract: bool) -> Table:
-    """A step; `groups` are those that have something to say when a run enters them."""
+    """Return a step. `groups` are those that show something when a run enters them."""
     original = node.task
     node, marks = marked(node)
     task = node.task
@@ -117,7 +117,7 @@ def _node(node: Node, groups: Container[str], slots: frozenset[str], *, is_contr
         step |= placeholders(marks, slots)
     if slots and isinstance(task, Shell) and (values := sorted(output_names(node.edges))):
         step["outputs"] = values
-    # No outcome has two words.
+    # An edge that needs two outcomes is never taken.
     step["edges"] = [_edge(edge) for edge in node.edges if len(edge.guard) < 2 or len(words_of([edge])) < 2]
     return step
 
@@ -132,7 +132,7 @@ def _settings(node: Node) -> Table:
 
 
 def _add_variables(step: Table, node: Node, slots: Container[str]) -> None:
-    """The environment variables of a step: those of counters, and those of slots where it calls anything (I7)."""
+    """Add a step's environment variables: counters, and slots if it calls anything (I7)."""
     pairs = {variable.name: variable.register for variable in node.variables}
     counters = {name: register for name, register in pairs.items() if register not in slots}
     texts = {name: register for name, register in pairs.items() if register in slots}
@@ -144,7 +144,7 @@ def _add_variables(step: Table, node: Node, slots: Container[str]) -> None:
 
 def _edge(edge: Edge) -> Table:
     guard = edge.guard
-    if len(guard) == 1 and isinstance(guard[0], OutcomeTest):  # as nearly always
+    if len(guard) == 1 and isinstance(guard[0], OutcomeTest):  # true for almost all edges
         written: Table = {"on": guard[0].word}
     else:
         written = _tested(edge)
@@ -156,7 +156,7 @@ def _edge(edge: Edge) -> Table:
 
 
 def _tested(edge: Edge) -> Table:
-    """What an edge asks for."""
+    """Return the conditions of an edge."""
     written: Table = {}
     tests: list[list[Any]] = []
     for test in edge.guard:

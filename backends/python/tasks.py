@@ -1,4 +1,4 @@
-"""The tasks of steps as the runtime's performers read them."""
+"""The tasks of steps in the runtime's format."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from compiler.ir.tasks import PASS_OR_FAIL, Agent, Ask, Branch, Gate, Parallel, 
 
 
 def task_table(task: Task, original: Task) -> dict[str, Any]:
-    """The keys of a task whose texts have marks; `words` only where they are not pass and fail.
+    """Return the keys of a task whose strings have marks; `words` only if they are not pass and fail.
 
     Args:
         task: The task with marks for its references.
-        original: The task as it was: the words of a select are its options as written.
+        original: The task before that. The words of a select are its options as written.
     """
-    if task.kind == "shell":  # most are, and these have no words of their own
+    if task.kind == "shell":  # most tasks are, and they have no other words
         return _shell(task)
     if task.kind == "end":
         return {"task": "end", "result": task.result, "message": str(task.message)}
@@ -79,7 +79,7 @@ def _ask(task: Ask, words: list[str]) -> dict[str, Any]:
 
 
 def _agent(task: Agent) -> dict[str, Any]:
-    """An agent, or an entry of a parallel task."""
+    """Return an agent, or an entry of a parallel task."""
     reading = task.reading
     return {"agent": task.agent, "prompt": str(task.prompt)} | given(
         context=task.context,
@@ -90,5 +90,5 @@ def _agent(task: Agent) -> dict[str, Any]:
 
 
 def given(**fields: object) -> dict[str, Any]:
-    """The fields that say anything."""
+    """Return the fields with a value."""
     return {name: value for name, value in fields.items() if value}

@@ -1,6 +1,6 @@
-"""How a program is cut into steps and jobs that run at most once and in order, whatever target runs them.
+"""Divides a program into steps and jobs that run at most once, in order, for any target.
 
-`places` are nodes that are one step: a node alone, or a loop. `flow` and `plan` say when a step is reached by the
-outcomes of earlier steps, as `condition`. `routes` say where a run may go from each place, `jobs` cut places where
-others decide in between.
+`places` are nodes that form one step: a single node, or a loop. `flow` and `plan` compute the `condition` of each step,
+from the outcomes of earlier steps. `routes` are the possible paths from each place. `jobs` divides places at points
+where people or agents decide.
 """

@@ -1,4 +1,4 @@
-"""Conditions over earlier steps, as values that can be simplified."""
+"""Conditions on earlier steps, as values that can be simplified."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _OPPOSITE = {"==": "!=", "!=": "==", ">=": "<", "<": ">="}
 
 
 class Literal(Struct, frozen=True):
-    """A comparison of one property of a step, such as `outcome` or `outputs.next`, with a value."""
+    """A comparison of a step's property, such as `outcome` or `outputs.next`, with a value."""
 
     step: str
     property: str
@@ -19,13 +19,13 @@ class Literal(Struct, frozen=True):
 
 
 class All(Struct, frozen=True):
-    """Holds if all parts hold; without parts it always does."""
+    """True if all parts are true, and if there are no parts."""
 
     parts: tuple[Condition, ...]
 
 
 class Some(Struct, frozen=True):
-    """Holds if some part holds; without parts it never does."""
+    """True if any part is true. Without parts, it is false."""
 
     parts: tuple[Condition, ...]
 
@@ -37,7 +37,7 @@ FALSE: Condition = Some(())
 
 
 def every(*parts: Condition) -> Condition:
-    """The conjunction, flat and without repetition."""
+    """Return the conjunction, flat and without repetition."""
     found = _flat(parts, All)
     if any(part == FALSE or negation(part) in found for part in found):
         return FALSE
@@ -45,7 +45,7 @@ def every(*parts: Condition) -> Condition:
 
 
 def some(*parts: Condition) -> Condition:
-    """The disjunction, flat and without repetition; what all parts have in common is written once."""
+    """Return the disjunction, flat and without repetition. Common terms are written once."""
     found = _flat(parts, Some)
     if any(part == TRUE or negation(part) in found for part in found):
         return TRUE
@@ -60,7 +60,7 @@ def some(*parts: Condition) -> Condition:
 
 
 def negation(condition: Condition) -> Condition:
-    """What holds where a condition does not."""
+    """Return the negation of a condition."""
     match condition:
         case Literal(step, name, operator, value):
             return Literal(step, name, _OPPOSITE[operator], value)
@@ -71,7 +71,7 @@ def negation(condition: Condition) -> Condition:
 
 
 def literals(condition: Condition) -> Iterable[Literal]:
-    """The comparisons in a condition, in order."""
+    """Yield the comparisons in a condition, in order."""
     if isinstance(condition, Literal):
         yield condition
         return
@@ -80,12 +80,12 @@ def literals(condition: Condition) -> Iterable[Literal]:
 
 
 def size(condition: Condition) -> int:
-    """How many comparisons a condition has."""
+    """Return the number of comparisons in a condition."""
     return sum(1 for _ in literals(condition))
 
 
 def expression(condition: Condition, show: Callable[[Literal], str]) -> str:
-    """A condition as an expression with `&&` and `||`; `show` writes a comparison."""
+    """Return a condition as an expression with `&&` and `||`. `show` writes a comparison."""
     match condition:
         case Literal():
             return show(condition)

@@ -1,7 +1,7 @@
-"""When each place is reached, and what counters are worth there, as conditions over earlier steps.
+"""The conditions under which a run reaches each place, and the values of counters there.
 
-No later condition is looked at once a step has failed that halts the run: a node that halts
-the run where it fails (`halts`) has passed wherever a later condition is looked at.
+If a node's failure stops the run (`halts`), later conditions need not test it: they are only evaluated if the node
+passed.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ from compiler.ir.program import Node, Program
 from compiler.ir.tasks import Ask, End, Verdict
 
 LARGEST = 60
-"""How many comparisons the value of a counter may take; beyond that its places become one loop."""
+"""The most comparisons for the value of a counter. Beyond that, its places become one loop."""
 
 _START = ""
 
 
 class Report(Struct, frozen=True):
-    """The value that a loop reports for a counter when it is left."""
+    """The value that a loop reports for a counter at its exit."""
 
     place: str
     register: str
@@ -49,7 +49,7 @@ Values = tuple[tuple[Condition, Value], ...]
 
 
 class Arc(Struct, frozen=True):
-    """A transition into a place: from where, by which edge, and when it is taken."""
+    """A transition into a place: its source, its edge, and its condition."""
 
     source: str
     edge: Edge
@@ -57,7 +57,7 @@ class Arc(Struct, frozen=True):
 
 
 class TangledError(Exception):
-    """The value of a counter at a place cannot be said by the outcomes of earlier steps."""
+    """The value of a counter cannot be derived from the outcomes of earlier steps."""
 
     def __init__(self, register: str, place: Place) -> None:
         super().__init__(register, place.name)
@@ -66,7 +66,7 @@ class TangledError(Exception):
 
 
 class Verdicts(Struct, frozen=True):
-    """How later steps see the outcome of a node: a property, its two values, and what says that there was none."""
+    """How later steps see a node's outcome: a property, its two values, and the value for no outcome."""
 
     property: str
     passed: str
@@ -83,10 +83,10 @@ class Flow:
     """The conditions of a program whose places are in topological order.
 
     Args:
-        program: What the places are of.
+        program: The program.
         places: All of its places.
-        ids: A step id for each node, a variable for each counter.
-        answers: How the outcome of a prompt is seen.
+        ids: A step id for each node, and a variable for each counter.
+        answers: How later steps see a question's outcome.
     """
 
     def __init__(self, program: Program, places: Sequence[Place], ids: Identifiers, answers: Verdicts = ANSWER) -> None:
@@ -115,10 +115,10 @@ class Flow:
                 self.arcs[home[arc.edge.target]].append(arc)
 
     def values(self, place: Place, register: str) -> Values:
-        """What a counter is worth where a run arrives at a place; exactly one of the conditions holds there.
+        """Return the possible values of a counter on arrival at a place. Exactly one condition holds there.
 
         Raises:
-            TangledError: This takes too many comparisons, or sums that no condition can say.
+            TangledError: This needs too many comparisons, or sums that no condition can express.
         """
         found = self._value(place.name, register)
         if found is None:
@@ -126,7 +126,7 @@ class Flow:
         return found
 
     def constant(self, place: Place, register: str) -> int:
-        """The value of a counter that is the same however a run arrives at a place. Raises `TangledError`."""
+        """Return the value of a counter that is the same on all paths to a place. Raises `TangledError`."""
         match self.values(place, register):
             case ((_, int(value)),):
                 return value
@@ -134,14 +134,14 @@ class Flow:
                 raise TangledError(register, place)
 
     def entries(self, place: Place) -> dict[str, Condition]:
-        """For each node of a place by which it is entered, when that is so."""
+        """Return the condition of each node by which a run can enter a place."""
         found: dict[str, Condition] = {}
         for arc in self.arcs[place.name]:
             found[arc.edge.target] = some(found.get(arc.edge.target, FALSE), arc.condition)
         return found
 
     def halt(self, node: Node) -> str | None:
-        """The end that a command leads to wherever it fails, if that is STOP: then the job just fails at its step."""
+        """Return the STOP end that a command always leads to if it fails: then the job simply fails at its step."""
         if self._seen(node) is not OUTCOME:
             return None
         targets = {edge.target for edge in node.edges if edge.target != node.id and may_follow(edge, Verdict.FAIL)}
@@ -156,7 +156,7 @@ class Flow:
         return some(*(self._any_of(source, arcs) for source, arcs in transitions.items()))
 
     def _any_of(self, source: str, arcs: list[Arc]) -> Condition:
-        """When one of some transitions out of a place is taken: if there are no others, when the place has ended."""
+        """Return when one of a place's transitions is taken. If these are all, this is when the place is done."""
         always = len(arcs) > 1 and len(arcs) == self._leaving[source]
         if not always or self.named[source].kind == "loop":
             return some(*(arc.condition for arc in arcs))
@@ -203,7 +203,7 @@ class Flow:
             yield Arc(place.name, edge, every(passed, condition))
 
     def _choices(self, place: Place, verdict: Verdict | None) -> Iterator[tuple[Edge, Condition]]:
-        """The edges that a node may take after an outcome, each with what its counters must be."""
+        """Yield the edges that a node may take after an outcome, with conditions on counters."""
         earlier: Condition = TRUE
         for group in _groups(place.node, verdict):
             holds = some(*(self._tests(place, edge) for edge in group))
@@ -228,10 +228,10 @@ class Flow:
         operator = "==" if test.operator == "=" else test.operator
         return Literal(self._steps[value.place], self.ids.output(value.register), operator, test.value)
 
-    # --- What counters are worth --------------------------------------------------------------------------------------
+    # --- The values of counters ---------------------------------------------------------------------------------------
 
     def _value(self, name: str, register: str) -> Values | None:
-        """What a counter is worth at a place: what it was at first, up to the first place that changes it."""
+        """Return the values of a counter at a place. Before the first change, it has its initial value."""
         first = self._first_changes.get(register, len(self.places))
         if self._position[name] <= first:
             return ((TRUE, self._initial[register]),)
@@ -246,14 +246,14 @@ class Flow:
         return known[name]
 
     def _sources_of(self, place: Place) -> list[str]:
-        """From where a place is reached, each once; it has all its arcs when its counters are asked for."""
+        """Return the places that lead to a place. All its arcs are known before its counters are needed."""
         if place.name not in self._sources:
             self._sources[place.name] = list(dict.fromkeys(arc.source for arc in self.arcs[place.name]))
         return self._sources[place.name]
 
     @cached_property
     def _first_changes(self) -> dict[str, int]:
-        """For each counter the position of the first place that changes it."""
+        """The position of the first place that changes each counter."""
         found: dict[str, int] = {}
         for index, place in enumerate(self.places):
             for name in self._changed_in[place.name]:
@@ -304,7 +304,7 @@ class Flow:
         return ((TRUE, next(iter(merged))),) if len(merged) == 1 else tuple((when, v) for v, when in merged.items())
 
     def _left_with(self, arc: Arc, register: str) -> Value:
-        """The value of a counter after a loop: known if every edge that leads there sets it so."""
+        """Return the value of a counter after a loop. It is known if every edge to the exit sets the same value."""
         report = Report(arc.source, register)
         edges = [edge for node in self.named[arc.source].nodes for edge in node.edges if edge.target == arc.edge.target]
         found = {self._changed(report, register, edge.effects) for edge in edges}
@@ -312,7 +312,7 @@ class Flow:
         return value if isinstance(value, int) else report
 
     def _changed(self, value: Value | None, register: str, effects: Iterable[Effect]) -> Value | None:
-        """The value after some effects; None if that cannot be known here."""
+        """Return the value after some effects, or None if it is not known here."""
         for effect in effects:
             if register not in changed_by(effect, self._scopes):
                 continue
@@ -326,21 +326,21 @@ class Flow:
                 case AtLeast(_, least):
                     value = max(value, least) if isinstance(value, int) else None
                 case Keep() | Clear():
-                    continue  # it changes no counter
+                    continue  # changes no counter
                 case _:
                     assert_never(effect)
         return value
 
 
 def _is_plain_stop(node: Node) -> bool:
-    """Whether an end is STOP with a message that has no instance number in it, so that nothing need be known there."""
+    """Return whether an end is STOP with a message that needs no instance number."""
     if not isinstance(node.task, End) or node.task.result != "stop":
         return False
     return not any(node.task.message.references)
 
 
 def _groups(node: Node, verdict: str | None) -> list[list[Edge]]:
-    """The edges for an outcome, those side by side that lead to the same place with the same effects taken together."""
+    """Return the edges for an outcome. Neighbors with the same destination and effects are grouped."""
     groups: list[list[Edge]] = []
     for edge in node.edges:
         if edge.target == node.id or not may_follow(edge, verdict):

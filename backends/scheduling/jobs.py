@@ -1,6 +1,6 @@
-"""Places cut into jobs: at gates and matrices, which others decide between two jobs, and where an environment changes.
+"""Places divided into jobs: at gates and matrices, which other jobs decide, and at changes of environment.
 
-Each place is behind all that leads to it. A job takes over where the one before it has left the run.
+Each place comes after everything that leads to it. A job continues the run where the job before it left off.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from compiler.ir.program import Node
 from compiler.ir.tasks import Ask, End, Gate, Parallel
 
 BEGIN = ""
-"""In place of the name of a place: the step by which a job begins."""
+"""Stands for the step that starts a job, instead of a place's name."""
 
 
 class Part(Struct, frozen=True):
-    """The places of one job in order.
+    """The places of one job, in order.
 
-    Jobs of their own decide about some places after it: about `questions` people do, about `matrices` agents.
-    `environment` is one that the job has whatever the options say.
+    Separate jobs decide about some places after it: people about `questions`, agents about `matrices`. A non-empty
+    `environment` overrides the options.
     """
 
     level: int
@@ -35,21 +35,21 @@ class Part(Struct, frozen=True):
 
     @property
     def apart(self) -> tuple[Place, ...]:
-        """The places that jobs of their own decide about."""
+        """The places that separate jobs decide about."""
         return (*self.questions, *self.matrices)
 
     @property
     def own(self) -> tuple[Place, ...]:
-        """The places that are steps of the job itself."""
+        """The places that are steps of this job."""
         return tuple(place for place in self.places if place not in self.apart and place.kind != "end")
 
 
 class Jobs:
-    """Routes cut into jobs.
+    """Routes divided into jobs.
 
-    `approvals` and `matrices` say whether questions and parallel steps are cut out, `waits` whether a run may have to
-    wait for an answer, and be continued by another one, whose first job hands it on to where it has waited.
-    `environments` are those of nodes.
+    `approvals` and `matrices` say whether questions and parallel steps get separate jobs. `waits` says whether a run
+    may wait for a reply: another run then continues it, and its first job passes the run on to the waiting job.
+    `environments` are the environments of nodes.
     """
 
     def __init__(
@@ -82,25 +82,25 @@ class Jobs:
     # --- What is apart ------------------------------------------------------------------------------------------------
 
     def is_gate(self, place: Place) -> bool:
-        """Whether people decide about a place by approval."""
+        """Return whether people approve a place."""
         if place.kind != "step":
             return False
         return isinstance(place.node.task, Gate) or (self._approvals and isinstance(place.node.task, Ask))
 
     def is_matrix(self, place: Place) -> bool:
-        """Whether the agents of a place are jobs of their own, which they cannot be in a loop: a job happens once."""
+        """Return whether a place's agents have separate jobs. In a loop they can't, because a job runs only once."""
         return self._matrices and place.kind == "step" and isinstance(place.node.task, Parallel)
 
     def is_apart(self, place: Place) -> bool:
-        """Whether a job of its own, between two parts, decides about a place: people, or agents that are jobs."""
+        """Return whether a separate job decides about a place between two parts."""
         return self.is_gate(place) or self.is_matrix(place)
 
     # --- Levels -------------------------------------------------------------------------------------------------------
 
     def _find_levels(self) -> dict[str, int]:
-        """The level of each place: behind what leads to it, and in a job with its environment.
+        """Return the level of each place: after the places that lead to it, and in a job with its environment.
 
-        An end has no step, so it does not matter whose it is.
+        An end has no step, so its level doesn't matter.
         """
         levels: dict[str, int] = {}
         for place in self.routes.places:
@@ -112,7 +112,7 @@ class Jobs:
         return levels
 
     def _takes(self, level: int, place: Place) -> bool:
-        """Whether a place can be at a level; the part behind a place apart is where a run goes on from there."""
+        """Return whether a place can be at a level. After a separate place, the run continues in the next level."""
         wanted = {level: self._environment(place)}
         if self.is_apart(place):
             found = {self._environment(self.routes.home[name]) for name in self._goes_on(place)}
@@ -140,9 +140,9 @@ class Jobs:
     # --- When a place, or a part, is reached --------------------------------------------------------------------------
 
     def sources(self, part: Part, place: Place) -> list[tuple[str, str]]:
-        """When a place of a part is reached: for each place that may lead there, BEGIN included, the node it names.
+        """Return the places that may lead to a place (or BEGIN), each with the node that they name.
 
-        Nothing where the place is reached whenever the part is.
+        The list is empty if the place is reached whenever its part is.
         """
         if place.name in self._certain:
             return []
@@ -154,7 +154,7 @@ class Jobs:
         return found
 
     def handed(self, part: Part) -> list[tuple[Part, str]]:
-        """The earlier parts that may hand the run on to a part, each with the node where they leave it."""
+        """Return the earlier parts that may pass the run to a part, each with the node where they leave it."""
         found = []
         for earlier in self.parts[: part.level]:
             entered = [name for name in self.routes.home if name in self._onward[earlier.level]]
@@ -162,12 +162,12 @@ class Jobs:
         return found
 
     def onward(self, part: Part) -> list[str]:
-        """The nodes at which a job may leave the run for later ones, or for others to decide."""
+        """Return the nodes at which a job may leave the run for later jobs, or for a decision."""
         found = {*self._onward[part.level], *(place.name for place in part.apart)}
         return [name for name in self.routes.home if name in found]
 
     def survives(self, place: Place) -> bool:
-        """Whether a run may go on after people have rejected something; after a question it may also have a message."""
+        """Return whether a run may continue after a rejection. After a question, a message counts too."""
         is_gate = isinstance(place.node.task, Gate)
         word = "rejected" if is_gate else "fail"
         targets = {edge.target for edge in place.node.edges if may_follow(edge, word)} - {place.name}
@@ -176,25 +176,25 @@ class Jobs:
 
     @staticmethod
     def asked(place: Place) -> int:
-        """How often people may be asked about a place: RETRY asks again after a rejection."""
+        """Return how often people may be asked about a place. RETRY asks again after a rejection."""
         retry = retry_of(place.node)
         return 1 + (retry.on_fail or 0 if retry else 0)
 
     def completing(self) -> list[Part]:
-        """The parts in which a run can come to the good end."""
+        """Return the parts in which a run may complete."""
         found = [part for part, is_completing in zip(self.parts, self._completing, strict=True) if is_completing]
         return found or list(self.parts)
 
     def before(self, part: Part) -> Part | None:
-        """The part before another one, if there is one."""
+        """Return the part before another one, or None."""
         return self.parts[part.level - 1] if part.level else None
 
     def questions_before(self, part: Part) -> list[Place]:
-        """The places that people have decided about before a part."""
+        """Return the places that people have decided about before a part."""
         return [place for earlier in self.parts[: part.level] for place in earlier.questions]
 
     def _follow(self, level: int) -> None:
-        """Where a run may be when the job of a level begins, and when it leaves it for a later one."""
+        """Record where a run may be when the job of a level starts, and where it may leave the job."""
         handed = {name for found in self._onward for name in found if self._level_of[name] == level}
         apart = [place for place in self._at(level - 1) if self.is_apart(place)]
         decided = {name for place in apart for name in self.routes.exits[place.name]}
@@ -212,9 +212,9 @@ class Jobs:
         return is_end(self.routes.nodes[name])
 
     def _unavoidable(self, part: Part) -> Iterator[str]:
-        """The places of a part that no path leads past.
+        """Yield the places of a part that are on every path.
 
-        An end by STOP fails the job, so nothing is asked for it. A run that comes to a place apart leaves the job.
+        STOP fails the job, so it needs no test. A run that reaches a separate place leaves the job.
         """
         nodes = self.routes.nodes
         ahead = ahead_of(self._arrivals[part.level], nodes)
@@ -228,10 +228,10 @@ class Jobs:
 
 
 def _is_silent(node: Node) -> bool:
-    """Whether a run is over by STOP at a node, and nothing is said of it."""
+    """Return whether a node is STOP without a message."""
     return is_stop(node) and isinstance(node.task, End) and not node.task.message
 
 
 def names_of(places: Iterable[Place]) -> list[str]:
-    """The names of some places."""
+    """Return the names of some places."""
     return [place.name for place in places]

@@ -1,4 +1,4 @@
-"""What places and counters are called in the language of a target."""
+"""The names of places and counters in the language of a target."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from msgspec import Struct
 
 
 class Identifiers(Struct, frozen=True):
-    """Identifiers: for nodes by their ids, and for counters by their names."""
+    """Identifiers of nodes by their ids, and of counters by their names."""
 
     nodes: Mapping[str, str]
     counters: Mapping[str, str]
 
     def output(self, counter: str) -> str:
-        """The property of a loop's step that reports a counter."""
+        """Return the property of a loop's step that reports a counter."""
         return f"outputs.{self.counters[counter].removeprefix('rdc_')}"

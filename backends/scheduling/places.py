@@ -1,7 +1,7 @@
-"""The places of a program: nodes that stand alone, and loops, which are one step each.
+"""The places of a program: single nodes, and loops. Each is one step.
 
-A job runs each of its steps at most once and in the order in which they are written. So the strongly connected
-components of the control-flow graph become one place each; what is left has no cycle and is put in topological order.
+A job runs each step at most once, in the order of the file. So each strongly connected component of the control-flow
+graph becomes one place. The rest has no cycle and is sorted topologically.
 """
 
 from __future__ import annotations
@@ -23,35 +23,35 @@ from compiler.passes import optimise
 Kind = Literal["step", "branch", "end", "loop"]
 
 Scopes = Mapping[str, AbstractSet[str]]
-"""For each scope the names of the counters that a reset of it touches."""
+"""For each scope, the names of the counters that its reset changes."""
 
 
 class Place(Struct, frozen=True):
-    """One or more nodes, in document order, that are one step. `name` is the id of the first."""
+    """One or more nodes, in document order, that form one step. `name` is the id of the first."""
 
     kind: Kind
     nodes: tuple[Node, ...]
 
     @property
     def name(self) -> str:
-        """What the place is called in conditions."""
+        """The name of the place in conditions."""
         return self.nodes[0].id
 
     @property
     def node(self) -> Node:
-        """The only node of a place that is no loop."""
+        """The only node of a place that is not a loop."""
         return self.nodes[0]
 
 
 class Retry(Struct, frozen=True):
-    """A node that repeats itself: how often after a PASS and after a FAIL, None for not at all (M9)."""
+    """How often a node retries itself after a PASS and after a FAIL; None for never (M9)."""
 
     on_pass: int | None
     on_fail: int | None
 
 
 def simplified(program: Program) -> Program:
-    """The program without what no step shows: ends of nested runbooks, and ends that say the same."""
+    """Return the program without nodes that no step shows: ends of nested runbooks, and duplicate ends."""
     first: dict[tuple[str, Text], str] = {}
     names: dict[str, str] = {}
     nodes = []
@@ -70,7 +70,7 @@ def simplified(program: Program) -> Program:
 
 
 def retry_of(node: Node) -> Retry | None:
-    """How a node repeats itself, if that is the only way in which it comes back to itself, else None."""
+    """Return how a node retries itself, if that is its only path back to itself, or None."""
     limits: dict[str, int] = {}
     for edge in node.edges:
         if edge.target != node.id:
@@ -88,16 +88,16 @@ def retry_of(node: Node) -> Retry | None:
 def find_places(
     program: Program, together: Iterable[frozenset[str]] = (), *, repeats: bool = True, asks: bool = False
 ) -> list[Place]:
-    """The places of a program in topological order, the earliest in the document first where there is a choice.
+    """Return the places of a program in topological order, preferring document order.
 
     Args:
-        program: Without nodes that cannot be reached.
+        program: A program without unreachable nodes.
         together: Sets of nodes that must be one place, each closed under paths between its members.
-        repeats: Whether a step can repeat a node by itself, so that such a one is no loop.
-        asks: Whether jobs can repeat a question, so that one that is put again after a FAIL is no loop.
+        repeats: Whether a step can retry a node itself, so that the node is not a loop.
+        asks: Whether jobs can repeat a question, so that a question with retries is not a loop.
 
     Returns:
-        Every node is in one place, and every edge leads within its place or to a later one.
+        Places that contain every node once. Every edge leads within its place or to a later one.
     """
     graph = to_graph(program)
     for node in program.nodes:
@@ -109,12 +109,12 @@ def find_places(
 
 
 def stands_alone(node: Node) -> bool:
-    """Whether a node repeats itself in a way that one step can do."""
+    """Return whether one step can do all retries of a node."""
     return isinstance(node.task, Shell) and retry_of(node) is not None
 
 
 def is_asked_again(node: Node) -> bool:
-    """Whether a question is put again after a FAIL, and comes back to itself in no other way."""
+    """Return whether a question is repeated after a FAIL, and has no other path back to itself."""
     retry = retry_of(node)
     return isinstance(node.task, Ask) and retry is not None and retry.on_pass is None
 
@@ -129,17 +129,17 @@ def _place(nodes: list[Node], graph: Graph) -> Place:
 
 
 def changes(node: Node, register: str, scopes: Scopes) -> bool:
-    """Whether some edge of a node changes a counter."""
+    """Return whether an edge of a node changes a counter."""
     return any(register in changed_by(effect, scopes) for edge in node.edges for effect in edge.effects)
 
 
 def changed_by(effect: Effect, scopes: Scopes) -> AbstractSet[str]:
-    """The counters that an effect changes."""
+    """Return the counters that an effect changes."""
     if isinstance(effect, Keep | Clear):
         return frozenset()
     return scopes.get(effect.scope, frozenset()) if isinstance(effect, Reset) else {effect.register}
 
 
 def scopes_of(program: Program) -> Scopes:
-    """The names of the counters that a reset of each scope touches."""
+    """Return the names of the counters that a reset of each scope changes."""
     return {scope: {member.name for member in members} for scope, members in scope_members(program.registers).items()}

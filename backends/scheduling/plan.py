@@ -1,4 +1,4 @@
-"""The plan of a program: its places with their conditions, and what each loop has to follow."""
+"""The plan of a program: its places with their conditions, and the counters of each loop."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from compiler.ir.tasks import Ask, End, Shell
 
 
 class Plan(Struct, frozen=True):
-    """A simplified program as places in the order of their steps, without those that no outcomes lead to.
+    """A simplified program as places in the order of their steps, without unreachable ones.
 
-    `counters` has for each loop the values at its start of the counters that it follows, `reports` those that later
-    steps read from it, `instances` for each node outside of loops the instance numbers that it is given.
+    `counters` has the counters of each loop with their values at its start. `reports` has the counters that later steps
+    read from a loop. `instances` has the instance numbers of each node outside of loops.
     """
 
     program: Program
@@ -32,15 +32,15 @@ class Plan(Struct, frozen=True):
     instances: dict[str, dict[str, int]]
 
     def numbers(self, node: Node) -> dict[str, str]:
-        """The instance numbers of a node outside of loops, by their counters (M5)."""
+        """Return the instance numbers of a node outside of loops, by their counters (M5)."""
         return {name: str(number) for name, number in self.instances.get(node.id, {}).items()}
 
 
 def make_plan(program: Program, ids: Identifiers, answers: Verdicts = ANSWER, *, repeats: bool = True) -> Plan:
-    """Plans a program that is simplified; with `repeats` a step may repeat its node by itself.
+    """Return the plan of a simplified program. With `repeats`, a step may retry its node itself.
 
-    Where a counter cannot be followed by conditions over outcomes, the nodes between those that change it and the one
-    that needs it become one loop, which can follow anything.
+    If conditions on outcomes cannot express a counter, the nodes between its changes and its use become one loop, which
+    can follow any counter.
     """
     together: list[frozenset[str]] = []
     while True:
@@ -65,7 +65,7 @@ def _tangle(program: Program, error: TangledError) -> frozenset[str]:
 def _followed(
     program: Program, places: Sequence[Place], flow: Flow, ids: Identifiers
 ) -> tuple[dict[str, dict[str, Values]], dict[str, list[str]]]:
-    """For each loop the counters that it follows with their values at its start, and those that it reports."""
+    """Return the counters of each loop with their values at its start, and the counters that it reports."""
     wanted: dict[str, set[str]] = {place.name: set() for place in places if place.kind == "loop"}
     of_step = {ids.nodes[name]: name for name in wanted}
     of_variable = {ids.output(register): register for register in ids.counters}
@@ -93,7 +93,7 @@ def _followed(
 
 
 def _read(nodes: Sequence[Node], wanted: Iterable[str] = ()) -> set[str]:
-    """The counters that some nodes depend on, or that others want of them; what is added to one is one too."""
+    """Return the counters that some nodes or others need, including counters that are added to these."""
     found = {*wanted, *(variable.register for node in nodes for variable in node.variables if _needs(node, variable))}
     found |= {node.retries for node in nodes if node.retries}
     for edge in (edge for node in nodes for edge in node.edges):
@@ -112,7 +112,7 @@ def _read(nodes: Sequence[Node], wanted: Iterable[str] = ()) -> set[str]:
 
 
 def _instances(place: Place, flow: Flow) -> dict[str, int]:
-    """The instance numbers that a node outside of loops shows or gives to its command; they must be known here."""
+    """Return the instance numbers that a node outside of loops needs. They must be known here."""
     node = place.node
     return {
         variable.register: flow.constant(place, variable.register)
@@ -122,12 +122,12 @@ def _instances(place: Place, flow: Flow) -> dict[str, int]:
 
 
 def _needs(node: Node, variable: Variable) -> bool:
-    """Whether a node of a loop needs the number of an instance: nodes give it on, ends may have it in their message."""
+    """Return whether a node of a loop needs an instance number, for its command or its message."""
     if isinstance(node.task, End):
         return variable.register in _shown(node)
     return isinstance(node.task, (Ask, Shell))
 
 
 def _shown(node: Node) -> set[str]:
-    """The counters that the texts of a node refer to."""
+    """Return the counters in a node's strings."""
     return {reference.register for text in texts_of(node) for reference in text.references}

@@ -1,7 +1,7 @@
-"""Where a run may go from each place of a program that is walked elsewhere: each place has exits, which have names.
+"""The possible paths from each place of a called program. The exits of a place have names.
 
-A step says by the name of a node where the run is now. Counters and texts are known to the program only, so that no
-condition compares what a person or an agent has written.
+A step reports the name of the run's current node. Only the program knows counters and slots, so no condition compares
+strings from people or agents.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from compiler.ir.tasks import Ask, Branch, End, Gate
 class Routes(Struct, frozen=True):
     """A program as places in the order of their steps.
 
-    `exits` has for each place the nodes outside of it where a run may be next, `start` those where it may begin;
-    `home` has the place of each node that is no branch.
+    `exits` has the nodes outside of each place where a run may be next. `start` has the nodes where it may start.
+    `home` has the place of each node that is not a branch.
     """
 
     program: Program
@@ -31,15 +31,15 @@ class Routes(Struct, frozen=True):
     nodes: Mapping[str, Node]
 
     def may_ask(self, node: Node) -> bool:
-        """Whether a node asks; a gate outside of loops is a job that waits for an approval instead."""
+        """Return whether a node asks. A gate outside of loops is a job that waits for an approval instead."""
         return isinstance(node.task, Ask) or (isinstance(node.task, Gate) and self.home[node.id].kind == "loop")
 
     def beyond(self, names: Iterable[str]) -> frozenset[str]:
-        """The nodes at which a run can be once it has come to some others."""
+        """Return the nodes at which a run may stop after it has reached others."""
         return _Settled(self.nodes).of(names)
 
     def leading(self) -> dict[str, list[str]]:
-        """For each node the places that may lead to it."""
+        """Return the places that may lead to each node."""
         found: dict[str, list[str]] = {}
         for place in self.places:
             for name in self.exits[place.name]:
@@ -48,7 +48,7 @@ class Routes(Struct, frozen=True):
 
 
 def make_routes(program: Program, *, asks: bool = False) -> Routes:
-    """The routes of a program; with `asks` jobs repeat a question, so that one that is put again is no loop."""
+    """Return the routes of a program. With `asks`, jobs repeat a question, so it is not a loop."""
     index = program.index()
     places = tuple(place for place in find_places(program, repeats=False, asks=asks) if place.kind != "branch")
     settled = _Settled(index)
@@ -62,13 +62,13 @@ def make_routes(program: Program, *, asks: bool = False) -> Routes:
 
 
 class _Settled:
-    """Where a run is once it has passed through branches and ends of nested documents."""
+    """Finds where a run is after branches and ends of nested documents."""
 
     def __init__(self, index: Mapping[str, Node]) -> None:
         self._index = index
 
     def of(self, names: Iterable[str]) -> frozenset[str]:
-        """The nodes at which a run can be to which some nodes lead."""
+        """Return the nodes that a run may be at after some nodes, beyond branches and nested ends."""
         found: set[str] = set()
         seen: set[str] = set()
         pending = list(names)
@@ -86,21 +86,21 @@ class _Settled:
 
 
 def is_passed(node: Node) -> bool:
-    """Whether a run goes on through a node: a branch, or the end of a nested document (M8)."""
+    """Return whether a run continues through a node: a branch, or the end of a nested document (M8)."""
     return isinstance(node.task, Branch) or (isinstance(node.task, End) and bool(node.edges))
 
 
 def is_end(node: Node) -> bool:
-    """Whether a run is over at a node."""
+    """Return whether a run is over at a node."""
     return isinstance(node.task, End) and not node.edges
 
 
 def ahead_of(found: AbstractSet[str], nodes: Mapping[str, Node]) -> set[str]:
-    """Those of some nodes at which a run is not over by STOP."""
+    """Return the nodes at which a run is not over by STOP."""
     return {name for name in found if not is_stop(nodes[name])}
 
 
 def is_stop(node: Node) -> bool:
-    """Whether a run is over by STOP at a node."""
+    """Return whether a run is over by STOP at a node."""
     task = node.task
     return is_end(node) and isinstance(task, End) and task.result == "stop"

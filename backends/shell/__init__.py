@@ -1,1 +1,1 @@
-"""What targets that write shell scripts share: guards as tests, effects as assignments, and the choice of an edge."""
+"""Common to targets that write shell scripts: guards as tests, effects as assignments, and the choice of an edge."""

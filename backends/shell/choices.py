@@ -1,4 +1,4 @@
-"""How a script goes on from a step: by the word of its outcome, and by what the guards of its edges ask (I1, I17)."""
+"""How a script continues after a step: by the outcome's word, and by the guards of the edges (I1, I17)."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ INDENT = "  "
 class Choices(Struct, frozen=True):
     """Writes the choice among the edges of a node.
 
-    `take` gives the lines that take an edge. Words are those of commands and verdicts, none that somebody wrote.
+    `take` returns the lines that take an edge. Words are those of commands and verdicts, never an author's.
     """
 
     registers: Registers
     take: Callable[[Edge], list[str]]
 
     def lines(self, node: Node) -> Iterator[str]:
-        """The lines that go on from a node."""
+        """Yield the lines that continue after a node."""
         words = alphabet(node.task)
         transitions: dict[tuple[Edge, ...], list[str]] = {}
         for word in words:
@@ -48,7 +48,7 @@ class Choices(Struct, frozen=True):
         yield f"{INDENT * 2};;"
 
     def _choice(self, edges: Sequence[Edge]) -> Iterator[str]:
-        """The lines that take the first edge whose registers are as its guard says; the last one needs no test (I2)."""
+        """Yield the lines that take the first edge whose guard holds. The last one needs no test (I2)."""
         branches = list(self._branches(edges))
         if len(branches) == 1:
             yield from branches[0][1]
@@ -61,7 +61,7 @@ class Choices(Struct, frozen=True):
         yield "fi"
 
     def _branches(self, edges: Sequence[Edge]) -> Iterator[tuple[list[Conjunction], list[str]]]:
-        """The edges up to one that always holds: what they ask for, and their lines; equal neighbours join."""
+        """Yield the tests and lines of the edges, up to one that always holds. Equal neighbors are joined."""
         alternatives: list[Conjunction] = []
         lines: list[str] = []
         for edge in edges:

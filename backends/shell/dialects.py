@@ -1,4 +1,4 @@
-"""bash, as scripts are written for it: how it says tests of counters."""
+"""Tests of counters in bash."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from compiler.ir.edges import CounterTest
 _OPERATORS = {"<": "<", ">=": ">=", "=": "=="}
 
 Conjunction = tuple[tuple[str, CounterTest], ...]
-"""Tests of counters that all have to hold, each with its variable (I17)."""
+"""Tests of counters that must all hold, each with its variable (I17)."""
 
 
 def condition(alternatives: Sequence[Conjunction]) -> str:
-    """A command that succeeds where one of some conjunctions holds: one arithmetic expression."""
+    """Return a command that succeeds if any of the conjunctions holds, as one arithmetic expression."""
     return f"(({' || '.join(_arithmetic(tests) for tests in alternatives)}))"
 
 
 def at_least(variable: str, value: int) -> str:
-    """A command that raises a variable to a value if it is below."""
+    """Return a command that raises a variable to a minimum value."""
     return f"(({variable} < {value})) && {variable}={value}"
 
 

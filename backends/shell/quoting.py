@@ -1,8 +1,8 @@
-"""Texts as words of a shell."""
+"""Strings as shell words."""
 
 from __future__ import annotations
 
 
 def quoted(text: str) -> str:
-    """A text in single quotes, whether it needs them or not: any shell takes it as it is."""
+    """Return a string in single quotes, which every shell reads unchanged."""
     return "'" + text.replace("'", "'\\''") + "'"

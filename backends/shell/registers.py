@@ -1,4 +1,4 @@
-"""Registers in a script: tests on them, and effects on them as assignments (I17, I18, I19)."""
+"""Registers in a script: tests of them, and effects on them as assignments (I17, I18, I19)."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from compiler.ir.program import Register
 class Registers(Struct, frozen=True):
     """The registers of a program in a script.
 
-    `members` is what a reset of each scope touches, `variables` are the names of counters there, `followed` those
-    that the script knows of: what is done to other counters is left out.
+    `members` are the registers that a reset of each scope changes. `variables` are the names of counters in the script.
+    `followed` are the counters that the script knows; it ignores effects on others.
     """
 
     members: Mapping[str, tuple[Register, ...]]
@@ -34,11 +34,11 @@ class Registers(Struct, frozen=True):
     followed: Collection[str]
 
     def asked(self, edge: Edge) -> Conjunction:
-        """What an edge asks of registers."""
+        """Return the tests of an edge."""
         return tuple((self.variables[test.register], test) for test in counter_tests(edge))
 
     def done(self, effects: Iterable[Effect]) -> list[str]:
-        """The lines that do some effects in order."""
+        """Return the lines for some effects, in order."""
         return [line for effect in effects for line in self._effect(effect)]
 
     def _effect(self, effect: Effect) -> list[str]:
@@ -55,7 +55,7 @@ class Registers(Struct, frozen=True):
                 return [f"{name}=$(({name} + {self.variables[amount] if isinstance(amount, str) else amount}))"]
             case AtLeast(register, value):
                 return [at_least(self.variables[register], value)]
-            case Keep() | Clear():  # a target without slots should have refused the program
+            case Keep() | Clear():  # a target without slots rejects such a program earlier
                 raise ValueError(f"an effect of the kind {effect.kind} cannot be expressed")
             case _:
                 assert_never(effect)

@@ -1,1 +1,1 @@
-"""Analyses: what can be said of a program without running it."""
+"""Analyses: facts about a program without running it."""

@@ -1,4 +1,4 @@
-"""What changed in a step or a group that both versions of a program have."""
+"""Find the changes in a step or group that is in both versions of a program."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from compiler.ir.texts import Part, Text, joined
 
 
 class Change(Struct, frozen=True):
-    """A node or group that is in both versions, and what of it is another (`title`, `command`, `prompt` …)."""
+    """A node or group in both versions, and the names of its changed parts (`title`, `command`, `prompt` …)."""
 
     old: Node | Group
     new: Node | Group
@@ -21,7 +21,7 @@ class Change(Struct, frozen=True):
 
 
 def node_parts(old: Node, new: Node) -> Iterator[str]:
-    """The names of what is another in a node."""
+    """Yield the names of a node's changed parts."""
     if old.title != new.title:
         yield "title"
     if type(old.task) is not type(new.task):
@@ -38,9 +38,9 @@ def node_parts(old: Node, new: Node) -> Iterator[str]:
 
 
 def own_task(node: Node) -> Task:
-    """What a node does, without the outputs of other steps that its texts have under headings that nobody wrote.
+    """Return a node's task without the outputs of other steps that rdc adds to its text under headings.
 
-    One more step would else change the prompts of all that follow.
+    Otherwise an additional step would change the prompts of all later steps.
     """
     is_all_written = all(reference.written for text in task_texts(node.task) for reference in text.references)
     if is_all_written and not any(agent.context for agent in agents_of(node.task)):
@@ -49,7 +49,7 @@ def own_task(node: Node) -> Task:
 
 
 def spelled(program: Program) -> Program:
-    """The program with what people have written in its contexts in the prompts below them (I31)."""
+    """Return the program with the authors' text of contexts in the prompts below them (I31)."""
     own: dict[str, tuple[Part, ...]] = {"": ()}
     for context in program.contexts:
         own[context.name] = own[context.after] + _own(context.text).parts
@@ -68,7 +68,7 @@ def _own(text: Text) -> Text:
 
 
 def group_parts(old: Group, new: Group) -> Iterator[str]:
-    """The names of what is another in a group."""
+    """Yield the names of a group's changed parts."""
     if _title(old) != _title(new):
         yield "title"
     if old.prompt != new.prompt:
@@ -76,10 +76,10 @@ def group_parts(old: Group, new: Group) -> Iterator[str]:
 
 
 def told(group: Group) -> object:
-    """What a group says, by which two of them can be compared."""
+    """Return a group's content, for comparison."""
     return _title(group), group.prompt
 
 
 def _title(group: Group) -> str:
-    """The title of a group; a runbook that has none is called by its path, which is no change of its own."""
+    """Return a group's title; a runbook without a title is named by its path, which is not a change."""
     return "" if group.kind == "runbook" and group.id.endswith(f"/{group.title}") else str(group.title)

@@ -1,4 +1,4 @@
-"""Commands that are too long for a shell to be given, on whatever target (M2)."""
+"""Find commands that are too long for a shell on any target (M2)."""
 
 from __future__ import annotations
 
@@ -10,24 +10,26 @@ from compiler.ir.tasks import Shell
 from compiler.source import Source
 
 LONGEST = 127 * 1024
-"""Bytes of a command. Linux takes 131,071 in one piece; some targets put a name before the command."""
+"""The longest command in bytes: Linux accepts 131,071 per argument, and some targets add a name."""
 
 LONGEST_NUMBER = 20
-"""Digits that the number of an instance may come to have instead of a reference to it (M5)."""
+"""The most digits of an instance's number, which replaces a reference to it (M5)."""
 
 
 def commands_too_long(program: Program, sources: Mapping[str, Source]) -> Iterator[Diagnostic]:
-    """An error for each step whose command no shell could be given; `sources` are by the names in the program."""
+    """Report each step whose command is too long for a shell; `sources` are by name in the program."""
     found = {(node.origin.path, node.origin.span): node for node in program.nodes if _size(node) > LONGEST}
-    for node in found.values():  # a document that is included twice has its steps twice
-        problem = f"the command of {node.id} may have {_size(node):,} bytes when it runs; the limit is {LONGEST:,}"
-        remedy = "put it into a script file of the repository, and call that file here"
-        source = sources.get(node.origin.path)  # none, if the program was made of a document that is elsewhere
+    for node in found.values():  # the steps of a document that is included twice appear twice
+        problem = (
+            f"the command of step {node.id} can reach {_size(node):,} bytes when it runs; the limit is {LONGEST:,}"
+        )
+        remedy = "move it into a script file of the repository, and call that file here"
+        source = sources.get(node.origin.path)  # missing if the program's document is elsewhere
         yield Diagnostic("RD407", source.path if source else node.origin.path, node.origin.span, problem, remedy)
 
 
 def _size(node: Node) -> int:
-    """The bytes of a command, with the longest numbers instead of references to counters (M5)."""
+    """Return a command's bytes, with the longest numbers for references to counters (M5)."""
     if not isinstance(node.task, Shell):
         return 0
     parts = node.task.command.parts

@@ -1,4 +1,4 @@
-"""Which transitions paths take, and how the others could be taken."""
+"""Find which transitions some paths take, and how to take the others."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from compiler.ir.tasks import Branch, End
 
 
 class Transition(NamedTuple):
-    """What a step does after an outcome, as a reader sees it: edges that only differ in counters are one.
+    """A step's transition for an outcome, from a reader's view: edges that differ only in counters are one.
 
-    `outcome` is None where counters alone decide, as at the end of a step with substeps. A default has no origins.
+    `outcome` is None if only counters decide, as at the end of a step with substeps. A default has no origins.
     """
 
     step: str
@@ -30,8 +30,8 @@ class Transition(NamedTuple):
 class Untaken(Struct, frozen=True):
     """A transition that none of the paths takes.
 
-    `path` has the visits of a shortest path that takes it; None if there is no such path, or, unless the exploration
-    `is_certain`, if none was found.
+    `path` has the visits of a shortest path that takes it, or None if there is no such path. Unless `is_certain`, None
+    means that none was found.
     """
 
     transition: Transition
@@ -40,10 +40,10 @@ class Untaken(Struct, frozen=True):
 
 
 class Coverage(Struct, frozen=True):
-    """How many transitions the program has, and those that the paths do not take.
+    """The number of a program's transitions, and the ones that the paths don't take.
 
-    A default that no path can take is none: nobody wrote it, and nobody misses it. Neither is a transition that cannot
-    be taken at one place but can at another, as that of a step after some of its substeps only.
+    Defaults that no path can take don't count, because no one wrote them. Transitions that are possible at another
+    place don't count either, such as those of a step that only some of its substeps can lead to.
     """
 
     transitions: int
@@ -51,7 +51,7 @@ class Coverage(Struct, frozen=True):
 
 
 def coverage(program: Program, paths: Iterable[Path], space: StateSpace | None = None) -> Coverage:
-    """Which transitions of a program these paths take; its states are explored unless they are given."""
+    """Return which of a program's transitions these paths take, exploring its states unless they are given."""
     edges = _edges(program)
     taken = {edges[one] for path in paths for made in path.visits for one in taken_edges(made) if one in edges}
     every = dict.fromkeys(edges.values())
@@ -81,7 +81,7 @@ def coverage(program: Program, paths: Iterable[Path], space: StateSpace | None =
 
 
 def _passed_at_once(program: Program) -> set[str]:
-    """The nodes that a run can pass before its first visit, which leaves no trace of their edges."""
+    """Return the nodes that a run can pass before its first visit; their edges leave no trace."""
     nodes = program.index()
     pending, found = [program.entry], set[str]()
     while pending:
@@ -93,7 +93,7 @@ def _passed_at_once(program: Program) -> set[str]:
 
 
 def _impossible(program: Program, edges: Mapping[Taken, Transition]) -> set[Transition]:
-    """The transitions of nodes that a run can reach, but whose edges no run can take, by the values of counters."""
+    """Return the transitions of reachable nodes that no run can take, because of counters."""
     transitions = possible_transitions(without_jumps(program))
     possible = {
         edges[node.id, edge]
@@ -106,7 +106,7 @@ def _impossible(program: Program, edges: Mapping[Taken, Transition]) -> set[Tran
 
 
 def _edges(program: Program) -> dict[Taken, Transition]:
-    """The edges that belong to transitions."""
+    """Return the edges of transitions."""
     nodes = program.index()
     decisions = _decisions(program)
     return {
@@ -118,7 +118,7 @@ def _edges(program: Program) -> dict[Taken, Transition]:
 
 
 def _decisions(program: Program) -> dict[str, str]:
-    """The branches where a RETRY of a step is decided (M9), each with the outcome of the step that leads there."""
+    """Return the branches that decide a step's RETRY (M9), with the step's outcome that leads there."""
     return {
         edge.target: edge.written[-1].outcome
         for node in program.nodes
@@ -128,10 +128,10 @@ def _decisions(program: Program) -> dict[str, str]:
 
 
 def _transition(node: Node, edge: Edge, target: Node, decided: str) -> Transition | None:
-    """The transition that an edge belongs to; None for an edge that its author would not call one.
+    """Return the transition of an edge, or None for an edge that an author would not call a transition.
 
-    An edge that nobody wrote and that leads to a branch only hands on the decision, which has edges of its own. At such
-    a branch `decided` is the outcome of the step around it.
+    A default edge to a branch only passes the decision on to the branch's own edges. `decided` is the outcome of the
+    step around such a branch.
     """
     if not edge.written or (not edge.origins and isinstance(target.task, Branch)):
         return None

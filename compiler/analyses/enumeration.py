@@ -1,8 +1,8 @@
-"""All paths of a program, the shortest first, up to a bound.
+"""Enumerate all paths of a program, shortest first, up to a bound.
 
-The search is iterative deepening with a lower bound (IDA*): paths of one length after the other, depth first, passing
-by every beginning that no end is near enough to. It needs no memory except for one path. The bound is exact where the
-states of the program could be explored, and guards are left out of account elsewhere.
+The search is iterative deepening with a lower bound (IDA*). It finds the paths of each length depth first, and skips
+every prefix that is too far from an end. It only needs memory for one path. The bound is exact if the program's states
+could be explored; otherwise it ignores guards.
 """
 
 from __future__ import annotations
@@ -21,24 +21,24 @@ from compiler.ir.semantics import Machine, State
 from compiler.ir.tasks import Branch, End
 
 EFFORT = 1_000_000
-"""How many edges are looked at, and changed counters copied, before the search gives up."""
+"""The most edges to look at, and counters to copy, before the search gives up."""
 
 
 Inputs = tuple[tuple[str, str], ...]
-"""The inputs that a run begins with; the others have their defaults."""
+"""The inputs at the start of a run; others have their defaults."""
 
 
 class Enumeration(Struct, frozen=True):
-    """The paths that were found; `is_complete` says whether there are no others that end."""
+    """The paths that were found; `is_complete` is true if no others end."""
 
     paths: tuple[Path, ...]
     is_complete: bool
 
 
 def enumerate_paths(program: Program, most: int, limit: int = LIMIT, space: StateSpace | None = None) -> Enumeration:
-    """The distinct paths of a program that end, at most so many, and none with more visits than the limit.
+    """Return up to `most` distinct paths that end, each with up to `limit` visits.
 
-    The states of the program are explored unless they are given.
+    The program's states are explored unless they are given.
     """
     search = _Search(program, limit, space or explore(program))
     paths: list[Path] = []
@@ -50,7 +50,7 @@ def enumerate_paths(program: Program, most: int, limit: int = LIMIT, space: Stat
 
 
 class _Search:
-    """One enumeration. `is_exhausted` says, after the last path, whether nothing was left out."""
+    """One enumeration; after the last path, `is_exhausted` is true if nothing was left out."""
 
     def __init__(self, program: Program, limit: int, space: StateSpace) -> None:
         self.machine = Machine(program)
@@ -65,7 +65,7 @@ class _Search:
         self._is_cut = False
 
     def paths(self) -> Iterator[Path]:
-        """The paths by length; among those of one length outcomes come in the order of their words."""
+        """Yield the paths by length, and paths of the same length in the order of their outcomes."""
         near = [
             (found, given, start)
             for given, start in self.starts.values()
@@ -122,13 +122,13 @@ class _Search:
 
 
 def _beginnings(machine: Machine) -> Iterator[tuple[Inputs, State]]:
-    """The states in which runs begin, the one that says least of inputs last where several are the same."""
+    """Yield the starting states with their inputs; for equal states, the one with the fewest inputs comes last."""
     for given in reversed(list(beginnings(machine.program))):
         yield tuple(given.items()), machine.start(given)
 
 
 Distance = Callable[[State], int | None]
-"""How many visits there are at least from a state to an end; None if no end can be reached."""
+"""Returns the fewest visits from a state to an end, or None if no end is reachable."""
 
 
 def _exact(space: StateSpace) -> Distance:
@@ -136,7 +136,7 @@ def _exact(space: StateSpace) -> Distance:
 
 
 def _least(program: Program) -> Distance:
-    """The distance by the graph, guards aside."""
+    """Return the distance in the graph, ignoring guards."""
     before: dict[str, list[str]] = {}
     for node in program.nodes:
         for edge in node.edges:
@@ -158,6 +158,6 @@ def _least(program: Program) -> Distance:
 
 
 def _with_limit(found: Mapping[str, int], limit: int, state: State) -> int:
-    """The distance where a limit of steps ends every run (I24)."""
+    """Return the distance if a limit of steps ends every run (I24)."""
     left = max(0, limit - state.done)
     return min(found.get(state.node, left), left)

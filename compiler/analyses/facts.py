@@ -1,4 +1,4 @@
-"""What is known of texts where a run chooses its path: which tests on slots can still hold, which always do (I17)."""
+"""Track known facts about slots along a path: which tests can still hold, and which always do (I17)."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from compiler.ir.edges import Clear, Keep, SlotTest
 from compiler.ir.program import Input, Program
 
 Domains = Mapping[str, frozenset[str]]
-"""For some slots all texts that they can ever hold."""
+"""All possible strings of some slots."""
 
 
 def find_domains(program: Program) -> Domains:
-    """The slots of inputs with few values that nothing changes during a run (I8)."""
+    """Return the slots of inputs with few values that never change during a run (I8)."""
     if not program.inputs:
         return {}
     effects = (effect for node in program.nodes for edge in node.edges for effect in edge.effects)
@@ -32,14 +32,14 @@ def _values(declared: Input) -> frozenset[str]:
 
 
 class Facts(Struct, frozen=True):
-    """What slots are known to be and not to be."""
+    """The known equalities and inequalities of slots."""
 
     domains: Domains
     equal: Mapping[str, str] = field(default_factory=dict)
     unequal: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
     def and_(self, tests: Iterable[SlotTest]) -> Facts | None:
-        """What is known where these tests hold too; None if they cannot."""
+        """Return the facts if these tests hold too, or None if they cannot."""
         found = self
         for test in tests:
             more = found.and_this(test)
@@ -49,11 +49,11 @@ class Facts(Struct, frozen=True):
         return found
 
     def and_not(self, test: SlotTest) -> Facts | None:
-        """What is known where a test does not hold; None if it always does."""
+        """Return the facts if a test does not hold, or None if it always does."""
         return self.and_this(replace(test, operator="!=" if test.operator == "==" else "=="))
 
     def and_this(self, test: SlotTest) -> Facts | None:
-        """What is known where one more test holds; None if it cannot."""
+        """Return the facts if one more test holds, or None if it cannot."""
         slot, text = test.slot, test.text
         excluded = self.unequal.get(slot, frozenset())
         domain = self.domains.get(slot)

@@ -1,4 +1,4 @@
-"""Warnings from the graph: unreachable steps, steps without a path out, transitions that never fire (V12)."""
+"""Warn about unreachable steps, steps without a path to an end, and transitions that never fire (V12)."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from compiler.ir.tasks import Branch, End
 from compiler.source import Source, Span
 
 Said = tuple[str, str]
-"""What is wrong, and what to do."""
+"""The problem and the remedy."""
 
 
 class Wording(Struct, frozen=True):
-    """What the warnings say in the words of a format; the first two with `{}` for the id of a node."""
+    """The warnings in the terms of a format; the first two have `{}` for a node's id."""
 
     unreachable: Said
     no_path_out: Said
@@ -31,7 +31,7 @@ class Wording(Struct, frozen=True):
 def flow_warnings(
     program: Program, written: Iterable[Origin], sources: Mapping[str, Source], wording: Wording
 ) -> Iterator[Diagnostic]:
-    """The warnings for a program; `written` is the place of every transition, `sources` are by the names in it."""
+    """Yield the warnings for a program; `written` has every transition's place, `sources` are by name."""
     found = possible(without_jumps(program))
     if not found.is_complete:
         yield _gave_up(program, sources)
@@ -54,13 +54,13 @@ def flow_warnings(
 
 
 def _gave_up(program: Program, sources: Mapping[str, Source]) -> Diagnostic:
-    """What is said instead of warnings that would take longer to find than compiling takes."""
-    problem = "rdc stopped following the counters of this document, so it may not see transitions that no run takes"
+    """Return the note that replaces warnings which would take too long to find."""
+    problem = "this document has too many counters to analyze, so warnings about impossible transitions may be missing"
     return Diagnostic("RD411", sources[program.sources[0].path].path, None, problem, "use fewer counters in a step")
 
 
 def _without_impossible(program: Program, transitions: Mapping[str, Sequence[PossibleTransition]]) -> Program:
-    """The program without edges that counters rule out: what only these lead to is not reached."""
+    """Return the program without edges that counters rule out."""
     if not transitions:
         return program
     nodes = (
@@ -73,7 +73,7 @@ def _without_impossible(program: Program, transitions: Mapping[str, Sequence[Pos
 
 
 def _reach(program: Program) -> tuple[set[str], set[str]]:
-    """The nodes that are reached, and those that reach an end."""
+    """Return the nodes that are reachable, and the nodes that can reach an end."""
     graph = to_graph(program)
     return reachable(graph, program), with_path_out(graph, program)
 
@@ -83,7 +83,7 @@ def _completes(node: Node) -> bool:
 
 
 def _node_problem(node: Node, reached: set[str], wording: Wording) -> tuple[str, str, str] | None:
-    """What is wrong with a node that is not reached, or from which no path leads out."""
+    """Return the warning for a node that is unreachable or has no path to an end."""
     if isinstance(node.task, Branch | End):
         return None
     if node.id not in reached:
@@ -92,7 +92,7 @@ def _node_problem(node: Node, reached: set[str], wording: Wording) -> tuple[str,
 
 
 def _never_firing(program: Program, reached: set[str], written: Iterable[Origin]) -> list[Origin]:
-    """Transitions that no reachable edge carries out; those of steps that are not reached are not named again."""
+    """Return the transitions without a reachable edge, except in steps that are unreachable themselves."""
     fired = {origin for node in program.nodes if node.id in reached for edge in node.edges for origin in edge.origins}
     silent = [origin for origin in written if origin not in fired]
     if not silent:

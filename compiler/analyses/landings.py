@@ -1,7 +1,7 @@
-"""Where the jumps of an operator land, and with which values of counters (I27).
+"""Find the targets of an operator's jumps, with the possible values of counters there (I27).
 
-A jump can leave from any step. So what counters can be anywhere, they can be where a jump lands, except for its
-effects. What it does on its way into a step it does only where the run is outside of that step.
+A jump can leave from any step. So counters can have any of their values at its target, apart from the jump's effects.
+The effects of entering a step only apply if the run is outside that step.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from compiler.ir.edges import Clear, Effect, Keep, Reset, Set
 from compiler.ir.program import Jump, Program
 
 EFFORT = 100
-"""How many groups are looked at on the paths into each target, on average, before nothing is said of the program."""
+"""The most groups to look at per target, on average, before the analysis gives up."""
 
 
 class Landing(Struct, frozen=True):
-    """One way in which a jump changes the counters of a track; `is_inside` if it leaves from inside of their step."""
+    """How a jump changes the counters of a track; `is_inside` if it leaves from inside their step."""
 
     target: str
     track: int
@@ -28,7 +28,7 @@ class Landing(Struct, frozen=True):
 
 
 class Landings:
-    """The landings of all jumps of a program; `are_few` if they can be followed."""
+    """The landings of all jumps of a program; `are_few` is true if the analysis can follow them."""
 
     def __init__(self, program: Program, tracks: Tracks) -> None:
         self.tracks = tracks
@@ -51,11 +51,11 @@ class Landings:
                 self._attempts.setdefault(tracks.of[name], []).append(Set(name, 0))
 
     def taken_along(self, values: Mapping[int, int]) -> Mapping[int, int]:
-        """The values that a jump may take from a node to anywhere; the attempts at that node are forgotten."""
+        """Return the values that a jump may take from a node to anywhere; the node's attempts are reset."""
         return {number: self._leaving(number, known) for number, known in values.items()} if self.targets else {}
 
     def at(self, outside: list[int], at: Mapping[str, Mapping[int, int]]) -> Iterable[tuple[str, dict[int, int]]]:
-        """The values with which each target is reached; `at` has those of tracks at their members."""
+        """Return the values at each target; `at` has the values of tracks at their members."""
         found: dict[str, dict[int, int]] = {name: {} for name in self.targets}
         if not found:
             return ()
@@ -76,7 +76,7 @@ class Landings:
         return _union([values, *(track.after(values, [effect]) for effect in self._attempts.get(number, ()))])
 
     def _of_jump(self, jump: Jump) -> Iterator[Landing]:
-        """For each track of the target the ways in which the jump may come: from inside of its groups, or outside."""
+        """Yield how the jump may arrive for each track of its target: from inside or outside its groups."""
         for number in self.tracks.at.get(jump.target, ()):
             effects = self._touching(number, jump.effects)
             inside = jump.entering[-1].group if jump.entering else ""
@@ -87,18 +87,18 @@ class Landings:
                 yield Landing(jump.target, number, self._is_within(inside, number), effects)
 
     def _touching(self, number: int, effects: Iterable[Effect]) -> tuple[Effect, ...]:
-        """Those of some effects that may change the counters of a track."""
+        """Return the effects that may change the counters of a track."""
         of = self.tracks.of
         counters = (effect for effect in effects if not isinstance(effect, Keep | Clear))
         return tuple(item for item in counters if isinstance(item, Reset) or of.get(item.register) == number)
 
     def _is_within(self, group: str, number: int) -> bool:
-        """Whether a group is the step of a track, or stands in it."""
+        """Return whether a group is a track's step or inside it."""
         return group in self._groups.get(self.tracks.every[number].scope, ())
 
 
 def _groups_inside(program: Program) -> dict[str, set[str]]:
-    """For each group those that stand in it, itself included."""
+    """Return the groups inside each group, including itself."""
     found: dict[str, set[str]] = {}
     for group in program.groups:
         name = group.id

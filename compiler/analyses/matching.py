@@ -1,6 +1,6 @@
-"""Which step of one version of a program is which of another.
+"""Match the steps of two versions of a program.
 
-Inserting a step renumbers those after it, so steps are matched by what they are before they are matched by their ids.
+Inserting a step renumbers later ones, so steps are matched by content before they are matched by id.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from compiler.analyses.changes import own_task
 from compiler.ir.program import Node
 
 MOST_ALIKE = 100
-"""Steps of one content that are all compared with each other, which takes time in the square of their number.
+"""The most steps with equal content to compare pairwise, which takes quadratic time.
 
-Of more the first is compared with the first, the second with the second, and so on.
+If there are more, the first is compared with the first, the second with the second, and so on.
 """
 
 
 def match_nodes(old: Sequence[Node], new: Sequence[Node]) -> tuple[tuple[Node, Node], ...]:
-    """The pairs of an old and a new step that are the same one, in the order of the new version."""
+    """Return the pairs of old and new steps that match, in the order of the new version."""
     found: dict[str, Node] = {}
     for candidates in (_same_in_order, _same_title, _same_id):
         taken = {node.id for node in found.values()}
@@ -33,7 +33,7 @@ def match_nodes(old: Sequence[Node], new: Sequence[Node]) -> tuple[tuple[Node, N
 
 
 def _same_in_order(old: Sequence[Node], new: Sequence[Node]) -> Iterator[tuple[Node, Node]]:
-    """Steps that have not changed at all, or only have another number."""
+    """Match steps that have not changed, or only have another number."""
     frequent = {content for nodes in (old, new) for content, many in _counted(nodes).items() if many > MOST_ALIKE}
     link = _longest_common(*(_told_apart(nodes, frequent) for nodes in (old, new)))
     while link:
@@ -42,7 +42,7 @@ def _same_in_order(old: Sequence[Node], new: Sequence[Node]) -> Iterator[tuple[N
 
 
 class _Link(Struct, frozen=True):
-    """A pair of positions in a sequence that is in both versions, and the pair before it."""
+    """A pair of positions in a common sequence, and the pair before it."""
 
     old: int
     new: int
@@ -50,28 +50,28 @@ class _Link(Struct, frozen=True):
 
 
 def _longest_common(old: Iterable[object], new: Iterable[object]) -> _Link | None:
-    """The end of the longest sequence that is in both, after Hunt and Szymanski.
+    """Return the end of the longest common sequence, after Hunt and Szymanski.
 
-    The time grows with the number of pairs of equal items, not with that of all pairs. Where equal items came or went,
-    the first ones are those that stayed.
+    The time grows with the number of equal pairs, not with all pairs. If the number of equal items changed, the first
+    ones are matched.
     """
     places: dict[object, list[int]] = {}
     for position, item in enumerate(new):
         places.setdefault(item, []).append(position)
-    nearest: list[int] = []  # for each length of a sequence found so far: where the first that is so long ends in `new`
+    nearest: list[int] = []  # for each length, the earliest end in `new` of a sequence of that length
     links: list[_Link] = []
     for position, item in enumerate(old):
         for place in reversed(places.get(item, ())):
             length = bisect_left(nearest, place)
             if nearest[length : length + 1] == [place]:
-                continue  # as long a sequence ends here already, with an earlier item of `old`
+                continue  # an equally long sequence already ends here, with an earlier item of `old`
             nearest[length : length + 1] = [place]
             links[length : length + 1] = [_Link(position, place, links[length - 1] if length else None)]
     return links[-1] if links else None
 
 
 def _told_apart(nodes: Iterable[Node], frequent: set[object]) -> Iterator[object]:
-    """The contents of nodes; a frequent one with the number of its occurrence."""
+    """Yield the contents of nodes, numbering repeated ones that are frequent."""
     seen: Counter[object] = Counter()
     for node in nodes:
         content = _content(node)
@@ -80,7 +80,7 @@ def _told_apart(nodes: Iterable[Node], frequent: set[object]) -> Iterator[object
 
 
 def _same_title(old: Sequence[Node], new: Sequence[Node]) -> Iterator[tuple[Node, Node]]:
-    """Steps that do something else under the same title, where only one has it in each version."""
+    """Match steps with different content whose title is unique in both versions."""
     before, after = (Counter(node.title for node in nodes) for nodes in (old, new))
     known = {node.title: node for node in old}
     for node in new:
@@ -89,7 +89,7 @@ def _same_title(old: Sequence[Node], new: Sequence[Node]) -> Iterator[tuple[Node
 
 
 def _same_id(old: Sequence[Node], new: Sequence[Node]) -> Iterator[tuple[Node, Node]]:
-    """Steps at the same place of which something is still as it was, and named ones."""
+    """Match steps with the same id if they are named or have the same task or title."""
     known = {node.id: node for node in old}
     for node in new:
         before = known.get(node.id)

@@ -1,6 +1,6 @@
-"""The outcomes of nodes that later tests can tell apart: all that an exploration need try (architecture: the IR).
+"""Find the distinguishable outcomes of nodes, which are all that an exploration needs to try (architecture: the IR).
 
-They are the words of a node, times the texts that some test on a slot tells apart, plus one other text.
+They combine a node's words with the strings that tests on slots distinguish, plus one other string.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ from compiler.ir.tasks import Ask, alphabet
 from runtime_shim.data.fitting import unfit
 
 MOST = 256
-"""How many outcomes of one node, and how many beginnings of a program, are tried."""
+"""The most outcomes per node, and the most starts per program, to try."""
 
-OTHER = "another text"
-"""Stands for every text that no test tells apart from others, unless some test asks for just this."""
+OTHER = "other text"
+"""A string that no test distinguishes from others, unless a test uses exactly this one."""
 
 SIMPLE = ("0", "1", "true", "false", "x")
-"""Values of inputs that most types have one of."""
+"""Values that match most input types."""
 
 Told = Mapping[str, Sequence[str]]
-"""For each slot that is tested the texts that tests tell apart, one other among them."""
+"""The strings that tests distinguish for each tested slot, including one other string."""
 
 
 def told_apart(program: Program) -> Told:
-    """The texts that the tests of a program tell apart, by the slots."""
+    """Return the strings that a program's tests distinguish, by slot."""
     found: dict[str, dict[str, None]] = {}
     for node in program.nodes:
         for test in (test for edge in node.edges for test in edge.guard if isinstance(test, SlotTest)):
@@ -47,14 +47,14 @@ def _other(texts: Mapping[str, None]) -> str:
 
 
 class Tried(NamedTuple):
-    """For each node with a task the outcomes that are tried; `is_complete` says whether that leaves none out."""
+    """The outcomes to try for each node with a task; `is_complete` is true if none are left out."""
 
     by_node: Mapping[str, Sequence[Outcome]]
     is_complete: bool
 
 
 def outcomes_by_node(program: Program) -> Tried:
-    """For each node with a task its outcomes that can be told apart, in the order of its words; each word has some."""
+    """Return the distinguishable outcomes of each node with a task, in the order of its words."""
     told = told_apart(program)
     found: dict[str, list[Outcome]] = {}
     is_complete = True
@@ -67,7 +67,7 @@ def outcomes_by_node(program: Program) -> Tried:
 
 
 def _outcomes(node: Node, told: Told) -> Iterator[Iterator[Outcome]]:
-    """The outcomes of a node, word by word."""
+    """Yield the outcomes of a node for each word."""
     keeps = [e for edge in node.edges for e in edge.effects if isinstance(e, Keep) and e.slot in told] if told else []
     names = dict.fromkeys(keep.name for keep in keeps if keep.of == "output")
     choices = [_values(name, keeps, told) for name in names]
@@ -83,7 +83,7 @@ def _of_word(word: str, texts: list[str], choices: list[list[tuple[str, str] | N
 
 
 def _values(name: str, keeps: list[Keep], told: Told) -> list[tuple[str, str] | None]:
-    """The values of a name that matter, and that there is none."""
+    """Return the relevant values of a name, and None for no value."""
     texts = dict.fromkeys(text for keep in keeps if keep.name == name for text in told[keep.slot])
     return [None, *((name, text) for text in texts)]
 
@@ -101,7 +101,10 @@ def _answer(keep: Keep, text: str) -> str:
 
 
 def _fitting(declared: Input, texts: Sequence[str]) -> list[str]:
-    """Those of some texts that an input can have; for the last one, which stands for all others, one that it can."""
+    """Return the strings that an input can have.
+
+    The last string represents all others, so it is replaced by one that the input can have.
+    """
     known = [text for text in texts[:-1] if not _unfit(declared, text)]
     others = (text for text in (texts[-1], *declared.options, *SIMPLE) if text not in texts[:-1])
     return known + [text for text in others if not _unfit(declared, text)][:1]
@@ -112,19 +115,19 @@ def _unfit(declared: Input, text: str) -> str:
 
 
 def beginnings(program: Program) -> Iterator[dict[str, str]]:
-    """Values of inputs with which runs begin that tests tell apart, those of the defaults first."""
+    """Yield distinguishable input values for the start of a run, starting with the defaults."""
     yield {}
     if choices := _choices_of_inputs(program):
         yield from (dict(values) for values in islice(product(*choices), MOST))
 
 
 def has_few_beginnings(program: Program) -> bool:
-    """Whether `beginnings` leaves none out."""
+    """Return whether `beginnings` leaves none out."""
     return prod(map(len, _choices_of_inputs(program))) <= MOST
 
 
 def _choices_of_inputs(program: Program) -> list[list[tuple[str, str]]]:
-    """For each input that is tested its values that tests tell apart."""
+    """Return the distinguishable values of each tested input."""
     told = told_apart(program)
     tested = [declared for declared in program.inputs if declared.name in told]
     return [[(declared.name, text) for text in _fitting(declared, told[declared.name])] for declared in tested]

@@ -1,9 +1,9 @@
-"""Which edges a run can take, by the edges before them, and by the values that counters can have at each node.
+"""Find the edges that a run can take, by earlier edges and the possible values of counters at each node.
 
-All runs are followed at once from the start, along the edges that can be taken, until nothing new comes of it. So are
-the jumps of an operator that are written out in the program (I27), each from everywhere. Of a counter it is known only
-whether it can be zero, and whether it can be more. What is found is sound: an edge that it calls impossible is taken by
-no run. It is not complete, since how counters depend on each other is left out of account.
+The analysis follows all runs at once from the start until nothing changes. It also follows the program's explicit
+operator jumps (I27) from everywhere. For each counter it tracks only whether it can be zero and whether it can be more.
+The result is sound: no run takes an edge that it calls impossible. It is not complete, because it ignores how counters
+depend on each other.
 """
 
 from __future__ import annotations
@@ -22,25 +22,25 @@ from compiler.ir.program import Node, Program
 from compiler.ir.tasks import alphabet
 
 EFFORT = 40
-"""How often each edge is looked at, on average, before nothing is said of the program."""
+"""The most visits per edge, on average, before the analysis gives up."""
 
 Values = dict[int, int]
-"""For some tracks the values that their counters can have."""
+"""The possible counter values of some tracks."""
 
 
 Choice = tuple[int, tuple[Test, ...], Values]
-"""An edge by its place, the tests that may hold there or not, and the values with which it is taken."""
+"""An edge's index, the tests that may or may not hold there, and the values with which a run takes it."""
 
 
 class PossibleTransition(Struct, frozen=True):
-    """An edge that can be taken, by its place among those of its node, and the tests that do not always hold there."""
+    """The index of a possible edge among its node's edges, and the tests that don't always hold there."""
 
     place: int
     open: frozenset[Test]
 
 
 class Possible(Struct, frozen=True):
-    """What a run can do. `is_complete` is False if counters took too long to follow, and nothing is known of them."""
+    """The possible edges; `is_complete` is False if the analysis gave up on counters."""
 
     transitions: Mapping[str, tuple[PossibleTransition, ...]]
     is_complete: bool = True
@@ -50,17 +50,16 @@ _NAME = "possible transitions"
 
 
 def possible_transitions(program: Program) -> Mapping[str, tuple[PossibleTransition, ...]]:
-    """The edges that can be taken, for each node that tests counters and is reached, or has edges behind others.
+    """Return the possible edges of each reachable node that tests counters or has hidden edges.
 
-    Of texts it is known what the edges before have tested, and what an input can be.
-
-    A node that is not named may take all of its edges.
+    Strings are only known from earlier edges' tests and from the options of inputs. A node that is missing in the
+    result may take any of its edges.
     """
     return possible(program).transitions
 
 
 def possible(program: Program) -> Possible:
-    """The edges that can be taken, and whether the search for them came to its end."""
+    """Return the possible edges, and whether the search for them finished."""
     if _NAME not in program.analyses:
         program.analyses[_NAME] = _possible(program)
     found: Possible = program.analyses[_NAME]
@@ -85,7 +84,7 @@ def _possible(program: Program) -> Possible:
 
 
 def _unshadowed(node: Node, domains: Domains) -> tuple[PossibleTransition, ...]:
-    """The edges of a node that those before them leave something to; nothing, if these are all, as they are written."""
+    """Return the edges of a node that earlier edges don't hide, or nothing if that changes nothing."""
     open_tests: dict[int, set[Test]] = {}
     for word in alphabet(node.task) or (None,):
         for place, tests in _left(node, word, Facts(domains)):
@@ -97,7 +96,7 @@ def _unshadowed(node: Node, domains: Domains) -> tuple[PossibleTransition, ...]:
 
 
 def _hides_nothing(node: Node) -> bool:
-    """Whether no edge tests a text, or stands behind one that always holds for its word; nearly all nodes are so."""
+    """Return whether no edge tests a string or follows an edge that always holds, as in nearly all nodes."""
     closed: set[str] = set()
     for edge in node.edges:
         guard = edge.guard
@@ -112,7 +111,7 @@ def _hides_nothing(node: Node) -> bool:
 
 
 def _left(node: Node, word: str | None, known: Facts) -> Iterator[tuple[int, list[Test]]]:
-    """The edges that can be taken for an outcome, with the tests that do not always hold there, counters left aside."""
+    """Yield the possible edges for an outcome, with the tests that don't always hold, ignoring counters."""
     for place, edge in enumerate(node.edges):
         if not may_follow(edge, word):
             continue
@@ -128,10 +127,10 @@ def _left(node: Node, word: str | None, known: Facts) -> Iterator[tuple[int, lis
 
 
 class _Search:
-    """One analysis. `at` has the nodes that a run can reach, with the values of the tracks that they are members of.
+    """One analysis. `at` has the reachable nodes with the values of the tracks that they are members of.
 
-    `outside` are the values of each track at all other nodes, and `entries` the nodes from which a run comes to a
-    member with these. `effort` counts the edges that were looked at.
+    `outside` are each track's values at all other nodes, and `entries` the nodes from which a run enters a member with
+    these values. `effort` counts the edges looked at.
     """
 
     def __init__(self, program: Program, tracks: Tracks, landings: Landings) -> None:
@@ -149,7 +148,7 @@ class _Search:
         self._join(program.entry, {number: self.outside[number] for number in self._members(program.entry)})
 
     def run(self) -> bool:
-        """Follow everything; False if that takes too long."""
+        """Follow everything; return False if that takes too long."""
         most = EFFORT * sum(len(node.edges) for node in self.nodes)
         while self._pending and self.effort < most:
             self._walk(most)
@@ -167,7 +166,7 @@ class _Search:
                 self._follow(node, node.edges[place], values)
 
     def transitions(self) -> Iterator[tuple[str, tuple[PossibleTransition, ...]]]:
-        """What was found, node by node."""
+        """Yield the results by node."""
         for node in self.nodes:
             if node.id in self.at and _chooses(node):
                 found: dict[int, set[Test]] = {}
@@ -181,7 +180,7 @@ class _Search:
     # --- Along an edge ------------------------------------------------------------------------------------------------
 
     def _follow(self, node: Node, edge: Edge, values: Values) -> None:
-        """Bring values along an edge: to its target, and to the outside those that do not matter there."""
+        """Move values along an edge: to its target, or outside if they don't matter there."""
         found: Values = {}
         for number in self._members(edge.target):
             if number not in values:
@@ -212,7 +211,7 @@ class _Search:
                 self._leave(number, values)
 
     def _queue(self, name: str) -> None:
-        """Let a node be visited again: in this sweep over the program if it stands below, else in the next one."""
+        """Queue a node for another visit: in this sweep over the program if it is below, otherwise in the next one."""
         if name not in self._waiting:
             self._waiting.add(name)
             sweep, place = self._now
@@ -221,7 +220,7 @@ class _Search:
     # --- Out of a node ------------------------------------------------------------------------------------------------
 
     def _leaving(self, node: Node) -> Iterator[Choice]:
-        """The edges that can be taken from a node, once for each outcome."""
+        """Yield the possible edges of a node for each outcome."""
         if not _chooses(node):
             yield from ((place, (), self.at[node.id]) for place in range(len(node.edges)))
             return
@@ -243,7 +242,7 @@ class _Search:
                 values = {**values, number: self.tracks.every[number].failing(values[number], tests[0])}
 
     def _passing(self, values: Values, guard: Iterable[Test]) -> tuple[tuple[Test, ...], Values] | None:
-        """The tests of a guard that may hold or not, and the values with which all do; None if that cannot be."""
+        """Return the undecided tests of a guard and the values with which all hold, or None if they cannot."""
         tests: list[Test] = []
         for test in guard:
             if not self._is_followed(test):
@@ -264,5 +263,5 @@ class _Search:
 
 
 def _chooses(node: Node) -> bool:
-    """Whether counters decide where a run goes on from a node."""
+    """Return whether counters decide where a run continues from a node."""
     return any(isinstance(test, CounterTest) for edge in node.edges for test in edge.guard)

@@ -1,7 +1,7 @@
-"""The states that a program can be in, explored breadth first, each once.
+"""Explore the states of a program breadth first, each once.
 
-Two states count as one if they differ only in what no guard can tell apart: counters that no guard reads, and how far a
-counter is beyond every number it is compared with. So even a program that counts without end can have few of them.
+States that no guard can distinguish count as one. They differ only in counters that no guard reads, or in how far a
+counter is beyond every number it is compared with. So even a program that counts without end can have few states.
 """
 
 from __future__ import annotations
@@ -19,40 +19,40 @@ from compiler.ir.program import Program
 from compiler.ir.semantics import Machine, State
 
 EFFORT = 1_000_000
-"""How many edges are looked at, and changed counters kept, before the exploration gives up."""
+"""The most edges to look at, and changed counters to keep, before the exploration gives up."""
 
 Key = tuple[object, ...]
-"""What guards can tell of a state."""
+"""The parts of a state that guards can distinguish."""
 
 Taken = tuple[str, Edge]
 """An edge with the node that it leaves."""
 
 
 def taken_edges(made: Visit) -> Iterator[Taken]:
-    """The edges that were taken because of a visit, each with the node that it leaves."""
+    """Yield the edges that a visit took, each with the node that it leaves."""
     names = (made.step, *(edge.target for edge in made.edges))
     yield from zip(names, made.edges, strict=False)
 
 
 def cost(machine: Machine, made: Visit, after: State) -> int:
-    """What a visit costs in time and memory: the edges among which it chose, and the counters that it copied."""
+    """Return the cost of a visit in time and memory: the edges it chose from, and the counters it copied."""
     return sum(len(machine.nodes[name].edges) for name, _ in taken_edges(made)) + len(after.counters.changed)
 
 
 class StateSpace(Struct):
-    """What an exploration has found; `is_complete` says whether it is all there is."""
+    """The result of an exploration; `is_complete` is true if it found everything."""
 
     view: View
     is_complete: bool = True
     steps: list[tuple[int, Visit | None]] = field(default_factory=list)
-    """For each visit that led to something new the one before it; the first one stands for the start."""
+    """For each visit with a new state or edge, the index of the visit before it; the first entry is the start."""
     first: dict[Taken, int] = field(default_factory=dict)
-    """The first of these visits that took an edge."""
+    """The index of the first visit that took an edge."""
     distances: dict[Key, int] = field(default_factory=dict)
-    """For each state from which an end can be reached, how many visits that takes at least."""
+    """The fewest visits to an end, for each state that can reach one."""
 
     def path(self, place: int) -> tuple[Visit, ...]:
-        """The visits of a shortest path up to one of these."""
+        """Return the visits of a shortest path to one of these steps."""
         visits: list[Visit] = []
         while (step := self.steps[place])[1]:
             place = step[0]
@@ -61,7 +61,7 @@ class StateSpace(Struct):
 
 
 def explore(program: Program) -> StateSpace:
-    """The states of a program, as far as the effort allows."""
+    """Return the states of a program, as far as the effort allows."""
     machine, space = Machine(program), StateSpace(View(program))
     outcomes, has_all_outcomes = outcomes_by_node(program)
     starts = {space.view.of(start): start for start in map(machine.start, beginnings(program))}
@@ -106,7 +106,7 @@ def _distances(before: dict[Key, list[Key]], ends: list[Key]) -> dict[Key, int]:
 
 
 class View:
-    """What the guards of a program can tell of its states."""
+    """A view of a program's states with only the parts that guards can distinguish."""
 
     def __init__(self, program: Program) -> None:
         edges = [edge for node in program.nodes for edge in node.edges]
@@ -121,7 +121,7 @@ class View:
         self.most = inf if _can_fall(program, effects) else max((test.value for test in tests), default=0) + 1
 
     def of(self, state: State) -> Key:
-        """The state as guards see it. Counters that only rise, or start over, are alike beyond `most`."""
+        """Return the key of a state; counters that only rise or reset are equal beyond `most`."""
         changed = state.counters.changed.items()
         seen = frozenset((name, min(value, self.most)) for name, value in changed if name in self.read)
         told = [_seen(state.slots[slot] or "", texts) for slot, texts in self.told.items()]
@@ -129,7 +129,7 @@ class View:
 
 
 def _can_fall(program: Program, effects: Iterable[CounterEffect]) -> bool:
-    """Whether a counter can fall other than to a fixed value: something negative is added, or may be."""
+    """Return whether a counter can fall other than to a fixed value, by adding a number that may be negative."""
     numbers = [
         effect.amount if isinstance(effect, Add) else effect.value
         for effect in effects
@@ -140,5 +140,5 @@ def _can_fall(program: Program, effects: Iterable[CounterEffect]) -> bool:
 
 
 def _seen(text: str, texts: Sequence[str]) -> str:
-    """A text as tests see it: all that none tells apart from others are one."""
+    """Return a string as tests see it, with all indistinguishable strings replaced by one."""
     return text if text in texts else texts[-1]

@@ -1,9 +1,8 @@
-"""Where the values of which counters are followed, so that the effort grows with the program and not with its square.
+"""Choose where to follow which counters, so that the effort is linear in the program's size.
 
-Most counters matter to a few nodes: a mark to the children of its step, the count of a RETRY to its node. The values of
-a counter are followed along the edges between the nodes that it matters to, its members. Elsewhere they are one set for
-the whole program. Every choice of members is sound that has all nodes which test or change the counter, other than by a
-reset.
+Most counters matter to only a few nodes: a mark to its step's children, a RETRY's count to its node. A counter's values
+are followed along the edges between these nodes, its members. Elsewhere there is one set of values for the whole
+program. Any choice of members is sound if it has all nodes that test or change the counter, other than by a reset.
 """
 
 from __future__ import annotations
@@ -17,14 +16,14 @@ from compiler.ir.edges import Add, AtLeast, CounterTest, Effect, Set
 from compiler.ir.program import Program, Register
 
 LARGEST = 100_000_000
-"""In bits: the counters of a step are not followed if more than that would have to be kept."""
+"""The most bits to keep for a step's counters; beyond that, they are not followed."""
 
 EFFORT = 30
-"""How many groups around each node are looked at, on average."""
+"""The most groups to look at around each node, on average."""
 
 
 class Tracks(Struct):
-    """The tracks of a program, and for each node, and each counter, the numbers of its tracks."""
+    """The tracks of a program, and their numbers by node and by counter."""
 
     every: list[Track] = field(default_factory=list)
     at: dict[str, list[int]] = field(default_factory=dict)
@@ -41,9 +40,9 @@ class Tracks(Struct):
 
 
 def find_tracks(program: Program) -> Tracks:
-    """The tracks of a program: one for each step, and one for each counter that belongs to no step.
+    """Return the tracks of a program: one per step, and one per counter outside of steps.
 
-    There are none where a counter may fall below zero; no front end makes such programs.
+    If a counter may fall below zero, there are none; no front end generates such programs.
     """
     found, uses = Tracks(), _uses(program)
     scopes: dict[str, list[Register]] = {}
@@ -67,7 +66,7 @@ def find_tracks(program: Program) -> Tracks:
 
 
 def _inside(program: Program, scopes: Mapping[str, object]) -> dict[str, dict[str, None]]:
-    """The nodes inside of each step that is a scope, as far as the effort allows."""
+    """Return the nodes inside each step that is a scope, as far as the effort allows."""
     groups = {group.id: group for group in program.groups}
     inside: dict[str, dict[str, None]] = {}
     if not scopes:
@@ -84,7 +83,7 @@ def _inside(program: Program, scopes: Mapping[str, object]) -> dict[str, dict[st
 
 
 class Use(Struct, frozen=True):
-    """What is done with a counter: the nodes that test it or change it, other than by a reset, and how."""
+    """The use of a counter: the nodes that test or change it other than by a reset, their tests and effects."""
 
     nodes: dict[str, None] = field(default_factory=dict)
     testers: set[str] = field(default_factory=set)
@@ -92,12 +91,12 @@ class Use(Struct, frozen=True):
     effects: list[Add | AtLeast | Set] = field(default_factory=list)
 
     def can_fall(self) -> bool:
-        """Whether an effect may bring the counter below zero, where no counter is before."""
+        """Return whether an effect may bring the counter below zero if no counter is below zero yet."""
         numbers = (effect.amount if isinstance(effect, Add) else effect.value for effect in self.effects)
         return any(isinstance(number, int) and number < 0 for number in numbers)
 
     def is_count(self, initial: int) -> bool:
-        """Whether a counter counts how often one node goes round, as for a RETRY: any of its tests may hold or not."""
+        """Return whether it counts the visits of one node, as for a RETRY, so that its tests may or may not hold."""
         return (
             len(self.testers) == 1
             and all(test.operator == "<" and test.value > initial for test in self.tests)

@@ -1,7 +1,7 @@
-"""Which steps read and write texts, as far as that can be seen, and outputs that are read too early or never (E2).
+"""Estimate which steps read and write slots, and find outputs that are read too early or never (E2).
 
-Any command may write any output of its document, and read any. The names in it show what it probably does: it writes
-NAME where it mentions `RDC_OUTPUT` and has `NAME=` or `NAME<<`, and reads NAME where it mentions it otherwise.
+Any command may read and write any output of its document. The names in it show its probable use: it writes NAME if it
+contains `RDC_OUTPUT` and `NAME=` or `NAME<<`, and reads NAME if it contains it otherwise.
 """
 
 from __future__ import annotations
@@ -17,26 +17,26 @@ from compiler.ir.tasks import Shell, agents_of
 from compiler.regex import Regex
 
 OUTPUT = "RDC_OUTPUT"
-"""The variable that names the file for outputs."""
+"""The variable with the name of the output file."""
 
 _NAME = Regex(r"(?<![A-Za-z0-9_])([A-Za-z_][A-Za-z0-9_]*)(=(?!=)|<<(?!<))?")
 
 
 _BEFORE_OTHERS = frozenset("${-.")
-"""What stands before a name that is not written: `${name=…}`, `--name=…`, `--set image.name=…`."""
+"""Characters before a name that is not written: `${name=…}`, `--name=…`, `--set image.name=…`."""
 
 
 class Names(Struct, frozen=True):
-    """The names in a command: those that it gives something, and those that stand there otherwise."""
+    """The names in a command: the ones that are assigned, and the others."""
 
     given: frozenset[str]
     used: frozenset[str]
 
 
 class ValueFlow(Struct, frozen=True):
-    """The slots that each node reads and writes, by its id.
+    """The slots that each node reads and writes, by node id.
 
-    `used` are all that some text or command mentions, `seen` those of which it can be seen which commands write them.
+    `used` are the slots that any text or command mentions. `seen` are the slots whose writers are visible in commands.
     """
 
     reads: Mapping[str, tuple[str, ...]]
@@ -46,7 +46,7 @@ class ValueFlow(Struct, frozen=True):
 
 
 def value_flow(program: Program) -> ValueFlow:
-    """Who reads and who writes which slots."""
+    """Return which nodes read and write which slots."""
     if not program.slots:
         return ValueFlow({}, {}, frozenset())
     slots = {slot.name for slot in program.slots}
@@ -66,12 +66,12 @@ def value_flow(program: Program) -> ValueFlow:
 
 
 def _names_of_commands(program: Program) -> dict[str, Names]:
-    """The names in each command, by the id of its step."""
+    """Return the names in each command by step id."""
     return {node.id: _names(node.task) for node in program.nodes if isinstance(node.task, Shell)}
 
 
 def _used(program: Program, names: Mapping[str, Names]) -> frozenset[str]:
-    """The registers that some text or command mentions; a context is read once, however many steps are below it."""
+    """Return the registers that any text or command mentions; each context is read once."""
     shown = (text for group in program.groups for text in (group.title, group.prompt))
     used = {item.register for text in shown for item in text.references}
     contexts = {context.name: context for context in program.contexts}
@@ -86,7 +86,7 @@ def _used(program: Program, names: Mapping[str, Names]) -> frozenset[str]:
 
 
 def unread_inputs(program: Program) -> Iterator[str]:
-    """The inputs that no text, command or condition of a program mentions."""
+    """Yield the inputs that no text, command or condition mentions."""
     if not program.inputs:
         return
     tested = {
@@ -99,7 +99,7 @@ def unread_inputs(program: Program) -> Iterator[str]:
 
 
 def read_too_early(program: Program, flow: ValueFlow) -> Iterator[tuple[Node, str]]:
-    """Each node with an output that it reads and that no node can have written by then."""
+    """Yield each node with an output that it reads before any node can have written it."""
     given = {declared.name for declared in program.inputs}
     for slot in (item.name for item in program.slots if item.initial is None and item.name not in given):
         written = _led_to(program, slot, [node for node in program.nodes if _can_write(node, slot, flow)])
@@ -107,12 +107,12 @@ def read_too_early(program: Program, flow: ValueFlow) -> Iterator[tuple[Node, st
 
 
 def _can_write(node: Node, slot: str, flow: ValueFlow) -> bool:
-    """Whether a node writes a slot as far as can be seen; a script that it calls may, where that is not seen at all."""
+    """Return whether a node may write a slot, directly or in a script that it calls."""
     return slot in flow.writes[node.id] if slot in flow.seen else any(keep.slot == slot for keep in _kept(node))
 
 
 def _led_to(program: Program, slot: str, writers: Iterable[Node]) -> set[str]:
-    """The nodes that a run can come to after one of some nodes, without the slot being cleared on the way."""
+    """Return the nodes that a run can reach after one of the writers before the slot is cleared."""
     index = program.index()
     found: set[str] = set()
     pending = list(writers)
@@ -130,7 +130,7 @@ def _led_to(program: Program, slot: str, writers: Iterable[Node]) -> set[str]:
 def _names(task: Shell) -> Names:
     given: set[str] = set()
     used: set[str] = set()
-    command = str(task.command).replace("\\n", "\n")  # printf 'one=%s\ntwo=%s\n' gives two
+    command = str(task.command).replace("\\n", "\n")  # printf 'one=%s\ntwo=%s\n' assigns two
     for match in _NAME.finditer(command):
         is_other = command[max(0, match.start() - 1) : match.start()] in _BEFORE_OTHERS
         (given if match[2] and not is_other else used).add(match[1])
@@ -143,7 +143,7 @@ def _kept(node: Node) -> list[Keep]:
 
 
 def _sure_writers(program: Program, names: Mapping[str, Names]) -> dict[str, set[str]]:
-    """For each slot the commands in which it can be seen that they write it."""
+    """Return the commands that visibly write each slot."""
     found: dict[str, set[str]] = {}
     for node in program.nodes:
         for keep in _kept(node) if node.id in names else ():
@@ -159,7 +159,7 @@ def _written(node: Node, names: Mapping[str, Names], sure: Mapping[str, set[str]
 
 
 def _likely_writers(names: Mapping[str, Names]) -> Iterable[str]:
-    """The commands that may write an output of which nothing can be seen: those that mention the file, else all."""
+    """Return the commands that may write an output without a visible writer: those with the file's name, or all."""
     return [name for name, found in names.items() if OUTPUT in found.used] or names
 
 
@@ -168,7 +168,7 @@ def _referred(node: Node) -> Iterator[str]:
 
 
 def _in_contexts(program: Program, slots: Collection[str]) -> Mapping[str, tuple[str, ...]]:
-    """The slots that the whole of each context refers to (I31)."""
+    """Return the slots that each context refers to, including outer contexts (I31)."""
     found: dict[str, tuple[str, ...]] = {"": ()}
     for context in program.contexts:
         own = (item.register for item in context.text.references if item.register in slots)
@@ -177,6 +177,6 @@ def _in_contexts(program: Program, slots: Collection[str]) -> Mapping[str, tuple
 
 
 def _given(node: Node, names: Mapping[str, Names]) -> Iterator[str]:
-    """The registers that a node gives to what it calls; of those of a command the ones that it mentions."""
+    """Yield the registers that a node passes to its call; for a command, only those that it mentions."""
     used = names[node.id].used if node.id in names else None
     return (item.register for item in node.variables if used is None or item.name in used)

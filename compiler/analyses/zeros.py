@@ -1,7 +1,7 @@
-"""Whether counters can be zero: all that is followed of their values, as sets of bits.
+"""Track whether counters can be zero, which is all that is known about their values, as sets of bits.
 
-Counters never fall below zero here. Each has two bits in a number: the lower one says that it can be zero, the higher
-one that it can be more. This is enough for the marks of children and for counts that have just been started.
+Counters never fall below zero here. Each has two bits in a number: the lower one is set if it can be zero, the higher
+one if it can be more. This is enough for the marks of children and for counts after a start.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ class Track:
         return self._zero.keys()
 
     def passing(self, values: int, test: CounterTest) -> int:
-        """Those of some values with which a test can hold; 0 if there are none."""
+        """Return the values with which a test can hold, or 0."""
         can_hold = test.operator == ">=" or test.value > (test.operator == "<")
         return self._with(values, test.register, zero=_holds_at_zero(test), more=can_hold)
 
     def failing(self, values: int, test: CounterTest) -> int:
-        """Those of some values with which a test can fail to hold; 0 if there are none."""
+        """Return the values with which a test can fail, or 0."""
         can_fail = test.operator != ">=" or test.value > 1
         return self._with(values, test.register, zero=not _holds_at_zero(test), more=can_fail)
 
     def after(self, values: int, effects: Iterable[Effect]) -> int:
-        """The values after effects; those on slots change nothing here."""
+        """Return the values after effects; effects on slots don't matter here."""
         for effect in counter_effects(effects):
             if isinstance(effect, Reset):
                 values = self.initial if f"{self.scope}/".startswith(f"{effect.scope}/") else values
@@ -46,7 +46,7 @@ class Track:
         return values
 
     def _after(self, values: int, effect: Set | Add | AtLeast) -> int:
-        """The bits of the counter that an effect changes."""
+        """Return the bits of the counter that an effect changes."""
         name = effect.register
         if isinstance(effect, Set):
             return self._bit(name, effect.value)
@@ -55,7 +55,7 @@ class Track:
         if isinstance(number, int):
             return more if number > 0 else same
         added = self._zero.get(number)
-        if added is None:  # nothing is known of it
+        if added is None:  # its value is unknown
             return same | more
         return (same if values & added else 0) | (more if values & 2 * added else 0)
 
@@ -63,7 +63,7 @@ class Track:
         return self._zero[name] << (value > 0)
 
     def _with(self, values: int, name: str, *, zero: bool, more: bool) -> int:
-        """The values with which one counter is zero, or more, as far as these are wanted; 0 if it can be neither."""
+        """Return the values limited to one counter being zero or more, as requested, or 0 if neither is possible."""
         bit = self._zero[name]
         left = values & bit * (zero + 2 * more)
         return values & ~(3 * bit) | left if left else 0

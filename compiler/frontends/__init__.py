@@ -1,4 +1,4 @@
-"""The formats that rdc reads: one entry in `FRONT_ENDS` for each."""
+"""The formats that rdc reads, each with an entry in `FRONT_ENDS`."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ FRONT_ENDS: dict[str, Format] = {
 
 
 def all_options() -> tuple[Option[Any], ...]:
-    """The options of all formats; those that share one have the same."""
+    """Return the options of all formats, each once."""
     return tuple({option.name: option for form in FRONT_ENDS.values() for option in form.options}.values())
 
 
 def endings() -> tuple[str, ...]:
-    """The endings of the names of documents."""
+    """Return the file extensions of documents."""
     return tuple(ending for form in FRONT_ENDS.values() for ending in form.suffixes)
 
 
 def recognize(source: Source) -> Format | None:
-    """The format of a document, by its file name, then by its content. What is asked last takes the most."""
+    """Return the format of a document by its file name, or else by its content; the last format accepts the most."""
     for form in FRONT_ENDS.values():
         if form.has(source.path):
             return form

@@ -1,4 +1,4 @@
-"""What a front end is: what it is given, and what it gives."""
+"""Define a front end's input and output."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from compiler.source import Source
 
 
 class Job(Struct, frozen=True):
-    """What a front end is given: the document, the project to find others in, and what was asked for.
+    """The input of a front end: the document, its project, and the user's options.
 
-    `given` are the values of the format's options on the command line, which override those in the document;
-    `configured` are the project's, which do not (V7). With `link` false, a missing nested document is no error (V11).
-    `tables` are the options of targets that the project has.
+    `given` are the format's options on the command line, which override the document's. `configured` are the project's,
+    which don't (V7). If `link` is false, missing nested documents are not errors (V11). `tables` are the project's
+    options for targets.
     """
 
     source: Source
@@ -33,11 +33,11 @@ class Job(Struct, frozen=True):
 
 
 class Result(Struct, frozen=True):
-    """What a front end gives: the program (None with errors), all findings, and every source by its name.
+    """The output of a front end: the program (None after errors), all diagnostics, and every source by name.
 
-    `options` and `scenarios` are those in the document itself; what stands in documents that it includes is about these
-    alone. `facts` makes what a format tells other tools of the document, if it tells something. `scenario_file` is the
-    name of the file beside the document that new scenarios go to; "" if they go into the document.
+    `options` and `scenarios` come from the document itself; those of included documents apply only there. `facts`
+    returns the format's report for other tools, if it has one. `scenario_file` is the companion file for new scenarios,
+    or "" if they go into the document.
     """
 
     program: Program | None
@@ -50,10 +50,10 @@ class Result(Struct, frozen=True):
 
 
 class Formatted(Struct, frozen=True):
-    """What formatting a document gives.
+    """The result of formatting a document.
 
-    `text` is the normal form, or None if the document is left alone: `diagnostics` say why, or `defect` does if the
-    normal form would not mean the same. `renumbered` has the steps with a new number, old and new.
+    `text` is the normal form, or None if the document stays unchanged. Then `diagnostics` are the reason, or `defect`
+    is set because the formatted document would not mean the same. `renumbered` has pairs of old and new step numbers.
     """
 
     text: str | None
@@ -63,13 +63,13 @@ class Formatted(Struct, frozen=True):
 
 
 class FrontEnd(Protocol):
-    """The functions that the module of a front end has."""
+    """The functions of a front end's module."""
 
     def recognizes(self, source: Source) -> bool:
-        """Whether the content looks like this format; asked only where the file's name says nothing."""
+        """Return whether the content looks like this format, for files whose name doesn't decide."""
 
     def compile_document(self, job: Job) -> Result:
-        """Parses, checks, links and lowers a document; never raises for what stands in it."""
+        """Parse, check, link and lower a document; never raises for any content."""
 
     def format_document(self, job: Job) -> Formatted:
-        """The normal form of a document, proved to mean the same; never raises for what stands in it."""
+        """Return the normal form of a document, proved to mean the same; never raises for any content."""

@@ -1,4 +1,4 @@
-"""Scenarios that rdc writes for documents with agents, tools or stages: their answers lead along a path (S1)."""
+"""Write draft scenarios for documents with agents, tools or stages: their answers lead along a path (S1)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from runtime_shim.tasks.verdicts import joined_word
 
 ANYTHING = "an answer"
 _NEUTRAL = (ANYTHING, "text", "...", "0")
-"""Answers that hardly contain a keyword or match a pattern."""
+"""Answers that rarely contain a keyword or match a pattern."""
 
 _MOST_TRIED = 4096
 _FAILURE = '{fail: "the call failed"}'
@@ -31,7 +31,7 @@ _GROUPS = ("agents", "tools", "answers")
 
 
 class _Answer(NamedTuple):
-    """The answer of a step in one visit; no text where the call fails."""
+    """The answer of a step in one visit; `text` is None if the call fails."""
 
     group: str
     step: str
@@ -39,7 +39,7 @@ class _Answer(NamedTuple):
 
 
 def is_possible(program: Program, path: Path) -> bool:
-    """Return whether answers are found for a path: none is invalid, for example, where nothing validates it."""
+    """Return whether answers exist for a path; without validation, for example, no answer is invalid."""
     nodes = program.index()
     words = dict.fromkeys((made.step, made.outcome.word) for made in path.visits)
     return all(_can_have(nodes[step].task, word) for step, word in words)
@@ -51,7 +51,7 @@ def _can_have(task: Task, word: str) -> bool:
     return not isinstance(task, Agent) or word in (FAILED, Verdict.FAIL) or agent_answer(task, word) is not None
 
 
-def script(program: Program, draft: Draft, document: str) -> list[str]:  # noqa: ARG001 (as all formats have it)
+def script(program: Program, draft: Draft, document: str) -> list[str]:  # noqa: ARG001 (the same for all formats)
     """Return the answers of agents, tools, people and stages along a path."""
     found: dict[str, dict[str, list[str | None]]] = {group: {} for group in _GROUPS}
     for answer in _answers(program, draft):
@@ -66,13 +66,13 @@ def script(program: Program, draft: Draft, document: str) -> list[str]:  # noqa:
 
 
 def read(source: Source, program: Program) -> tuple[Scenario, ...] | None:
-    """Return the scenarios in a file of their own; None if it has errors."""
+    """Return the scenarios in a companion file, or None if it has errors."""
     found = read_file(source, program)
     return None if has_error(found.diagnostics) else found.scenarios
 
 
 def _needed(texts: Sequence[str | None]) -> list[str | None]:
-    """The outcomes of a stage without those at the end that pass anyway (I32)."""
+    """Return a stage's outcomes without trailing ones that pass anyway (I32)."""
     left = list(texts)
     while left and left[-1] == "pass":
         left.pop()
@@ -81,7 +81,7 @@ def _needed(texts: Sequence[str | None]) -> list[str | None]:
 
 def _value(texts: Sequence[str | None]) -> str:
     shown = [_FAILURE if text is None else scalar(text) for text in texts]
-    if len(shown) > 1:  # in a list a comma ends a plain string
+    if len(shown) > 1:  # in a list, a comma ends a plain string
         shown = [f'"{one}"' if "," in one and one[0] not in '"{' else one for one in shown]
     value = shown[0] if len(shown) == 1 else f"[{', '.join(shown)}]"
     return value + comment(MADE_UP if any(text in _NEUTRAL or (text and OTHER in text) for text in texts) else "")
@@ -115,7 +115,7 @@ def _of_visit(machine: Machine, state: State, made: Visit) -> Iterator[_Answer]:
 
 @lru_cache(maxsize=256)
 def agent_answer(task: Agent, word: str, text: str = "") -> str | None:
-    """Return an answer that has this word and contains the text; None for a call that fails, or if none is found."""
+    """Return an answer that yields this word and contains the text; None for a failed call or if none is found."""
     reading = task.reading
     others = (f"{word} {other}" for other in reading.keywords if other != word)
     words = ("", word, *others) if word in reading.keywords else ("",)
@@ -130,7 +130,7 @@ def agent_answer(task: Agent, word: str, text: str = "") -> str | None:
 
 @lru_cache(maxsize=256)
 def parallel_answers(task: Parallel, word: str) -> tuple[str | None, ...] | None:
-    """Return answers of the entries that are joined to this word: if possible the same of each; None without any."""
+    """Return the entries' answers that yield this joined word, the same for all entries if possible, or None."""
     choices = [
         {one: text for one in alphabet(entry) if (text := agent_answer(entry, one)) or one in (FAILED, Verdict.FAIL)}
         for entry in task.entries

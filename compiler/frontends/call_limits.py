@@ -1,4 +1,4 @@
-"""Time limits of steps that call, put on the nodes of a program (I21)."""
+"""Put time limits on the nodes of steps with calls (I21)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from compiler.suggestions import did_you_mean
 
 
 def with_limits(program: Program, said: Iterable[TimeLimit]) -> tuple[Program, list[Diagnostic]]:
-    """The program with these time limits, and what is wrong with them."""
+    """Return the program with these time limits, and the diagnostics for limits of other steps."""
     seconds = {limit.step: limit.seconds for limit in said}
     if not seconds:
         return program, []
@@ -22,7 +22,7 @@ def with_limits(program: Program, said: Iterable[TimeLimit]) -> tuple[Program, l
     found = [
         limit.place.finding(
             f"no step `{limit.step}` calls an agent or a tool{did_you_mean(limit.step, calling)}",
-            f"the steps that do are {', '.join(calling)}" if calling else "remove it: no step does",
+            f"set it for one of these steps: {', '.join(calling)}" if calling else "remove it: no step calls one",
         )
         for limit in said
         if limit.step not in calling and limit.place

@@ -1,4 +1,4 @@
-"""What comes of a document that calls agents, tools or executors, once it is right in itself."""
+"""Complete the result of an error-free document that calls agents, tools or executors."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from compiler.source import Spans
 
 
 def completed(job: Job, result: Result, program: Program, stem: str, content: object, spans: Spans) -> Result:
-    """The result with the program, the time limits of its steps, and the scenarios.
+    """Return the result with the program, the time limits of its steps, and its scenarios.
 
     Args:
         job: The document.
-        result: What was found so far, without errors.
-        program: What the document means.
-        stem: Its name without endings: a file with scenarios beside it begins so.
-        content: What the document has under `scenarios`, as written; None for nothing.
-        spans: Where that stands, and each key and item in it.
+        result: The result so far, without errors.
+        program: The document's program.
+        stem: The document's file name without extensions; a companion file with scenarios starts with it.
+        content: The document's `scenarios` as written, or None.
+        spans: The places of `scenarios` and of each key and item in it.
     """
     nodes = STEPS.first(result.options.values) or NO_STEPS
     limited, problems = with_limits(program, nodes.limits)

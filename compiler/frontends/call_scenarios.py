@@ -1,8 +1,7 @@
-"""Scenarios of documents that call agents and tools: inputs, what these and people say, what must come of it (S1).
+"""Read scenarios of documents with calls: inputs, the answers of agents, tools and people, and outputs (S1).
 
-Stages of a step end as people say here, too: `pass`, where nothing is said.
-
-They stand in the document, or in a file `NAME.scenarios.yaml` beside it.
+The stages of a step also end by these answers, with `pass` as the default. Scenarios are in the document or in a
+companion file `NAME.scenarios.yaml`.
 """
 
 from __future__ import annotations
@@ -31,11 +30,11 @@ NAMES = frozenset({"inputs", "answers", "agents", "tools", "outputs"})
 FAIL = "fail"
 """The key of an answer that fails: `{fail: "why"}`."""
 
-_REMEDY = "a scenario has `result` and, if you like, `inputs`, `answers`, `agents`, `tools` and `outputs`"
+_REMEDY = "a scenario has `result` and optionally `inputs`, `answers`, `agents`, `tools` and `outputs`"
 
 
 class Told(Struct, frozen=True):
-    """A document whose scenarios are wanted: its source, its name without endings, and its project."""
+    """A document to find scenarios for: its source, its name without extensions, and its project."""
 
     source: Source
     stem: str
@@ -43,7 +42,7 @@ class Told(Struct, frozen=True):
 
 
 class Found(NamedTuple):
-    """The scenarios of a document, what is wrong with them, and the file that some stand in, if there is one."""
+    """The scenarios of a document, their diagnostics, and the companion file if there is one."""
 
     scenarios: tuple[Scenario, ...]
     diagnostics: list[Diagnostic]
@@ -51,13 +50,13 @@ class Found(NamedTuple):
 
 
 def find_scenarios(told: Told, content: object, spans: Spans, program: Program) -> Found:
-    """All scenarios of a document.
+    """Return all scenarios of a document.
 
     Args:
-        told: The document; the file with scenarios is looked for beside it.
-        content: What the document has under `scenarios`, as written; None for nothing.
-        spans: Where that stands, and each key and item in it.
-        program: What the document means: steps, inputs and outputs must be in it.
+        told: The document, whose folder may have the companion file.
+        content: The document's `scenarios` as written, or None.
+        spans: The places of `scenarios` and of each key and item in it.
+        program: The document's program, with the steps, inputs and outputs that scenarios can name.
     """
     own = _read(told.source, content, spans, program)
     beside = _beside(told, program)
@@ -71,13 +70,13 @@ def _beside(told: Told, program: Program) -> Found:
         return Found((), [])
     file = located if isinstance(located, Refusal) else located.read()
     if isinstance(file, Refusal):
-        problem = f"the scenarios in `{name}` cannot be read: {file.problem}"
+        problem = f"cannot read the scenarios in `{name}`: {file.problem}"
         return Found((), [Diagnostic("RD743", source.path, None, problem, file.remedy)])
     return read_file(file, program)
 
 
 def read_file(file: Source, program: Program) -> Found:
-    """Read the scenarios in a file of their own."""
+    """Read the scenarios in a companion file."""
     from compiler.yaml_text import UnreadableError, read_mapping  # noqa: PLC0415 (most documents have no such file)
 
     try:
@@ -105,7 +104,7 @@ def _read(source: Source, content: object, spans: Spans, program: Program) -> Fo
 
 
 class _Item(Struct, frozen=True):
-    """A key of a mapping in a scenario, with what stands there and where."""
+    """A key of a mapping in a scenario, with its value and path."""
 
     name: str
     value: object
@@ -131,24 +130,24 @@ def _plain(items: list[_Item]) -> dict[str, str]:
 
 
 def _items(content: Mapping[str, object], key: str, what: str, flaws: list[Flaw]) -> Iterator[_Item]:
-    """The keys of a mapping in a scenario."""
+    """Yield the items of a mapping in a scenario."""
     value = content.get(key)
     if value is None:
         return
     if not isinstance(value, Mapping):
-        flaws.append(Flaw((key,), f"`{key}` is not a mapping of {what}"))
+        flaws.append(Flaw((key,), f"`{key}` must be a mapping of {what}"))
         return
     yield from (_Item(str(name), inner, (key, str(name))) for name, inner in value.items())
 
 
 def _texts(content: Mapping[str, object], key: str, flaws: list[Flaw]) -> list[_Item]:
     found = list(_items(content, key, "names to strings", flaws))
-    flaws += [Flaw(item.path, f"`{item.name}` is not a string") for item in found if not isinstance(item.value, str)]
+    flaws += [Flaw(item.path, f"`{item.name}` must be a string") for item in found if not isinstance(item.value, str)]
     return found
 
 
 def _said(content: Mapping[str, object], key: str, flaws: list[Flaw]) -> Iterator[_Item]:
-    """What agents or tools say: a string, `{fail: "why"}`, or a list of these for each step."""
+    """Yield answers of agents or tools: a string, `{fail: "why"}`, or a list of these for each step."""
     for item in _items(content, key, "steps to answers", flaws):
         listed = item.value if isinstance(item.value, list) else [item.value]
         for number, one in enumerate(listed):
@@ -156,7 +155,7 @@ def _said(content: Mapping[str, object], key: str, flaws: list[Flaw]) -> Iterato
             if isinstance(one, str) or (isinstance(one, Mapping) and set(one) == {FAIL}):
                 yield _Item(item.name, one, path)
             else:
-                flaws.append(Flaw(path, f'an answer of `{item.name}` is neither a string nor `{{fail: "why"}}`'))
+                flaws.append(Flaw(path, f'an answer of `{item.name}` must be a string or `{{fail: "why"}}`'))
 
 
 def _answer(value: object) -> str | None:
@@ -164,14 +163,14 @@ def _answer(value: object) -> str | None:
 
 
 def _replies(content: Mapping[str, object], program: Program, flaws: list[Flaw]) -> Iterator[_Item]:
-    """What people reply: a mapping of steps to replies, or a list of lines `STEP REPLY` and `REPLY`."""
+    """Yield people's replies from a mapping of steps, or from a list of lines `STEP REPLY` and `REPLY`."""
     value = content.get("answers")
     if isinstance(value, list):
         asking = _asking(program)
         for number, line in enumerate(value):
             path: KeyPath = ("answers", str(number))
             if not isinstance(line, str):
-                flaws.append(Flaw(path, "an answer is not a string"))
+                flaws.append(Flaw(path, "each reply must be a string"))
                 continue
             node, blank, reply = line.partition(" ")
             yield _Item(node, reply, path) if blank and node in asking else _Item("", line, path)
@@ -183,10 +182,10 @@ def _replies(content: Mapping[str, object], program: Program, flaws: list[Flaw])
             if isinstance(one, str):
                 yield _Item(item.name, one, path)
             else:
-                flaws.append(Flaw(path, f"a reply to `{item.name}` is not a string"))
+                flaws.append(Flaw(path, f"a reply to `{item.name}` must be a string"))
 
 
-# --- What does not fit the document ----------------------------------------------------------------------------------
+# --- Values that don't match the document --------------------------------------------------------------------------
 
 
 def _unfit_inputs(program: Program, given: list[_Item], locate: Locate) -> Iterator[Unclear]:
@@ -196,17 +195,18 @@ def _unfit_inputs(program: Program, given: list[_Item], locate: Locate) -> Itera
         if known is None:
             yield Unclear(f"there is no input `{item.name}`", locate(item.path), _listed("inputs", list(declared)))
         elif problem := unfit(str(item.value), known.type, known.options, known.pattern):
-            yield Unclear(f"the input `{item.name}` does not fit: {problem}", locate(item.path), "give another value")
+            said = f"the value of input `{item.name}` is not valid: {problem}"
+            yield Unclear(said, locate(item.path), "change the value")
     names = {item.name for item in given}
     for missing in (one for one in program.inputs if one.required and one.default is None and one.name not in names):
-        remedy = f"give it under `inputs`: `{missing.name}: …`"
-        yield Unclear(f"the input `{missing.name}` is required", locate(("inputs",)), remedy)
+        remedy = f"add it under `inputs`: `{missing.name}: …`"
+        yield Unclear(f"input `{missing.name}` is required", locate(("inputs",)), remedy)
 
 
 def _unknown(
     program: Program, said: list[_Item], replies: list[_Item], outputs: list[_Item], locate: Locate
 ) -> Iterator[Unclear]:
-    """Steps and outputs that the document has not."""
+    """Report steps and outputs that the document doesn't have."""
     callers = {
         "agents": [name for node in program.nodes for name in _agents(node.id, node.task)],
         "tools": [node.id for node in program.nodes if isinstance(node.task, Tool)],
@@ -219,7 +219,7 @@ def _unknown(
     asking = _asking(program)
     for item in replies:
         if item.name and item.name not in asking:
-            yield Unclear(f"no step `{item.name}` takes an answer", locate(item.path), _listed("steps that do", asking))
+            yield Unclear(f"no step `{item.name}` takes a reply", locate(item.path), _listed("steps that do", asking))
     known = list(output_names(program))
     for item in outputs:
         if item.name not in known:
@@ -227,19 +227,19 @@ def _unknown(
 
 
 def _agents(node: str, task: Task) -> list[str]:
-    """By what the agents of a step are known: its own name, those of a parallel one by its name and their index."""
+    """Return the names of a step's agents: the step's name, or with an index for a parallel step."""
     if isinstance(task, Parallel):
         return [f"{node}_{index}" for index in range(len(task.entries))]
     return [node] if isinstance(task, Agent) else []
 
 
 def _asking(program: Program) -> list[str]:
-    """The steps that a person answers, and those whose end a scenario says."""
+    """Return the steps whose outcome a person or a scenario decides."""
     return [node.id for node in program.nodes if isinstance(node.task, Ask | Gate | Stage)]
 
 
 def output_names(program: Program) -> Iterator[str]:
-    """By what a run's outputs are known: the names that they are kept under, and the steps that give them."""
+    """Yield the names of a run's outputs: the names they are kept under, and the steps that produce them."""
     for node in program.nodes:
         if isinstance(node.task, Agent | Ask | Parallel | Tool) and not node.id.endswith(("/elicit", "/prompt")):
             yield node.id

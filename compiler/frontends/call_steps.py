@@ -1,4 +1,4 @@
-"""The option `steps`, which formats with calls share: how long a call may take (I21), and what targets know of it."""
+"""Read the option `steps` of formats with calls: time limits (I21) and settings for targets."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from compiler.times import duration_remedy, read_duration
 
 TIMEOUT = "timeout"
 KEYS = (TIMEOUT, "secrets", "environment")
-"""The last two are for targets, which hold them against their own options."""
+"""The last two are for targets, which check them against their own options."""
 
 
 class TimeLimit(Struct, frozen=True):
-    """What is said of the time of a step, and where."""
+    """The time limit of a step, with its place."""
 
     step: str
     seconds: int
@@ -26,7 +26,7 @@ class TimeLimit(Struct, frozen=True):
 
 
 class Nodes(Struct, frozen=True):
-    """What is said of steps: their time limits, and what is for targets alone."""
+    """The settings of steps: time limits, and settings for targets."""
 
     limits: tuple[TimeLimit, ...]
     for_targets: Table
@@ -34,7 +34,7 @@ class Nodes(Struct, frozen=True):
 
 def _read(content: object, places: Places) -> Nodes | Wrong | Problems:
     if not isinstance(content, Mapping):
-        return Wrong("`steps` is not a mapping of steps to settings", 'write `steps: {"2": {timeout: 10m}}`')
+        return Wrong("`steps` must be a mapping of steps to settings", 'write `steps: {"2": {timeout: 10m}}`')
     said = {str(node): value for node, value in content.items()}
     if found := [wrong for node, value in said.items() for wrong in _problems(node, value)]:
         return Problems(found)
@@ -50,25 +50,25 @@ def _read(content: object, places: Places) -> Nodes | Wrong | Problems:
 
 def _problems(node: str, said: object) -> Iterator[Wrong]:
     if not isinstance(said, Mapping):
-        problem = f"what `steps` says of {node} is not a mapping"
-        yield Wrong(problem, f"write `{node}: {{{TIMEOUT}: 10m}}`, with any of {', '.join(KEYS)}", (node,))
+        problem = f"the settings of step {node} must be a mapping"
+        yield Wrong(problem, f"write `{node}: {{{TIMEOUT}: 10m}}`; the keys are {', '.join(KEYS)}", (node,))
         return
     for key in said:
         if key not in KEYS:
-            yield unknown_key(str(key), KEYS, f"`steps` for {node}", (node, str(key)))
+            yield unknown_key(str(key), KEYS, f"the settings of step {node}", (node, str(key)))
     if TIMEOUT in said and not read_duration(said[TIMEOUT]):
-        problem = f"`steps` for {node}: `{TIMEOUT}` is not a duration from a second to a year"
+        problem = f"the settings of step {node}: `{TIMEOUT}` must be a duration from a second to a year"
         yield Wrong(problem, duration_remedy(said[TIMEOUT]), (node, TIMEOUT))
 
 
 STEPS: Option[Nodes] = Option(
-    "steps", "How long a call of a step may take, and what targets know of it.", _read, levels=(Level.DOCUMENT,)
+    "steps", "Settings of steps: time limits of calls, and settings for targets.", _read, levels=(Level.DOCUMENT,)
 )
 NO_STEPS = Nodes((), Table())
 
 
 def with_nodes(options: Options, nodes: Nodes) -> Options:
-    """The options of a document, with what is said of steps for targets."""
+    """Return the document's options with the settings of steps for targets."""
     if not nodes.for_targets.values:
         return options
     return replace(options, targets={**options.targets, STEPS.name: nodes.for_targets})

@@ -1,4 +1,4 @@
-"""A document that is JSON or YAML, read as a value that JSON can hold, and where in the text its parts stand."""
+"""Read a JSON or YAML document as a JSON value, with the places of its parts."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from compiler.yaml_text import Reading
 
 DEEPEST = 32
-"""Collections in collections: reading them recurses, and nobody nests as deep."""
+"""The deepest nesting of collections: reading recurses, and documents are never this deep."""
 
 
 class Data(Struct, frozen=True):
-    """A mapping that was read: its values, where each stands, and the keys that appear twice; `yaml`: None for JSON."""
+    """A mapping that was read, with its values, places and duplicate keys; `yaml` is None for JSON."""
 
     values: dict[str, Any]
     spans: Mapping[KeyPath, Span]
@@ -36,7 +36,7 @@ _HALF = Regex("[\ud800-\udfff]")
 
 
 class BrokenDataError(ValueError):
-    """The text cannot be read: what is wrong, what to do, and where, None for the whole file."""
+    """The text cannot be read; `span` is the place of the error, or None for the whole file."""
 
     def __init__(self, problem: str, remedy: str, span: Span | None) -> None:
         super().__init__(problem)
@@ -46,9 +46,9 @@ class BrokenDataError(ValueError):
 
 
 def read_data(source: Source, list_key: str = "") -> Data:
-    """The value of a document; raises `BrokenDataError`.
+    """Return the value of a document; raise `BrokenDataError` if it is invalid.
 
-    With a `list_key` a document that is a list stands for a mapping with this key alone.
+    With a `list_key`, a document that is a list is read as a mapping with only this key.
     """
     data = _read(source, list_key)
     _refuse_others(data, source)
@@ -77,14 +77,14 @@ def _read_json(source: Source, list_key: str) -> Data:
     value = load_json(source.text)
     layout = lay_out(source.text, Everything())
     if layout.depth > DEEPEST:
-        raise BrokenDataError(f"it is nested more than {DEEPEST} deep", "look for lost brackets", None)
+        raise BrokenDataError(f"it is nested more than {DEEPEST} levels deep", "look for a missing bracket", None)
     if layout.count > LARGEST_VALUE:
-        raise BrokenDataError(f"it has more than {LARGEST_VALUE:,} values", "divide it into several files", None)
+        raise BrokenDataError(f"it has more than {LARGEST_VALUE:,} values", "split it into several files", None)
     above: KeyPath = ()
     if list_key and isinstance(value, list):
         value, above = {list_key: value}, (list_key,)
     if not isinstance(value, dict):
-        raise BrokenDataError("it is not a mapping of names to values", "write an object", source.line_span(1))
+        raise BrokenDataError("it must be a mapping of names to values", "write an object", source.line_span(1))
     lines = Lines(source.text)
     spans = {(*above, *path): lines.span(place) for path, place in (layout.values | layout.keys).items()}
     repeated = tuple(
@@ -102,22 +102,22 @@ def _read_yaml(source: Source, list_key: str) -> Data:
 
 
 def unreadable(source: Source, error: UnreadableError) -> BrokenDataError:
-    """What is wrong with a text that is no YAML."""
+    """Return the error for text that is not valid YAML."""
     line = min(error.line, len(source.lines))
     return BrokenDataError(f"it is not valid YAML: {error}", error.remedy, source.line_span(line))
 
 
 def _refuse_others(data: Data, source: Source) -> None:
-    """Refuses what JSON, or a file in UTF-8, cannot hold, such as bytes, infinite numbers and halves of characters."""
+    """Reject values that JSON or a UTF-8 file cannot hold, such as bytes, infinity and unpaired surrogates."""
     if _is_usual(data.values):
         return
     pending: list[tuple[KeyPath, object]] = [((), data.values)]
     while pending:
         path, value = pending.pop()
-        if problem := _problem(value) or (len(path) > DEEPEST and f"it is nested more than {DEEPEST} deep"):
+        if problem := _problem(value) or (len(path) > DEEPEST and f"it is nested more than {DEEPEST} levels deep"):
             places = (data.spans.get(path[:length]) for length in range(len(path), 0, -1))
             span = next((place for place in places if place), source.line_span(1))
-            raise BrokenDataError(problem, "write a string, a number, true, false, a list or a mapping", span)
+            raise BrokenDataError(problem, "use a string, a number, true, false, a list or a mapping", span)
         if isinstance(value, dict):
             pending += [((*path, key), inner) for key, inner in value.items()]
         elif isinstance(value, list):
@@ -125,7 +125,7 @@ def _refuse_others(data: Data, source: Source) -> None:
 
 
 def _is_usual(value: object) -> bool:
-    """Whether there is nothing to refuse, without looking where it would be; most documents have nothing."""
+    """Return whether a value is certainly valid, without locating errors; this is the fast path for most documents."""
     texts: list[Any] = []
     level: list[Any] = [value]
     for _ in range(DEEPEST + 1):
@@ -148,19 +148,19 @@ def _is_usual(value: object) -> bool:
 
 
 def _problem(value: object) -> str:
-    """Why a value cannot be kept, "" if it can; what stands in it is not looked at."""
+    """Return why a value is not valid, or ""; values inside it are not checked."""
     if isinstance(value, dict):
         return next(filter(None, map(_text_problem, value)), "")
     if isinstance(value, float):
-        return "" if isfinite(value) else "a number is infinite, or not a number at all"
+        return "" if isfinite(value) else "a number is infinite or not a number"
     if isinstance(value, str):
         return _text_problem(value)
-    return "" if value is None or isinstance(value, (list, int)) else "this value is of a kind that JSON does not have"
+    return "" if value is None or isinstance(value, (list, int)) else "JSON has no such kind of value"
 
 
 def _text_problem(text: object) -> str:
     if not isinstance(text, str):
-        return "a key is not a string"
+        return "a key must be a string"
     if "\0" in text:
-        return "a string holds a NUL character"
-    return "a string holds half of a character" if _HALF.search(text) else ""
+        return "a string contains a NUL character"
+    return "a string contains an unpaired surrogate" if _HALF.search(text) else ""

@@ -1,4 +1,4 @@
-"""What a source format is: all that the rest of rdc knows of one before its front end is imported."""
+"""Describe a source format with everything that is needed before importing its front end."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ class Format(Struct, frozen=True):
     """A source format.
 
     Attributes:
-        name: That of its front end, and of its folder here.
-        noun: What one of its documents is called in messages.
-        summary: A line about it.
-        suffixes: How the names of its files end.
-        names: Whole names that its files may have too.
-        module: Where its front end is.
-        grammars: Its files in `grammars/`; none, if its syntax is that of YAML or JSON.
-        options: What can be set for its documents.
-        drafts: The module that writes scenarios, as `compiler/drafts.py` has it; "" if its documents have none.
+        name: The name of its front end and of its folder here.
+        noun: The name of a document in messages.
+        summary: A one-line description.
+        suffixes: The extensions of its files.
+        names: Other full file names.
+        module: The module of its front end.
+        grammars: Its files in `grammars/`; empty if its syntax is YAML or JSON.
+        options: The options of its documents.
+        drafts: The module that drafts scenarios, as described in `compiler/drafts.py`, or "" without scenarios.
     """
 
     name: str
@@ -39,15 +39,15 @@ class Format(Struct, frozen=True):
     drafts: str = ""
 
     def has(self, path: str) -> bool:
-        """Whether a file is a document of this format by its name."""
+        """Return whether a file has a name of this format."""
         return path.endswith(self.suffixes) or path.rpartition("/")[2] in self.names
 
     @property
     def word(self) -> str:
-        """What people call it on the command line."""
+        """The format's name on the command line."""
         return self.name.replace("_", "-")
 
     def load(self) -> FrontEnd:
-        """The front end, imported when it is first needed."""
+        """Return the front end, importing it on first use."""
         module: FrontEnd = import_module(self.module)
         return module

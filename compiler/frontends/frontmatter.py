@@ -1,4 +1,4 @@
-"""The YAML frontmatter at the top of a Markdown document, whatever its format (D3, P2)."""
+"""Read the YAML frontmatter at the top of a Markdown document of any format (D3, P2)."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ FENCE = Regex(r"---[ \t]*")
 
 
 def read_block(source: Source) -> tuple[Reading | None, int, list[Diagnostic]]:
-    """The frontmatter of a source, if it can be read, the line on which the document goes on, and what is wrong."""
+    """Return a source's frontmatter or None, the next line of the document, and the diagnostics."""
     lines = source.lines
     if not FENCE.fullmatch(lines[0]):
         return None, 1, []
     end = next((number for number, line in enumerate(lines[1:], 2) if FENCE.fullmatch(line)), None)
     if end is None:
-        problem = "the frontmatter that begins here never ends"
-        remedy = "close it with a line `---`"
+        problem = "the frontmatter is not closed"
+        remedy = "close it with a `---` line"
         return None, 1, [Diagnostic("RD011", source.path, source.line_span(1), problem, remedy)]
     from compiler.yaml_text import UnreadableError, read_mapping  # noqa: PLC0415 (most documents have no frontmatter)
 

@@ -1,4 +1,4 @@
-"""Plain values held against pydantic models: what these take, and everything that they do not take."""
+"""Validate plain values with pydantic models, and collect every part that doesn't fit."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from msgspec import Struct
 from pydantic import BaseModel, ValidationError
 
 MOST_SHOWN = 100
-"""Of findings about the form of one file."""
+"""The most findings about the form of one file."""
 
 SHAPES = {
     "list_type": "a list",
     "model_type": "a mapping of keys to values",
     "dict_type": "a mapping of keys to values",
 }
-"""What is wanted, by pydantic's name for what is wrong."""
+"""What a value must be, by pydantic's name for the error."""
 
 _DEEPEST = 6
-"""Parts in parts: what is fixed in one part is looked into once more."""
+"""How many levels of nested errors to look into: after fixing one part, its inner parts are checked."""
 
 Model = TypeVar("Model", bound=BaseModel)
 
 
 class Flaw(Struct, frozen=True):
-    """A part that the models do not take: what leads to it, pydantic's name for what is wrong, what it would take."""
+    """A part that the model rejects: its path, pydantic's name for the error, and the expected value."""
 
     path: tuple[str | int, ...]
     kind: str
@@ -36,9 +36,9 @@ class Flaw(Struct, frozen=True):
 def validated(
     model: type[Model], plain: Mapping[str, Any], defaults: Mapping[str, object]
 ) -> tuple[Model | None, list[Flaw]]:
-    """The model of a plain value, without what it does not take, and all of that.
+    """Return the model of a plain value without its invalid parts, and those parts.
 
-    `defaults` has what stands for a key that is missing, where it is no empty text.
+    `defaults` has the values for missing keys, if they are not empty strings.
     """
     value: dict[str, Any] = dict(plain)
     flaws: list[Flaw] = []
@@ -46,12 +46,12 @@ def validated(
         try:
             return model.model_validate(value), flaws
         except ValidationError as error:
-            value = value if flaws else copy.deepcopy(value)  # before anything in it is fixed
+            value = value if flaws else copy.deepcopy(value)  # before anything in it is changed
             found = [Flaw(item["loc"], item["type"], _expected(item)) for item in error.errors(include_url=False)]
         known = {flaw.path for flaw in flaws}
         flaws += (flaw for flaw in found if not any(flaw.path[:end] in known for end in range(1, len(flaw.path) + 1)))
         for flaw in found:
-            _mend(value, flaw, defaults)
+            _fix(value, flaw, defaults)
     return None, flaws
 
 
@@ -59,8 +59,8 @@ def _expected(item: Mapping[str, Any]) -> str:
     return str(item.get("ctx", {}).get("expected", ""))
 
 
-def _mend(value: Any, flaw: Flaw, defaults: Mapping[str, object]) -> None:  # noqa: ANN401 (a plain value)
-    """Takes a part away that the models do not take, or puts an empty one where one is missing."""
+def _fix(value: Any, flaw: Flaw, defaults: Mapping[str, object]) -> None:  # noqa: ANN401 (a plain value)
+    """Remove an invalid part, or add an empty one if it is missing."""
     *above, last = flaw.path
     for key in above:
         value = value[key]
@@ -75,7 +75,7 @@ def _mend(value: Any, flaw: Flaw, defaults: Mapping[str, object]) -> None:  # no
 
 
 def texts_in(value: object) -> Iterator[str]:
-    """All texts in a plain value, which its reader has bounded, in order."""
+    """Yield all strings in a plain value of limited size, in order."""
     pending = [value]
     while pending:
         one = pending.pop()

@@ -1,4 +1,4 @@
-"""What programs are called."""
+"""Name programs."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ import posixpath
 import re
 
 LONGEST_NAME = 64
-"""In characters: the name becomes the name of files."""
+"""The longest name in characters, because it becomes a file name."""
 
 
 def safe_name(wanted: str, otherwise: str) -> str:
-    """A name that is safe in paths, as near as possible to one that is wanted; another one if nothing of it is left."""
+    """Return a name that is safe in paths and close to the wanted one, or `otherwise` if nothing is left of it."""
     return re.sub(r"[^A-Za-z0-9._-]+", "-", wanted).strip("-.")[:LONGEST_NAME] or otherwise
 
 
 def stem(path: str, *endings: str) -> str:
-    """The name of a document's file without its endings, the last of them first."""
+    """Return a document's file name without these extensions, removed in this order."""
     name = posixpath.basename(path)
     for ending in endings:
         name = name.removesuffix(ending)

@@ -1,4 +1,4 @@
-"""Where the parts of a document that is YAML or JSON stand, for messages about them."""
+"""Find the parts of a YAML or JSON document, for messages about them."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ Path = tuple[str | int, ...]
 
 
 class Places(Struct, frozen=True):
-    """The places in a source by what leads to them."""
+    """The places in a source by path."""
 
     source: Source
     spans: Spans
 
     def at(self, path: Path | KeyPath) -> Span:
-        """Where a key or an item stands, else what is around it."""
+        """Return the place of a key or item, or of the closest part around it."""
         keys = tuple(map(str, path))
         try:
             return self.spans[keys]
@@ -30,12 +30,12 @@ class Places(Struct, frozen=True):
     def diagnostic(
         self, code: str, path: Path, problem: str, remedy: str, other: tuple[Path, str] | None = None
     ) -> Diagnostic:
-        """A finding at a place; `other` leads to a second one, and says what is there."""
+        """Return a diagnostic for a path; `other` is a second path with its message."""
         related = (Related(self.source.path, self.at(other[0]), other[1]),) if other else ()
         return Diagnostic(code, self.source.path, self.at(path), on_one_line(problem), on_one_line(remedy), related)
 
     def respelled(self, path: Path, written: str, meant: str, *, is_value: bool = False) -> Fix | None:
-        """The fix that corrects a key, or its value, if it is written on the first line of its place."""
+        """Return the fix that respells a key or its value on the first line of its place, or None."""
         span = self.spans.get(tuple(map(str, path)))
         line = self.source.lines[span.line - 1] if span else ""
         if span is None or not meant:
@@ -47,7 +47,7 @@ class Places(Struct, frozen=True):
 
 
 def on_one_line(message: str) -> str:
-    """A message without the line ends and controls that names of a document may have."""
+    """Return a message without line breaks and control characters from names in the document."""
     return "".join(character if character.isprintable() else "�" for character in message)
 
 
@@ -60,22 +60,22 @@ class Where(Struct, frozen=True):
 
     @property
     def around(self) -> Where:
-        """The part that it stands in."""
+        """The part around it."""
         return Where(self.places, self.plain, self.path[:-1])
 
     @property
     def kind(self) -> str:
-        """The key that it stands under, whose values are of one kind; "" for the document itself."""
+        """The last key in its path, whose values have the same kind, or "" for the document itself."""
         return next((key for key in reversed(self.path) if isinstance(key, str)), "")
 
     @property
     def value(self) -> Any:  # noqa: ANN401 (a plain value)
-        """What stands there, None for nothing."""
+        """Its value, or None."""
         value: Any = self.plain
         for key in self.path:
             value = value.get(key) if isinstance(value, dict) else value[int(key)]
         return value
 
     def diagnostic(self, code: str, problem: str, remedy: str) -> Diagnostic:
-        """A finding here."""
+        """Return a diagnostic at this part."""
         return self.places.diagnostic(code, self.path, problem, remedy)

@@ -1,4 +1,4 @@
-"""Keys that appear twice in YAML or JSON, which forget what the first one says."""
+"""Report duplicate keys in YAML or JSON, where only the last one counts."""
 
 from __future__ import annotations
 
@@ -14,36 +14,34 @@ if TYPE_CHECKING:
 
 
 def stand_again(code: str, source: Source, keys: Iterable[Repeated]) -> Iterator[Diagnostic]:
-    """What is wrong with keys of a document that is YAML or JSON."""
+    """Report duplicate keys of a YAML or JSON document."""
     for key in keys:
-        problem = on_one_line(f"the key `{key.path[-1]}` stands here a second time")
-        related = (Related(source.path, key.first, "it stands here first"),)
+        problem = on_one_line(f"duplicate key `{key.path[-1]}`")
+        related = (Related(source.path, key.first, "first defined here"),)
         fix = without_one(source, key.first, key.span)
         yield Diagnostic(code, source.path, key.span, problem, "remove one of the two", related, fix)
 
 
 def stand_twice(source: Source, keys: Iterable[Repeated]) -> Iterator[Diagnostic]:
-    """What is wrong with keys that rdc reads and that appear twice."""
+    """Report duplicate keys in the part of a document that rdc reads."""
     for key in keys:
         where = f" in `{key.path[-2]}`" if key.path[1:] else ""
-        problem = f"`{key.path[-1]}` appears twice{where}, and only the last would count"
-        related = (Related(source.path, key.first, "it stands here first"),)
+        problem = f"duplicate key `{key.path[-1]}`{where}; only the last one would count"
+        related = (Related(source.path, key.first, "first defined here"),)
         fix = without_one(source, key.first, key.span)
-        yield Diagnostic(
-            "RD013", source.path, key.span, problem, "make one of the two, or give one another name", related, fix
-        )
+        yield Diagnostic("RD013", source.path, key.span, problem, "remove or rename one of the two", related, fix)
 
 
 def without_one(source: Source, first: Span, again: Span) -> Fix | None:
-    """The fix that removes one of two equal lines, each a key with its value."""
+    """Return the fix that removes one of two equal lines with a key and value, or None."""
     texts = [source.lines[span.line - 1][span.column - 1 :].rstrip() for span in (first, again)]
     if texts[0].removesuffix(",") != texts[1].removesuffix(",") or first.line == again.line:
         return None
     is_json = texts[0].startswith('"') and texts[0].endswith(",")
-    line = first.line if is_json else again.line  # in JSON the first has the comma that one of the two must lose
+    line = first.line if is_json else again.line  # in JSON, the first line has the comma to remove
     column = (first if is_json else again).column
     before, below = source.lines[line - 1][: column - 1], filter(str.strip, source.lines[line:])
-    holds_more = next(below, "")[:column].isspace()  # what is indented deeper is a part of the value
+    holds_more = next(below, "")[:column].isspace()  # deeper lines belong to the value
     if before.strip() or texts[0].rstrip(",").endswith((":", "{", "[", "|", ">")) or (holds_more and not is_json):
         return None
     return Fix.by(source.whole_line(line), "", is_safe=True)

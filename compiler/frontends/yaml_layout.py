@@ -1,4 +1,4 @@
-"""White space of a YAML document put in order, with every text in it as it is (`rdc fmt`)."""
+"""Clean up the whitespace of a YAML document without changing its strings (`rdc fmt`)."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from compiler.source import LINE_END, Source
 if TYPE_CHECKING:
     from compiler.yaml_text import Reading
 
-DEFECT = "its normal form would not mean the same"
+DEFECT = "the formatted document would not mean the same"
 
 
 def in_order(source: Source, reading: Reading) -> str:
-    """The text of a document with its line ends, the white space at ends of lines, and empty lines in order."""
+    """Return the document with uniform line endings, no trailing whitespace and single blank lines."""
     ends = Counter(LINE_END.findall(source.text))
     end = max(("\n", "\r\n", "\r"), key=lambda one: ends[one])
     inside = reading.lines_in_texts
@@ -23,9 +23,9 @@ def in_order(source: Source, reading: Reading) -> str:
 
 
 def _ordered(lines: tuple[str, ...], inside: frozenset[int]) -> Iterator[str]:
-    """The lines, without white space at their ends, and one empty line where several stand; texts are left alone.
+    """Yield the lines without trailing whitespace or repeated blank lines; multi-line strings stay unchanged.
 
-    An empty line behind a text may belong to it, so there is one where there was one.
+    A blank line after a string may belong to it, so at least one is kept.
     """
     last = max((number for number, line in enumerate(lines, 1) if line.strip() or number in inside), default=0)
     blank = True

@@ -1,7 +1,7 @@
-"""Passes: functions from a valid program to a valid program with the same paths. Ids and origins are kept.
+"""Passes: functions from a valid program to a valid program with the same paths, ids and origins.
 
-Where an operator can jump to a step, a run is more than a path from the start. To a pass, the jumps that there are
-stand in the program, each written out.
+If an operator can jump to a step, a run is more than a path from the start. Passes therefore need every jump in the
+program to be explicit.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ PASSES: dict[str, Callable[[Program], Program]] = {
     "remove-unreachable": remove_unreachable,
     "remove-dead-registers": remove_dead_registers,
 }
-"""Every pass by its name, in the order in which they are run."""
+"""Every pass by name, in the order they run."""
 
 
 def optimise(program: Program, *, jumps: bool = True) -> Program:
-    """The program after all passes; `jumps` says whether its operator can jump to any step (I27).
+    """Return the program after all passes; `jumps` is true if its operator can jump to any step (I27).
 
-    What is a jump to a step or group without being written out is left so.
+    Plain jumps to a step or group stay implicit.
     """
     program = with_jumps(program) if jumps else without_jumps(program)
     for run in PASSES.values():

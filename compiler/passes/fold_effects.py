@@ -1,4 +1,4 @@
-"""Folding of effects: what an edge sets and reads again is computed here, and what it sets twice is set once."""
+"""Fold effects: compute reads of known values, and drop values that are overwritten."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from compiler.ir.program import Node, Program
 
 
 def fold_effects(program: Program) -> Program:
-    """The program with shorter lists of effects that do the same."""
+    """Return the program with shorter, equivalent lists of effects."""
     changed: dict[int, Node] = {}
     for place, node in enumerate(program.nodes):
         for edge in node.edges:
@@ -32,7 +32,7 @@ def _folded(edge: Edge) -> Edge:
 
 
 def _with_constants(effects: Iterable[Effect]) -> list[Effect]:
-    """Additions of a counter that was just set become additions of a number; those of zero go."""
+    """Replace added counters with their known numbers, and remove additions of zero."""
     known: dict[str, int] = {}
     folded: list[Effect] = []
     for written in effects:
@@ -49,7 +49,7 @@ def _with_constants(effects: Iterable[Effect]) -> list[Effect]:
             case Reset():
                 known.clear()
             case Keep() | Clear():
-                pass  # it touches no counter
+                pass  # doesn't change a counter
             case _:
                 assert_never(effect)
         folded.append(effect)
@@ -57,7 +57,7 @@ def _with_constants(effects: Iterable[Effect]) -> list[Effect]:
 
 
 def _without_overwritten(effects: list[Effect]) -> list[Effect]:
-    """Leaves out a `Set` that a later one makes good for before anything reads it."""
+    """Remove each `Set` that a later one overwrites before a read."""
     kept: list[Effect] = []
     overwritten: set[str] = set()
     for effect in reversed(effects):
@@ -71,9 +71,9 @@ def _without_overwritten(effects: list[Effect]) -> list[Effect]:
             case AtLeast(register):
                 overwritten.discard(register)
             case Reset():
-                pass  # it reads nothing
+                pass  # doesn't read a counter
             case Keep() | Clear():
-                pass  # it touches no counter
+                pass  # doesn't change a counter
             case _:
                 assert_never(effect)
         kept.append(effect)

@@ -1,4 +1,4 @@
-"""Removal of counters whose value nothing depends on."""
+"""Remove counters whose value nothing depends on."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Moving = TypeVar("Moving", Edge, Jump, Entering)
 
 
 def remove_dead_registers(program: Program) -> Program:
-    """The program without counters that no guard, text or environment reads, and without effects on them."""
+    """Return the program without counters that no guard, text or environment reads, and without their effects."""
     live = _live(program) if program.registers else set()
     if len(live) == len(program.registers):
         return program
@@ -34,10 +34,10 @@ def remove_dead_registers(program: Program) -> Program:
 
 
 def _live(program: Program) -> set[str]:
-    """The counters that are read, or added to one that is."""
+    """Return the counters that are read or added to a counter that is read."""
     names = {register.name for register in program.registers}
     live = _tested(program)
-    if live >= names:  # as nearly always
+    if live >= names:  # almost always true
         return names
     feeds: dict[str, set[str]] = {}
     edges = (edge.effects for node in program.nodes for edge in node.edges)
@@ -60,7 +60,7 @@ def _live(program: Program) -> set[str]:
 
 
 def _tested(program: Program) -> set[str]:
-    """The counters on which a transition, an attempt or a variable depends."""
+    """Return the counters that a transition, an attempt or a variable depends on."""
     found: set[str] = set()
     for node in program.nodes:
         found.update(variable.register for variable in node.variables)

@@ -1,6 +1,6 @@
-"""Removal of what counters rule out: edges that no run can take, and tests that always hold where they are made.
+"""Remove edges that counters rule out, and tests that always hold.
 
-A run is a path from the start, and goes on where an operator takes it by one of the jumps of the program.
+A run is a path from the start. It also continues wherever one of the program's operator jumps leads.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from compiler.ir.tasks import alphabet
 
 
 def remove_impossible_edges(program: Program) -> Program:
-    """The program without edges that no run can take; nodes that no run reaches keep theirs."""
+    """Return the program without edges that no run can take; unreachable nodes keep their edges."""
     transitions = possible_transitions(program)
     if not transitions:
         return program
@@ -25,9 +25,9 @@ def remove_impossible_edges(program: Program) -> Program:
 
 
 def _narrowed(node: Node, transitions: Iterable[PossibleTransition]) -> Node:
-    """The node with the edges that can be taken, and those that the verifier needs to see that there is always one.
+    """Return the node with its possible edges, and the edges that the verifier needs to see a complete choice.
 
-    Edges that keep a value say which names a command may give (I9), so the last one of a name stays too.
+    Edges that keep a value declare which names a command may set (I9), so the last edge with a name stays too.
     """
     kept = {transition.place: _relaxed(node.edges[transition.place], transition) for transition in transitions}
     words = alphabet(node.task) or (None,)

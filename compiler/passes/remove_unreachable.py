@@ -1,4 +1,4 @@
-"""Removal of what no run and no jump of an operator can reach: nodes, and the groups in which nothing is left."""
+"""Remove nodes that no run and no operator's jump can reach, and groups that become empty."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from compiler.ir.program import Program
 
 
 def remove_unreachable(program: Program) -> Program:
-    """The program without nodes that neither the entry nor a jump leads to."""
+    """Return the program with only the nodes that the entry or a jump leads to."""
     index = program.index()
     jumps = program.jumps
     named = {jump.id for jump in jumps} | {item.group for jump in jumps for item in jump.entering}

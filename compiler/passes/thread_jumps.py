@@ -1,4 +1,4 @@
-"""Jump threading: an edge into a branch that has only one transition leads straight to its target."""
+"""Thread jumps: an edge into a branch with a single transition leads directly to its target."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from compiler.ir.program import Jump, Node, Program
 
 
 def thread_jumps(program: Program) -> Program:
-    """The program with edges led past branches that choose nothing; the branches stay, for others to remove."""
+    """Return the program with edges that skip branches without a choice; another pass removes these branches."""
     transitions = {node.id: node.edges[0] for node in program.nodes if _is_pass_through(node)}
     if not transitions:
         return program
@@ -31,7 +31,7 @@ def _is_pass_through(node: Node) -> bool:
 
 
 def _led_on(jump: Jump, transitions: dict[str, Edge]) -> Jump:
-    """The operator's jump led on as an edge is."""
+    """Return the operator's jump, redirected like an edge."""
     while jump.target in transitions:
         transition = transitions[jump.target]
         jump = replace(jump, target=transition.target, effects=jump.effects + transition.effects)
@@ -39,7 +39,7 @@ def _led_on(jump: Jump, transitions: dict[str, Edge]) -> Jump:
 
 
 def _threaded(edge: Edge, transitions: dict[str, Edge]) -> Edge:
-    """The edge led on as far as there is only one transition; branches never lead back to each other, so this ends."""
+    """Return the edge, redirected past single transitions; branches never form cycles, so this ends."""
     while edge.target in transitions:
         last = transitions[edge.target]
         written = edge.written or last.written

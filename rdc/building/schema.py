@@ -6,10 +6,18 @@ from typing import Any
 
 from backends.options.schema import schema as of_options
 from backends.registry import BACKENDS, load
+from compiler.documentation import LONGEST, PATTERN
 from compiler.frontends import all_options
 from compiler.options import Level, Option
-from compiler.project import BUILD, CHECK, REQUIRED_VERSION
+from compiler.project import BUILD, CHECK, DOCS_URL, REQUIRED_VERSION
 from rdc.building.configuring import Build
+
+_ADDRESS = {
+    "type": "string",
+    "description": "The address of rdc's documentation, to which messages link.",
+    "pattern": f"^{PATTERN}$",
+    "maxLength": LONGEST,
+}
 
 
 def schema() -> dict[str, Any]:
@@ -44,6 +52,7 @@ def schema() -> dict[str, Any]:
                 },
                 "additionalProperties": False,
             },
+            DOCS_URL: _ADDRESS,
             **formats,
             **targets,
         },

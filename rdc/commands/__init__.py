@@ -1,7 +1,7 @@
-"""The commands of `rdc`, one module each, whose `command` is the click command.
+"""The commands of `rdc`. Each module has a click command named `command`.
 
-They are imported when they are used, and they import the compiler when they are run: what stands at the head
-of these modules is paid for by every start of rdc.
+Commands are imported when they are used, and they import the compiler when they run. Each start of rdc pays for the
+imports at the top of these modules.
 """
 
 from __future__ import annotations
@@ -11,28 +11,28 @@ from typing import Any
 
 COMMANDS = {
     "init": "Start a project: configuration, a first document, hook and CI.",
-    "check": "Report every error in documents.",
-    "fmt": "Put documents into their normal form.",
+    "check": "Report all errors in documents.",
+    "fmt": "Format documents.",
     "compile": "Compile documents for a target.",
-    "build": "Build the project: compile all documents that changed.",
+    "build": "Build the project: compile all changed documents.",
     "run": "Run a document in place.",
-    "status": "List every run in `.rdc`, with its question and the next command.",
-    "test": "Try the scenarios of documents.",
-    "trace": "Show the path that a run would take.",
+    "status": "List the runs in `.rdc`, with their questions and next commands.",
+    "test": "Test documents by their scenarios.",
+    "trace": "Show the path of a run without running it.",
     "graph": "Draw the flow of documents.",
     "diff": "Compare two documents as flows.",
     "explain": "Explain a diagnostic CODE, such as RD201 or unknown-target.",
-    "verify": "Prove that generated files are what rdc writes.",
-    "runtime": "Print the runtime edition NAME, exactly as programs have it.",
-    "mock": "Answer as an agent, a tool or an executor would, from a FILE of mocks.",
-    "tool-call": "Call a tool of an MCP server, which is started for the call.",
+    "verify": "Verify generated files.",
+    "runtime": "Print the runtime of an edition, as generated programs contain it.",
+    "mock": "Answer from a FILE of mocks, instead of an agent, a tool or an executor.",
+    "tool-call": "Start an MCP server and call one of its tools.",
     "targets": "List the targets, or the options of TARGET.",
-    "schema": "List the JSON Schemas, or print the one with this NAME.",
-    "completion": "Print the completion script of a shell.",
+    "schema": "List the JSON Schemas, or print one of them.",
+    "completion": "Print the completion script for a shell.",
 }
-"""What each does, as the first sentence of its help: `rdc --help` and the Tab key import none of them."""
+"""The first sentence of each command's help. `rdc --help` and the Tab key import no commands."""
 
 
-def load(name: str) -> Any:  # noqa: ANN401 (a click command; whoever lists commands does without click)
-    """The command of a name."""
+def load(name: str) -> Any:  # noqa: ANN401 (a click command, but listing commands needs no click)
+    """Return a command by its name."""
     return import_module(f"rdc.commands.{name.replace('-', '_')}").command

@@ -1,4 +1,4 @@
-"""The documents that a command is given: `FILE`, `DIR`, `-`, or none for the whole project."""
+"""The documents of a command: `FILE`, `DIR`, `-`, or none for the whole project."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 
 def documents_argument(command: Command) -> Command:
-    """Give a command its documents as the argument `files`: files, folders, `-` for standard input; none is all."""
+    """Add the argument `files` to a command: files, folders, or `-` for standard input; none for the project."""
     kind = click.Path(allow_dash=True)
     return click.argument("files", metavar="[FILE|DIR|-]...", nargs=-1, type=kind)(command)
 
 
 def opened(files: Sequence[str]) -> list[Opened]:
-    """Open the documents; a folder or a project without any is a usage error."""
+    """Open the documents. A folder or project without documents is a usage error."""
     from rdc.documents import NoDocumentsError, open_documents  # noqa: PLC0415 (the compiler is slow to import)
 
     try:
@@ -33,16 +33,16 @@ def opened(files: Sequence[str]) -> list[Opened]:
 
 
 def refuse_for_standard_output(files: Sequence[str], form: str) -> None:
-    """Refuse what cannot go with `-` where the command writes the document to standard output."""
+    """Reject options that conflict with `-`, which writes the document to standard output."""
     context = click.get_current_context()
     if len(files) > 1:
-        raise click.UsageError("- writes to standard output, so it takes no other files", context)
+        raise click.UsageError("- writes to standard output; remove the other files", context)
     if form != "text":
-        raise click.UsageError(f"- and --format {form} both want standard output", context)
+        raise click.UsageError(f"- and --format {form} both write to standard output; remove one of them", context)
 
 
 def found_documents(files: Sequence[str]) -> list[Found]:
-    """Find the documents without opening them; `-` is a file here."""
+    """Find the documents without opening them. `-` is a file name here."""
     from rdc.documents import NoDocumentsError, find_documents  # noqa: PLC0415 (the compiler is slow to import)
 
     try:
@@ -52,11 +52,11 @@ def found_documents(files: Sequence[str]) -> list[Found]:
 
 
 def refuse_output(documents: Sequence[Found], out: str | None) -> None:
-    """Refuse an output that cannot take the documents: standard output takes one, and a folder needs a folder."""
+    """Reject an output for the wrong number of documents: standard output takes one, and a folder needs a folder."""
     context = click.get_current_context()
     folder = next((found.folder for found in documents if found.folder), "")
     if out == "-" and (folder or len(documents) > 1):
-        which = f"{folder} is a folder" if folder else f"there are {len(documents)}"
-        raise click.UsageError(f"-o - takes one document, and {which}; name a folder with -o", context)
+        which = f"{folder} is a folder" if folder else f"you gave {len(documents)}"
+        raise click.UsageError(f"-o - accepts only one document, but {which}; choose a folder with -o", context)
     if folder and out and not out.endswith("/") and not os.path.isdir(out):  # noqa: PTH112 (it takes any path)
-        raise click.UsageError(f"{folder} is a folder, so -o names a folder too: write -o {out}/", context)
+        raise click.UsageError(f"{folder} is a folder, so the output must be one, too: use -o {out}/", context)

@@ -1,4 +1,4 @@
-"""`rdc check`: find what is wrong in documents, and fix it if you ask for that."""
+"""`rdc check`: reports errors in documents, and fixes them on request."""
 
 from __future__ import annotations
 
@@ -21,9 +21,11 @@ if TYPE_CHECKING:
 
 @click.command(name="check")
 @documents_argument
-@click.option("--no-link", is_flag=True, help="Do not require that included documents exist.")
-@click.option("--fix", is_flag=True, help="Apply the fixes that keep the meaning of the document.")
-@click.option("--unsafe-fixes", is_flag=True, help="With --fix or --diff: take fixes too that may change the meaning.")
+@click.option("--no-link", is_flag=True, help="Don't require that included documents exist.")
+@click.option("--fix", is_flag=True, help="Apply fixes that keep the meaning of the document.")
+@click.option(
+    "--unsafe-fixes", is_flag=True, help="With --fix or --diff: also apply fixes that may change the meaning."
+)
 @click.option("--diff", is_flag=True, help="Write nothing; show what --fix would change.")
 @language_options
 @reporting_options
@@ -37,14 +39,14 @@ def command(
     unsafe_fixes: bool,
     diff: bool,
 ) -> int:
-    """Report every error in documents.
+    """Report all errors in documents.
 
-    Without arguments, every document of the project is checked: the nearest folder above with `.git` or `rdc.toml`.
-    For a folder, every document in it is checked, except hidden ones and those that git ignores. `-` reads standard
-    input, and with --fix it writes the fixed document to standard output.
+    Without arguments, this checks all documents of the project, which is the nearest folder above with `.git` or
+    `rdc.toml`. For a folder, it checks all documents in it, except hidden ones and those that git ignores. `-` reads
+    standard input. With --fix, it writes the fixed document to standard output.
 
-    Exit code 0 if there are no errors, 1 if there are (with --strict: or warnings), 2 for a usage error. Problems that
-    --fix has fixed don't count.
+    Exit codes: 0 no errors, 1 errors (with --strict: or warnings), 2 usage error. Problems that --fix has fixed don't
+    count.
     """
     from compiler.driver import compile_opened  # noqa: PLC0415 (the compiler is slow to import)
 
@@ -67,7 +69,7 @@ def command(
 
 
 def _report(compilations: Sequence[Compilation], reporter: Reporter) -> int:
-    """Show the findings; gives the exit code."""
+    """Show the findings, and return the exit code."""
     report = reporter.gather(
         (found for compilation in compilations for found in (*compilation.diagnostics, *_in_tables(compilation))),
         {path: source for compilation in compilations for path, source in compilation.sources.items()},
@@ -79,7 +81,7 @@ def _report(compilations: Sequence[Compilation], reporter: Reporter) -> int:
 
 
 def _facts(compilations: Sequence[Compilation]) -> dict[str, object]:
-    """What formats tell of documents: under the name of the format, for several documents under its plural by path."""
+    """Return the formats' facts on documents: by the format's name, or by its plural and path for several documents."""
     found: dict[str, dict[str, object]] = {}
     for one in compilations:
         if one.facts:
@@ -90,9 +92,9 @@ def _facts(compilations: Sequence[Compilation]) -> dict[str, object]:
 
 
 def _in_tables(compilation: Compilation) -> Iterable[Diagnostic]:
-    """What is wrong in the options of targets; most documents have none, and pay for no backend."""
+    """Return problems in the options of targets. Most documents have none and load no backend."""
     if not compilation.tables:
         return ()
-    from rdc.tables import check_tables  # noqa: PLC0415 (as the docstring says)
+    from rdc.tables import check_tables  # noqa: PLC0415 (see the docstring)
 
     return check_tables(compilation.tables)

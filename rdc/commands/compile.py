@@ -1,4 +1,4 @@
-"""`rdc compile`: documents become files of a target, all of them or none."""
+"""`rdc compile`: compiles documents for a target. It writes all files or none."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ if TYPE_CHECKING:
     "out",
     metavar="OUT",
     type=click.Path(),
-    help="The file to write; a folder, if it ends in / or there are several documents; or - for standard output. "
-    "Without it each file is written beside its document.",
+    help="The output file; a folder if it ends in / or there are several documents; or - for standard output. "
+    "By default, each file is written next to its document.",
 )
-@click.option("--check", is_flag=True, help="Write nothing; fail and show the difference if a file is not up to date.")
+@click.option("--check", is_flag=True, help="Write nothing; fail and show the differences if a file is not up to date.")
 @click.option("--force", is_flag=True, help="Overwrite files that rdc did not generate.")
 @language_options
 @reporting_options
@@ -48,11 +48,11 @@ def command(
 ) -> int:
     """Compile documents for a target.
 
-    For a folder, every document in it is compiled, except hidden ones and those that git ignores. With `-o OUT/` the
-    folders below it are kept: for the folder `docs`, docs/a/x.runbook.md becomes OUT/a/x.py. For several folders they
-    count from the nearest folder that holds them all. Missing folders are made.
+    For a folder, this compiles all documents in it, except hidden ones and those that git ignores. `-o OUT/` keeps the
+    subfolders: for the folder `docs`, docs/a/x.runbook.md becomes OUT/a/x.py. For several folders, paths are relative
+    to the nearest folder that contains them all. Missing folders are created.
 
-    If one document has an error, nothing is written. A file that is up to date is not touched.
+    If a document has an error, nothing is written. Files that are up to date are not touched.
     """
     documents = found_documents(sources)
     refuse_output(documents, out)
@@ -74,9 +74,9 @@ def command(
 def _refuse_for_standard_output(reporter: Reporter, *, check: bool) -> None:
     reason = None
     if check:
-        reason = "--check compares files, it cannot go with -o -"
+        reason = "--check compares files; remove -o -"
     elif reporter.form != "text":
-        reason = f"-o - and --format {reporter.form} both want standard output"
+        reason = f"-o - and --format {reporter.form} both write to standard output; remove one of them"
     if reason:
         raise click.UsageError(reason, click.get_current_context())
 
@@ -89,12 +89,12 @@ def _compare(made: Generation, layout: Layout, reporter: Reporter) -> int:
     found = [*made.diagnostics, *layout.findings, *(difference.finding for difference in stale)]
     report = reporter.gather(found, made.sources)
     reporter.show(report)
-    show = put if reporter.form == "text" else tell  # the formats for machines have standard output to themselves
+    show = put if reporter.form == "text" else tell  # standard output is for tools in the other formats
     for difference in stale:
         if difference.diff:
             show(difference.diff)
     if reporter.fails(report):
         return 1
     for group in layout.groups:
-        reporter.say(f"{group.main.output.path} is up to date{group.company}")
+        reporter.say(group.is_current)
     return 0

@@ -1,4 +1,4 @@
-"""`rdc completion`: the script that lets a shell complete commands, options, targets, codes and files."""
+"""`rdc completion`: the script that completes commands, options, targets, codes and files in a shell."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rdc.terminal import put
 @click.command(name="completion")
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 def command(shell: str) -> int:
-    """Print the completion script of a shell.
+    """Print the completion script for a shell.
 
     \b
     bash: eval "$(rdc completion bash)" in ~/.bashrc
@@ -22,6 +22,6 @@ def command(shell: str) -> int:
     from rdc.cli import COMPLETION_VARIABLE, PROGRAM, cli  # noqa: PLC0415 (cli imports the commands)
 
     scripts = get_completion_class(shell)
-    assert scripts is not None  # noqa: S101 (click knows the three)
+    assert scripts is not None  # noqa: S101 (the choices are shells that click knows)
     put(scripts(cli, {}, PROGRAM, COMPLETION_VARIABLE).source())
     return 0

@@ -1,4 +1,4 @@
-"""What commands that generate share: documents become bytes, and these go to standard output or into files."""
+"""Common to commands that generate files: compile documents, then write to standard output or files."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def generated(sources: Sequence[str], settings: Settings, target: Target) -> Generation:
-    """What documents become; options that are wrong are a usage error."""
+    """Return the outputs for documents. Wrong options are a usage error."""
     from rdc.generation import generate  # noqa: PLC0415 (the backends are slow to import)
 
     with misuse_told(target.backend):
@@ -26,7 +26,7 @@ def generated(sources: Sequence[str], settings: Settings, target: Target) -> Gen
 
 
 def print_one(file: str, made: Generation, reporter: Reporter) -> int:
-    """Report the findings and write what one document became to standard output; gives the exit code."""
+    """Report the findings, write one document's output to standard output, and return the exit code."""
     found = [*made.diagnostics, *(_several(file, product) for product in made.products if product)]
     report = reporter.gather((finding for finding in found if finding), made.sources)
     reporter.show(report)
@@ -38,7 +38,7 @@ def print_one(file: str, made: Generation, reporter: Reporter) -> int:
 
 
 def write_files(made: Generation, layout: Layout, reporter: Reporter, *, force: bool) -> int:
-    """Report the findings and write all files or none; gives the exit code."""
+    """Report the findings, write all files or none, and return the exit code."""
     from rdc.atomic import File, is_current, write_all  # noqa: PLC0415 (only where files are written)
     from rdc.outputs import obstacles, unwritable  # noqa: PLC0415
 
@@ -52,7 +52,7 @@ def write_files(made: Generation, layout: Layout, reporter: Reporter, *, force: 
             write_all(*late)
         except OSError as error:
             done = [str(file.path) for file in changed if is_current(file)]
-            advice = f"{' and '.join(done)} had been written before; compile again" if done else "nothing was written"
+            advice = f"already written: {' and '.join(done)}; compile again" if done else "nothing was written"
             found.append(unwritable(error.filename, error.strerror or str(error), advice))
     report = reporter.gather(found, made.sources)
     reporter.show(report)
@@ -63,25 +63,27 @@ def write_files(made: Generation, layout: Layout, reporter: Reporter, *, force: 
 
 
 def _several(file: str, product: Product) -> Diagnostic | None:
-    """Why standard output cannot take a product: the main file alone would call what is not there."""
+    """Report an output that needs companion files, because standard output takes only one file."""
     if not product.companions:
         return None
     from backends.remarks import listed  # noqa: PLC0415
     from compiler.diagnostic import Diagnostic  # noqa: PLC0415 (the compiler is slow to import)
 
     names = listed([companion.path for companion in product.companions])
-    message = f"{file} becomes a file that needs {names} beside it, and standard output takes one file"
-    return Diagnostic("RD526", file, None, message, "name the main file with -o")
+    message = f"the output of {file} needs the companion files {names}, but standard output takes only one file"
+    return Diagnostic("RD526", file, None, message, "choose the main file with -o")
 
 
 def _tell(layout: Layout, changed: Collection[Path], reporter: Reporter) -> None:
-    """Say what was written: what a source became in one line, unless only a part of it is new."""
+    """Report the written files: in one line for a source, unless only some of its files are new."""
     for group in layout.groups:
         outputs = [laid.output for laid in (group.main, *group.companions)]
         new = [output for output in outputs if output.place in changed]
-        if len(new) in (0, len(outputs)):
-            outputs = outputs[:1]
-        for output in outputs:
-            path = Path(output.path)
-            said = f"wrote {path}" if output in new else f"{path} is up to date"
-            reporter.say(said + (group.company if len(outputs) == 1 else ""))
+        if len(new) == len(outputs):
+            reporter.say(f"wrote {group.names}")
+        elif not new:
+            reporter.say(group.is_current)
+        else:
+            for output in outputs:
+                path = Path(output.path)
+                reporter.say(f"wrote {path}" if output in new else f"{path} is up to date")

@@ -1,4 +1,4 @@
-"""`rdc diff`: what changed between two versions of a document, as flows."""
+"""`rdc diff`: compares two versions of a document as flows."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ FORMATS = {
 }
 
 _REVISION = Regex(r"(?P<revision>(?:[^:{]|\{[^}]*\})+):(?P<file>.+)", re.DOTALL)
-"""A file in a revision, which may have colons in braces, such as a time."""
+"""A file in a revision. The revision may have colons in braces, for example in a time."""
 
 
 class Place(Struct, frozen=True):
-    """Where a version of the document is: a file, in a revision of git or ("" for none) as it lies there."""
+    """The place of a version: a file, in a git revision, or ("" for none) in the folder."""
 
     shown: str
     file: str
@@ -45,7 +45,7 @@ class Place(Struct, frozen=True):
 
     @property
     def beside(self) -> str:
-        """The path that a picture stands beside: that of a revision stands in the current folder."""
+        """The path that a picture is written next to. For a revision, that is the current folder."""
         return Path(self.file).name if self.revision else self.file
 
 
@@ -53,14 +53,14 @@ class Place(Struct, frozen=True):
 @click.argument("old", metavar="OLD")
 @click.argument("new", metavar="NEW")
 @picture_options(FORMATS, "text")
-@click.option("--exit-code", "exits", is_flag=True, help="End with 1 if something changed.")
+@click.option("--exit-code", "exits", is_flag=True, help="Exit with 1 if something changed.")
 @language_options
 @strictness_options
 def command(old: str, new: str, wish: Wish, settings: Settings, reporter: Reporter, *, exits: bool) -> int:
     """Compare two documents as flows.
 
-    OLD and NEW are files, or files in a revision of git (`HEAD~1:deploy.runbook.md`). OLD may be just a revision; it
-    then stands for NEW in that revision. Pictures show both versions, and mark what changed.
+    OLD and NEW are files, or files in a git revision (`HEAD~1:deploy.runbook.md`). If OLD is only a revision, it means
+    NEW in that revision. Pictures show both versions and mark the changes.
     """
     from rdc.changes import Version  # noqa: PLC0415 (the backends are slow to import)
     from rdc.comparison import Comparison  # noqa: PLC0415
@@ -82,7 +82,10 @@ def command(old: str, new: str, wish: Wish, settings: Settings, reporter: Report
 
 
 def _places(old: str, new: str) -> tuple[Place, Place]:
-    """What OLD and NEW mean: a file, before all else; then a file in a revision; OLD also a revision of NEW's file."""
+    """Return the places of OLD and NEW.
+
+    A word is first a file, then a file in a revision. OLD may be only a revision.
+    """
     after = _in_revision(new) or Place(new, new)
     before = Place(old, old) if _is_file(old) else _in_revision(old)
     return before or replace(after, shown=f"{old}:{after.file}", revision=old), after
@@ -92,19 +95,19 @@ def _in_revision(word: str) -> Place | None:
     found = None if _is_file(word) else _REVISION.fullmatch(word)
     if found is None:
         return None
-    from rdc.revision import path_of  # noqa: PLC0415 (git is asked for revisions only)
+    from rdc.revision import path_of  # noqa: PLC0415 (only revisions need git)
 
     with _misuse_told(word):
         return Place(word, path_of(found["file"]), found["revision"])
 
 
 def _is_file(word: str) -> bool:
-    """Whether there is something of this name that is no folder; a branch is often called as one."""
+    """Return whether the path exists and is not a folder. Branches often have the name of a folder."""
     return os.path.exists(word) and not os.path.isdir(word)  # noqa: PTH110, PTH112 (they take any word)
 
 
 def _compiled(places: Iterable[Place], settings: Settings, reporter: Reporter) -> list[Compilation] | None:
-    """Both versions, or None if one has errors."""
+    """Return both versions, or None if one has errors."""
     compiled = [_compile(place, settings) for place in places]
     return compiled if reporter.accepts(compiled) else None
 
@@ -144,7 +147,7 @@ def _misuse_told(word: str) -> Iterator[None]:
 
 
 def _generated(compared: Comparison, compiled: Sequence[Compilation], wish: Wish) -> Generation:
-    """What is to be written."""
+    """Return the output."""
     from backends.picture.sheet import PictureBackend  # noqa: PLC0415 (the backends are slow to import)
     from rdc.generation import Generation, Product, emitted  # noqa: PLC0415
 
@@ -155,7 +158,7 @@ def _generated(compared: Comparison, compiled: Sequence[Compilation], wish: Wish
     target = find_target(wish.form.target, wish.options)
     backend = target.backend
     assert isinstance(backend, PictureBackend)  # noqa: S101 (tells mypy)
-    new = replace(compiled[1], diagnostics=(), sources=sources)  # what matters of these has been told
+    new = replace(compiled[1], diagnostics=(), sources=sources)  # their diagnostics have been shown
     with misuse_told(backend):
         return emitted(
             new, backend, target.options, lambda _, options: backend.draw(compared.sheet(), backend.validate(options))

@@ -1,9 +1,11 @@
-"""`rdc explain`: what a diagnostic means, why it matters, an example and its repair."""
+"""`rdc explain`: shows what a diagnostic means, why it matters, an example and its fix."""
 
 from __future__ import annotations
 
 import shutil
 import sys
+from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -36,20 +38,41 @@ def _codes_like(_: click.Context, __: click.Parameter, begun: str) -> list[Compl
 
 @click.command(name="explain")
 @click.argument("code", required=False, callback=_known_code, shell_complete=_codes_like)
-@click.option("--list", "listing", is_flag=True, help="List all codes with severity, name and rule.")
+@click.option("--list", "listing", is_flag=True, help="List all codes with their severity, name and rule.")
 def command(code: str | None, *, listing: bool) -> int:
     """Explain a diagnostic CODE, such as RD201 or unknown-target."""
     if listing:
         put(_table())
         return 0
     if code is None:
-        raise click.UsageError("missing argument 'CODE'", click.get_current_context())
-    text = _headings_in_bold(page(code))
+        raise click.UsageError(
+            "missing argument 'CODE'; to list all codes, run 'rdc explain --list'", click.get_current_context()
+        )
+    text = _headings_in_bold(page(code)) + _address(code)
     if sys.stdout.isatty() and text.count("\n") >= shutil.get_terminal_size().lines - 1:
         click.echo_via_pager(text, color=color())
     else:
         put(text)
     return 0
+
+
+def _address(code: str) -> str:
+    """Return the address of the code's page, after an empty line; "" if the project has no address."""
+    here = Path.cwd()
+    if not any(map(_names_an_address, (here, *here.parents))):
+        return ""
+    from compiler.documentation import docs_url, page_of  # noqa: PLC0415 (few projects have an address)
+
+    address = docs_url("rdc.toml")
+    return f"\n\n{page_of(address, code)}" if address else ""
+
+
+def _names_an_address(folder: Path) -> bool:
+    """Whether a configuration in a folder may have an address. Only `docs_url` reads it, which takes longer."""
+    with suppress(OSError):
+        files = (folder / name for name in ("rdc.toml", "pyproject.toml"))
+        return any(b"docs-url" in path.read_bytes() for path in files if path.is_file())
+    return False
 
 
 def _table() -> str:
@@ -59,7 +82,7 @@ def _table() -> str:
 
 
 def _headings_in_bold(markdown: str) -> str:
-    """The page with its headings in bold; lines that begin with `#` in code blocks stay as they are."""
+    """Return the page with its headings in bold. Lines with `#` in code blocks stay unchanged."""
     lines, fence = [], ""
     for line in markdown.split("\n"):
         if fence and line.startswith(fence):

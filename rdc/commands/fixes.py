@@ -1,4 +1,4 @@
-"""`rdc check --fix` and `rdc check --diff`: documents are fixed, and written or shown."""
+"""`rdc check --fix` and `rdc check --diff`: fix documents, and write or show them."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from rdc.words import many
 
 
 class Done(Struct, frozen=True):
-    """The documents after fixing, and what was fixed in each."""
+    """The documents after fixing, and the success messages."""
 
     compilations: list[Compilation]
     messages: list[str]
 
 
 def fixed(files: Sequence[str], settings: Settings, reporter: Reporter, *, unsafe: bool) -> Done | None:
-    """Fix documents and write them; None if that fails, which is reported."""
+    """Fix documents and write them. Report a failure and return None."""
     if STANDARD_INPUT in files:
         refuse_for_standard_output(files, reporter.form)
     results, rewrites = _tried(files, settings, unsafe=unsafe)
@@ -39,20 +39,20 @@ def fixed(files: Sequence[str], settings: Settings, reporter: Reporter, *, unsaf
     if problem := write_rewrites(rewrites, "rdc check --fix"):
         reporter.show(reporter.gather([problem], {}))
         return None
-    if rewrites:  # one may include another that was fixed as well
+    if rewrites:  # a document may include another fixed one
         compilations = [compile_opened(document, settings) for document in opened(files)]
     return Done(compilations, messages)
 
 
 def shown(files: Sequence[str], settings: Settings, reporter: Reporter, *, unsafe: bool) -> list[Compilation]:
-    """Show what would be fixed, and return the compilations of the documents as they are."""
+    """Show what would be fixed, and return the compilations of the unchanged documents."""
     results, rewrites = _tried(files, settings, unsafe=unsafe)
     show_differences(rewrites, is_text=reporter.form == "text")
     return [one.original for one in results]
 
 
 def _tried(files: Sequence[str], settings: Settings, *, unsafe: bool) -> tuple[list[Fixed], list[Rewrite]]:
-    """The documents after fixing, and those of them that changed. Nothing is written."""
+    """Return the documents after fixing, and rewrites for the changed ones. Nothing is written."""
     documents = opened(files)
     results = [fix_opened(document, settings, unsafe=unsafe) for document in documents]
     pairs = zip(documents, results, strict=True)

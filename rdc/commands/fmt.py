@@ -1,4 +1,4 @@
-"""`rdc fmt`: documents are put into their normal form, and mean what they meant."""
+"""`rdc fmt`: formats documents without changing their meaning."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ DEFECT = 70
 
 @click.command(name="fmt")
 @documents_argument
-@click.option("--check", is_flag=True, help="Write nothing; fail and name the files that would change.")
+@click.option("--check", is_flag=True, help="Write nothing; fail and list the files that would change.")
 @click.option("--diff", is_flag=True, help="Write nothing; show what would change.")
-@click.option("-q", "--quiet", is_flag=True, help="No success messages.")
+@click.option("-q", "--quiet", is_flag=True, help="Don't print success messages.")
 @language_options
 @form_option
 def command(files: tuple[str, ...], settings: Settings, form: str, *, check: bool, diff: bool, quiet: bool) -> int:
-    """Put documents into their normal form.
+    """Format documents.
 
-    Orders the parts of each step, numbers the steps, and writes headers and transitions in one way. Text, code and
-    comments stay as they are. Without arguments, every document of the project is formatted: the nearest folder above
-    with `.git` or `rdc.toml`. For a folder, every document in it is formatted. `-` reads standard input and writes to
-    standard output.
+    This orders the parts of each step, numbers the steps, and unifies the style of headers and transitions. Text, code
+    and comments stay unchanged. Without arguments, it formats all documents of the project, which is the nearest folder
+    above with `.git` or `rdc.toml`. For a folder, it formats all documents in it. `-` reads standard input and writes
+    to standard output.
 
-    A document with errors that formatting cannot fix is left alone. Exit code 0 if all are formatted, 1 if one is
-    left alone (with --check: or would change), 2 for a usage error.
+    Documents with errors that formatting cannot fix stay unchanged. Exit codes: 0 all documents are formatted, 1 one
+    has errors (with --check: or would change), 2 usage error.
     """
     from compiler.driver import format_opened  # noqa: PLC0415 (the compiler is slow to import)
     from rdc.formatting import change  # noqa: PLC0415
@@ -60,7 +60,7 @@ def command(files: tuple[str, ...], settings: Settings, form: str, *, check: boo
 
 
 def _report(formatted: Sequence[Formatting], unformatted: Sequence[Change], reporter: Reporter) -> int:
-    """Show why documents are left alone, and which would change; gives the exit code."""
+    """Show why documents stay unchanged, and which would change. Return the exit code."""
     found = [found for one in formatted for found in one.result.diagnostics]
     sources = {path: source for one in formatted for path, source in one.sources.items()}
     report = reporter.gather([*found, *(one.finding() for one in unformatted)], sources)
@@ -69,9 +69,9 @@ def _report(formatted: Sequence[Formatting], unformatted: Sequence[Change], repo
 
 
 def _confess(formatted: Sequence[Formatting]) -> int:
-    """Say which documents are left alone because of a defect of rdc; gives the exit code."""
+    """Report documents that a defect of rdc keeps from being formatted. Return the exit code."""
     from rdc.formatting import defect  # noqa: PLC0415 (the compiler is slow to import)
-    from rdc.reporting.cells import visible  # noqa: PLC0415 (as above)
+    from rdc.reporting.cells import visible  # noqa: PLC0415 (the compiler is slow to import)
 
     defects = [said for said in map(defect, formatted) if said]
     for said in defects:
@@ -89,7 +89,7 @@ def _print(formatting: Formatting, status: int) -> int:
 
 
 def _is_written(changes: Sequence[Change], reporter: Reporter) -> bool:
-    """Write all changed files; whether that could be done."""
+    """Write all changed files. Return whether that succeeded."""
     from rdc.rewriting import write_rewrites  # noqa: PLC0415 (the compiler is slow to import)
 
     problem = write_rewrites(changes, "rdc fmt")

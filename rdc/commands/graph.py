@@ -1,4 +1,4 @@
-"""`rdc graph`: documents become pictures."""
+"""`rdc graph`: draws documents as pictures."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ FORMATS = {**PICTURES, "json": Format("json", ".json")}
 def command(files: tuple[str, ...], wish: Wish, settings: Settings, reporter: Reporter) -> int:
     """Draw the flow of documents.
 
-    For a folder, every document in it is drawn, except hidden ones and those that git ignores. With `-o OUT/` the
-    folders below it are kept, and missing ones are made. If one document has an error, nothing is written.
+    For a folder, this draws all documents in it, except hidden ones and those that git ignores. `-o OUT/` keeps the
+    subfolders and creates missing ones. If a document has an error, nothing is written.
 
-    SVG and PNG are drawn by Graphviz: the one on this machine, or the one that comes with rdc's extra `graph`.
+    Graphviz draws SVG and PNG: the one on this machine, or the one in rdc's extra `graph`.
     """
     documents = found_documents(files)
     refuse_output(documents, wish.out)

@@ -1,4 +1,4 @@
-"""`rdc init`: the files that a project starts with."""
+"""`rdc init`: writes the first files of a project."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ if TYPE_CHECKING:
     shell_complete=complete_target,
     help="The target; `rdc targets` lists them.",
 )
-@click.option("--source", default="", metavar="SOURCE", help="Where CI installs rdc from: the address of its wheel.")
-@click.option("-q", "--quiet", is_flag=True, help="Print findings only.")
+@click.option("--source", default="", metavar="SOURCE", help="Where CI installs rdc from: the URL of its wheel.")
+@click.option("-q", "--quiet", is_flag=True, help="Print only findings.")
 def command(folder: str, kind: str, target: str, source: str, *, quiet: bool) -> int:
     """Start a project: configuration, a first document, hook and CI.
 
-    Writes rdc.toml, a document unless you have one of that kind, a hook for pre-commit, a workflow that runs
-    `rdc build --check`, and an exclusion for Dependabot. Then it builds the project. Existing files stay as they are.
+    Writes rdc.toml, a document unless you have one of that kind, a pre-commit hook, a workflow that runs `rdc build
+    --check`, and an exclusion for Dependabot. Then it builds the project. Existing files stay unchanged.
     """
     from rdc.starting.files import CHECK, Wanted  # noqa: PLC0415 (the compiler is slow to import)
     from rdc.starting.folder import start  # noqa: PLC0415
@@ -54,18 +54,18 @@ def command(folder: str, kind: str, target: str, source: str, *, quiet: bool) ->
 
     code = build.main(["--quiet"] if quiet else [], prog_name="rdc build", standalone_mode=False)
     if CHECK in started.written and not source and not quiet:
-        tell(f"next: in {CHECK}, set RDC_SOURCE to the address of the wheel of rdc")
+        tell(f"next: in {CHECK}, set RDC_SOURCE to the URL of rdc's wheel")
     return int(code)
 
 
 def _entered(folder: str) -> str:
-    """Make the folder of the project the current one, and return its absolute path without links."""
+    """Create the project's folder, make it the current folder, and return its absolute path without links."""
     from compiler.project import project_around  # noqa: PLC0415 (the compiler is slow to import)
 
     place = os.path.realpath(folder)
     root = project_around(place).root
     if root != place:
-        message = f"{folder} is within the project {root}; run rdc init there"
+        message = f"{folder} is inside the project {root}; run 'rdc init' there"
         raise click.UsageError(message, click.get_current_context())
     Path(place).mkdir(parents=True, exist_ok=True)
     os.chdir(place)

@@ -1,4 +1,4 @@
-"""The options that say how documents are read: `--from FORMAT`, and those of the formats, such as `--transitions`."""
+"""Options for reading documents: `--from FORMAT`, and those of the formats, such as `--transitions`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Words = str | tuple[str, ...] | None
 
 
 def language_options(command: Command) -> Command:
-    """Give a command `--from` and the options of the formats; it gets them as its argument `settings`."""
+    """Add `--from` and the options of the formats to a command, which gets them as its argument `settings`."""
     flags = {f"format_{option.name.replace('-', '_')}": option for option in all_options() if _has_flag(option)}
 
     @functools.wraps(command)
@@ -40,7 +40,7 @@ def language_options(command: Command) -> Command:
         metavar="FORMAT",
         callback=_known,
         shell_complete=_complete,
-        help="The format of the documents, if their names and contents do not tell.",
+        help="The format of the documents, if rdc cannot detect it from names and content.",
     )(flagged)
 
 
@@ -49,7 +49,7 @@ def _has_flag(option: Option[Any]) -> bool:
 
 
 def _flag(name: str, option: Option[Any]) -> Decorator:
-    """The flag of an option; it is a word, or several, which the front end reads again."""
+    """Return the flag of an option. Its value is one string or several, which the front end parses."""
 
     def readable(context: click.Context, _: click.Parameter, word: Words) -> Words:
         read = option.read(word, {}) if word else None
@@ -76,7 +76,7 @@ def _known(context: click.Context, _: click.Parameter, name: str | None) -> str 
 
     known = {form.word: form.name for form in FRONT_ENDS.values()}
     if name not in known:
-        raise click.UsageError(f"no source format '{name}': rdc reads {', '.join(known)}", context)
+        raise click.UsageError(f"unknown format '{name}'; use {', '.join(known)}", context)
     return known[name]
 
 

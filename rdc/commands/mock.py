@@ -1,4 +1,4 @@
-"""`rdc mock`: an agent, a tool or an executor that answers from a file, so that any target can run with mocks."""
+"""`rdc mock`: an agent, a tool or an executor that answers from a file, for runs with mocks on any target."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from rdc.terminal import put, tell
 @click.command(name="mock")
 @click.argument("file", type=click.Path())
 def command(file: str) -> int:
-    """Answer as an agent, a tool or an executor would, from a FILE of mocks.
+    """Answer from a FILE of mocks, instead of an agent, a tool or an executor.
 
     Give it to a run as the command of its agents, --agent "rdc mock FILE", of its tools, --tool CONNECTION="rdc mock
-    FILE", and as its executor, --executor "rdc mock FILE". The step that is answered is the one that RDC_STEP names; a
-    tool is known by its name. What was answered in a run (RDC_RUN_ID) is counted in FILE.calls.
+    FILE", or as its executor, --executor "rdc mock FILE". RDC_STEP names the step that it answers. A tool is found by
+    its name. FILE.calls counts the answers in each run (RDC_RUN_ID).
 
-    Exit codes: 0 an answer, 1 an answer that fails, or none, 2 usage error.
+    Exit codes: 0 an answer, 1 a failing answer or none, 2 usage error.
     """
-    from rdc.tools.mock import answer  # noqa: PLC0415 (the runtime is not imported for help)
+    from rdc.tools.mock import answer  # noqa: PLC0415 (the help doesn't need the runtime)
     from runtime_shim.engine.program import RefusedError  # noqa: PLC0415
 
     try:

@@ -1,4 +1,4 @@
-"""What commands that draw share: formats, the options that choose among them, and where pictures go."""
+"""Common to commands that draw: formats, their options, and the places of pictures."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 
 class Format(Struct, frozen=True):
-    """What a format is made of: a target, the options of it that matter, and what is drawn of that, if anything is.
+    """A format: its target, the relevant options, and the form of the drawing, if any.
 
-    What `prints` goes to standard output if no file is named.
+    A format that `prints` goes to standard output unless a file is named.
     """
 
     target: str
@@ -43,7 +43,7 @@ PICTURES: Mapping[str, Format] = {
 
 
 class Wish(Struct, frozen=True):
-    """What the command line asks for: a format, where it goes, and the options of its target."""
+    """The choices of the command line: a format, its place, and the options of its target."""
 
     form: Format
     out: str | None
@@ -52,19 +52,19 @@ class Wish(Struct, frozen=True):
 
     @property
     def is_printed(self) -> bool:
-        """Whether it goes to standard output."""
+        """Whether the output goes to standard output."""
         return self.out == "-" or (self.out is None and self.form.prints)
 
     def deliver(
         self, documents: Sequence[Found], made: Generation, reporter: Reporter, *, has_marks: bool = False
     ) -> int:
-        """Draw what was generated, if the format is a picture, and print or write it; gives the exit code.
+        """Draw the outputs if the format is a picture, and print or write them. Return the exit code.
 
         Args:
-            documents: The pictures are written beside them if nothing else is asked for.
-            made: What the target wrote for them.
+            documents: The documents. By default, pictures are written next to them.
+            made: The target's outputs.
             reporter: Shows the findings.
-            has_marks: Whether the picture may show what changed.
+            has_marks: Whether the picture may mark changes.
         """
         made = self._drawn(documents, made, has_marks)
         if self.is_printed:
@@ -96,23 +96,21 @@ class Wish(Struct, frozen=True):
         return replace(made, products=tuple(products), diagnostics=tuple(diagnostics))
 
 
-_LINK_BASE = click.option(
-    "--link-base", metavar="URL", help="Link to source lines; URL is where source paths count from."
-)
+_LINK_BASE = click.option("--link-base", metavar="URL", help="Link to source lines. Source paths are relative to URL.")
 _THEME = click.option(
     "--theme",
     type=click.Choice(["light", "dark"]),
-    help="The colors. Without it an SVG takes those of the page that shows it, and all else is light.",
+    help="The colors. By default, an SVG adapts to its page, and other formats are light.",
 )
-_FORCE = click.option("--force", is_flag=True, help="Overwrite a file that rdc did not generate.")
+_FORCE = click.option("--force", is_flag=True, help="Overwrite files that rdc did not generate.")
 
 
 def picture_options(formats: Mapping[str, Format], usual: str) -> Callable[[Command], Command]:
-    """Give a command the options of pictures; it gets them as its argument `wish`.
+    """Add the options of pictures to a command, which gets them as its argument `wish`.
 
     Args:
-        formats: Those that it knows, by name.
-        usual: The one that is taken if there is no `--format` and OUT has no ending.
+        formats: The formats by name.
+        usual: The default if there is no `--format` and OUT has no extension.
     """
     endings = {Path(form.suffix).suffix or form.suffix: name for name, form in formats.items()} | {".gv": "dot"}
 
@@ -145,7 +143,7 @@ def picture_options(formats: Mapping[str, Format], usual: str) -> Callable[[Comm
 
 
 def _format_of(out: str | None, endings: Mapping[str, str]) -> str | None:
-    """The format that the ending of an output stands for; None where there is no ending. A folder has none."""
+    """Return the format for an output's extension, or None without an extension. A folder has none."""
     ending = "" if out is None or out.endswith("/") or Path(out).is_dir() else Path(out).suffix
     if not ending:
         return None
@@ -153,19 +151,19 @@ def _format_of(out: str | None, endings: Mapping[str, str]) -> str | None:
         *others, last = endings
         context = click.get_current_context()
         problem = f"-o {out}: {context.info_name} cannot write {ending} files"
-        raise click.UsageError(f"{problem}; use {', '.join(others)} or {last}, or choose with --format", context)
+        raise click.UsageError(f"{problem}; use {', '.join(others)} or {last}, or set --format", context)
     return endings[ending.lower()]
 
 
 def _format_option(formats: Mapping[str, Format], usual: str) -> Callable[[Command], Command]:
-    says = f"What to write, whatever the ending of OUT. Without it that ending tells; without either, it is {usual}."
+    says = f"The format. By default, the extension of OUT decides; without an extension, it is {usual}."
     return click.option("--format", "wanted", type=click.Choice(list(formats)), help=says)
 
 
 def _output_option(formats: Mapping[str, Format]) -> Callable[[Command], Command]:
     printed = " and ".join(name for name, form in formats.items() if form.prints)
-    place = f"Without it {printed} go to standard output, and pictures stand" if printed else "Without it it stands"
-    says = f"The file or folder to write; - for standard output. {place} beside the document."
+    place = f"{printed} go to standard output, and pictures are" if printed else "the file is"
+    says = f"The output file or folder; - for standard output. By default, {place} written next to the document."
     return click.option("-o", "--output", "out", metavar="OUT", type=click.Path(), help=says)
 
 
@@ -173,6 +171,6 @@ def _refuse_useless(name: str, wish: Wish) -> None:
     context = click.get_current_context()
     for option in wish.options:
         if option not in wish.form.options:
-            raise click.UsageError(f"--{option} means nothing to --format {name}", context)
+            raise click.UsageError(f"--{option} has no effect on --format {name}; remove it", context)
     if wish.out == "-" and wish.form.drawn == "png" and is_terminal():
-        raise click.UsageError("a PNG is nothing for a terminal: name a file with -o", context)
+        raise click.UsageError("a terminal cannot show a PNG; choose a file with -o", context)

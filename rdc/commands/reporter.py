@@ -1,4 +1,4 @@
-"""How a command shows what it finds, and the options that say so: `--format`, `--strict` and `--quiet`."""
+"""How a command shows findings, and the options for that: `--format`, `--strict` and `--quiet`."""
 
 from __future__ import annotations
 
@@ -8,44 +8,53 @@ from typing import TYPE_CHECKING
 
 import click
 from msgspec import Struct
+from msgspec.structs import replace
 
 from compiler.diagnostic import Diagnostic, Severity
 from compiler.source import Source
 from rdc.reporting import FORMATS, render
 from rdc.reporting.report import Report
-from rdc.terminal import put, tell
+from rdc.terminal import put, shows_links, tell
 
 if TYPE_CHECKING:
     from compiler.driver import Compilation
 
 Command = Callable[..., int]
-"""The function behind a command: it gets its options by name and returns the exit code."""
+"""The function of a command. It gets its options by name and returns the exit code."""
 
 
 class Reporter(Struct, frozen=True):
-    """How a command shows what it finds, and its success messages unless quiet."""
+    """Shows a command's findings, and its success messages unless quiet."""
 
     form: str = "text"
     strict: bool = False
     quiet: bool = False
 
     def gather(self, diagnostics: Iterable[Diagnostic], sources: Mapping[str, Source]) -> Report:
-        """The report of these diagnostics, without the notes if the person wants quiet."""
+        """Return the report of these diagnostics, without notes if quiet."""
         return Report.of((found for found in diagnostics if not self._hides(found)), sources)
 
     def show(self, report: Report) -> None:
-        """Show a report: as text on standard error, in the formats for machines on standard output."""
+        """Show a report: text on standard error, other formats on standard output."""
         if self.form == "text" and not report.diagnostics:
             return
-        if text := render(report, self.form):
+        if text := render(self._linked(report), self.form):
             (tell if self.form == "text" else put)(text)
 
+    def _linked(self, report: Report) -> Report:
+        """Return the report with the address of the documentation, if the project has one and links can be followed."""
+        if not report.diagnostics or (self.form == "text" and not shows_links()):
+            return report
+        from compiler.documentation import docs_url  # noqa: PLC0415 (only for findings)
+
+        return replace(report, docs_url=docs_url(report.diagnostics[0].path, "rdc.toml"))
+
     def fails(self, report: Report) -> bool:
-        """Whether the findings make the command fail."""
+        """Return whether the findings make the command fail."""
         return report.count(Severity.ERROR) > 0 or (self.strict and report.count(Severity.WARNING) > 0)
 
     def accepts(self, compilations: Collection[Compilation]) -> bool:
-        """Whether there is nothing against these documents; what there is is shown, warnings only where they matter."""
+        """Show what is wrong with these documents, with warnings only if strict. Return whether they are accepted."""
         matters = [one for one in compilations if self.strict or one.program is None]
         report = self.gather(
             (found for one in matters for found in one.diagnostics),
@@ -55,7 +64,7 @@ class Reporter(Struct, frozen=True):
         return not self.fails(report)
 
     def say(self, message: str) -> None:
-        """Tell of a success, unless the person wants quiet."""
+        """Print a success message, unless quiet."""
         if self.quiet:
             return
         if not message.isascii() or not message.isprintable():
@@ -69,10 +78,10 @@ class Reporter(Struct, frozen=True):
 
 
 def strictness_options(command: Command) -> Command:
-    """Give a command `--strict` and `--quiet`; it gets them as its argument `reporter`, which reports as text."""
+    """Add `--strict` and `--quiet` to a command, which gets them as its argument `reporter` for text."""
 
-    @click.option("--strict", is_flag=True, help="Fail on warnings too.")
-    @click.option("-q", "--quiet", is_flag=True, help="No notes, no success messages.")
+    @click.option("--strict", is_flag=True, help="Also fail on warnings.")
+    @click.option("-q", "--quiet", is_flag=True, help="Don't print notes and success messages.")
     @functools.wraps(command)
     def wrapped(*, strict: bool, quiet: bool, form: str = "text", **rest: object) -> int:
         return command(reporter=Reporter(form, strict, quiet), **rest)
@@ -81,17 +90,17 @@ def strictness_options(command: Command) -> Command:
 
 
 def reporting_options(command: Command) -> Command:
-    """Give a command `--format`, `--strict` and `--quiet`; it gets them as its argument `reporter`."""
+    """Add `--format`, `--strict` and `--quiet` to a command, which gets them as its argument `reporter`."""
     return form_option(strictness_options(command))
 
 
 def form_option(command: Command) -> Command:
-    """Give a command `--format`, which says how findings are written; it gets it as its argument `form`."""
+    """Add `--format`, the format of findings, to a command, which gets it as its argument `form`."""
     return click.option(
         "--format",
         "form",
         type=click.Choice(list(FORMATS)),
         default="text",
         show_default=True,
-        help="How findings are written: text on standard error, the others on standard output.",
+        help="The format of findings. Text goes to standard error, other formats to standard output.",
     )(command)

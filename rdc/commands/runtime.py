@@ -1,4 +1,4 @@
-"""`rdc runtime`: the texts that generated files have in common, for those who approve them once per release."""
+"""`rdc runtime`: the common parts of generated files, for people who approve them once per release."""
 
 from __future__ import annotations
 
@@ -47,20 +47,20 @@ def _text(name: str) -> str:
 
 @click.command(name="runtime")
 @click.argument("name", metavar="[NAME]", required=False, callback=_known, shell_complete=_complete)
-@click.option("--diff", "old", metavar="OLD_FILE", type=click.Path(), help="Show what changed since an older file.")
-@click.option("--sha256", "hashes", is_flag=True, help="Print the hash of each text, as sha256sum does.")
+@click.option("--diff", "old", metavar="OLD_FILE", type=click.Path(), help="Show the changes since an older file.")
+@click.option("--sha256", "hashes", is_flag=True, help="Print the hashes of all runtimes, in the format of sha256sum.")
 def command(name: str | None, old: str | None, *, hashes: bool) -> int:
-    """Print the runtime edition NAME, exactly as programs have it.
+    """Print the runtime of an edition, as generated programs contain it.
 
-    `make-driver` is the driver of Makefiles; `make` and `github` are what programs have besides that Makefiles and
-    workflows call; `publish` is what workflows publish by.
+    NAME may also be `make-driver`, the driver of Makefiles; `make` and `github`, the parts that Makefiles and workflows
+    call; or `publish`, the part that publishes for workflows.
 
-    With --diff, OLD_FILE is a saved runtime, a Python program or a Makefile of any rdc version. Exit code 0 if its
-    runtime is the same, 1 with a unified diff if it differs.
+    With --diff, OLD_FILE is a saved runtime, a Python program or a Makefile of any rdc version. Exit codes: 0 its
+    runtime is the same, 1 it differs (and prints a unified diff).
     """
     context = click.get_current_context()
     if hashes == (name is not None) or (old is not None and name is None):
-        raise click.UsageError("give the NAME of an edition, or only --sha256", context)
+        raise click.UsageError("give either the NAME of an edition or --sha256", context)
     if name is None:
         from compiler.source import sha256_of  # noqa: PLC0415 (slow to import)
 

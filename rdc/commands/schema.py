@@ -1,4 +1,4 @@
-"""`rdc schema`: the JSON Schemas of what rdc reads, for editors and other tools."""
+"""`rdc schema`: the JSON Schemas of rdc's input files, for editors and other tools."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ def _complete(_: click.Context, __: click.Parameter, begun: str) -> list[Complet
 @click.command(name="schema")
 @click.argument("name", metavar="[NAME]", required=False, callback=_known, shell_complete=_complete)
 def command(name: str | None) -> int:
-    """List the JSON Schemas, or print the one with this NAME.
+    """List the JSON Schemas, or print one of them.
 
-    Editors complete and check documents by them. For YAML write above a document
+    Editors use them to complete and check documents. In YAML, write this above a document:
 
     \b
     # yaml-language-server: $schema=agent-workflow.schema.json

@@ -1,4 +1,4 @@
-"""`rdc status`: the runs in this folder, what each of them asks, and the commands that continue them."""
+"""`rdc status`: the runs in this folder, with their questions and the commands that continue them."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from rdc.terminal import put
 
 @click.command(name="status")
 @click.argument("file", required=False, type=click.Path())
-@click.option("--json", "as_json", is_flag=True, help="For machines.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(file: str | None, as_json: bool) -> int:
-    """List every run in `.rdc`, with its question and the next command.
+    """List the runs in `.rdc`, with their questions and next commands.
 
-    These are the runs of documents, Python programs and Makefiles that were started in this folder. Nothing is
-    changed, and no link is followed. With FILE it is `rdc run FILE status`.
+    These are the runs of documents, Python programs and Makefiles that were started in this folder. Nothing is changed,
+    and no link is followed. With FILE, this is the same as `rdc run FILE status`.
 
-    Exit codes: 0 fine, 1 a state cannot be read, 2 usage error or errors in FILE.
+    Exit codes: 0 success, 1 a state cannot be read, 2 usage error or errors in FILE.
     """
     if file is not None:
         from rdc.commands.run import command as run  # noqa: PLC0415 (the compiler is slow to import)
@@ -26,7 +26,7 @@ def command(file: str | None, as_json: bool) -> int:
         words = ["--", file, "status", *["--json"][:as_json]]
         code: int = run.main(words, prog_name="rdc run", standalone_mode=False)
         return code
-    from rdc.reporting.cells import visible  # noqa: PLC0415 (as above)
+    from rdc.reporting.cells import visible  # noqa: PLC0415 (the compiler is slow to import)
     from rdc.standing import runs_here  # noqa: PLC0415
 
     runs = runs_here()
@@ -34,7 +34,7 @@ def command(file: str | None, as_json: bool) -> int:
         put(json.dumps({"version": 1, "runs": runs}, indent=2))
     else:
         lines = [visible(line) for run in runs for line in _lines(run)]
-        put("\n".join(lines) or "No run has started here.")
+        put("\n".join(lines) or "There are no runs in this folder.")
     return 1 if any(run["state"] == "unreadable" for run in runs) else 0
 
 

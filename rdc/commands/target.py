@@ -1,4 +1,4 @@
-"""The options that say what to generate: `--to TARGET`, `-O KEY=VALUE` and `--prompts CHOICE`."""
+"""The options of a target: `--to TARGET`, `-O KEY=VALUE` and `--prompts CHOICE`."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
 
 class Target(Struct, frozen=True):
-    """A backend with the options that the command line gives it, which override those in documents and project."""
+    """A backend with its options on the command line, which override those in documents and project."""
 
     backend: Backend[Any]
     options: Mapping[str, object]
 
 
 def target_options(command: Command) -> Command:
-    """Give a command `--to`, `-O` and `--prompts`; it gets them as its argument `target`."""
+    """Add `--to`, `-O` and `--prompts` to a command, which gets them as its argument `target`."""
 
     @click.option(
         "--to",
@@ -35,7 +35,7 @@ def target_options(command: Command) -> Command:
         required=True,
         callback=known_target,
         shell_complete=complete_target,
-        help="What to generate; `rdc targets` lists the targets.",
+        help="The target; `rdc targets` lists them.",
     )
     @click.option(
         "-O",
@@ -44,14 +44,17 @@ def target_options(command: Command) -> Command:
         metavar="KEY=VALUE",
         multiple=True,
         callback=_pairs,
-        help="An option of the target; it overrides that of document and project. `rdc targets TARGET` lists them.",
+        help="An option of the target, which overrides document and project. `rdc targets TARGET` lists them.",
     )
-    @click.option("--prompts", metavar="CHOICE", help="Who answers prompts: short for -O prompts=CHOICE.")
+    @click.option("--prompts", metavar="CHOICE", help="Who answers questions; short for -O prompts=CHOICE.")
     @functools.wraps(command)
     def wrapped(*, name: str, options: dict[str, str], prompts: str | None, **rest: object) -> int:
         if prompts is not None:
             if options.get("prompts", prompts) != prompts:
-                raise click.UsageError("--prompts and -O prompts=... say different things", click.get_current_context())
+                raise click.UsageError(
+                    "--prompts and -O prompts=... have different values; remove one of them",
+                    click.get_current_context(),
+                )
             options = {**options, "prompts": prompts}
         return command(target=find_target(name, options), **rest)
 
@@ -72,7 +75,7 @@ def misuse_told(backend: Backend[Any]) -> Iterator[None]:
 
 
 def find_target(name: str, words: Mapping[str, str]) -> Target:
-    """The target of a name that there is, with options in words of the command line."""
+    """Return a known target with options of the command line."""
     from backends.registry import load  # noqa: PLC0415 (the backends are slow to import)
     from rdc.tables import check_words  # noqa: PLC0415
 
@@ -82,7 +85,7 @@ def find_target(name: str, words: Mapping[str, str]) -> Target:
 
 
 def known_target(_: click.Context, __: click.Parameter, name: str | None) -> str | None:
-    """The name that the user gave, if there is such a target."""
+    """Return the name; an unknown target is a usage error."""
     from backends.registry import is_target, names  # noqa: PLC0415 (the backends are slow to import)
 
     if name is not None and not is_target(name):
@@ -93,7 +96,7 @@ def known_target(_: click.Context, __: click.Parameter, name: str | None) -> str
 
 
 def complete_target(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:
-    """The targets whose names begin so."""
+    """Return the targets whose names start with the typed word."""
     from click.shell_completion import CompletionItem  # noqa: PLC0415 (only on the Tab key)
 
     from backends.registry import load, names  # noqa: PLC0415
@@ -106,6 +109,6 @@ def _pairs(context: click.Context, _: click.Parameter, options: tuple[str, ...])
     for option in options:
         key, equals, value = option.partition("=")
         if not (key and equals):
-            raise click.UsageError(f"-O takes KEY=VALUE, not '{option}'", context)
+            raise click.UsageError(f"-O needs KEY=VALUE, not '{option}'", context)
         pairs[key] = value
     return pairs

@@ -1,4 +1,4 @@
-"""`rdc targets`: what documents can be compiled to, and the options of a target."""
+"""`rdc targets`: the targets, and the options of a target."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ WIDEST = 100
 def command(name: str | None, form: str) -> int:
     """List the targets, or the options of TARGET.
 
-    The list of targets has their names, the ending of the generated files, and the features of a program that they
-    carry. The list of options has what each option takes, its default, and what it means.
+    The list of targets has their names, the extension of the generated files, and the features that they support. The
+    list of options has their types, defaults and descriptions.
     """
     from backends.registry import load, names  # noqa: PLC0415 (the backends are slow to import)
 
@@ -51,7 +51,7 @@ def _options(backend: Backend[Any], options: Sequence[Option]) -> str:
         return f"{head}\n\nThis target has no options."
     width = min(shutil.get_terminal_size().columns, WIDEST)
     wrap = partial(textwrap.wrap, width=width, break_on_hyphens=False, break_long_words=False)
-    places = f"Give an option as `-O KEY=VALUE`, under `rdc: {{{backend.name}: ...}}` in the frontmatter, or "
+    places = f"Set an option by `-O KEY=VALUE`, under `rdc: {{{backend.name}: ...}}` in the frontmatter, or "
     lines = [head, "", *wrap(f"{places}in the table `[{backend.name}]` of rdc.toml.")]
     for option in options:
         default = option.default_words if option.required else f"default: {option.default_words}"
@@ -73,7 +73,7 @@ def _table(backends: Sequence[Backend[Any]]) -> str:
     ending_width = max(len(backend.suffix) for backend in backends)
     return "\n".join(
         f"{backend.name:{name_width}}  {backend.suffix:{ending_width}}  {backend.summary}\n"
-        f"{'':{name_width}}  {'':{ending_width}}  carries: {', '.join(sorted(backend.features))}"
+        f"{'':{name_width}}  {'':{ending_width}}  supports: {', '.join(sorted(backend.features))}"
         for backend in backends
     )
 

@@ -1,4 +1,4 @@
-"""`rdc test`: the scenarios of documents, by the semantics and on generated targets that really run."""
+"""`rdc test`: tests documents by their scenarios, with the semantics and by running generated targets."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ FORMATS = {"text": "rdc.trials.text", "json": "rdc.trials.json", "junit": "rdc.t
 ALL = "all"
 LONGEST = 7 * 24 * 3600
 MOST = 20
-"""How many scenarios `--init` writes for a document if nothing else is asked for."""
+"""The default of `--init`: the most scenarios that it writes for a document."""
 
 
 @click.command(name="test")
@@ -35,7 +35,7 @@ MOST = 20
     "targets",
     type=click.Choice([*TARGETS, ALL]),
     multiple=True,
-    help="Also run on this target what it generates. This executes the commands of scenarios without --prompted.",
+    help="Also run the scenarios on this target. This executes the commands of scenarios without --prompted.",
 )
 @click.option(
     "--timeout",
@@ -43,13 +43,15 @@ MOST = 20
     default=300,
     show_default=True,
     callback=lambda context, _, value: _seconds(context, value),
-    help="For one run, in seconds.",
+    help="The time limit of a run in seconds.",
 )
-@click.option("--init", "starts", is_flag=True, help="Write a scenario for each path without one, for you to correct.")
+@click.option(
+    "--init", "starts", is_flag=True, help="Write a scenario for each path that has none, for you to correct."
+)
 @click.option(
     "--paths",
     type=click.IntRange(1),
-    help=f"How many scenarios --init writes for a document at most. [default: {MOST}]",
+    help=f"The most scenarios that --init writes for a document. [default: {MOST}]",
 )
 @click.option("--format", "output", type=click.Choice(list(FORMATS)), default="text", show_default=True)
 @language_options
@@ -61,25 +63,25 @@ def command(
     output: str,
     settings: Settings,
     reporter: Reporter,
-    **init: Any,  # noqa: ANN401 (what click gives)
+    **init: Any,  # noqa: ANN401 (click passes them)
 ) -> int:
-    """Try the scenarios of documents.
+    """Test documents by their scenarios.
 
-    Without arguments, those of the whole project are tried: the nearest folder above with `.git` or `rdc.toml`. For a
-    folder, those of every document in it are tried, except hidden ones and those that git ignores.
+    Without arguments, this tests the whole project, which is the nearest folder above with `.git` or `rdc.toml`. For a
+    folder, it tests all documents in it, except hidden ones and those that git ignores.
 
-    A scenario with `rd run --prompted` never executes anything of its document, whatever the target. One without it
-    runs commands, in a copy of the project, if --on names a target; otherwise it is skipped.
+    A scenario with `rd run --prompted` never executes anything from its document, on any target. A scenario without it
+    runs commands in a copy of the project if --on names a target; otherwise it is skipped.
 
-    --init writes scenarios instead of trying them: one for each path of a document that no scenario takes, with mocked
-    answers. It changes nothing that is there.
+    --init writes scenarios instead of running them: one for each path without a scenario, with mocked answers. It
+    doesn't change existing text.
 
-    Exit code 0 if no scenario failed (with --strict: and none was skipped), 1 if one did, 2 for a usage error.
+    Exit codes: 0 no scenario failed (with --strict: or was skipped), 1 one failed, 2 usage error.
     """
     if init["starts"]:
         return _start(files, init["paths"] or MOST, settings, reporter, tries=bool(targets) or output != "text")
     if init["paths"]:
-        raise click.UsageError("--paths goes with --init", click.get_current_context())
+        raise click.UsageError("--paths needs --init", click.get_current_context())
     from compiler.driver import compile_file  # noqa: PLC0415 (the compiler is slow to import)
 
     documents = found_documents(files)
@@ -98,9 +100,9 @@ def _start(files: Sequence[str], most: int, settings: Settings, reporter: Report
     """Write scenarios for the paths of documents that have none."""
     context = click.get_current_context()
     if not files:
-        raise click.UsageError("--init writes into documents; name files or folders", context)
+        raise click.UsageError("--init changes documents; name the files or folders", context)
     if tries:
-        raise click.UsageError("--init tries nothing; leave --on and --format out", context)
+        raise click.UsageError("--init runs no scenarios; remove --on and --format", context)
     from compiler.driver import compile_opened, open_file  # noqa: PLC0415 (the compiler is slow to import)
     from rdc.drafts.addition import add_scenarios, write_additions  # noqa: PLC0415
 
@@ -120,7 +122,7 @@ def _start(files: Sequence[str], most: int, settings: Settings, reporter: Report
 
 
 def _mention(without: Sequence[Found], every: int, reporter: Reporter) -> None:
-    """Say which documents have no scenarios: by name those that were named, and how many of those in folders."""
+    """Report documents without scenarios: by name if they were named, otherwise by number."""
     for found in without:
         if not found.folder:
             reporter.say(f"{found.path} has no scenarios")
@@ -142,13 +144,13 @@ def _tried(compilation: Compilation, targets: Sequence[str], timeout: float) -> 
 
 
 def _has_failed(results: Sequence[Result], *, strict: bool) -> bool:
-    from rdc.trials.result import Status  # noqa: PLC0415 (as above)
+    from rdc.trials.result import Status  # noqa: PLC0415 (the backends are slow to import)
 
     wrong = {Status.FAILED, Status.SKIPPED} if strict else {Status.FAILED}
     return any(result.status in wrong for result in results)
 
 
 def _seconds(context: click.Context, value: float) -> float:
-    if not 0 < value <= LONGEST:  # which is not so for what is no number either
-        raise click.UsageError(f"--timeout is a number of seconds, at most {LONGEST}", context)
+    if not 0 < value <= LONGEST:  # NaN is also not in this range
+        raise click.UsageError(f"--timeout must be a number of seconds, at most {LONGEST}", context)
     return value

@@ -1,4 +1,4 @@
-"""`rdc tool-call`: a ready command for `--tool`, which calls tools of an MCP server."""
+"""`rdc tool-call`: a command for `--tool` that calls tools of an MCP server."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from rdc.terminal import put, tell
 from rdc.tools.request import read_request
 
 
-# What follows `--` belongs to the server: click must not look for options there.
+# Arguments after `--` belong to the server, so click must not look for options there.
 @click.command(name="tool-call", context_settings={"allow_interspersed_args": False})
 @click.argument("server", metavar="SERVER [ARGUMENT]...", nargs=-1, required=True, type=click.UNPROCESSED)
 def command(server: tuple[str, ...]) -> int:
-    """Call a tool of an MCP server, which is started for the call.
+    """Start an MCP server and call one of its tools.
 
-    The request `{"tool": NAME, "arguments": {...}}` comes on standard input, the texts of the result go to standard
-    output. The tool `prompt` with the argument `id` gets the prompt of that name from the server. Give the command to
-    a run as --tool CONNECTION='rdc tool-call -- SERVER ARGUMENT...'.
+    The request `{"tool": NAME, "arguments": {...}}` comes from standard input. The text of the result goes to standard
+    output. The tool `prompt` with the argument `id` returns the server's prompt of that name. Give the command to a run
+    as --tool CONNECTION='rdc tool-call -- SERVER ARGUMENT...'.
 
     Exit codes: 0 a result, 1 the tool or the server failed, 2 usage error.
     """
     request = read_request(sys.stdin.buffer.read())
     if request is None:
-        tell('standard input is no request: expected {"tool": NAME, "arguments": {...}}')
+        tell('standard input is not a request; expected {"tool": NAME, "arguments": {...}}')
         return 2
     try:
         from rdc.tools.mcp_server import call  # noqa: PLC0415 (an extra, and slow to import)
@@ -32,7 +32,7 @@ def command(server: tuple[str, ...]) -> int:
         if error.name not in ("mcp", "mcp_types"):
             raise
         tell(
-            "rdc tool-call needs the package `mcp`, which is not installed: install rdc with its extra `mcp` "
+            "rdc tool-call needs the package `mcp`; install rdc with its extra `mcp` "
             "(in a checkout of rdc: `uv tool install '.[mcp]'`)"
         )
         return 2
@@ -40,5 +40,5 @@ def command(server: tuple[str, ...]) -> int:
     if answer.is_error:
         tell(answer.text)
         return 1
-    put(f"{answer.text}\n".encode("utf-8", "replace"))  # whatever the locale
+    put(f"{answer.text}\n".encode("utf-8", "replace"))  # in any locale
     return 0

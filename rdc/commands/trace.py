@@ -1,4 +1,4 @@
-"""`rdc trace`: the path that given outcomes lead to, or all paths, without running anything."""
+"""`rdc trace`: shows the path for given outcomes, or all paths, without running anything."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MOST_PATHS = 100
 @click.option(
     "--outcomes",
     metavar="TEXT",
-    help='What steps come to, such as "1.1=fail,fail,pass 2=fail". The last outcome of a step stays.',
+    help='Outcomes of steps, such as "1.1=fail,fail,pass 2=fail". The last outcome of a step is repeated.',
 )
 @click.option(
     "--otherwise",
@@ -33,16 +33,22 @@ MOST_PATHS = 100
     help="The outcome of steps that --outcomes does not name.",
 )
 @click.option(
-    "--input", "inputs", multiple=True, metavar="NAME=VALUE", help="What an input is; without it the input's default."
+    "--input",
+    "inputs",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="The value of an input. By default, the input's default.",
 )
-@click.option("--all", "every", is_flag=True, help="All paths, the shortest first, and which transitions none takes.")
 @click.option(
-    "--paths", type=click.IntRange(1), default=MOST_PATHS, show_default=True, help="How many paths --all lists at most."
+    "--all", "every", is_flag=True, help="Show all paths, shortest first, and the transitions that no path takes."
+)
+@click.option(
+    "--paths", type=click.IntRange(1), default=MOST_PATHS, show_default=True, help="The most paths that --all lists."
 )
 @click.option(
     "--visits",
     type=click.IntRange(1),
-    help="After how many steps a path is cut; 1000 or, if the document has more, so many.",
+    help="The most steps of a path. The default is 1000, or the number of steps in a longer document.",
 )
 @click.option("--format", "output", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @language_options
@@ -56,15 +62,15 @@ def command(
     reporter: Reporter,
     *,
     every: bool,
-    **given: Any,  # noqa: ANN401 (what click gives)
+    **given: Any,  # noqa: ANN401 (click passes them)
 ) -> int:
-    """Show the path that a run would take. Nothing is run.
+    """Show the path of a run without running it.
 
-    Without --all it is one path, in which each step passes but those that --outcomes names.
+    Without --all, this is one path: each step passes, except those that --outcomes names.
     """
     if every and (given["outcomes"] is not None or given["inputs"]):
         what = "--input" if given["inputs"] else "--outcomes"
-        raise click.UsageError(f"--all tries all outcomes and inputs; leave {what} out", click.get_current_context())
+        raise click.UsageError(f"--all tries all outcomes and inputs; remove {what}", click.get_current_context())
     from compiler.driver import compile_file  # noqa: PLC0415 (the compiler is slow to import)
 
     compilation = compile_file(file, settings)
@@ -83,7 +89,7 @@ def command(
 
 
 def _one(program: Program, decide: Decide, inputs: dict[str, str], limit: int, output: str) -> str:
-    """The path that outcomes lead to."""
+    """Return the path for the given outcomes."""
     from compiler.ir.paths import walk  # noqa: PLC0415
     from compiler.ir.semantics import Machine  # noqa: PLC0415
     from rdc.paths import json, text  # noqa: PLC0415
@@ -108,7 +114,7 @@ def _decide(outcomes: str, otherwise: str, program: Program) -> Decide:
 
 
 def _inputs(words: tuple[str, ...], program: Program) -> dict[str, str]:
-    """The inputs that words of the command line give, which must fit (I8)."""
+    """Return the inputs of the command line, which must be valid (I8)."""
     from runtime_shim.data.fitting import unfit  # noqa: PLC0415 (only where there are inputs)
 
     known = {declared.name: declared for declared in program.inputs}
@@ -126,7 +132,7 @@ def _inputs(words: tuple[str, ...], program: Program) -> dict[str, str]:
 
 
 def _every(program: Program, most: int, limit: int, output: str) -> str:
-    """All paths, and what they cover."""
+    """Return all paths, and their coverage."""
     from compiler.analyses.coverage import coverage  # noqa: PLC0415 (the compiler is slow to import)
     from compiler.analyses.enumeration import enumerate_paths  # noqa: PLC0415
     from compiler.analyses.states import explore  # noqa: PLC0415
@@ -142,5 +148,5 @@ def _every(program: Program, most: int, limit: int, output: str) -> str:
     machine = Machine(program)
     lines = text.show_paths(machine, found.paths)
     count = many(len(lines), "path")
-    summary = f"{count}, all that end" if found.is_complete else f"{count}, the shortest; there may be more"
+    summary = f"{count} in total" if found.is_complete else f"{count}, shortest first; there may be more"
     return "\n".join([*lines, summary, *text.show_coverage(program, covered)])

@@ -1,4 +1,4 @@
-"""`rdc verify`: prove what generated files are."""
+"""`rdc verify`: verifies generated files."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from rdc.terminal import put
 @click.command(name="verify")
 @click.argument("files", metavar="FILE...", nargs=-1, required=True, type=click.Path())
 def command(files: tuple[str, ...]) -> int:
-    """Prove that generated files are what rdc writes. Nothing in them is executed.
+    """Verify generated files. Nothing in them is executed.
 
-    The source is compiled again if it is in the project with the same hash. Without it, a Python program is examined:
-    its runtime must be a known edition, and the author's part only calls with literals.
+    If the source is in the project with the same hash, rdc compiles it again and compares. Without the source, rdc
+    examines the file: for example, a Python program must have a known runtime, and only calls with literals above it.
 
-    Exit code 0 if all files are proven, 1 if one was changed, 2 if one cannot be verified (it isn't rdc's, or another
-    version wrote it), 3 if only the source is missing.
+    Exit codes: 0 all files are verified, 1 one was changed, 2 one cannot be verified (not from rdc, or from another
+    version), 3 only the source is missing.
     """
     from rdc.reporting.cells import visible  # noqa: PLC0415 (the compiler is slow to import)
     from rdc.verification import verify, worst  # noqa: PLC0415

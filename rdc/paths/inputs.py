@@ -68,5 +68,5 @@ def _times(settings: Settings) -> Iterator[str]:
     if settings.timeout is not None:
         yield f"at most {spoken(settings.timeout)}"
     if settings.delay:
-        again = f", each time ×{settings.backoff}" if settings.backoff > 1 else ""
-        yield f"waits {spoken(settings.delay)} before another attempt{again}"
+        again = f", ×{settings.backoff} each time" if settings.backoff > 1 else ""
+        yield f"waits {spoken(settings.delay)} before a retry{again}"

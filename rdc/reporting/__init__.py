@@ -1,4 +1,4 @@
-"""Diagnostics in the formats that people and machines read; a format is a module with a function `render`."""
+"""Diagnostics in formats for people and tools. A format is a module with a function `render`."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ FORMATS = {
 
 
 def render(report: Report, form: str) -> str:
-    """The report in a format of `FORMATS`, without a line end after it; "" if the format has nothing to say.
+    """Return the report in a format of `FORMATS`, without a final line break; "" if the format has no output.
 
     Raises:
-        KeyError: There is no such format.
+        KeyError: The format does not exist.
     """
     text: str = import_module(FORMATS[form]).render(report)
     return text

@@ -1,4 +1,4 @@
-"""How a text looks in a terminal: the columns its characters take, and nothing that commands the terminal."""
+"""Strings in a terminal: the columns of their characters, without control characters."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ _HANGUL_VOWELS_AND_FINALS = range(0x1160, 0x1200)
 
 
 class Cell(Struct, frozen=True):
-    """What is shown for one character, and how many columns it takes."""
+    """The output for one character, and its number of columns."""
 
     text: str
     width: int
 
 
 class Excerpt(Struct, frozen=True):
-    """The part of a line around a marked place: what is shown, the columns before the mark and under it."""
+    """The part of a line around a marked place: its text, the columns before the mark, and the width of the mark."""
 
     text: str
     offset: int
@@ -29,12 +29,12 @@ class Excerpt(Struct, frozen=True):
 
 
 def visible(text: str) -> str:
-    """The text with every control character, tabs excepted, replaced by something to be seen."""
+    """Return the text with every control character except tabs replaced by a visible one."""
     return text if text.isprintable() else "".join(_shown(char) for char in text)
 
 
 def cells(text: str) -> list[Cell]:
-    """The cells of a line, one for each of its characters."""
+    """Return the cells of a line, one for each character."""
     made: list[Cell] = []
     column, before = 0, ""
     for char in text:
@@ -45,11 +45,11 @@ def cells(text: str) -> list[Cell]:
 
 
 def excerpt(line: str, start: int, end: int) -> Excerpt:
-    """The part of a line to show for a mark on its characters from `start` to `end` (from 0, exclusive).
+    """Return the part of a line for a mark on its characters from `start` to `end` (from 0, exclusive).
 
-    A line wider than `COLUMNS` is cut on either side, with `…` for what is left out, and its mark with it.
+    A line wider than `COLUMNS` is truncated on both sides, with `…` for the missing parts. The mark is truncated too.
     """
-    # No more than this is looked at: a line can be as long as a file, and nothing further away will be shown.
+    # A line can be as long as a file, so characters farther away are ignored.
     start = min(start, len(line))
     base = max(0, start - COLUMNS)
     near = cells(line[base : start + COLUMNS])
@@ -71,14 +71,14 @@ def excerpt(line: str, start: int, end: int) -> Excerpt:
 
 
 def _left_edge(widths: list[int], place: int) -> int:
-    """Where a cut line begins: at its start if the place is near, else a third of the window before it."""
+    """Return the start of a truncated line: 0 if the place is near, or a third of the window before it."""
     if sum(widths[:place]) <= COLUMNS * 2 // 3:
         return 0
     left, used = place, 0
     while left > 0 and used + widths[left - 1] <= COLUMNS // 3:
         left -= 1
         used += widths[left]
-    while left < place and widths[left] == 0:  # an accent whose letter was cut off
+    while left < place and widths[left] == 0:  # an accent whose letter is missing
         left += 1
     return left
 
@@ -107,7 +107,7 @@ def _shown(char: str) -> str:
         return chr(0x2400 + code)  # the pictures of the control characters, such as ␛
     if code == 0x7F:
         return "␡"
-    # Format characters too: they reorder or hide what stands around them; and what is no character, as XML has it.
+    # Also format characters, which reorder or hide the text around them, and noncharacters, as in XML.
     hidden = unicodedata.category(char) in ("Cc", "Cf", "Cs", "Zl", "Zp") or code & 0xFFFE == 0xFFFE
     return f"<U+{code:04X}>" if hidden else char
 
@@ -115,7 +115,7 @@ def _shown(char: str) -> str:
 def _width(char: str, before: str, width_before: int) -> int:
     if " " <= char <= "~":
         return 1
-    if char == _WIDEN:  # a sign of one column becomes an emoji of two
+    if char == _WIDEN:  # a one-column sign becomes a two-column emoji
         return int(width_before == 1 and not before.isalpha())
     if char in (_JOINER, _NON_JOINER) or unicodedata.category(char) in ("Mn", "Me"):
         return 0

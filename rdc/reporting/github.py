@@ -1,4 +1,4 @@
-"""Diagnostics as workflow commands of GitHub Actions, which show them beside the lines of a pull request."""
+"""Diagnostics as GitHub Actions workflow commands, which GitHub shows next to the lines of a pull request."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE
 
 
 def render(report: Report) -> str:
-    """One command a line; "" if there are no diagnostics."""
+    """Return one command on each line; "" if there are no diagnostics."""
     return "\n".join(_command(diagnostic) for diagnostic in report.diagnostics)
 
 
@@ -19,7 +19,7 @@ def _command(diagnostic: Diagnostic) -> str:
     properties = {"file": diagnostic.path}
     if span:
         properties |= {"line": str(span.line), "endLine": str(span.end_line)}
-        if span.end_line == span.line:  # GitHub takes columns only within one line
+        if span.end_line == span.line:  # GitHub accepts columns only within one line
             properties |= {"col": str(span.column), "endColumn": str(span.end_column)}
     properties["title"] = diagnostic.code
     given = ",".join(f"{name}={_property(value)}" for name, value in properties.items())
@@ -28,7 +28,7 @@ def _command(diagnostic: Diagnostic) -> str:
 
 
 def _data(text: str) -> str:
-    """A message as GitHub wants it escaped: a line end in a document must not begin another command."""
+    """Return an escaped message for GitHub. A line break in a document must not start another command."""
     escaped = text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
     return visible(escaped)
 

@@ -1,4 +1,4 @@
-"""Diagnostics for programs, as one JSON object:
+"""Diagnostics for tools, as one JSON object:
 
     {
       "version": 1,
@@ -19,15 +19,17 @@
       "summary": {"errors": 1, "warnings": 0, "notes": 0, "files": 1}
     }
 
-Lines and columns count from 1, columns in Unicode code points; the end is exclusive. All four are null where
-a diagnostic is about a file as a whole. `version` changes when a field changes its meaning or goes away; new
-fields may come without that. `files` counts the files that have findings.
+Lines and columns start at 1. Columns are Unicode code points. The end is exclusive. All four are null if a diagnostic
+is about a whole file. `version` changes if a field is removed or changes its meaning; new fields don't change it.
+`files` is the number of files with findings.
 
-`fix` is null where a diagnostic has no fix. Its edits don't overlap, and their places are those of the file at `path`
-as it is now. `rdc check --fix` applies a fix that is safe, if it can prove that.
+`fix` is null if a diagnostic has no fix. Its edits don't overlap. Their positions refer to the current file at `path`.
+`rdc check --fix` applies a safe fix if it can prove that the fix keeps the meaning.
 
-For a playbook the object has `playbook` too, what the document is (docs/formats/playbook.md); where several files are
-checked, `playbooks` has that of each by its path.
+If `docs-url` in `rdc.toml` is set, each diagnostic also has `url`, the address of its page.
+
+For a playbook, the object also has `playbook`, the document's facts (docs/formats/playbook.md). For several files,
+`playbooks` has these facts by path.
 """  # noqa: D415 (the object ends the sentence)
 
 from __future__ import annotations
@@ -35,6 +37,7 @@ from __future__ import annotations
 import json
 
 from compiler.diagnostic import CODES, Diagnostic, Fix, Severity
+from compiler.documentation import page_of
 from compiler.source import Span
 from rdc.reporting.report import Report
 
@@ -43,7 +46,7 @@ def render(report: Report) -> str:
     """The report as JSON in ASCII, which every terminal and locale takes."""
     document = {
         "version": 1,
-        "diagnostics": [_diagnostic(diagnostic) for diagnostic in report.diagnostics],
+        "diagnostics": [_diagnostic(diagnostic, report.docs_url) for diagnostic in report.diagnostics],
         "summary": {
             "errors": report.count(Severity.ERROR),
             "warnings": report.count(Severity.WARNING),
@@ -55,13 +58,14 @@ def render(report: Report) -> str:
     return json.dumps(document, indent=2)
 
 
-def _diagnostic(diagnostic: Diagnostic) -> dict[str, object]:
+def _diagnostic(diagnostic: Diagnostic, docs_url: str) -> dict[str, object]:
     code = CODES[diagnostic.code]
     return {
         "code": diagnostic.code,
         "name": code.name,
         "severity": code.severity,
         "rule": code.rule,
+        **({"url": page_of(docs_url, diagnostic.code)} if docs_url else {}),
         **_place(diagnostic.path, diagnostic.span),
         "message": diagnostic.message,
         "help": diagnostic.help,

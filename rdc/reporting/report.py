@@ -1,4 +1,4 @@
-"""What is reported: diagnostics, each once and in order, with the sources that they point into."""
+"""A report: sorted diagnostics without repetition, and the sources that they refer to."""
 
 from __future__ import annotations
 
@@ -11,25 +11,27 @@ from compiler.source import Source
 
 
 class Report(Struct, frozen=True):
-    """Sorted diagnostics without repetition, and the sources by the paths that the diagnostics use.
+    """Sorted diagnostics without repetition, and the sources by the diagnostics' paths.
 
-    `facts` is what formats tell other tools of documents beside that, by its key in the report for machines.
+    `facts` are other facts on documents for tools, by their keys in the JSON report.
+    If `docs_url` is not empty, the report links to the pages of its diagnostics there.
     """
 
     diagnostics: tuple[Diagnostic, ...]
     sources: Mapping[str, Source]
     facts: Mapping[str, object] = field(default_factory=dict)
+    docs_url: str = ""
 
     @classmethod
     def of(cls, diagnostics: Iterable[Diagnostic], sources: Mapping[str, Source]) -> Report:
-        """The report of these; two documents that include a third both bring the diagnostics of the third."""
+        """Return the report of these diagnostics. Documents that include the same third document may repeat some."""
         return cls(tuple(sorted(dict.fromkeys(diagnostics), key=sort_key)), sources)
 
     def count(self, severity: Severity) -> int:
-        """How many diagnostics have this severity."""
+        """Return the number of diagnostics with this severity."""
         return sum(diagnostic.severity is severity for diagnostic in self.diagnostics)
 
     @property
     def files(self) -> int:
-        """How many files have findings."""
+        """The number of files with findings."""
         return len({diagnostic.path for diagnostic in self.diagnostics})

@@ -1,4 +1,4 @@
-"""Diagnostics as SARIF 2.1.0, which code scanning services and editors read."""
+"""Diagnostics as SARIF 2.1.0, for code scanning services and editors."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import os
 from urllib.parse import quote
 
 from compiler.diagnostic import CODES, Diagnostic, Fix, Related
+from compiler.documentation import page_of
 from compiler.source import Span
 from rdc import __version__
 from rdc.explanations import page
@@ -16,7 +17,7 @@ _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sa
 
 
 def render(report: Report) -> str:
-    """The report as a SARIF log with one run, in ASCII."""
+    """Return the report as a SARIF log with one run, in ASCII."""
     codes = sorted({diagnostic.code for diagnostic in report.diagnostics})
     run = {
         "tool": {
@@ -24,7 +25,7 @@ def render(report: Report) -> str:
                 "name": "rdc",
                 "version": __version__,
                 "semanticVersion": __version__,
-                "rules": [_rule(code) for code in codes],
+                "rules": [_rule(code, report.docs_url) for code in codes],
             }
         },
         "columnKind": "unicodeCodePoints",
@@ -33,7 +34,7 @@ def render(report: Report) -> str:
     return json.dumps({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2)
 
 
-def _rule(code: str) -> dict[str, object]:
+def _rule(code: str, docs_url: str) -> dict[str, object]:
     known = CODES[code]
     explanation = page(code)
     return {
@@ -41,6 +42,7 @@ def _rule(code: str) -> dict[str, object]:
         "name": "".join(word.capitalize() for word in known.name.split("-")),
         "shortDescription": {"text": known.name.replace("-", " ").capitalize()},
         "help": {"text": explanation, "markdown": explanation},
+        **({"helpUri": page_of(docs_url, code)} if docs_url else {}),
         "defaultConfiguration": {"level": known.severity},
         "properties": {"rule": known.rule},
     }
@@ -63,7 +65,7 @@ def _result(diagnostic: Diagnostic, index: int) -> dict[str, object]:
 
 
 def _fix(path: str, fix: Fix, remedy: str) -> dict[str, object]:
-    """A fix; viewers offer all of them, so its description says which may change the meaning."""
+    """Return a fix. Viewers offer all fixes, so the description has a warning if the meaning may change."""
     replacements = [{"deletedRegion": _region(edit.span), "insertedContent": {"text": edit.text}} for edit in fix.edits]
     change = {"artifactLocation": {"uri": _uri(path)}, "replacements": replacements}
     text = remedy if fix.is_safe else f"{remedy} (this may change the meaning of the document)"
@@ -92,6 +94,6 @@ def _region(span: Span) -> dict[str, object]:
 
 
 def _uri(path: str) -> str:
-    """A relative reference, or a `file:` URI for an absolute path, percent-encoded."""
+    """Return a relative reference, or a `file:` URI for an absolute path, percent-encoded."""
     encoded = quote(os.fsencode(path))
     return f"file://{encoded}" if path.startswith("/") else encoded

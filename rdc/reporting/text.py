@@ -1,4 +1,4 @@
-"""Diagnostics for people: the place, what is wrong there, the line with a mark under it, and what to do.
+"""Diagnostics for people: the place, the message, the line with a mark under it, and the fix.
 
     deploy.runbook.md:12:9: error[RD201]: GOTO names step 10, which does not exist
        |
@@ -7,7 +7,7 @@
        = help: the steps are 1, 2 and Cleanup
        = explain: rdc explain RD201
 
-The text holds ANSI styles; whoever writes it takes them out where the output is no terminal.
+The text has ANSI styles, which the writer removes if the output is not a terminal.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ _COLORS = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.NOTE: "cy
 
 
 def render(report: Report) -> str:
-    """The diagnostics with an empty line between them, and a line that counts them; "" if there are none."""
+    """Return the diagnostics with empty lines between them, and a line with their numbers; "" if there are none."""
     if not report.diagnostics:
         return ""
-    blocks = [_block(diagnostic, report.sources) for diagnostic in report.diagnostics]
+    blocks = [_block(diagnostic, report.sources, report.docs_url) for diagnostic in report.diagnostics]
     return "\n\n".join([*blocks, _summary(report)])
 
 
-def _block(diagnostic: Diagnostic, sources: Mapping[str, Source]) -> str:
+def _block(diagnostic: Diagnostic, sources: Mapping[str, Source], docs_url: str) -> str:
     color = _COLORS[diagnostic.severity]
-    kind = click.style(f"{diagnostic.severity}[{diagnostic.code}]", fg=color, bold=True)
+    kind = click.style(f"{diagnostic.severity}[{_linked(diagnostic.code, docs_url)}]", fg=color, bold=True)
     message = click.style(_continued(diagnostic.message, "  "), bold=True)
     gutter = _gutter(diagnostic)
     parts = [f"{_place(diagnostic.path, diagnostic.span)}: {kind}: {message}"]
@@ -50,8 +50,17 @@ def _block(diagnostic: Diagnostic, sources: Mapping[str, Source]) -> str:
     return "\n".join(parts)
 
 
+def _linked(code: str, docs_url: str) -> str:
+    """Return a code as a link that terminals can open, if the documentation has an address."""
+    if not docs_url:
+        return code
+    from compiler.documentation import page_of  # noqa: PLC0415 (few projects have an address)
+
+    return f"\x1b]8;;{page_of(docs_url, code)}\x1b\\{code}\x1b]8;;\x1b\\"
+
+
 def _gutter(diagnostic: Diagnostic) -> str:
-    """Spaces as wide as the longest line number that the diagnostic shows."""
+    """Return spaces as wide as the longest line number in the diagnostic."""
     spans = [diagnostic.span, *(related.span for related in diagnostic.related)]
     return " " * max((len(str(span.line)) for span in spans if span), default=1)
 
@@ -61,7 +70,7 @@ def _place(path: str, span: Span | None) -> str:
 
 
 def _snippet(source: Source | None, span: Span | None, gutter: str, color: str) -> list[str]:
-    """The line of the span with the mark under it; nothing where there is no such line."""
+    """Return the line of the span with the mark under it, or [] if there is no such line."""
     if source is None or span is None or span.line > len(source.lines):
         return []
     line = source.lines[span.line - 1]
@@ -77,7 +86,7 @@ def _snippet(source: Source | None, span: Span | None, gutter: str, color: str) 
 
 
 def _continued(text: str, indent: str) -> str:
-    """The text made safe to show, its further lines indented."""
+    """Return the text with visible characters only, and its further lines indented."""
     return f"\n{indent}".join(visible(line) for line in text.split("\n"))
 
 
@@ -91,7 +100,7 @@ def _summary(report: Report) -> str:
 
 
 def _fixable(report: Report) -> str:
-    """The line that says how many findings can be fixed, after a line end; "" if none can."""
+    """Return the line with the number of fixable findings, after a line break; "" if there are none."""
     fixes = [diagnostic.fix for diagnostic in report.diagnostics if diagnostic.fix]
     safe = sum(fix.is_safe for fix in fixes)
     if not fixes:

@@ -171,19 +171,19 @@ ROWS = {
     "action ABORT": Row(R, "- FAIL: STOP", "- FAIL: ABORT", "38 RD040", "STOP"),
     "RETRY with TIMES": Row(R, "RETRY 2 GOTO Undo", "RETRY 2 TIMES GOTO Undo", "22 RD040", "FAIL: RETRY 2 GOTO Undo"),
     "RETRY with a word": Row(R, "RETRY 2 GOTO Undo", "RETRY two GOTO Undo", "22 RD040", "RETRY 2 GOTO Undo"),
-    "RETRY 0": Row(R, "RETRY 2 GOTO Undo", "RETRY 0 GOTO Undo", "22 RD040", "expected a number from"),
+    "RETRY 0": Row(R, "RETRY 2 GOTO Undo", "RETRY 0 GOTO Undo", "22 RD040", "expected a number of at"),
     "RETRY THEN": Row(R, "RETRY 2 GOTO Undo", "RETRY 2 THEN GOTO Undo", "22 RD040", "FAIL: RETRY 2 GOTO Undo"),
     "RETRY in RETRY": Row(R, "RETRY 2 GOTO Undo", "RETRY 2 RETRY 2 STOP", "22 RD041", "RETRY 3 STOP"),
     "GOTO step and number": Row(R, "- NO: GOTO Undo", "- NO: GOTO step 1", "29 RD040", "NO: GOTO 1"),
     "GOTO in lower case": Row(R, "- NO: GOTO Undo", "- NO: GOTO undo", "29 RD201", "GOTO Undo"),
     "GOTO a title": Row(R, "- NO: GOTO Undo", "- NO: GOTO Build", "29 RD201", "GOTO 1"),
-    "GOTO nowhere": Row(R, "- NO: GOTO Undo", "- NO: GOTO", "29 RD040", "expected a step's identifier,"),
+    "GOTO nowhere": Row(R, "- NO: GOTO Undo", "- NO: GOTO", "29 RD040", "expected a step's number or name,"),
     "GOTO a step that is not there": Row(R, "- NO: GOTO Undo", "- NO: GOTO 7", "29 RD201", "the steps are 1,"),
     "GO TO": Row(R, "- NO: GOTO Undo", "- NO: GO TO Undo", "29 RD040", "GOTO"),
     "message without quotes": Row(R, 'COMPLETE "Done"', "COMPLETE Done", "", ""),
-    "message with one quote": Row(R, 'COMPLETE "Done"', 'COMPLETE "Done', "28 RD040", "expected a message in"),
-    "message in single quotes": Row(R, 'COMPLETE "Done"', "COMPLETE 'Done'", "28 RD040", "expected a message in"),
-    "duplicate outcome": Row(R, "- NO: GOTO Undo", "- YES: GOTO Undo", "29 RD114", "keep one; PASS and"),
+    "message with one quote": Row(R, 'COMPLETE "Done"', 'COMPLETE "Done', "28 RD040", "expected a one-word"),
+    "message in single quotes": Row(R, 'COMPLETE "Done"', "COMPLETE 'Done'", "28 RD040", "expected a one-word"),
+    "duplicate outcome": Row(R, "- NO: GOTO Undo", "- YES: GOTO Undo", "29 RD114", "remove one of the"),
     "yes and pass mixed": Row(R, "- NO: GOTO Undo", "- FAIL: GOTO Undo", "", ""),
     "step numbers with a gap": Row(R, "## 2. Check", "## 3. Check", "24 RD102", "rdc fmt"),
     "step number twice": Row(R, "## 2. Check", "## 1. Check", "24 RD108", "rdc fmt"),
@@ -193,7 +193,7 @@ ROWS = {
     "step without a space": Row(R, "## 2. Check", "##2. Check", "24 RD120", "## 2. Check"),
     "step with one sign": Row(R, "## 2. Check", "# 2. Check", "24 RD021", "##"),
     "step in bold": Row(R, "## 2. Check", "**2. Check**", "24 RD120", "## 2. Check"),
-    "unclosed code block": Row(R, "make undo\n```", "make undo", "33 RD045", "close it with a"),
+    "unclosed code block": Row(R, "make undo\n```", "make undo", "33 RD045", "close it with ```"),
     "code block of another language": Row(R, "```bash\nmake undo", "```pyhton\nmake undo", "", ""),
     "two code blocks": Row(
         R, "make undo\n```", "make undo\n```\n\n```bash\nmake clean\n```", "37 RD110", "join the commands in"
@@ -203,8 +203,8 @@ ROWS = {
     "frontmatter key misspelled": Row(R, "  inputs:", "  input:", "4 RD013", "inputs"),
     "secrets as a string": Row(R, "secrets: [TOKEN]", "secrets: TOKEN", "6 RD013", "secrets: [NAME, OTHER_NAME]"),
     "input key misspelled": Row(R, "pattern:", "patern:", "5 RD013", "pattern"),
-    "pattern that is none": Row(R, "'[0-9.]+'", "'[0-9.+'", "5 RD013", "correct the regular expression"),
-    "default that does not fit": Row(R, 'default: "1.0"', 'default: "one"', "5 RD013", "write a default that"),
+    "pattern that is none": Row(R, "'[0-9.]+'", "'[0-9.+'", "5 RD013", "fix the regular expression"),
+    "default that does not fit": Row(R, 'default: "1.0"', 'default: "one"', "5 RD013", "use a default that"),
     "scenario result misspelled": Row(R, "result: COMPLETE", "result: COMPLET", "10 RD013", "commands"),
     "input in a command in braces": Row(R, 'VERSION="$VERSION"', "VERSION={{VERSION}}", "18 RD134", '"$VERSION"'),
     "input misspelled in a text": Row(R, "{{VERSION}} live", "{{VERSON}} live", "26 RD016", "{{VERSION}}"),
@@ -232,8 +232,8 @@ ROWS = {
     "type unknown": Row(P, "(string)", "(url)", "9 RD733", "string"),
     "enum without options": Row(P, "(enum: formal, plain)", "(enum)", "10 RD728", "(enum: one, another)"),
     "enum option twice": Row(P, "(enum: formal, plain)", "(enum: formal, formal)", "10 RD728", "remove one of the"),
-    "number default that is none": Row(P, "(number: 500)", "(number: many)", "11 RD725", "correct the default, or"),
-    "input twice": Row(P, "- `tone`", "- `topic`", "10 RD705", "remove one of the"),
+    "number default that is none": Row(P, "(number: 500)", "(number: many)", "11 RD725", "fix the default, or"),
+    "input twice": Row(P, "- `tone`", "- `topic`", "10 RD705", "remove or rename one"),
     "variable misspelled": Row(P, "about {{topic}}", "about {{topik}}", "15 RD721", "topic"),
     "variable with one brace": Row(P, "about {{topic}}", "about {topic}", "9 RD410", "{{topic}}"),
     "variable not closed": Row(P, "about {{topic}}", "about {{topic", "9 RD410", "{{topic}}"),
@@ -248,9 +248,9 @@ ROWS = {
     "output with a space": Row(
         P, "@output(facts)", "@output (facts)", "17 RD714", "write @output(name), @output(name: type)"
     ),
-    "output read too early": Row(P, "about {{topic}}", "about {{facts}}", "15 RD721", "move the step that"),
+    "output read too early": Row(P, "about {{topic}}", "about {{facts}}", "15 RD721", "move that step further"),
     "elicit of another kind": Row(P, "@elicit(confirm,", "@elicit(comfirm,", "33 RD711", "confirm"),
-    "elicit without quotes": Row(P, '"Publish it?"', "Publish it?", "33 RD726", "write the question in"),
+    "elicit without quotes": Row(P, '"Publish it?"', "Publish it?", "33 RD726", "add the question in"),
     "elicit select without options": Row(
         P, '@elicit(confirm, "Publish it?")', '@elicit(select, "Publish it?")', "33 RD726", "add each option in"
     ),
@@ -259,7 +259,7 @@ ROWS = {
     "if without the end": Row(P, "```endif```\n", "", "23 RD707", "endif"),
     "else without if": Row(P, '```if tone == "formal"```\n', "", "24 RD708", "if"),
     "if with a value that is no option": Row(
-        P, 'tone == "formal"', 'tone == "forml"', "23 RD404", "correct the condition, or"
+        P, 'tone == "formal"', 'tone == "forml"', "23 RD404", "fix the condition, or"
     ),
     "if of an unknown name": Row(P, "if tone ==", "if tune ==", "23 RD720", "tone"),
     "if without closing ticks": Row(P, '"formal"```', '"formal"', "23 RD716", 'if name == "text"'),

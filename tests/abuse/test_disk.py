@@ -250,7 +250,7 @@ def test_a_damaged_lock_is_taken_over_or_told(target: str, content: bytes, tmp_p
     (place.state / "lock").write_bytes(content)
     done = place.call(*run_words(place, "run"))
     if done.code:
-        assert f".rdc/{place.state.name}/lock; if no run is under way, remove it" in end_of(place, done)
+        assert f".rdc/{place.state.name}/lock; if no run is in progress, remove it" in end_of(place, done)
         (place.state / "lock").unlink()
         done = place.call(*run_words(place, "run"))
     assert done.code == 0, done

@@ -99,7 +99,7 @@ def test_a_status_that_cannot_be_written_is_told(target: str, tmp_path: Path) ->
     place.call("run")
     done = through_shell(place, ":", "status", after="> /dev/full")
     assert (done.code, "Traceback" in done.err) == (2, False)
-    assert re.search("rdc: (error: standard output: No space left|standard output cannot be written)", done.err)
+    assert re.search("rdc: (error: standard output: No space left|cannot write to standard output)", done.err)
 
 
 @TARGETS
@@ -171,7 +171,7 @@ def test_in_a_folder_that_was_deleted_nothing_is_done(verb: str, target: str, tm
     if target == "python":
         assert (done.code, done.last) == (2, "rdc: error: the current folder: No such file or directory")
     elif verb == "run":
-        assert (done.code, "rdc: error: the state directory cannot be written" in done.out) == (2, True)
+        assert (done.code, "rdc: error: cannot write the state directory" in done.out) == (2, True)
     assert place.log() == []
 
 

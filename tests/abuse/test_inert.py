@@ -419,4 +419,4 @@ def test_a_configuration_of_git_cannot_keep_it_waiting(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(revision, "TIME_LIMIT", 0.2)
     assert main(["diff", "HEAD", MAIN]) == 2
-    assert "git needs more than 0.2 seconds" in capsys.readouterr().err
+    assert "git took more than 0.2 seconds" in capsys.readouterr().err

@@ -43,7 +43,7 @@ def test_the_message_says_where_it_is_and_what_to_write(name: str, tmp_path: Pat
     assert any(row.remedy in f"{item['message']} {item['help']}" for item in at_the_place)
 
 
-EDIT = re.compile(r"(?:write|did you mean|replace `[^`]+` by) `([^`]+)`")
+EDIT = re.compile(r"(?:write|did you mean|replace `[^`]+` (?:by|with)) `([^`]+)`")
 EDITED = {
     "outcome misspelled": "- PASS: CONTINUE",
     "outcome ELSE": "- FAIL: GOTO Undo",

@@ -173,7 +173,7 @@ def test_the_state_of_the_other_target_is_refused_and_kept(target: str, tmp_path
     for verb in ("status", "resume", "run"):
         refused = place.call(verb)
         assert refused.code == 2
-        lock = "this is no lock: .rdc/main.make/lock; if no run is under way, remove it"
+        lock = "this is not a lock: .rdc/main.make/lock; if no run is in progress, remove it"
         assert (target == "make" and lock in end_of(place, refused)) or (
             "journal:1: the journal is damaged" in end_of(place, refused)
         )
@@ -233,7 +233,7 @@ def test_a_second_runner_is_refused_and_does_no_harm(target: str, document: str,
             refused = place.call(verb)
             assert refused.code == 2
             assert re.search(
-                r"another run is under way, process \d|a run is at work here \(pid \d", end_of(place, refused)
+                r"another run is in progress, process \d|a run is at work here \(pid \d", end_of(place, refused)
             )
         assert place.call("status").code == 0
         assert place.journal.read_bytes() == before

@@ -235,7 +235,7 @@ def test_make_is_refused_while_an_unfinished_run_is_there(flow: Place) -> None:
     before = (flow.state / "journal").read_bytes()
     again = flow.make()
     assert again.returncode
-    assert last_line(again).startswith("rdc: error: an unfinished run is there")
+    assert last_line(again).startswith("rdc: error: there is an unfinished run")
     assert (flow.state / "journal").read_bytes() == before
     assert flow.lines("log") == ["build"]
 
@@ -352,7 +352,7 @@ def test_a_file_of_answers_may_come_from_another_system(flow: Place) -> None:
 def test_answers_that_cannot_be_read_are_an_error(flow: Place) -> None:
     refused = flow.make("ANSWERS=missing")
     assert refused.returncode
-    assert last_line(refused) == "rdc: error: the answers cannot be read: missing"
+    assert last_line(refused) == "rdc: error: cannot read the answers: missing"
 
 
 @pytest.mark.parametrize(("first", "second"), [(FLOW, FLOW + "\n<!-- more -->\n"), (SLOW, SLOW + "\n<!-- more -->\n")])
@@ -371,7 +371,7 @@ def test_a_changed_makefile_refuses_the_state(
     for words in (["resume", "RERUN=1"], *answer, ["status"]):
         refused = place.make(*words)
         assert refused.returncode
-        assert last_line(refused).startswith("rdc: error: this run was started with a different version")
+        assert last_line(refused).startswith("rdc: error: this run was started with another version")
     assert place.lines("log") == ["build"]
     assert place.make("clean").returncode == 0
 

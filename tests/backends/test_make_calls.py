@@ -100,9 +100,9 @@ def test_another_program_is_not_called(made: Made, verb: str) -> None:
     path.write_text(path.read_text(encoding="utf-8").replace("touch", "rm"), encoding="utf-8")
     path.write_text(f"open('executed', 'w')\n{path.read_text(encoding='utf-8')}", encoding="utf-8")
     done = made.make(verb, "topic=x")
-    assert (done.returncode, b"is not the program that this Makefile was compiled with" in done.stdout) == (2, True)
+    assert (done.returncode, b"is not the program that belongs to this Makefile" in done.stdout) == (2, True)
     path.unlink()
-    assert b"rdc: error: ./rdc/main.py cannot be read" in made.make(verb, "topic=x").stdout
+    assert b"rdc: error: cannot read ./rdc/main.py" in made.make(verb, "topic=x").stdout
     assert not (made.folder / "executed").exists()
     assert not (made.folder / ".rdc").exists()
 
@@ -113,10 +113,10 @@ def test_another_runtime_is_not_executed(made: Made, name: str) -> None:
     whole = path.read_bytes()
     path.write_bytes(b"open('executed', 'w')\n" + whole)
     done = made.make("topic=x")
-    assert (done.returncode, b"was altered: put it back" in done.stderr) == (2, True)
+    assert (done.returncode, b"was changed; restore it" in done.stderr) == (2, True)
     path.unlink()
     done = made.make("topic=x")
-    assert (done.returncode, b"this program needs it" in done.stderr) == (2, True)
+    assert (done.returncode, b"which this program needs" in done.stderr) == (2, True)
     assert not (made.folder / "executed").exists()
     assert not (made.folder / ".rdc").exists()
 
@@ -138,7 +138,7 @@ def test_without_python_nothing_is_run(made: Made, given: list[str]) -> None:
     done = made.make("topic=x", *given)
     name = given[0].partition("=")[2]
     assert done.returncode == 2
-    assert done.stdout.decode() == f"rdc: error: there is no {name} here: name Python 3.9 or newer with PYTHON=\n"
+    assert done.stdout.decode() == f"rdc: error: cannot find {name}; set PYTHON= to Python 3.9 or newer\n"
     assert {path.name for path in made.folder.iterdir()} == {"Makefile", "rdc"}
 
 
@@ -148,7 +148,7 @@ def test_the_environment_may_name_python_too(made: Made, tmp_path: Path) -> None
     shim.chmod(0o755)
     assert made.end("topic=x", PYTHON=str(shim)) == "rdc: WAITING 2"
     assert (tmp_path / "used").exists()
-    assert "there is no $(shell touch x) here" in made.end("resume", PYTHON="$(shell touch x)")
+    assert "cannot find $(shell touch x)" in made.end("resume", PYTHON="$(shell touch x)")
     assert not (tmp_path / "x").exists()
 
 
@@ -158,7 +158,7 @@ def test_the_tools_that_check_the_program_are_named_where_they_are_missing(made:
     for name in ("sh", "make", "python3", "env"):
         (tools / name).symlink_to(Path(shutil.which(name) or "").resolve())
     assert made.end("topic=x", PATH=str(tools)) == (
-        "rdc: error: neither sha256sum nor shasum is here to check ./rdc/main.py"
+        "rdc: error: cannot check ./rdc/main.py: install sha256sum or shasum"
     )
     (tools / "shasum").write_text('#!/bin/sh\n[ "$*" = "-a 256" ] && exec /usr/bin/sha256sum\n', encoding="utf-8")
     (tools / "shasum").chmod(0o755)
@@ -504,7 +504,7 @@ def test_the_part_that_is_the_same_everywhere_is_short(tmp_path: Path) -> None:
         made = Made(tmp_path, whole)
         lines = made.read("Makefile").decode().splitlines()
         steps = lines.index(next(line for line in lines if line.startswith("# --- The steps")))
-        rest = lines.index(next(line for line in lines if line.startswith("# --- How the program is called")))
+        rest = lines.index(next(line for line in lines if line.startswith("# --- The call of the program")))
         sources = [line for line in lines[:20] if re.match(r"# (\(sha256 |with )", line)]
         author = rest - steps - 2 + len(sources)
         assert len(lines) - author <= 70, (path.name, len(lines) - author)
@@ -523,7 +523,7 @@ def test_commands_and_prompts_are_comments_in_full(tmp_path: Path) -> None:
     made = Made(tmp_path, whole)
     text_of_it = made.read("Makefile").decode()
     for line in ("#   bash:", "#     echo one \\", "#       two", "#         endef", "#     x := $(shell touch x) # \\",
-                 "#   at most 90 s; again after 5 s", "#   fail: STOP", "#   question (select):", "#     Which",
+                 "#   timeout: 90 s; retry after 5 s", "#   fail: STOP", "#   question (select):", "#     Which",
                  "#     one?", "#     - one", '#   otherwise: COMPLETE "All \\"'):  # fmt: skip
         assert f"{line}\n" in text_of_it, line
     assert b"step-1" in made.make("-n", "step-1", "-p").stdout

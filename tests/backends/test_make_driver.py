@@ -183,7 +183,7 @@ def test_another_driver_is_refused_before_make_reads_it(change: str | None, tmp_
     for words in ([], ["help"], ["-n"]):
         refused = place.make(*words)
         assert refused.returncode == 2
-        assert f"rdc: ./{driver_name()} is not the driver that this Makefile needs" in refused.stderr
+        assert f"rdc: ./{driver_name()} is not the driver that belongs to this Makefile" in refused.stderr
     assert not (tmp_path / "canary").exists()
     assert not (tmp_path / ".rdc").exists()
 
@@ -203,7 +203,7 @@ def test_a_variable_of_another_makefile_is_refused_by_its_name(flow: Place) -> N
         for place in range(number % 2, 4, 2):  # so that each value meets each verb
             refused = flow.make(verbs[(number // 2 + place) % 4], f"{name}={values[place]}")
             assert refused.returncode == 2
-            assert last_line(refused).startswith(f"rdc: error: this Makefile does not take {name}: ")
+            assert last_line(refused).startswith(f"rdc: error: this Makefile does not take {name}; ")
     assert not (flow.folder / ".rdc").exists()
     assert not (flow.folder / "canary").exists()
     assert last_line(flow.make(**dict.fromkeys(names, "in the environment"))) == "rdc: WAITING 2"
@@ -251,7 +251,5 @@ def test_a_run_beside_an_unfinished_one_of_the_python_program_is_refused(
     (other / "journal").write_text(journal, encoding="utf-8")
     done = place.make()
     assert place.lines("log") == (["build", "ship"] if runs else [])
-    expected = (
-        "rdc: error: an unfinished run of the Python program is in .rdc/main: resume or reset it with that program"
-    )
+    expected = "rdc: error: .rdc/main has an unfinished run of the Python program; resume or reset it with that program"
     assert last_line(done) == ("rdc: COMPLETE" if runs else expected)

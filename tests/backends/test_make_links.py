@@ -79,6 +79,6 @@ def test_a_state_that_everybody_may_write_to_is_refused(tmp_path: Path) -> None:
     place.make()
     place.state.chmod(0o777)
     refused = place.make("resume")
-    assert f"everybody may write to {STATE}" in refused.stdout
+    assert f"all users may write to {STATE}" in refused.stdout
     place.state.chmod(0o700)
     assert "WAITING" in place.make("resume").stdout

@@ -84,7 +84,7 @@ def test_the_lock_outlives_a_make_that_was_killed(
     os.kill(ended[0].pid, signal.SIGKILL)
     for words in (["resume", "RERUN=1"], ["resume", "ASSUME=pass"], ["run"], ["clean"]):
         refused = place.make(*words)
-        assert last_line(refused) == f"rdc: error: another run is under way, process {driver}"
+        assert last_line(refused) == f"rdc: error: another run is in progress, process {driver}"
     assert place.make("unlock").returncode
     (tmp_path / "go").touch()
     wait_until(driver)
@@ -194,7 +194,7 @@ def test_a_command_that_cannot_be_ended_is_not_run_again(tmp_path: Path, ended: 
         assert is_alive(command)
     finally:
         os.kill(command, signal.SIGKILL)
-    assert last_line(refused) == f"rdc: error: step 2: its command still runs (pid {command}) and cannot be ended"
+    assert last_line(refused) == f"rdc: error: step 2: its command still runs (pid {command}), and it cannot be ended"
     assert slow_command(place) == command
 
 
@@ -223,8 +223,10 @@ def test_a_lock_of_another_place_is_never_judged_dead(elsewhere: str, tmp_path: 
     where = re.sub("[^A-Za-z0-9.-]", "_", elsewhere.format(host=os.uname().nodename))
     (place.state / "lock").symlink_to(f"99999999-1 {where}")
     refused = place.make()
-    assert last_line(refused).startswith(f"rdc: error: another run is under way, process 99999999 of {where}, ")
-    assert last_line(refused).endswith("; if it is no more: make unlock")
+    assert last_line(refused).startswith(
+        f"rdc: error: another run is in progress, process 99999999 on another machine ({where}); "
+    )
+    assert last_line(refused).endswith("; if it no longer runs: make unlock")
     assert place.lines("log") == []
     assert place.make("unlock").returncode == 0
     assert place.make().returncode == 0
@@ -240,8 +242,8 @@ def test_two_namespaces_of_processes_do_not_run_at_once(tmp_path: Path, ended: l
     words = [*unshare, "make", "resume", "RERUN=1"]
     other = subprocess.run(words, cwd=tmp_path, env=environment({}), capture_output=True, check=False, text=True)
     assert other.returncode
-    assert "rdc: error: another run is under way, process" in other.stdout
-    assert "which cannot be seen from here" in other.stdout
+    assert "rdc: error: another run is in progress, process" in other.stdout
+    assert "on another machine" in other.stdout
     assert len(place.lines("began")) == 1
 
 

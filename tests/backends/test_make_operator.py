@@ -44,7 +44,7 @@ def flow(tmp_path: Path) -> Place:
 def test_a_basic_makefile_needs_no_program_and_a_full_one_calls_it(tmp_path: Path) -> None:
     basic = Place(tmp_path, FLOW)
     assert not (tmp_path / "rdc").exists()
-    assert last_line(basic.make("PROMPTED=1")).startswith("rdc: error: this Makefile does not take PROMPTED: ")
+    assert last_line(basic.make("PROMPTED=1")).startswith("rdc: error: this Makefile does not take PROMPTED; ")
     text = (tmp_path / "Makefile").read_text(encoding="utf-8")
     assert "goto" not in re.findall(r"^\.PHONY.*|RDC_TARGETS :=.*", text, re.MULTILINE)[0].split()
     full = MakeBackend().emit(_compiled(tmp_path), {"operator": "full"})

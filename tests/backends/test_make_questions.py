@@ -172,7 +172,7 @@ def test_answers_are_not_taken_where_nothing_could_tell_them_apart(tmp_path: Pat
     (tools / "make").symlink_to(str(shutil.which("make")))
     (tmp_path / "answers").write_text("pass\n", encoding="utf-8")
     said = made.make("ANSWERS=answers", PATH=str(tools))
-    assert said.stdout == b"rdc: error: the answers cannot be read: answers; is cksum on PATH?\n"
+    assert said.stdout == b"rdc: error: cannot read the answers: answers; is cksum on PATH?\n"
 
 
 def test_the_flag_for_a_person_opens_one_gate(tmp_path: Path) -> None:

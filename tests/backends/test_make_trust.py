@@ -186,7 +186,7 @@ def test_a_finished_run_of_another_version_is_told_and_archived(tmp_path: Path) 
     place.make()
     before = (place.state / "journal").read_bytes()
     place.write(PLAIN.replace("echo ship", "echo send"), {})
-    assert place.make("status").stdout == "over: COMPLETE, a run of a different version of the Makefile\n"
+    assert place.make("status").stdout == "over: COMPLETE, a run of another version of the Makefile\n"
     assert place.make("resume").returncode
     assert place.make().returncode == 0
     assert (place.state / "history" / "1" / "journal").read_bytes() == before

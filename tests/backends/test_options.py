@@ -111,7 +111,7 @@ UNTRUE: tuple[object, ...] = (2, 0.5, " true", "", None, date.min)
             {"nam": "1", "size": "5"},
             "`inner.name` is missing; there is no option `inner.nam`; did you mean `inner.name`?",
         ),
-        ("json", {"a": [0, date.min]}, "`json.a.1`: input was not a valid JSON value"),
+        ("json", {"a": [0, date.min]}, "`json.a.1`: this is not a JSON value"),
         ("by_word", {}, "there is no option `by_word`; did you mean `by-word`?"),
     ],
 )

@@ -97,7 +97,7 @@ def test_a_run_that_begins_elsewhere(tmp_path: Path) -> None:
     new = steps[1].format(1) + "- FAIL: GOTO 2\n\n" + steps[0].format(2, 1)
     found = shown(tmp_path, new, old)
     assert marks(found)["1"] == "changed"
-    assert "begins" in " ".join(found.boxes[0].lines)
+    assert "starts" in " ".join(found.boxes[0].lines)
 
 
 @settings(max_examples=20, suppress_health_check=[HealthCheck.too_slow])

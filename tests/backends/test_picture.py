@@ -254,8 +254,7 @@ def test_boxes_say_who_does_it_and_which_texts_go_through_it() -> None:
     )
     assert seen["gate"] == "gate A person approves · gate merge · reads summary · clears findings"
     assert seen["merge"] == (
-        "merge Merge it · tool github.merge · at most 60 s"
-        " · waits 5 s before another · attempt, each time ×2 · reads change"
+        "merge Merge it · tool github.merge · at most 60 s · waits 5 s before a · retry, ×2 each time · reads change"
     )
     assert boxes(example("review-loop"))["count"] == "count Count the words · reads draft · writes words"
 
@@ -295,10 +294,10 @@ def test_words_that_an_author_chose_stay_as_they_are() -> None:
 
 def test_inputs_and_the_limit_stand_in_the_notes() -> None:
     assert example("review-loop").notes == (
-        "input task: text, usually Announce the new version",
-        "at most 20 steps are run",
+        "input task: text, default Announce the new version",
+        "runs at most 20 steps",
     )
-    assert example("choose-region").notes[1] == "input region: choice of eu, us, ask, usually ask"
+    assert example("choose-region").notes[1] == "input region: choice of eu, us, ask, default ask"
 
 
 def test_a_name_that_looks_like_a_mark_is_none() -> None:

@@ -217,7 +217,7 @@ def test_a_runtime_that_was_altered_is_not_run(shared: tuple[Path, Path]) -> Non
         runtime.unlink() if changed is None else runtime.write_text(changed, encoding="utf-8")
         refused = run(script, "run")
         assert (refused.returncode, refused.stdout) == (2, "")
-        assert refused.stderr.startswith(f"rdc: error: {runtime}")
+        assert str(runtime) in refused.stderr
         assert refused.stderr.count("\n") == 1
     silent = ["sh", "-c", 'exec "$0" "$1" run 2>&-', sys.executable, str(script)]
     assert subprocess.run(silent, stdout=subprocess.DEVNULL, check=False).returncode == 2, "1 would be a STOP"

@@ -274,8 +274,8 @@ def test_what_needs_a_journal_is_refused_by_name(tmp_path: Path, head: str, body
     document(tmp_path, "a.runbook.md", f"{head}# A\n\n## 1. Do\n\n```bash\n{body}\n```\n")
     done = call("compile", "a.runbook.md", "--to", "python", "-O", "runtime=script", cwd=tmp_path)
     assert done.code == 1
-    assert "error[RD502]: a script that keeps nothing cannot express" in done.err
-    assert "leave out `runtime=script`" in done.err
+    assert "error[RD502]: a script without state does not support" in done.err
+    assert "remove `runtime=script`" in done.err
     assert not (tmp_path / "a.py").exists()
     assert call("compile", "a.runbook.md", "--to", "python", cwd=tmp_path).code == 0, f"the remedy works ({feature})"
 
@@ -284,7 +284,7 @@ def test_operators_have_nothing_to_do_with_a_script(tmp_path: Path) -> None:
     document(tmp_path, "a.runbook.md", LOOP)
     words = ["--to", "python", "-O", "runtime=script", "-O", "operator=full"]
     done = call("compile", "a.runbook.md", *words, cwd=tmp_path)
-    assert (done.code, "leave out `operator: full`" in done.err) == (2, True), done.err
+    assert (done.code, "remove `operator: full`" in done.err) == (2, True), done.err
 
 
 def test_verify_knows_a_script_with_and_without_its_source(tmp_path: Path) -> None:

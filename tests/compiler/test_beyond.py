@@ -85,28 +85,28 @@ def test_a_default_is_taken_as_it_is_written(written: str, tmp_path: Path) -> No
         ("{RDC_STEP_INSTANCE: {}}", "RD013 3:12", None),
         ("{LD_X: {}}", "RD013 3:12", None),
         ("{a-b: {}}", "RD013 3:12", "`a-b` cannot be the name of an input"),
-        ("{a: 1.0}", "RD013 3:12", "the declaration of the input `a` is not a mapping"),
-        ("{a: {tpye: number}}", "RD013 3:16", "the input `a` has no key `tpye`; did you mean `type`?"),
-        ("{a: {type: integer}}", "RD013 3:16", "the input `a`: `type` is not one of string, number, boolean, choice"),
+        ("{a: 1.0}", "RD013 3:12", "the declaration of input `a` must be a mapping"),
+        ("{a: {tpye: number}}", "RD013 3:16", "there is no key `tpye` in input `a`; did you mean `type`?"),
+        ("{a: {type: integer}}", "RD013 3:16", "input `a`: `type` must be one of string, number, boolean, choice"),
         ("{a: {required: [maybe]}}", "RD013 3:16", None),
-        ("{a: {required: maybe}}", "RD013 3:16", "the input `a`: `required` is neither true nor false"),
-        ("{a: {default: }}", "RD013 3:16", "the input `a`: `default` cannot be taken as a string: it has no value"),
-        ("{a: {default: ~}}", "RD013 3:16", "the input `a`: `default` cannot be taken as a string: it has no value"),
+        ("{a: {required: maybe}}", "RD013 3:16", "input `a`: `required` must be true or false"),
+        ("{a: {default: }}", "RD013 3:16", "input `a`: `default` is not a valid string: it has no value"),
+        ("{a: {default: ~}}", "RD013 3:16", "input `a`: `default` is not a valid string: it has no value"),
         (
             "{a: {default: [1]}}",
             "RD013 3:16",
-            "the input `a`: `default` cannot be taken as a string: it is not a string",
+            "input `a`: `default` is not a valid string: it is not a string",
         ),
         ('{a: {default: "\\0"}}', "RD013 3:16", None),
         ('{a: {default: "\\ud800"}}', "RD013 3:16", None),
         ("{a: {type: boolean, default: yes}}", "RD013 3:31", None),
         ("{a: {type: number, default: 1e3}}", "RD013 3:30", None),
-        ("{a: {type: choice}}", "RD013 3:12", "the input `a`: the options do not fit the type choice"),
-        ("{a: {type: choice, options: [b, b]}}", "RD013 3:30", "the input `a`: an option is empty or duplicated"),
+        ("{a: {type: choice}}", "RD013 3:12", "input `a`: the options do not fit the type choice"),
+        ("{a: {type: choice, options: [b, b]}}", "RD013 3:30", "input `a`: an option is empty or duplicated"),
         ("{a: {type: choice, options: [b], default: c}}", "RD013 3:44", None),
         ("{a: {pattern: '('}}", "RD013 3:16", None),
         ("{a: {pattern: '[0-9]+', default: x}}", "RD013 3:35", None),
-        ("[a]", "RD013 3:3", "`inputs` is not a mapping of at most 100 names to their declarations"),
+        ("[a]", "RD013 3:3", "`inputs` must be a mapping of at most 100 names to their declarations"),
     ],
 )
 def test_errors_in_inputs(inputs: str, place: str, message: str | None, tmp_path: Path) -> None:
@@ -137,14 +137,18 @@ def test_a_header_that_cannot_be_read_may_be_the_step(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "place", "message"),
     [
-        ("inputs:\n  a: {}\n  a: {}", "5:5", "`a` is twice in `inputs`, and only the last would count"),
+        ("inputs:\n  a: {}\n  a: {}", "5:5", "duplicate key `a` in `inputs`; only the last one would count"),
         (
             "steps:\n  1: {timeout: 5s}\n  '1': {timeout: 6s}",
             "5:5",
-            "`1` is twice in `steps`, and only the last would count",
+            "duplicate key `1` in `steps`; only the last one would count",
         ),
-        ("outputs: [id]\noutputs: [id]", "4:3", "`outputs` is twice in `rdc`, and only the last would count"),
-        ("steps: {1: {timeout: 5s, timeout: 6s}}", "3:28", "`timeout` is twice in `1`, and only the last would count"),
+        ("outputs: [id]\noutputs: [id]", "4:3", "duplicate key `outputs` in `rdc`; only the last one would count"),
+        (
+            "steps: {1: {timeout: 5s, timeout: 6s}}",
+            "3:28",
+            "duplicate key `timeout` in `1`; only the last one would count",
+        ),
     ],
 )
 def test_what_is_declared_twice(options: str, place: str, message: str, tmp_path: Path) -> None:
@@ -161,7 +165,7 @@ def test_declarations_are_for_documents(tmp_path: Path) -> None:
     (tmp_path / "rdc.toml").write_text('outputs = ["a"]\n', encoding="utf-8")
     compilation = compiled(tmp_path, "## 1. A\nX?\n")
     assert [item.message for item in compilation.diagnostics] == [
-        "the configuration is not valid: `outputs` cannot be set in the configuration of the project"
+        "the configuration is not valid: `outputs` cannot be set in the project's configuration"
     ]
 
 
@@ -223,14 +227,14 @@ def test_any_command_may_write_any_value(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ("outputs: id", "`outputs` is not a list of at most 100 names"),
-        ("outputs: [id, id]", "`id` is twice in `outputs`"),
-        ("outputs: [null]", "`outputs` has an item that is not a name"),
-        ("secrets: [~]", "`secrets` has an item that is not a name"),
-        ("outputs: [id]\ninputs: {id: {}}", "`id` is an input and an output"),
-        ("outputs: [id]\nsecrets: [id]", "`id` is a secret too"),
+        ("outputs: id", "`outputs` must be a list of at most 100 names"),
+        ("outputs: [id, id]", "duplicate name `id` in `outputs`"),
+        ("outputs: [null]", "each item of `outputs` must be a name"),
+        ("secrets: [~]", "each item of `secrets` must be a name"),
+        ("outputs: [id]\ninputs: {id: {}}", "`id` is both an input and an output"),
+        ("outputs: [id]\nsecrets: [id]", "`id` is also a secret"),
         ("secrets: [IFS]", "`IFS` cannot be the name of a secret: the shell uses this variable"),
-        ("secrets: [T]\nsteps: {1: {env: {T: x}}}", "`T` is a secret too"),
+        ("secrets: [T]\nsteps: {1: {env: {T: x}}}", "`T` is also a secret"),
     ],
 )
 def test_errors_in_names(options: str, message: str, tmp_path: Path) -> None:
@@ -269,7 +273,7 @@ def test_a_message_is_not_called_by_the_name_of_its_node(tmp_path: Path) -> None
     body = "## 1. A\n" + COMMAND.format("true") + '- FAIL: STOP "{{id}}"\n## 2. B\n' + WRITE
     text = document("outputs: [id]", body)
     (found,) = compiled(tmp_path, text).diagnostics
-    assert found.message == "this message reads the output `id` before any step can have written it"
+    assert found.message == "this message reads the output `id`, but no earlier step can have written it"
 
 
 @pytest.mark.parametrize(
@@ -277,13 +281,13 @@ def test_a_message_is_not_called_by_the_name_of_its_node(tmp_path: Path) -> None
     [
         (
             "commands: [rd run --prompted main.runbook.md]",
-            "the input `a` has no default and is not given",
+            "input `a` has no default, and the scenario gives no value",
             "add `inputs: {a: VALUE}` to the scenario, or `--input a=VALUE` to its `rd run`",
         ),
         (
             "inputs: {a: x}, commands: [rd run --prompted main.runbook.md]",
-            "the value of the input `a` does not fit: it is not a decimal number",
-            "give one that fits",
+            "the value of input `a` is not valid: it is not a decimal number",
+            "change the value",
         ),
         (
             "inputs: {a: 1, b: 1}, commands: [rd run --prompted main.runbook.md]",
@@ -292,18 +296,18 @@ def test_a_message_is_not_called_by_the_name_of_its_node(tmp_path: Path) -> None
         ),
         (
             "inputs: {a: 1}, commands: [rd run --prompted main.runbook.md, rd pass --value b=1]",
-            "there is no output `b` under `outputs`",
-            "declare it there, or write the name of an output that is declared",
+            "there is no output `b`",
+            "declare it under `outputs`, or use the name of a declared output",
         ),
         (
             "inputs: {a: 1}, commands: [rd run --prompted main.runbook.md, rd goto 7]",
-            "`rd goto 7`: there is no such step",
-            "write the number or name of a step of this document",
+            "there is no step `7`",
+            "use the number or name of a step in this document",
         ),
         (
             "inputs: {a: 1}, commands: [rd run --prompted main.runbook.md, rd pass --value b]",
-            "`--value` takes NAME=VALUE",
-            "begin with `rd run [--prompted] FILE`; go on with `rd pass`, `rd fail` or `rd goto ID`",
+            "`--value` needs NAME=VALUE",
+            "start with `rd run [--prompted] FILE` and continue with `rd pass`, `rd fail` or `rd goto ID`",
         ),
     ],
 )
@@ -347,24 +351,32 @@ steps:
 @pytest.mark.parametrize(
     ("steps", "place", "message"),
     [
-        ("{4: {timeout: 5s}}", "3:11", "`steps` names 4, and the document has no such step"),
-        ("{1.11: {timeout: 5s}}", "3:11", "`steps` names 1.11, and the document has no such step; did you mean `1.1`?"),
-        ("{2: {timeout: 90}}", "3:15", "`steps` for 2: `timeout` is not a duration up to a year"),
+        ("{4: {timeout: 5s}}", "3:11", "there is no step `4`"),
+        ("{1.11: {timeout: 5s}}", "3:11", "there is no step `1.11`; did you mean `1.1`?"),
+        ("{2: {timeout: 90}}", "3:15", "the settings of step 2: `timeout` must be a duration of at most a year"),
         ("{2: {timeout: 0s}}", "3:15", None),
         ("{2: {timeout: 1d}}", "3:15", None),
         ("{2: {timeout: 9000h}}", "3:15", None),
-        ("{2: {timout: 5s}}", "3:15", "`steps` for 2 has no key `timout`; did you mean `timeout`?"),
+        ("{2: {timout: 5s}}", "3:15", "there is no key `timout` in the settings of step 2; did you mean `timeout`?"),
         ("{1.1: {retry-backoff: 0, retry-delay: 1s}}", "3:17", None),
         ("{1.1: {retry-backoff: 1.5, retry-delay: 1s}}", "3:17", None),
-        ("{1.1: {retry-backoff: 2}}", "3:17", "`retry-backoff` of step 1.1 has no delay to multiply"),
-        ("{2: {retry-delay: 5s}}", "3:15", "step 2 has no RETRY that `retry-delay` could delay"),
-        ("{3: {timeout: 5s}}", "3:15", "step 3 runs no command that `timeout` could end"),
-        ("{3: {env: {A: b}}}", "3:21", "step 3 runs no command that could see `A`"),
-        ("{2: {env: {A: }}}", "3:21", "`steps` for 2: the value of `A` cannot be taken as a string: it has no value"),
+        (
+            "{1.1: {retry-backoff: 2}}",
+            "3:17",
+            "`retry-backoff` has no effect on step 1.1: there is no delay to multiply",
+        ),
+        ("{2: {retry-delay: 5s}}", "3:15", "`retry-delay` has no effect on step 2: the step has no RETRY"),
+        ("{3: {timeout: 5s}}", "3:15", "`timeout` has no effect on step 3: the step runs no command"),
+        ("{3: {env: {A: b}}}", "3:21", "`A` has no effect on step 3: the step runs no command"),
+        (
+            "{2: {env: {A: }}}",
+            "3:21",
+            "the settings of step 2: the value of `A` is not a valid string: it has no value",
+        ),
         ("{2: {env: {BASH_ENV: x}}}", "3:21", None),
-        ("{2: {env: A}}", "3:15", "`steps` for 2: `env` is not a mapping of names to strings"),
-        ("{2: 5s}", "3:11", "the settings of 2 under `steps` are not a mapping"),
-        ("[2]", "3:3", "`steps` is not a mapping of steps to settings"),
+        ("{2: {env: A}}", "3:15", "the settings of step 2: `env` must be a mapping of names to strings"),
+        ("{2: 5s}", "3:11", "the settings of step 2 must be a mapping"),
+        ("[2]", "3:3", "`steps` must be a mapping of steps to settings"),
     ],
 )
 def test_errors_in_settings(steps: str, place: str, message: str | None, tmp_path: Path) -> None:
@@ -380,7 +392,7 @@ def test_a_plain_number_is_refused_with_what_to_write(tmp_path: Path) -> None:
 
 def test_a_variable_of_a_step_has_no_name_of_an_input(tmp_path: Path) -> None:
     _, said, _ = problem(tmp_path, "steps: {2: {env: {id: b}}}\noutputs: [id]", STEPS)
-    assert said == "`env` sets `id`, which is the name of an input or output"
+    assert said == "`env` sets `id`, but there is an input or output with that name"
 
 
 @pytest.mark.parametrize("step", ["1", '"*"'])
@@ -388,7 +400,7 @@ def test_a_delay_is_not_waited_where_a_step_begins_again(step: str, tmp_path: Pa
     body = "## 1. A\n- FAIL: RETRY 2\n### 1.1 B\n" + OUTPUT
     place, said, _ = problem(tmp_path, f"steps: {{{step}: {{retry-delay: 5s}}}}", body)
     assert place.startswith("RD015 3:")
-    assert "step 1 runs again" in said
+    assert "no effect on step 1" in said
 
 
 # --- Nested runbooks -------------------------------------------------------------------------------------------------
@@ -473,9 +485,12 @@ def test_settings_of_nested_runbooks_are_for_their_steps(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("steps", "expected"),
     [
-        ("3: {timeout: 5s}", "step 3 runs no command that `timeout` could end"),
-        ("2/in.runbook.md/2: {timeout: 5s}", "step 2/in.runbook.md/2 runs no command that `timeout` could end"),
-        ("2/in.runbook.md/9: {timeout: 5s}", "`steps` names 2/in.runbook.md/9, and the document has no such step"),
+        ("3: {timeout: 5s}", "`timeout` has no effect on step 3: the step runs no command"),
+        (
+            "2/in.runbook.md/2: {timeout: 5s}",
+            "`timeout` has no effect on step 2/in.runbook.md/2: the step runs no command",
+        ),
+        ("2/in.runbook.md/9: {timeout: 5s}", "there is no step `2/in.runbook.md/9`"),
         ("2: {env: {id: b}}", "`env` sets `id` for step 2/in.runbook.md/1, which has an input or output of that name"),
     ],
 )
@@ -483,7 +498,7 @@ def test_misplaced_settings_are_told_with_other_errors(steps: str, expected: str
     body = OUTPUT + "- PASS: GOTO 9\n"
     compilation = nested(tmp_path, f"steps: {{{steps}}}", "outputs: [id]", body)
     messages = [item.message.partition("; did")[0] for item in compilation.diagnostics if item.code != "RD409"]
-    assert sorted(messages) == sorted(["`GOTO 9`: there is no step 9", expected])
+    assert sorted(messages) == sorted(["there is no step `9`", expected])
 
 
 def test_settings_of_what_could_not_be_read_are_not_judged(tmp_path: Path) -> None:

@@ -38,7 +38,10 @@ def test_a_command_of_127_kib_is_the_longest(tmp_path: Path, tag: str) -> None:
     wrong = compiled(tmp_path, document(command(LONGEST + 1), tag))
     assert findings(wrong) == ["RD407 1:4"]
     assert wrong.program is None
-    assert wrong.diagnostics[0].message == "the command of 1 may have 130,049 bytes when it runs; the limit is 130,048"
+    assert (
+        wrong.diagnostics[0].message
+        == "the command of step 1 can reach 130,049 bytes when it runs; the limit is 130,048"
+    )
 
 
 def test_bytes_count_and_not_characters(tmp_path: Path) -> None:

@@ -76,7 +76,7 @@ def test_other_lines_that_look_like_headers_or_fences_are_left_alone(tmp_path: P
 def test_the_help_says_where_to_close_and_how_to_keep_the_line(tmp_path: Path) -> None:
     (found,) = compiled(tmp_path, BUILD + "~~~~text\nx\n~~~~~sh\n~~~~~\n").diagnostics
     assert found.help.endswith(
-        "a line of its own: ~~~~; if the line belongs to the block, open and close the block with ~~~~~~"
+        "~~~~ on a separate line; if the line belongs to the block, open and close the block with ~~~~~~"
     )
     kept = BUILD + "~~~~~~text\nx\n~~~~~sh\n~~~~~\n~~~~~~\n"
     assert findings(compiled(tmp_path, kept)) == []
@@ -91,7 +91,7 @@ def test_an_invisible_character_beside_the_closing_fence_is_pointed_at(tmp_path:
     (found,) = compiled(tmp_path, f"{MAKE}{fence}\n").diagnostics
     assert (found.code, found.help) == (
         "RD045",
-        "remove the invisible character beside the marks in line 5, which is to close it",
+        "remove the invisible character from the closing fence in line 5",
     )
     assert findings(compiled(tmp_path, f"{MAKE}```\n")) == []
 

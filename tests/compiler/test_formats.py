@@ -61,7 +61,7 @@ def test_what_cannot_be_set_here_is_told_where_it_can(folder: Path) -> None:
     (folder / "a.steps.yml").write_text(STEPS + "rdc: {limit: 3}\n")
     (found,) = (item for item in compile_file(str(folder / "a.steps.yml")).diagnostics if item.code == "RD013")
     assert found.message == "`limit` cannot be set in the document"
-    assert found.help == "set it on the command line or in the configuration of the project"
+    assert found.help == "set it on the command line or in the project's configuration"
 
 
 def test_a_document_has_the_options_of_its_own_format_alone(folder: Path) -> None:
@@ -70,7 +70,7 @@ def test_a_document_has_the_options_of_its_own_format_alone(folder: Path) -> Non
     compilation = compile_file(str(folder / "a.runbook.md"))
     assert findings(compilation) == ["RD013 2:7"]
     assert compilation.diagnostics[0].help.startswith(
-        "options are `transitions`, `prose`, `inputs`, `outputs`, `shell`, `secrets` and, under the name of"
+        "the options are `transitions`, `prose`, `inputs`, `outputs`, `shell`, `secrets`; "
     )
 
 
@@ -88,7 +88,7 @@ def test_a_project_sets_the_options_of_all_formats(folder: Path) -> None:
     ("reference", "told"),
     [
         ("b.md", "there is no {} `b.md` in this folder or in the project root"),
-        ("/b.md", "name the {} by a relative path inside the project (the folder with `.git` or `rdc.toml`)"),
+        ("/b.md", "use a relative path to a {} inside the project (the folder with `.git` or `rdc.toml`)"),
     ],
     ids=["missing", "outside"],
 )

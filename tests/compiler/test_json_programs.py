@@ -124,14 +124,14 @@ def test_the_page_shows_a_program_that_can_be_pasted(tmp_path: Path) -> None:
 
 REFUSED = [
     # syntax
-    ('"failed"}\n', '"failed"},\n', "RD060 6:27", "a comma stands before the closing bracket", "remove it"),
-    ('"make"', '"make', "RD060 4:67", "no comma between two values", "close each bracket"),
+    ('"failed"}\n', '"failed"},\n', "RD060 6:27", "there is a comma before the closing bracket", "remove it"),
+    ('"make"', '"make', "RD060 4:67", "expected a comma between two values", "close each bracket"),
     ('"kind": "shell",', '"kind" "shell",', "RD060 4:37", "there is no colon", '"key": value'),
-    ('  "entry"', '  // build\n  "entry"', "RD060 2:3", "JSON has no comments", "remove it"),
+    ('  "entry"', '  // build\n  "entry"', "RD060 2:3", "JSON has no comments", "remove the comment"),
     ('"make"', "'make'", "RD060 4:58", "single quotes", "double quotes"),
     ('"make"', '"ma\\ke"', "RD060 4:61", "there is no such escape", "\\\\"),
     ('"make"', '"ma\tke"', "RD060 4:61", "control character", "\\t"),
-    ('"make"', "nothing", "RD060 4:58", "a value is missing here", "write"),
+    ('"make"', "nothing", "RD060 4:58", "expected a value", "write"),
     ("{\n", "{}\n{\n", "RD060 2:1", "more text after the end", "remove it"),
     # keys
     ('"make"', '"make", "command": "x"', "RD062 4:66", "duplicate key `command`", "remove one"),
@@ -177,7 +177,7 @@ REFUSED = [
     # rules
     ('"target": "failed"', '"target": "fialed"', "RD067 6:18", "the unknown node fialed", "did you mean `failed`?"),
     ('"entry": "build"', '"entry": "x"', "RD067 2:12", "the entry x is not a node", "set `entry` to the id"),
-    ('{"target": "failed"}', "", "RD060 5:73", "a comma stands before", "remove"),
+    ('{"target": "failed"}', "", "RD060 5:73", "a comma before", "remove"),
     (',\n      {"target": "failed"}', "", "RD067 4:5", "no edge to take for the outcome fail", "without a `guard`"),
     ('"pass"', '"good"', "RD067 4:5", "the task has no outcome good", "use one of `pass`, `fail`"),
     ('{"target"', '{"effects": [{"kind": "keep", "slot": "x"}], "target"', "RD067 4:5", "not declared", "declare it"),

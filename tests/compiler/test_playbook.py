@@ -234,9 +234,9 @@ def test_what_was_probably_meant(line: str, hint: str) -> None:
 @pytest.mark.parametrize(
     ("line", "says"),
     [
-        ("{{a}}", "`{{a}}` stays as it is: there is no input and no @output of the name `a`"),
-        ("{{1}}", "`{{1}}` stays as it is: a number is not a name"),
-        ("@prompt({{a}})", "no run gets past this step: there is no input and no @output of the name `a`"),
+        ("{{a}}", "`{{a}}` is not replaced: there is no input or @output `a`"),
+        ("{{1}}", "`{{1}}` is not replaced: a number is not a name"),
+        ("@prompt({{a}})", "the run stops at this step: there is no input or @output `a`"),
     ],
 )
 def test_what_becomes_of_a_placeholder_that_has_no_value(line: str, says: str) -> None:

@@ -277,7 +277,7 @@ def test_what_is_no_placeholder_stays(written: str, tmp_path: Path) -> None:
         ("x: string", "Answer with one line of text and nothing else."),
         ('x: enum, "a", "b"', 'Answer with one of "a", "b" and nothing else.'),
         ('x: number, extract:"f"', 'Answer with a JSON object whose field "f" is a number.'),
-        ("x: haiku", "Answer with a value of the type haiku and nothing else."),
+        ("x: haiku", "Answer with a value of type haiku and nothing else."),
     ],
 )
 def test_the_type_of_an_output_is_guidance(output: str, line: str, tmp_path: Path) -> None:
@@ -358,11 +358,11 @@ def test_steps_have_time_limits(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("steps", "problem"),
     [
-        ("[1]", "`steps` is not a mapping of steps to settings"),
-        ('{"1": 90s}', "what `steps` says of 1 is not a mapping"),
-        ('{"1": {timeout: 90}}', "`steps` for 1: `timeout` is not a duration from a second to a year"),
-        ('{"1": {timeout: 0s}}', "`steps` for 1: `timeout` is not a duration from a second to a year"),
-        ('{"1": {tmeout: 9s}}', "`steps` for 1 has no key `tmeout`; did you mean `timeout`?"),
+        ("[1]", "`steps` must be a mapping of steps to settings"),
+        ('{"1": 90s}', "the settings of step 1 must be a mapping"),
+        ('{"1": {timeout: 90}}', "the settings of step 1: `timeout` must be a duration from a second to a year"),
+        ('{"1": {timeout: 0s}}', "the settings of step 1: `timeout` must be a duration from a second to a year"),
+        ('{"1": {tmeout: 9s}}', "there is no key `tmeout` in the settings of step 1; did you mean `timeout`?"),
         ('{"3": {timeout: 9s}}', "no step `3` calls an agent or a tool"),
     ],
 )

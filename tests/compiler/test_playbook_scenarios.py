@@ -131,8 +131,8 @@ def test_a_prompt_that_nobody_has_is_left_out(tmp_path: Path) -> None:
 
 UNCLEAR = {
     "there is no input `tropic`": ("topic: cats", "topic: cats, tropic: x"),
-    "the input `topic` is required": ("topic: cats, ", ""),
-    "the input `size` does not fit: it is not a decimal number": ("1.50", "much"),
+    "input `topic` is required": ("topic: cats, ", ""),
+    "the value of input `size` is not valid: it is not a decimal number": ("1.50", "much"),
     "no step `9` calls an agent": ("agents: {", "agents: {9: x, "),
     "no step `3` calls a tool": ("tools: {", "tools: {3: x, "),
     "there is no output `nothing`": ("outputs: {", "outputs: {nothing: x, "),
@@ -154,12 +154,12 @@ def test_what_does_not_fit_the_playbook_is_told_at_its_place(problem: str, tmp_p
 
 FLAWS = {
     "there is no key `agent`": ("agents:", "agent:"),
-    "`inputs` is not a mapping of names to strings": ("inputs: {topic: cats, size: 1.50}", "inputs: [cats]"),
-    "`topic` is not a string": ("topic: cats", "topic: [cats]"),
-    "an answer of `3` is neither a string nor": ("3: ['", "3: [{fails: x}, '"),
-    "a reply to `2` is not a string": ('answers: ["2 long cats", "yes"]', "answers: {2: [[x]]}"),
-    "an answer is not a string": ('"yes"]', "[yes]]"),
-    "`result` is COMPLETE or STOP": ("COMPLETE", "DONE"),
+    "`inputs` must be a mapping of names to strings": ("inputs: {topic: cats, size: 1.50}", "inputs: [cats]"),
+    "`topic` must be a string": ("topic: cats", "topic: [cats]"),
+    "an answer of `3` must be a string or": ("3: ['", "3: [{fails: x}, '"),
+    "a reply to `2` must be a string": ('answers: ["2 long cats", "yes"]', "answers: {2: [[x]]}"),
+    "each reply must be a string": ('"yes"]', "[yes]]"),
+    "`result` must be COMPLETE or STOP": ("COMPLETE", "DONE"),
 }
 
 
@@ -181,8 +181,8 @@ def test_keys_that_stand_twice_in_the_file_beside_are_errors(tmp_path: Path) -> 
     found = compiled(tmp_path, "", "a:\n  result: STOP\n  result: COMPLETE\na:\n  result: STOP\n")
     assert found.program is None
     assert sorted(item.message for item in found.diagnostics if item.code == "RD013") == [
-        "`a` appears twice, and only the last would count",
-        "`result` appears twice in `a`, and only the last would count",
+        "duplicate key `a`; only the last one would count",
+        "duplicate key `result` in `a`; only the last one would count",
     ]
 
 

@@ -181,8 +181,8 @@ def test_an_unreachable_section_of_text_is_told_of_the_option(tmp_path: Path) ->
 )
 def test_a_goto_that_can_never_fire_is_to_be_corrected(tmp_path: Path, text: str, expected: list[bool]) -> None:
     advice = helps(compiled(tmp_path, text), "RD401")
-    assert ["a GOTO names it but can never fire" in item for item in advice] == expected
-    assert ["jump to it with a GOTO" in item for item in advice] == [not named for named in expected]
+    assert ["a GOTO names this step but never fires" in item for item in advice] == expected
+    assert ["add a GOTO to it" in item for item in advice] == [not named for named in expected]
 
 
 @pytest.mark.parametrize(

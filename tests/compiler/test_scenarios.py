@@ -56,9 +56,9 @@ def test_a_format_brings_keys_of_its_own() -> None:
 @pytest.mark.parametrize(
     ("content", "expected"),
     [
-        (5, [Problem("scenario `a`: it is not a mapping", SPANS["a",])]),
+        (5, [Problem("scenario `a`: it must be a mapping", SPANS["a",])]),
         ({"agents": 5, "result": "STOP"}, [Problem("scenario `a`: `agents` is not a mapping", SPANS["a", "agents"])]),
-        ({"agents": {}}, [Problem("scenario `a`: `result` is COMPLETE or STOP", SPANS["a",])]),
+        ({"agents": {}}, [Problem("scenario `a`: `result` must be COMPLETE or STOP", SPANS["a",])]),
         (
             {"commands": [], "result": "STOP"},
             [
@@ -70,7 +70,7 @@ def test_a_format_brings_keys_of_its_own() -> None:
         ),
         (
             {"result": "STOP", "description": ["x"]},
-            [Problem("scenario `a`: `description` is not a string", SPANS["a",])],
+            [Problem("scenario `a`: `description` must be a string", SPANS["a",])],
         ),
     ],
     ids=["no-mapping", "own", "result", "key-of-another-format", "description"],
@@ -89,7 +89,7 @@ def test_the_commands_of_a_runbook() -> None:
         Reply(None, "pass"),
         Reply(None, "fail"),
         Goto("1.2", SPANS["a",], "rd goto"),
-        Unclear("`rd dance` is not one of `rd pass|yes|ok`, `rd fail|no` and `rd goto ID`", SPANS["a",]),
+        Unclear("`rd dance` must be `rd pass|yes|ok`, `rd fail|no` or `rd goto ID`", SPANS["a",]),
     )
 
 

@@ -84,7 +84,7 @@ def test_inputs_are_slots_with_their_defaults() -> None:
     machine = Machine(made)
     assert dict(machine.start().slots) == {"kind": "bug", "note": None}
     assert dict(machine.start({"note": "x"}).slots) == {"kind": "bug", "note": "x"}
-    assert list(beginnings(made)) == [{}, {"kind": "bug"}, {"kind": "another text"}]
+    assert list(beginnings(made)) == [{}, {"kind": "bug"}, {"kind": "other text"}]
 
 
 def test_a_limit_ends_a_run_before_one_step_more_and_gates_do_not_count() -> None:
@@ -145,9 +145,9 @@ def test_only_outcomes_that_tests_tell_apart_are_tried() -> None:
     outcomes = outcomes_by_node(triage()).by_node["1"]
     assert [(found.word, found.text) for found in outcomes] == [
         ("pass", '{"kind": "bug"}'),
-        ("pass", '{"kind": "another text"}'),
+        ("pass", '{"kind": "other text"}'),
         ("fail", '{"kind": "bug"}'),
-        ("fail", '{"kind": "another text"}'),
+        ("fail", '{"kind": "other text"}'),
     ]
 
 

@@ -213,7 +213,9 @@ def warned(warnings: Any, definition: Any, text: str) -> set[int]:
 
     It warns of conditions on the output of their own step too, which is known to them (P14).
     """
-    told = [item for item in warnings if "step number" not in item["message"] and "next number" not in item["message"]]
+    told = [
+        item for item in warnings if "step number" not in item["message"] and "expected step" not in item["message"]
+    ]
     return {item["line"] for item in told if not is_own(definition, item["line"], text.split("\n")[item["line"] - 1])}
 
 

@@ -203,8 +203,13 @@ def guidance(output: Output | None) -> str:
         return ""
     kinds = {"string": "one line of text", "number": "a number", "boolean": "true or false", "json": "JSON"}
     if output.extract:
-        kinds = {"string": "a short text", "number": "a number", "boolean": "`true` or `false`", "json": "a JSON value"}
-    what = kinds.get(output.type, f"a value of the type {output.type}")
+        kinds = {
+            "string": "a short string",
+            "number": "a number",
+            "boolean": "`true` or `false`",
+            "json": "a JSON value",
+        }
+    what = kinds.get(output.type, f"a value of type {output.type}")
     if output.options:
         what = "one of " + ", ".join(f'"{option}"' for option in output.options)
     if output.extract:

@@ -300,8 +300,8 @@ CONFIGURATIONS = [
     ('[[build]]\nsource = "x"\nto = "make"\nout = "{title}.mk"\n', "`{name}` and `{dir}` are the only placeholders"),
     ('[[build]]\nsource = "x"\nto = "make"\nouts = "a"\n', "there is no option `outs`; did you mean `out`?"),
     ('[[build]]\nsource = "x"\nto = "make"\noptions = { form = "odd" }\n', "target make: `form` should be"),
-    ("required-version = 3\n", "`required-version` is no version"),
-    ('required-version = ">=9"\n', "this project requires rdc >=9, and this is rdc"),
+    ("required-version = 3\n", "`required-version` is not a valid version"),
+    ('required-version = ">=9"\n', "this project requires rdc >=9, but this is rdc"),
 ]
 
 
@@ -338,7 +338,7 @@ def test_a_project_without_entries_is_told_what_to_do(tmp_path: Path) -> None:
     project = Project(tmp_path / "p", "")
     result = project.build()
     assert result.code == 2
-    assert "this project builds nothing: add a `[[build]]` to rdc.toml" in result.err
+    assert "this project builds nothing; add a `[[build]]` to rdc.toml" in result.err
 
 
 def test_prune_removes_no_file_that_only_begins_like_one_of_rdc(project: Project) -> None:

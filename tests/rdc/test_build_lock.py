@@ -64,14 +64,14 @@ def test_an_item_that_goes_needs_nobody(project: Project) -> None:
 def test_an_approval_of_nothing_new_is_wrong_use(project: Project) -> None:
     result = project.build("--approve", "secret DEPLOY_TOKN")
     assert result.code == 2
-    assert "no file has the new item 'secret DEPLOY_TOKN'" in result.err
+    assert "there is no new item 'secret DEPLOY_TOKN'" in result.err
 
 
 @pytest.mark.parametrize("words", [["--approve", "secret DEPLOY_TOKEN"], ["--take-pins"]])
 def test_ci_approves_nothing(project: Project, words: list[str]) -> None:
     result = spawn("build", *words, cwd=project.root, CI="true")
     assert result.code == 2
-    assert f"{words[0]} is for people" in result.err
+    assert f"{words[0]} does not work in CI" in result.err
 
 
 def test_in_ci_a_lock_that_is_missing_approves_nothing(project: Project) -> None:
@@ -145,7 +145,7 @@ def test_a_pin_that_a_bot_changed_is_taken_into_the_configuration(project: Proje
     assert "error[RD543]" in project.build("--check").err
     result = project.build("--take-pins")
     assert result.code == 0, result.err
-    assert result.err.startswith("took 1 pin into rdc.toml\n")
+    assert result.err.startswith("copied 1 pin to rdc.toml\n")
     text = project.text("rdc.toml")
     assert f'[github.actions]\n"actions/checkout" = "{NEW} # v9.1.0"' in text
     assert "# ours\n[python]\nruntime = 'shared'  # as we like it\n" in text
@@ -174,9 +174,9 @@ def test_older_pins_of_an_older_rdc_are_not_taken(project: Project) -> None:
 @pytest.mark.parametrize(
     ("value", "told"),
     [
-        ('"actions/checkot" = "x"', "rdc uses no action actions/checkot"),
-        ('"actions/checkout" = "v7"', "is pinned by a commit and its version"),
-        (f'"actions/checkout" = "{NEW} # v1\\n- run: evil"', "is pinned by a commit and its version"),
+        ('"actions/checkot" = "x"', "rdc doesn't use the action actions/checkot"),
+        ('"actions/checkout" = "v7"', "by a commit and its version"),
+        (f'"actions/checkout" = "{NEW} # v1\\n- run: evil"', "by a commit and its version"),
     ],
 )
 def test_a_pin_that_is_none_is_refused(project: Project, value: str, told: str) -> None:

@@ -57,7 +57,7 @@ def test_a_worker_that_is_killed_is_told_in_a_line(project: Project) -> None:
         check=False,
     )
     assert done.returncode == 1
-    assert "a process that compiled documents was killed" in done.stderr
+    assert "a compiling process was killed" in done.stderr
     assert "Traceback" not in done.stderr
     assert project.build().code == 0
 

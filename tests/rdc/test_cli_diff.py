@@ -100,7 +100,7 @@ def test_a_step_that_only_has_substeps(folder: Path) -> None:
 
 def test_the_same_document(folder: Path) -> None:
     result = call("diff", "--exit-code", "old.runbook.md", "old.runbook.md", cwd=folder)
-    assert (result.code, result.out) == (0, "old.runbook.md and old.runbook.md flow the same\n")
+    assert (result.code, result.out) == (0, "old.runbook.md and old.runbook.md have the same flow\n")
     assert call("diff", "--exit-code", "old.runbook.md", "new.runbook.md", cwd=folder).code == 1
 
 
@@ -132,14 +132,14 @@ def test_what_is_included_is_that_of_the_revision(repository: Path) -> None:
 
 
 def test_from_a_folder_in_the_repository(repository: Path) -> None:
-    assert call("diff", "HEAD", "lint.runbook.md", cwd=repository / "shared").out.endswith("flow the same\n")
+    assert call("diff", "HEAD", "lint.runbook.md", cwd=repository / "shared").out.endswith("have the same flow\n")
 
 
 @pytest.mark.parametrize(
     ("words", "problem"),
     [
         (["nowhere", "deploy.runbook.md"], "Not a valid object name nowhere"),
-        (["HEAD", "new2.runbook.md"], "there is no `new2.runbook.md` in the revision HEAD"),
+        (["HEAD", "new2.runbook.md"], "the revision HEAD has no file `new2.runbook.md`"),
         (["--upload-pack=x:deploy.runbook.md", "deploy.runbook.md"], "no such option"),
     ],
 )
@@ -289,13 +289,13 @@ def test_a_file_of_a_revision_is_named_as_git_does(repository: Path) -> None:
     shared = repository / "shared"
     for old in ("HEAD", "HEAD:shared/lint.runbook.md", "HEAD:./lint.runbook.md", "@{0}:../shared/lint.runbook.md"):
         result = call("diff", old, "lint.runbook.md", cwd=shared)
-        assert result.out.endswith("flow the same\n"), result.err
-    assert "there is no `lint.runbook.md`" in call("diff", "HEAD:lint.runbook.md", "lint.runbook.md", cwd=shared).err
+        assert result.out.endswith("have the same flow\n"), result.err
+    assert "has no file `lint.runbook.md`" in call("diff", "HEAD:lint.runbook.md", "lint.runbook.md", cwd=shared).err
 
 
 def test_a_revision_may_have_colons_in_braces(repository: Path) -> None:
     name = "HEAD@{2100-01-01 10:30:00}:deploy.runbook.md"
-    assert call("diff", name, "deploy.runbook.md", cwd=repository).out.startswith(f"{name} and deploy.runbook.md flow")
+    assert call("diff", name, "deploy.runbook.md", cwd=repository).out.startswith(f"{name} and deploy.runbook.md have")
 
 
 def test_a_file_comes_before_a_revision_and_a_revision_before_a_folder(repository: Path) -> None:
@@ -319,7 +319,7 @@ def test_a_link_is_what_it_leads_to(repository: Path, tmp_path_factory: pytest.T
     (outside / "x.runbook.md").symlink_to(repository / "deploy.runbook.md")
     (repository / "out.runbook.md").symlink_to(outside / "y.runbook.md")
     (outside / "y.runbook.md").write_text(OLD, encoding="utf-8")
-    assert call("diff", "HEAD", "x.runbook.md", cwd=outside).out.endswith("flow the same\n")
+    assert call("diff", "HEAD", "x.runbook.md", cwd=outside).out.endswith("have the same flow\n")
     result = call("diff", "HEAD", "out.runbook.md", cwd=repository)
     assert result.code == 2
     assert "not a git repository" in result.err
@@ -344,12 +344,12 @@ def test_a_repository_that_is_inside_another(repository: Path) -> None:
     git(inner, "init", "--quiet")
     git(inner, "add", ".")
     git(inner, "commit", "--quiet", "--message", "inner")
-    assert call("diff", "HEAD", "inner/x.runbook.md", cwd=repository).out.endswith("flow the same\n")
+    assert call("diff", "HEAD", "inner/x.runbook.md", cwd=repository).out.endswith("have the same flow\n")
 
 
 def test_in_a_hook_of_git(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GIT_DIR", ".git")
-    assert call("diff", "HEAD", "shared/lint.runbook.md", cwd=repository).out.endswith("flow the same\n")
+    assert call("diff", "HEAD", "shared/lint.runbook.md", cwd=repository).out.endswith("have the same flow\n")
 
 
 def test_the_configuration_is_that_of_the_revision(repository: Path) -> None:
@@ -387,7 +387,7 @@ def test_a_large_file_is_refused_and_those_after_it_are_read(repository: Path) -
     (repository / "a.md").write_bytes(b"x" * (LARGEST + 100))
     git(repository, "add", ".")
     git(repository, "commit", "--quiet", "--message", "large")
-    assert call("diff", "HEAD", "deploy.runbook.md", cwd=repository).out.endswith("flow the same\n")
+    assert call("diff", "HEAD", "deploy.runbook.md", cwd=repository).out.endswith("have the same flow\n")
     large = call("diff", "HEAD:a.md", "deploy.runbook.md", "--from", "rundown", cwd=repository)
     assert large.code == 1
     assert "RD004" in large.err
@@ -404,7 +404,7 @@ def test_a_content_that_is_not_there_is_not_fetched(repository: Path) -> None:
     (repository / ".git" / "objects" / blob[:2] / blob[2:]).unlink()
     result = call("diff", "HEAD", "deploy.runbook.md", cwd=repository)
     assert result.code == 2
-    assert "not here" in result.err
+    assert "is missing" in result.err
     assert not (repository / "canary").exists()
 
 

@@ -62,7 +62,7 @@ def test_check_names_what_would_change_and_writes_nothing(tmp_path: Path) -> Non
     document(tmp_path, "b.runbook.md", TIDY)
     result = call("fmt", "--check", "a.runbook.md", "b.runbook.md", cwd=tmp_path)
     assert result.code == 1
-    assert result.err.startswith("a.runbook.md:1:1: error[RD515]: a.runbook.md is not in its normal form\n")
+    assert result.err.startswith("a.runbook.md:1:1: error[RD515]: a.runbook.md is not formatted\n")
     assert "b.runbook.md" not in result.err
     assert path.read_text() == UNTIDY
     result = call("fmt", "--check", "b.runbook.md", cwd=tmp_path)
@@ -108,7 +108,7 @@ def test_a_defect_writes_nothing_and_says_so(tmp_path: Path, monkeypatch: pytest
     path = document(tmp_path, "a.runbook.md", UNTIDY)
     result = call("fmt", "a.runbook.md", cwd=tmp_path)
     assert result.code == 70
-    assert result.err.startswith("rdc: internal error: a.runbook.md was left alone: ")
+    assert result.err.startswith("rdc: internal error: a.runbook.md was not formatted: ")
     assert path.read_text() == UNTIDY
 
 
@@ -145,8 +145,8 @@ def test_standard_input_goes_to_standard_output(tmp_path: Path, monkeypatch: pyt
 
 
 def test_standard_input_stands_alone(tmp_path: Path) -> None:
-    assert "takes no other files" in call("fmt", "-", "a.runbook.md", cwd=tmp_path).err
-    assert "both want standard output" in call("fmt", "-", "--format", "json", cwd=tmp_path).err
+    assert "remove the other files" in call("fmt", "-", "a.runbook.md", cwd=tmp_path).err
+    assert "both write to standard output" in call("fmt", "-", "--format", "json", cwd=tmp_path).err
 
 
 # --- Folders and standard input of all commands that take documents ---------------------------------------------------
@@ -212,7 +212,7 @@ def test_a_folder_without_documents_is_wrong_use(command: str, tmp_path: Path) -
         "*.runbook.md or *.playbook.md or PLAYBOOK.md or *.workflow.yaml or *.workflow.yml or *.program.json "
         "or *.stepspec.yaml or *.stepspec.yml or *.stepspec.json"
     )
-    problem = f"the folder . has no documents ({endings}) in it"
+    problem = f"the folder . has no documents ({endings})"
     assert result.err == f"rdc: {problem} (see 'rdc {command} --help')\n"
 
 

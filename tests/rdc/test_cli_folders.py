@@ -85,7 +85,7 @@ def test_a_project_without_documents_is_wrong_use(command: str, tmp_path: Path) 
     result = call(command, cwd=tmp_path)
     assert (result.code, result.out) == (2, "")
     assert f"the project {tmp_path} has no documents (*.runbook.md or " in result.err
-    assert "in it; write one, or name a file or a folder (see " in result.err
+    assert "; write one, or name a file or folder (see " in result.err
 
 
 def test_scenarios_of_the_project(project: Path) -> None:
@@ -142,7 +142,7 @@ def test_workflows_of_github_have_no_folders(project: Path) -> None:
     result = call("compile", "a", "--to", "github", "-o", ".github/workflows/", cwd=project)
     assert result.err == "wrote .github/workflows/x.yml\n"
     result = call("compile", "a", "b", "--to", "github", "-o", ".github/workflows/", cwd=project)
-    assert "error[RD513]: a/x.runbook.md and b/deep/x.runbook.md would both be written to" in result.err
+    assert "error[RD513]: a/x.runbook.md and b/deep/x.runbook.md would be written to the same file" in result.err
 
 
 def test_a_document_and_what_it_includes_are_both_compiled(tmp_path: Path) -> None:
@@ -164,7 +164,7 @@ def test_documents_that_become_one_file_are_refused(project: Path) -> None:
     document(project, "a/x.playbook.md", "# Play\n\n## STEP 1: Do\n\nDo it.\n")
     result = call("compile", "a", "--to", "make", "-o", "out/", cwd=project)
     assert result.code == 1
-    assert "a/x.playbook.md and a/x.runbook.md would both be written to out/x.mk" in result.err
+    assert "a/x.playbook.md and a/x.runbook.md would be written to the same file out/x.mk" in result.err
     assert not (project / "out").exists()
 
 
@@ -172,12 +172,12 @@ def test_documents_that_become_one_file_are_refused(project: Path) -> None:
 def test_an_output_that_cannot_take_a_folder_is_wrong_use(command: tuple[str, ...], project: Path) -> None:
     folder = call(*command, "a", "-o", "-", cwd=project)
     assert (folder.code, folder.out) == (2, "")
-    assert "-o - takes one document, and a is a folder; name a folder with -o" in folder.err
+    assert "-o - accepts only one document, but a is a folder; choose a folder with -o" in folder.err
     both = call(*command, "x.runbook.md", "a/x.runbook.md", "-o", "-", cwd=project)
-    assert "-o - takes one document, and there are 2; name a folder with -o" in both.err
+    assert "-o - accepts only one document, but you gave 2; choose a folder with -o" in both.err
     file = call(*command, "a", "-o", "x.svg", cwd=project)
     assert file.code == 2
-    assert "a is a folder, so -o names a folder too: write -o x.svg/" in file.err
+    assert "a is a folder, so the output must be one, too: use -o x.svg/" in file.err
     assert "the folder empty has no documents" in call(*command, _empty(project), cwd=project).err
 
 

@@ -37,7 +37,7 @@ def test_the_list_has_every_code(tmp_path: Path) -> None:
 def test_targets(tmp_path: Path) -> None:
     table = call("targets", cwd=tmp_path).out.splitlines()
     assert [line.split()[0] for line in table[::2]] == list(names())
-    assert all("carries: " in line for line in table[1::2])
+    assert all("supports: " in line for line in table[1::2])
     listed = json.loads(call("targets", "--format", "json", cwd=tmp_path).out)
     python = next(target for target in listed["targets"] if target["name"] == "python")
     assert (python["suffix"], python["executable"]) == (".py", True)

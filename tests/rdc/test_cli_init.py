@@ -152,7 +152,7 @@ def test_nothing_is_written_through_a_link_out_of_the_project(
 
 def test_a_folder_within_a_project_is_refused(repository: Path) -> None:
     within = init(repository, "sub")
-    assert (within.code, "sub is within the project" in within.err) == (2, True)
+    assert (within.code, "sub is inside the project" in within.err) == (2, True)
     assert not (repository / "sub").exists()
 
 

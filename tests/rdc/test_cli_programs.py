@@ -46,7 +46,7 @@ def test_inputs_choose_the_way() -> None:
         (("--input", "region=mars"), "--input: region: it is none of eu, us, ask"),
         (("--input", "planet=mars"), "--input: 'planet=mars' is not NAME=VALUE; the inputs are version, region"),
         (("--input", "region"), "is not NAME=VALUE"),
-        (("--input", "region=eu", "--all"), "leave --input out"),
+        (("--input", "region=eu", "--all"), "remove --input"),
         (("--outcomes", "choose=mars"), "the outcomes are eu, us"),
         (("--outcomes", "deploy=pass;x"), "write an output as ;NAME=VALUE"),
     ],
@@ -63,7 +63,7 @@ def test_all_walks_begin_with_all_inputs_that_matter() -> None:
         "region=eu: deploy pass => COMPLETE Deployed to eu",
         "region=eu: deploy fail => STOP The deployment failed",
     ]
-    assert lines[-2:] == ["6 paths, all that end", "5 of 5 transitions taken"]
+    assert lines[-2:] == ["6 paths in total", "5 of 5 transitions taken"]
     found = json.loads(trace("--all", "--format", "json"))
     assert [trace["inputs"] for trace in found["paths"]][:3] == [{"region": "eu"}, {"region": "eu"}, {}]
 
@@ -121,10 +121,10 @@ def compared(folder: Path, change: dict[str, Any]) -> str:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"limit": 30}, "- at most 20 steps are run\n+ at most 30 steps are run"),
+        ({"limit": 30}, "- runs at most 20 steps\n+ runs at most 30 steps"),
         (
             {"inputs": []},
-            "- input task: text, usually Announce the new version",
+            "- input task: text, default Announce the new version",
         ),
         ({"0": {"settings": {"timeout": 900}}}, "~ write Write a draft: settings"),
         ({"2": {"edges": [{"target": "ask"}]}}, "~ count Count the words: texts"),

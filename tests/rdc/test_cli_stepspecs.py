@@ -114,7 +114,7 @@ def test_the_examples_are_right(path: Path) -> None:
 
 def test_placeholders_are_given_when_compiling(folder: Path) -> None:
     told = call("compile", NAME, "--to", "dot", "-o", "-", "--var", "output_folder=site=1", cwd=folder)
-    assert "usually site=1" in told.out
+    assert "default site=1" in told.out
     assert "NAME=VALUE" in call("check", NAME, "--var", "output_folder", cwd=folder).err
 
 

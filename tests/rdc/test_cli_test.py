@@ -140,7 +140,7 @@ def test_a_wrong_result_is_shown_with_the_walk(folder: Path) -> None:
         (f"{PROMPTED}, rd maybe", "`rd maybe` is not one of `rd pass|yes|ok`"),
         (f"{PROMPTED}, rd goto 9", "there is no step `9`"),
         (f"{PROMPTED}, {PROMPTED}", "a second `rd run`"),
-        ("rd run other.runbook.md", "it runs `other.runbook.md`, which is not this document"),
+        ("rd run other.runbook.md", "`rd run` must run this document, not `other.runbook.md`"),
         ("rd pass", "the first command is not `rd run"),
         (f"{RUN}, rd yes, rd maybe", "`rd maybe` is not one of `rd pass|yes|ok`"),
     ],
@@ -346,7 +346,7 @@ def test_act_takes_no_options_from_files(folder: Path, monkeypatch: pytest.Monke
 def test_a_time_limit_is_a_number_of_seconds(folder: Path, seconds: str) -> None:
     result = tried(folder, scenarios(**GOOD_ONE), "--timeout", seconds)
     assert (result.code, result.out) == (2, "")
-    assert "--timeout is a number of seconds" in result.err
+    assert "--timeout must be a number of seconds" in result.err
 
 
 @pytest.mark.parametrize("target", TARGETS)

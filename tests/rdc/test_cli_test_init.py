@@ -330,10 +330,10 @@ def test_names_of_files_are_quoted(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "problem"),
     [
-        (["--init"], "--init writes into documents; name files or folders"),
-        (["--init", "--on", "python", "a.runbook.md"], "--init tries nothing; leave --on and --format out"),
-        (["--init", "--format", "json", "a.runbook.md"], "--init tries nothing; leave --on and --format out"),
-        (["--paths", "3", "a.runbook.md"], "--paths goes with --init"),
+        (["--init"], "--init changes documents; name the files or folders"),
+        (["--init", "--on", "python", "a.runbook.md"], "--init runs no scenarios; remove --on and --format"),
+        (["--init", "--format", "json", "a.runbook.md"], "--init runs no scenarios; remove --on and --format"),
+        (["--paths", "3", "a.runbook.md"], "--paths needs --init"),
     ],
 )
 def test_wrong_use(words: list[str], problem: str, folder: Path) -> None:

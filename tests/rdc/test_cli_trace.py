@@ -131,7 +131,7 @@ def test_a_walk_that_does_not_end_is_cut_off(folder: Path) -> None:
         (("--outcomes", "1"), "'1' is not STEP=OUTCOME"),
         (("--outcomes", "1=maybe"), "'1=maybe': the outcomes are pass and fail"),
         (("--outcomes", "'1=pass"), "a quote is not closed"),
-        (("--all", "--outcomes", "1=pass"), "leave --outcomes out"),
+        (("--all", "--outcomes", "1=pass"), "remove --outcomes"),
         (("--all", "--paths", "0"), "--paths"),
     ],
 )
@@ -157,7 +157,7 @@ def test_all_walks_the_shortest_first(folder: Path) -> None:
         "1 pass, 2.1 no, 2.1 (attempt 2) yes, 2.2 fail => COMPLETE",
         "1 pass, 2.1 no ×2, Back pass => STOP Back to the old one",
         "1 pass, 2.1 no ×2, Back fail => STOP",
-        "7 paths, all that end",
+        "7 paths in total",
         "7 of 7 transitions taken",
     ]
 
@@ -191,7 +191,7 @@ def test_what_no_run_can_take_is_no_transition_if_it_is_taken_elsewhere(folder: 
 
 def test_what_the_bound_leaves_out_can_be_asked_for(folder: Path) -> None:
     lines = call("trace", "deploy.runbook.md", "--all", "--paths", "2", cwd=folder).out.splitlines()
-    assert "2 paths, the shortest; there may be more" in lines
+    assert "2 paths, shortest first; there may be more" in lines
     place = lines.index("  not taken: deploy.runbook.md:18: 2.1 NO: GOTO Back")
     advice = shlex.split(lines[place + 1])
     given = advice[advice.index("--outcomes") + 1]
@@ -234,7 +234,7 @@ def test_large_documents_have_walks(folder: Path) -> None:
     steps = (f"## {number}. A\n\n- FAIL: RETRY 3 STOP\n" for number in range(1, 601))
     document(folder, "large.runbook.md", "\n".join(steps))
     lines = call("trace", "large.runbook.md", "--all", "--paths", "3", cwd=folder).out.splitlines()
-    assert lines[3] == "3 paths, the shortest; there may be more"
+    assert lines[3] == "3 paths, shortest first; there may be more"
     assert lines[0] == "1 fail ×4 => STOP"
 
 
@@ -298,7 +298,7 @@ def test_a_walk_shows_inputs_values_and_times(tmp_path: Path) -> None:
         "region = us  (default)",
         "count = 1  (example; set it with --input count=VALUE)",
         "id: written by 1, read by 2, 2/COMPLETE",
-        "1: at most 10 min, waits 5 s before another attempt, each time ×2",
+        "1: at most 10 min, waits 5 s before a retry, ×2 each time",
         "1              Ship 1.5     FAIL  RETRY 1",
         "1 (attempt 2)  Ship 1.5     PASS",
         "  id = 7",
@@ -332,7 +332,7 @@ def test_no_two_lines_of_all_paths_are_the_same(tmp_path: Path) -> None:
     assert "1 fail => STOP" in paths
     assert "1 pass => COMPLETE" in paths
     assert len(set(paths)) == len(paths)
-    assert f"{len(paths)} paths, all that end" in lines
+    assert f"{len(paths)} paths in total" in lines
 
 
 def test_a_specification_has_no_transitions_to_take(tmp_path: Path) -> None:

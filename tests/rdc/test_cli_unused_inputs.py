@@ -24,7 +24,7 @@ def checked(folder: Path, name: str, text: str) -> tuple[int, str]:
     [
         ("deploy {{VERSION}}", 1, 'write `"$VERSION"`'),
         ('deploy "{{ VERSION }}"', 1, 'write `"$VERSION"`'),
-        ("docker inspect -f '{{VERSION}}'", 0, 'write `"$VERSION"`, outside of the single quotes'),
+        ("docker inspect -f '{{VERSION}}'", 0, 'write `"$VERSION"` outside the single quotes'),
     ],
 )
 def test_a_reference_in_a_command_is_told(command: str, code: int, remedy: str, tmp_path: Path) -> None:

@@ -34,18 +34,18 @@ HEAVY = {
             ["check", "--formt", "x"],
             "rdc: no such option --formt; did you mean --format? (see 'rdc check --help')",
         ),
-        (["chek"], "rdc: no such command 'chek'; did you mean check or schema? (see 'rdc --help')"),
-        (["nothing-like-it"], "rdc: no such command 'nothing-like-it' (see 'rdc --help')"),
+        (["chek"], "rdc: unknown command 'chek'; did you mean check or schema? (see 'rdc --help')"),
+        (["nothing-like-it"], "rdc: unknown command 'nothing-like-it' (see 'rdc --help')"),
         (["--foo"], "rdc: no such option --foo (see 'rdc --help')"),
         (["graph"], "rdc: missing argument 'FILE|DIR...' (see 'rdc graph --help')"),
         (["compile", "a.runbook.md"], "rdc: missing option '--to' (see 'rdc compile --help')"),
         (
             ["compile", "a", "--to", "pyton"],
-            "rdc: no target 'pyton'; did you mean python? (see 'rdc targets')",
+            "rdc: unknown target 'pyton'; did you mean python? (see 'rdc targets')",
         ),
         (
             ["compile", "a", "--to", "python", "-O", "x"],
-            "rdc: -O takes KEY=VALUE, not 'x' (see 'rdc compile --help')",
+            "rdc: -O needs KEY=VALUE, not 'x' (see 'rdc compile --help')",
         ),
         (
             ["compile", "a", "b", "--to", "python", "-O", "x=y"],
@@ -53,30 +53,33 @@ HEAVY = {
         ),
         (
             ["compile", "a", "b", "--to", "python", "-o", "-"],
-            "rdc: -o - takes one document, and there are 2; name a folder with -o (see 'rdc compile --help')",
+            "rdc: -o - accepts only one document, but you gave 2; choose a folder with -o (see 'rdc compile --help')",
         ),
         (
             ["compile", "a", "--to", "python", "-o", "-", "--check"],
-            "rdc: --check compares files, it cannot go with -o - (see 'rdc compile --help')",
+            "rdc: --check compares files; remove -o - (see 'rdc compile --help')",
         ),
         (
             ["compile", "a", "--to", "python", "-o", "-", "--format", "json"],
-            "rdc: -o - and --format json both want standard output (see 'rdc compile --help')",
+            "rdc: -o - and --format json both write to standard output; remove one of them (see 'rdc compile --help')",
         ),
         (
             ["explain", "RD999"],
-            "rdc: no diagnostic code 'RD999'; did you mean RD869 or RD859 or RD809? (see 'rdc explain --list')",
+            "rdc: unknown diagnostic code 'RD999'; did you mean RD869 or RD859 or RD809? (see 'rdc explain --list')",
         ),
         (
             ["explain", "no-stps"],
-            "rdc: no diagnostic code 'no-stps'; did you mean no-steps or unknown-step? (see 'rdc explain --list')",
+            "rdc: unknown diagnostic code 'no-stps'; did you mean no-steps or unknown-step? (see 'rdc explain --list')",
         ),
         (
             ["check", "a", "--from", "yaml"],
-            "rdc: no source format 'yaml': rdc reads rundown, playbook, agent-workflow, json, stepspec (see 'rdc check --help')",  # noqa: E501
+            "rdc: unknown format 'yaml'; use rundown, playbook, agent-workflow, json, stepspec (see 'rdc check --help')",  # noqa: E501
         ),
-        (["explain"], "rdc: missing argument 'CODE' (see 'rdc explain --help')"),
-        (["chec\x1bk"], "rdc: no such command 'chec␛k'; did you mean check? (see 'rdc --help')"),
+        (
+            ["explain"],
+            "rdc: missing argument 'CODE'; to list all codes, run 'rdc explain --list' (see 'rdc explain --help')",
+        ),
+        (["chec\x1bk"], "rdc: unknown command 'chec␛k'; did you mean check? (see 'rdc --help')"),
     ],
 )
 def test_wrong_use_is_one_line(arguments: list[str], line: str, tmp_path: Path) -> None:
@@ -125,7 +128,7 @@ def test_a_defect_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.delenv("RDC_DEBUG", raising=False)
     result = call("check", "a.runbook.md", cwd=tmp_path)
     assert result.code == 70
-    assert result.err == "rdc: internal error: ValueError: no␊way (set RDC_DEBUG=1 for the traceback)\n"
+    assert result.err == "rdc: internal error: ValueError: no␊way (for a traceback, set RDC_DEBUG=1)\n"
     monkeypatch.setenv("RDC_DEBUG", "1")
     result = call("check", "a.runbook.md", cwd=tmp_path)
     assert result.code == 70

@@ -64,7 +64,7 @@ def refused(result: Result, code: str, *words: str) -> None:
 def test_all_files_are_written_listed_and_work_together(project: Path) -> None:
     result = call(*MAIN, cwd=project)
     assert (result.code, result.out) == (0, "")
-    assert result.err == "wrote flows/a.sh, with tools/a.sh and tools/shared.txt beside it\n"
+    assert result.err == "wrote flows/a.sh, tools/a.sh and tools/shared.txt\n"
     assert list(made(project)) == ["flows/a.sh", "tools/a.sh", "tools/shared.txt"]
     modes = {name: os.access(project / name, os.X_OK) for name in made(project)}
     assert modes == {"flows/a.sh": True, "tools/a.sh": True, "tools/shared.txt": False}
@@ -76,7 +76,7 @@ def test_only_what_changed_is_written_and_each_file_is_told(project: Path) -> No
     call(*MAIN, cwd=project)
     before = (project / "tools/a.sh").stat()
     result = call(*MAIN, cwd=project)
-    assert result.err == "flows/a.sh is up to date, with tools/a.sh and tools/shared.txt beside it\n"
+    assert result.err == "flows/a.sh, tools/a.sh and tools/shared.txt are up to date\n"
     result = call(*MAIN, "-O", "greeting=good day", cwd=project)
     assert result.err == "flows/a.sh is up to date\ntools/a.sh is up to date\nwrote tools/shared.txt\n"
     after = (project / "tools/a.sh").stat()
@@ -85,19 +85,19 @@ def test_only_what_changed_is_written_and_each_file_is_told(project: Path) -> No
 
 def test_without_o_companions_stand_beside_the_document(project: Path) -> None:
     result = call(*TO, "project/a.runbook.md", "-O", "runtime=tools/x.txt", cwd=project.parent)
-    assert result.err == "wrote project/a.sh, with project/tools/x.txt beside it\n"
+    assert result.err == "wrote project/a.sh and project/tools/x.txt\n"
 
 
 def test_a_document_names_its_companion(project: Path) -> None:
     document(project, "a.runbook.md", f"---\nrdc:\n  pair: {{runtime: shared.txt}}\n---\n{GOOD}")
-    assert call(*TO, "a.runbook.md", cwd=project).err == "wrote a.sh, with shared.txt beside it\n"
+    assert call(*TO, "a.runbook.md", cwd=project).err == "wrote a.sh and shared.txt\n"
 
 
 def test_a_name_cannot_write_on_the_terminal(project: Path) -> None:
     hostile = '"x\\e]0;y\\a.txt"'
     document(project, "a.runbook.md", f"---\nrdc:\n  pair: {{runtime: {hostile}}}\n---\n{GOOD}")
     result = call(*TO, "a.runbook.md", cwd=project)
-    refused(result, "RD013", "a character that cannot be shown")
+    refused(result, "RD013", "an invisible character")
     assert "\x1b" not in result.err
 
 
@@ -105,9 +105,7 @@ def test_a_name_cannot_write_on_the_terminal(project: Path) -> None:
 def test_several_sources_share_a_companion(project: Path, out: str) -> None:
     result = call(*TO, "a.runbook.md", "b.runbook.md", "-o", out, "-O", "runtime=shared.txt", cwd=project)
     assert result.code == 0
-    assert result.err == (
-        "wrote flows/a.sh, with flows/shared.txt beside it\nwrote flows/b.sh, with flows/shared.txt beside it\n"
-    )
+    assert result.err == ("wrote flows/a.sh and flows/shared.txt\nwrote flows/b.sh and flows/shared.txt\n")
 
 
 def test_a_shared_companion_is_one_file(project: Path) -> None:
@@ -128,7 +126,7 @@ def test_a_document_with_findings_keeps_all_companions_from_being_written(projec
 
 def test_standard_output_takes_one_file(project: Path) -> None:
     result = call(*TO, "a.runbook.md", "-o", "-", *BOTH, cwd=project)
-    refused(result, "RD526", "../tools/a.sh and ../tools/shared.txt", "name the main file with -o")
+    refused(result, "RD526", "../tools/a.sh and ../tools/shared.txt", "choose the main file with -o")
     assert made(project) == {}
     assert call(*TO, "a.runbook.md", "-o", "-", cwd=project).code == 0
 
@@ -138,7 +136,7 @@ def test_standard_output_takes_one_file(project: Path) -> None:
 
 def test_a_foreign_companion_is_not_overwritten_without_force(project: Path) -> None:
     document(project, "tools/shared.txt", "mine\n")
-    refused(call(*MAIN, cwd=project), "RD510", "tools/shared.txt was not generated", "the option `runtime`", "--force")
+    refused(call(*MAIN, cwd=project), "RD510", "tools/shared.txt was not generated", "option `runtime`", "--force")
     assert made(project) == {"tools/shared.txt": "mine\n"}
     assert call(*MAIN, "--force", cwd=project).code == 0
     assert "hello" in made(project)["tools/shared.txt"]
@@ -162,7 +160,7 @@ def test_folders_of_companions_are_made(project: Path) -> None:
 
 def test_a_folder_of_the_main_file_is_not_made(project: Path) -> None:
     result = call(*TO, "a.runbook.md", "-o", "new/a.sh", "-O", "runtime=../newer/x.txt", cwd=project)
-    refused(result, "RD511", "cannot write new: there is no such folder")
+    refused(result, "RD511", "cannot write new: the folder does not exist")
     assert not (project / "newer").exists()
 
 
@@ -185,7 +183,9 @@ def test_a_folder_at_the_end_of_a_link_is_made_within_the_project_only(project: 
     assert (project / "tools/new/x.txt").exists()
 
 
-@pytest.mark.parametrize(("path", "words"), [("a.runbook.md/x/x.txt", "is no folder"), ("folder.d", "it is a folder")])
+@pytest.mark.parametrize(
+    ("path", "words"), [("a.runbook.md/x/x.txt", "is not a folder"), ("folder.d", "it is a folder")]
+)
 def test_a_companion_that_cannot_be_written(project: Path, path: str, words: str) -> None:
     (project / "folder.d").mkdir()
     refused(call(*TO, "a.runbook.md", "-O", f"runtime={path}", cwd=project), "RD511", words)
@@ -225,20 +225,20 @@ def test_a_name_that_is_too_long_for_the_system(project: Path) -> None:
     ("path", "problem"),
     [
         ("/tmp/x.py", "absolute"),
-        ("a/../x.py", "beginning"),
-        ("../a/../../x.py", "beginning"),
-        ("", "does not name a file"),
-        (".", "does not name a file"),
-        ("..", "does not name a file"),
-        ("../..", "does not name a file"),
-        ("a.d/", "does not name a file"),
-        ("../.git/hooks/pre-commit", "does not name a file"),
-        (".bashrc", "does not name a file"),
+        ("a/../x.py", "at the start"),
+        ("../a/../../x.py", "at the start"),
+        ("", "needs a file extension"),
+        (".", "needs a file extension"),
+        ("..", "needs a file extension"),
+        ("../..", "needs a file extension"),
+        ("a.d/", "needs a file extension"),
+        ("../.git/hooks/pre-commit", "needs a file extension"),
+        (".bashrc", "needs a file extension"),
         ("a\\x.py", "backslash"),
-        ("a\n.py", "cannot be shown"),
-        ("a\0.py", "cannot be shown"),
-        ("\u202egnp.py", "cannot be shown"),
-        ("\udc80.py", "cannot be shown"),
+        ("a\n.py", "invisible character"),
+        ("a\0.py", "invisible character"),
+        ("\u202egnp.py", "invisible character"),
+        ("\udc80.py", "invisible character"),
         ("x" * 198 + ".py", "too long"),
         ("a/" * 600 + "x.py", "too long"),
     ],
@@ -324,7 +324,7 @@ def test_a_shared_companion_with_different_contents(project: Path, check: tuple[
         (project / f"{name}.sh").unlink(missing_ok=True)
     result = call(*TO, "a.runbook.md", "b.runbook.md", *check, cwd=project)
     assert result.code == 1
-    said = "error[RD525]: a.runbook.md and b.runbook.md both need shared.txt, but with different contents"
+    said = "error[RD525]: a.runbook.md and b.runbook.md both need shared.txt, with different content"
     assert said in result.err
     assert made(project) == {}
 
@@ -332,11 +332,11 @@ def test_a_shared_companion_with_different_contents(project: Path, check: tuple[
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (["runtime=a.sh"], "this is its main file"),
-        (["runtime=../flows/a.sh"], "this is its main file"),
-        (["runtime=b.sh"], "b.runbook.md is compiled to this file"),
-        (["runtime=linked.sh"], "b.runbook.md is compiled to this file"),
-        (["runtime=x.txt", "program=../flows/x.txt"], "the options `program` and `runtime` name flows/x.txt for both"),
+        (["runtime=a.sh"], "which is the main file itself"),
+        (["runtime=../flows/a.sh"], "which is the main file itself"),
+        (["runtime=b.sh"], "which is the main file of b.runbook.md"),
+        (["runtime=linked.sh"], "which is the main file of b.runbook.md"),
+        (["runtime=x.txt", "program=../flows/x.txt"], "the options `program` and `runtime` both name flows/x.txt"),
     ],
 )
 def test_two_things_in_one_place(project: Path, options: list[str], words: str) -> None:
@@ -394,7 +394,7 @@ def test_what_was_written_before_a_failure_is_told(project: Path, monkeypatch: p
     with monkeypatch.context() as patch:
         patch.setattr(Path, "replace", failing)
         result = call(*MAIN, "-O", "greeting=x", cwd=project)
-    refused(result, "RD511", "cannot write flows/a.sh", "tools/a.sh and tools/shared.txt had been written before")
+    refused(result, "RD511", "cannot write flows/a.sh", "already written: tools/a.sh and tools/shared.txt")
     assert made(project) == {**new, "flows/a.sh": old["flows/a.sh"]}
 
 
@@ -475,16 +475,14 @@ def test_check_tells_of_companions_too(project: Path) -> None:
 
     call(*MAIN, cwd=project)
     result = call(*MAIN, "--check", cwd=project)
-    said = "flows/a.sh is up to date, with tools/a.sh and tools/shared.txt beside it\n"
+    said = "flows/a.sh, tools/a.sh and tools/shared.txt are up to date\n"
     assert (result.code, result.out, result.err) == (0, "", said)
 
     (project / "tools/shared.txt").write_text(f"# {MARK}\nedited\x1b[31m\n")
     before = made(project)
     result = call(*MAIN, "--check", cwd=project)
     assert result.code == 1
-    assert re.findall(r"error\[RD512\]: (\S+) is not what rdc generates from a.runbook.md", result.err) == [
-        "tools/shared.txt"
-    ]
+    assert re.findall(r"error\[RD512\]: (\S+) is not up to date with a.runbook.md", result.err) == ["tools/shared.txt"]
     assert "-edited␛[31m\n+hello\n" in result.out
     assert "\x1b" not in result.out
     assert made(project) == before

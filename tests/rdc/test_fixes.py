@@ -203,7 +203,10 @@ def test_a_file_that_cannot_be_written_is_left_alone(tmp_path: Path, why: str, m
         deny = SimpleNamespace(access=lambda *_: False, W_OK=os.W_OK)
         monkeypatch.setattr("rdc.rewriting.os", deny)  # root may write everything
     result = call("check", "--fix", "a.runbook.md", cwd=tmp_path)
-    words = {"changed": "it has changed since rdc read it", "read-only": "it is read-only, or you may not write it"}
+    words = {
+        "changed": "it has changed since rdc read it",
+        "read-only": "it is read-only, or you have no write permission",
+    }
     assert (result.code, path.read_text()) == (1, BARE)
     assert f"error[RD511]: cannot write a.runbook.md: {words[why]}\n" in result.err
 

@@ -107,4 +107,4 @@ def test_the_hook_refuses_another_version(repository: Path, home: Path) -> None:
     commit_all(repository)
     refused = pre_commit(repository, home, "run", "--all-files")
     assert refused.code == 1
-    assert "this project requires rdc ==0.0.9, and this is rdc 0.1.0" in refused.out
+    assert "this project requires rdc ==0.0.9, but this is rdc 0.1.0" in refused.out

@@ -109,10 +109,10 @@ def test_an_error_is_never_silenced(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ("", "this comment names no diagnostic"),
+        ("", "this comment has no diagnostic code"),
         ("RD9", "there is no diagnostic `RD9`"),
         ("tolerated-failur", "there is no diagnostic `tolerated-failur`; did you mean `tolerated-failure`?"),
-        ("RD404", "this comment silences nothing: line 11 has no RD404"),
+        ("RD404", "this comment has no effect: line 11 has no RD404"),
     ],
 )
 def test_a_useless_comment_is_reported(tmp_path: Path, words: str, message: str) -> None:
@@ -164,9 +164,9 @@ def test_a_project_ignores_a_code(tmp_path: Path, file: str, text: str) -> None:
     [
         ('[check]\nignore = ["RD201"]\n', 2, "RD201 is an error, and errors cannot be ignored"),
         ('[check]\nignore = ["RD9"]\n', 2, "there is no diagnostic `RD9`"),
-        ('[check]\nignore = "RD405"\n', 2, "`ignore` is not a list of codes"),
-        ("[check]\nignor = []\n", 2, "`check` has no key `ignor`; did you mean `ignore`?"),
-        ("check = 1\n", 1, "`check` is not a table"),
+        ('[check]\nignore = "RD405"\n', 2, "`ignore` must be a list of codes"),
+        ("[check]\nignor = []\n", 2, "there is no key `ignor` in `check`; did you mean `ignore`?"),
+        ("check = 1\n", 1, "`check` must be a table"),
     ],
 )
 def test_a_wrong_configuration_is_an_error_with_its_place(tmp_path: Path, text: str, place: int, message: str) -> None:

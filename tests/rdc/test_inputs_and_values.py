@@ -71,13 +71,13 @@ def test_no_secret_is_needed_where_nothing_runs(target: str, tmp_path: Path) -> 
     ("old", "new", "problem"),
     [
         ("version: 1.10", "versoin: 1.10", "there is no input `versoin`; the inputs are version, region"),
-        ("version: 1.10", "version: x", "the value of the input `version` does not fit: it does not match [0-9.]+"),
-        ("version: 1.10, ", "", "the input `version` has no default and is not given"),
-        ("region=eu", "region=asia", "the value of the input `region` does not fit: it is none of eu, us"),
-        ("--input region=eu", "--input region", "`--input` takes NAME=VALUE"),
-        ("--value id=7", "--value ix=7", "there is no output `ix` under `outputs`"),
+        ("version: 1.10", "version: x", "the value of input `version` is not valid: it does not match [0-9.]+"),
+        ("version: 1.10, ", "", "input `version` has no default, and the scenario gives no value"),
+        ("region=eu", "region=asia", "the value of input `region` is not valid: it is none of eu, us"),
+        ("--input region=eu", "--input region", "`--input` needs NAME=VALUE"),
+        ("--value id=7", "--value ix=7", "there is no output `ix`"),
         ("fail --value id=7", "goto 1 --value id=7", "`rd goto 1 --value id=7` is not one of"),
-        ("fail --value id=7", "fail --value id", "`--value` takes NAME=VALUE"),
+        ("fail --value id=7", "fail --value id", "`--value` needs NAME=VALUE"),
     ],
 )
 def test_what_cannot_be_tested_is_told_at_its_line(old: str, new: str, problem: str, tmp_path: Path) -> None:
@@ -139,7 +139,7 @@ def test_formatting_renumbers_steps_that_settings_name(tmp_path: Path) -> None:
 def test_a_step_that_only_renumbering_would_name_stands_in_the_way(tmp_path: Path) -> None:
     (tmp_path / "a.runbook.md").write_text(STEPS.replace('"3":', '"2":'), encoding="utf-8")
     result = call("fmt", "a.runbook.md", cwd=tmp_path)
-    assert "`steps` names 2, and the document has no such step" in result.err
+    assert "there is no step `2`" in result.err
 
 
 def test_what_runbooks_declare_is_compared(tmp_path: Path) -> None:
@@ -151,8 +151,8 @@ def test_what_runbooks_declare_is_compared(tmp_path: Path) -> None:
         (tmp_path / f"{name}.runbook.md").write_text(plain, encoding="utf-8")
     lines = call("diff", "old.runbook.md", "new.runbook.md", cwd=tmp_path).out.splitlines()
     assert lines[2:] == [
-        "- input version: string, usually 1.10",
-        "+ input version: string, usually 1.11",
+        "- input version: string, default 1.10",
+        "+ input version: string, default 1.11",
         "+ needs the secrets TOKEN",
         "+ value id",
         "~ 2 A: settings, texts",

@@ -62,7 +62,7 @@ def test_mocks_in_json_stay_where_they_are(tmp_path: Path) -> None:
     [
         ("agents: [", "mocks.yaml:1: not YAML"),
         ("agent: {}\n", "mocks.yaml: a file of mocks has the keys"),
-        ("agents: {a: &b x, c: *b}\n", "mocks.yaml: write out what an alias (*) repeats"),
+        ("agents: {a: &b x, c: *b}\n", "mocks.yaml: aliases (*) are not supported; write the value again"),
     ],
 )
 def test_mocks_that_no_run_can_read_are_refused_at_the_option(mocks: str, says: str, tmp_path: Path) -> None:

@@ -89,7 +89,7 @@ def test_a_word_becomes_what_its_option_takes(tmp_path: Path, word: str, value: 
         (["env={port: x}"], "the name `port` in `env` should match pattern '^[A-Z]+$'"),
         (["runs-on=[a, true]"], "`runs-on.1` should be a string, not true"),
         (["runs-on={a: b}"], "`runs-on` should be a string or a list"),
-        (["runs-on=[a"], "`runs-on` is not valid YAML: the bracket that opens here is not closed"),
+        (["runs-on=[a"], "`runs-on` is not valid YAML: this bracket is not closed"),
         (["setup=[{uses: a}, {}]"], "`setup.1.uses` is missing"),
         (["setup=[{uses: a, use: b}]"], "there is no option `setup.0.use`; did you mean `setup.0.uses`?"),
         (["runs_on=a"], "there is no option `runs_on`; did you mean `runs-on`?"),
@@ -113,7 +113,7 @@ def test_prompts_is_a_short_form(tmp_path: Path) -> None:
     assert effective(tmp_path, "--prompts", "answers") == {"agent": "claude"}
     result = call(*TO, "a.runbook.md", "--prompts", "agent", "-O", "prompts=answers", cwd=tmp_path)
     assert result.code == 2
-    assert "say different things" in result.err
+    assert "have different values" in result.err
 
 
 def test_a_target_without_prompts_says_so(tmp_path: Path) -> None:
@@ -336,16 +336,16 @@ def test_the_options_of_a_target_are_listed(tmp_path: Path) -> None:
     }  # fmt: skip
     assert call("targets", "json", cwd=tmp_path).out.endswith("This target has no options.\n")
     result = call("targets", "sampel", cwd=tmp_path)
-    assert (result.code, result.err) == (2, "rdc: no target 'sampel'; did you mean sample? (see 'rdc targets')\n")
+    assert (result.code, result.err) == (2, "rdc: unknown target 'sampel'; did you mean sample? (see 'rdc targets')\n")
 
 
 def test_the_help_for_a_wrong_option_leads_to_the_list(tmp_path: Path) -> None:
     write(tmp_path, "rdc: {github: {runs_on: x}}")
-    assert "= help: `rdc targets github` lists what can be given here\n" in call("check", ".", cwd=tmp_path).err
+    assert "= help: `rdc targets github` lists the valid options\n" in call("check", ".", cwd=tmp_path).err
     write(tmp_path, "rdc: {zzz: {}}")
     assert "= help: `rdc targets` lists the targets\n" in call("check", ".", cwd=tmp_path).err
     write(tmp_path, "rdc: {githb: {}}")
-    assert "= help: replace `githb` by `github`\n" in call("check", ".", cwd=tmp_path).err
+    assert "= help: replace `githb` with `github`\n" in call("check", ".", cwd=tmp_path).err
 
 
 INPUT = "rdc:\n  inputs: {topic: {description: What it is about}}"
@@ -357,20 +357,20 @@ INPUT = "rdc:\n  inputs: {topic: {description: What it is about}}"
         (
             INPUT,
             {"driver": "shared"},
-            "`driver: shared` has no effect: the document takes inputs, so the Makefile calls the program",
+            "`driver: shared` has no effect, because the Makefile calls the program: the document takes inputs",
             {"driver": "bundled"},
         ),
         (
             "",
             {"driver": "shared", "operator": "full"},
-            "`driver: shared` has no effect: the option `operator` is `full`, so the Makefile calls the program",
+            "`driver: shared` has no effect, because the Makefile calls the program: the option `operator` is `full`",
             {"driver": "bundled", "operator": "full"},
         ),
-        ("", {"program": "a.py"}, "`program: a.py` has no effect: this Makefile calls no program", {}),
+        ("", {"program": "a.py"}, "`program: a.py` has no effect, because this Makefile calls no program", {}),
         (
             "",
             {"program": "a.py", "form": "plain"},
-            "`program: a.py` has no effect: this Makefile calls no program",
+            "`program: a.py` has no effect, because this Makefile calls no program",
             {"form": "plain"},
         ),
     ],
@@ -386,7 +386,7 @@ def test_an_option_without_use_for_a_makefile_is_refused_and_the_remedy_works(
     at = list(options).index(option) + 2
     assert f"rdc.toml:{at}:1: error[RD540]" in refused.err
     assert not (tmp_path / "Makefile").exists()
-    assert (f"`{option}: {remedy[option]}`" if option in remedy else f"leave out `{option}`") in refused.err
+    assert (f"`{option}: {remedy[option]}`" if option in remedy else f"remove the option `{option}`") in refused.err
     write(tmp_path, frontmatter)
     words = [word for name, value in remedy.items() for word in ("-O", f"{name}={value}")]
     done = call("compile", "a.runbook.md", "--to", "make", "-o", "Makefile", *words, cwd=tmp_path)

@@ -85,7 +85,7 @@ def test_source_with_other_bytes_is_not_compared(tmp_path: Path) -> None:
     path = compiled(tmp_path)
     document(tmp_path, "deploy.runbook.md", GOOD.replace("testing", "tested"))
     result = call("verify", path.name, cwd=tmp_path)
-    assert (result.code, "the source here has other bytes" in result.out) == (3, True)
+    assert (result.code, "the source has changed" in result.out) == (3, True)
 
 
 @pytest.mark.parametrize("target", sorted(SUFFIXES.keys() - {"make", "python"}))
@@ -189,7 +189,7 @@ def test_other_version_is_not_guessed(target: str, tmp_path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     path.write_text(text.replace("rdc 0.1.0", "rdc 9.8.7"), encoding="utf-8")
     result = call("verify", path.name, cwd=tmp_path)
-    assert (result.code, "verify with rdc 9.8.7" in result.out) == (2, True)
+    assert (result.code, "it was written by rdc 9.8.7" in result.out) == (2, True)
 
 
 @pytest.mark.parametrize(

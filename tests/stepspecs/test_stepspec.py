@@ -296,9 +296,9 @@ def test_what_is_told_of_a_configuration_speaks_of_it(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("step_specs: [{id: a, inputs: {x: .nan}}]", "a number is infinite, or not a number at all"),
+        ("step_specs: [{id: a, inputs: {x: .nan}}]", "a number is infinite or not a number"),
         ("step_specs: [", "the specification is not valid YAML: "),
-        ("a: 1\n--- b\n", "the specification is not valid YAML: a second document begins here"),
+        ("a: 1\n--- b\n", "the specification is not valid YAML: a second document starts here"),
     ],
 )
 def test_what_cannot_be_read_is_told_in_whole_sentences(tmp_path: Path, text: str, said: str) -> None:

@@ -107,7 +107,7 @@ def test_what_a_document_says_stays_a_text_in_workflows(tmp_path: Path) -> None:
         r"\$\{\{ ('\$\{\{'|(!?inputs|needs|steps|github\.(token|workflow|ref)|runner\.temp|!cancelled\(\))[^}]*) \}\}"
     )
     assert "${{" not in re.sub(wanted, "", text)
-    assert workflow["jobs"]["part_1"]["steps"][-1]["name"] == "Keep prompts and answers"
+    assert workflow["jobs"]["part_1"]["steps"][-1]["name"] == "Save prompts and answers"
 
 
 @pytest.mark.share(2)
@@ -278,7 +278,7 @@ def test_another_program_than_that_of_the_workflow_is_not_run(tmp_path: Path) ->
     program.write_text(program.read_text(encoding="utf-8") + "\n", encoding="utf-8")
     done = place.run(output_folder="out")
     assert done.exit_code != 0
-    assert "notes.py was altered" in done.log
+    assert "notes.py was changed" in done.log
     assert done.outcomes["first"] == "skipped"
 
 

@@ -422,7 +422,7 @@ def test_a_part_that_ends_at_a_gate_publishes_nothing(tmp_path: Path, decision: 
     workflow = compiled(program(), publish="artifact", agents=agents)
     done = run(tmp_path, workflow, ANSWERS, environments={"approval": [decision]}, github={"sha": base})
     steps = {step.name: step.outcome for step in done.jobs["part_1"].steps}
-    assert steps["Keep what was changed"] == "skipped"
+    assert steps["Save the changes"] == "skipped"
     assert not done.jobs["part_1"].outputs.get("artifact")
     assert bool(list((tmp_path / "history").rglob("changes.json"))) == (decision == "approved")
 
@@ -434,7 +434,7 @@ def test_an_agent_that_alters_the_program_has_nothing_published(tmp_path: Path) 
     agents = {"coder": f"echo new > old.txt; {attack}; {AGENT}"}
     workflow = compiled(program(), publish="pull-request", agents=agents)
     done = run(tmp_path, workflow, ANSWERS, environments=APPROVED, github={"sha": base})
-    assert "was altered" in done.log
+    assert "was changed" in done.log
     assert done.jobs["part_1"].result == "failure"
     assert done.jobs["publish_pull_request"].result == "skipped"
     assert not list((tmp_path / "history").rglob("changes.json"))
@@ -448,7 +448,7 @@ def test_a_part_from_which_only_a_gate_leads_on_has_no_step_that_publishes() -> 
     assert "part_1.outputs.artifact" not in jobs["publish_pull_request"]["if"]
     assert "part_2.outputs.artifact" in jobs["publish_pull_request"]["if"]
     names = {name: [step.get("name") for step in job["steps"]] for name, job in jobs.items()}
-    assert [name for name in names if "Keep what was changed" in names[name]] == ["part_2"]
+    assert [name for name in names if "Save the changes" in names[name]] == ["part_2"]
 
 
 def _stopping(edge: Edge) -> Edge:

@@ -105,17 +105,17 @@ def test_act_gives_a_value_to_the_steps_too(tmp_path: Path) -> None:
 
 
 FITS: Sequence[tuple[Input, str, str]] = [
-    (Input("X"), "", "The input X: a value is needed"),
+    (Input("X"), "", "Input X: a value is required"),
     (Input("X", required=False), "", ""),
     (Input("X", type="text"), "a\nb\r\n", ""),
-    (Input("X"), "a\nb", "The input X: it has more than one line"),
+    (Input("X"), "a\nb", "Input X: it has more than one line"),
     (Input("X"), "x" * 65_536, ""),
     (Input("X"), "x" * 65_537, "longer than 65,536 bytes"),
     (Input("X"), "\u00e9" * 32_769, "longer than 65,536 bytes"),
     (Input("X", type="number"), "-1.50", ""),
     (Input("X", type="number"), "1e3", "it is not a decimal number"),
     (Input("X", type="choice", options=("a b", "c"), required=False), "a b", ""),
-    (Input("X", type="choice", options=("a b", "c"), required=False), "a", "it is none of a b, c"),
+    (Input("X", type="choice", options=("a b", "c"), required=False), "a", "it must be one of a b, c"),
     (Input("X", pattern=r"v[0-9]+\.[0-9]+"), "v1.2", ""),
     (Input("X", pattern=r"v[0-9]+\.[0-9]+"), "v1.2\u0663", "it does not match"),
     (Input("X", pattern=r"\d.\w"), "\u0663\u00e9\u00e9", ""),

@@ -48,14 +48,14 @@ def test_too_many_steps_that_call_the_program(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setattr(limits, "MOST_STEPS", 20)
     monkeypatch.setattr("backends.github.calling.steps.Places.steps", None)
     (said,) = refusals(tmp_path, document)
-    assert f"a job would have {steps} steps, and GitHub shows 20" in said
+    assert f"a job would have {steps} steps; GitHub shows at most 20" in said
 
 
 def test_an_expression_that_is_too_long(tmp_path: Path) -> None:
     """Each of many steps jumps to the same one, whose condition names them all."""
     steps = "\n".join(f"## {n}\n\n```bash\ntrue\n```\n\n- FAIL: GOTO Fix\n" for n in range(1, 801))
     said = refusals(tmp_path, f"{steps}\n## Fix\n\n```bash\ntrue\n```\n")
-    assert any("an expression would have" in text and "let fewer steps lead to it" in text for text in said)
+    assert any("an expression would have" in text and "reduce the transitions that lead to it" in text for text in said)
 
 
 def test_a_text_that_is_too_long_for_a_variable(tmp_path: Path) -> None:
@@ -76,7 +76,7 @@ def test_a_text_with_what_opens_an_expression_counts_as_one(tmp_path: Path) -> N
     """GitHub makes one expression of the whole text."""
     (said,) = refusals(tmp_path, "## 1\n\n```bash\n: '${{ %s'\n```\n" % ("x" * limits.LONGEST_EXPRESSION))
     assert "an expression would have" in said
-    assert "put the text into a file" in said
+    assert "move the string to a file" in said
 
 
 def test_500_steps_with_a_message_each(tmp_path: Path) -> None:
@@ -94,7 +94,7 @@ def long_commands(count: int) -> str:
 def test_native_commands_may_be_as_long_as_a_file(tmp_path: Path) -> None:
     assert text_of(tmp_path, long_commands(1))
     (said,) = refusals(tmp_path, long_commands(5))
-    assert "bytes, and GitHub takes 524,288" in said
+    assert "bytes; GitHub's limit is 524,288" in said
 
 
 def test_identifiers_are_what_github_takes(tmp_path: Path) -> None:
@@ -131,9 +131,9 @@ def test_25_inputs_are_within_the_limits(tmp_path: Path) -> None:
 
 def test_too_many_inputs(tmp_path: Path) -> None:
     (said,) = refusals(tmp_path, COMMAND, by_hand(30))
-    assert said.startswith("`workflow_dispatch` would have 30 inputs and GitHub takes 25; remove 5 of them")
+    assert said.startswith("`workflow_dispatch` would have 30 inputs; GitHub's limit is 25; remove 5 of them")
     (said,) = refusals(tmp_path, PROMPT, by_hand(24))
-    assert said.startswith("`workflow_dispatch` would have 26 inputs, 2 of them for prompts, and GitHub takes 25")
+    assert said.startswith("`workflow_dispatch` would have 26 inputs (2 of them for replies); GitHub's limit is 25")
 
 
 def test_inputs_that_are_too_long(tmp_path: Path) -> None:

@@ -171,5 +171,7 @@ def test_what_may_take_longer_than_the_job_is_said(settings: Settings, minutes: 
     emission = GithubBackend().emit(retried("true", settings), {"timeout-minutes": minutes})
     found = [item for item in emission.diagnostics if item.code == "RD537"]
     assert [item.message for item in found] == (
-        [f"step 1 may take longer, with its attempts and delays, than the job: {minutes} min"] if is_said else []
+        [f"with its attempts and delays, step 1 may take longer than the job's limit of {minutes} min"]
+        if is_said
+        else []
     )

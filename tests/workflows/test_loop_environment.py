@@ -122,7 +122,7 @@ def test_a_line_that_the_runner_refuses_fails_the_step(tmp_path: Path, line: str
     )
     ran = act.run(tmp_path, text)
     assert said(ran) == "STOP refused"
-    assert "A line is neither NAME=value nor NAME<<DELIMITER" in ran.log
+    assert "a line is neither NAME=value nor NAME<<DELIMITER" in ran.log
 
 
 def test_empty_lines_are_passed_over(tmp_path: Path) -> None:

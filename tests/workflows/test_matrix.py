@@ -87,7 +87,7 @@ def asked(folder: Path) -> list[str]:
 
 def test_each_entry_is_a_job_with_an_artifact_of_its_own() -> None:
     workflow = compiled(reviewed(), MATRIX)
-    assert "# The answer is all that is kept: what the agent has changed in the workspace is dropped." in workflow
+    assert "# Saves only the answer. The agent's changes in the workspace are lost." in workflow
     jobs = parsed(workflow)["jobs"]
     assert list(jobs) == ["part_1", JOB, "part_2"]
     job = jobs[JOB]
@@ -136,7 +136,7 @@ def test_a_job_that_only_joins_answers_keeps_them_for_people() -> None:
     parallel = Parallel((Agent("", text("Read"), READING),), "all", ("BAD",))
     last = program(node("review", parallel, to(COMPLETE, "OK", do=[Keep("said")]), to(STOP)), slots=["said"])
     steps = parsed(compiled(last, MATRIX))["jobs"]["part_2"]["steps"]
-    assert "Keep prompts and answers" in [step["name"] for step in steps]
+    assert "Save prompts and answers" in [step["name"] for step in steps]
 
 
 def test_one_step_is_the_usual_form() -> None:
@@ -164,7 +164,7 @@ def test_what_is_dropped_is_said_and_a_loop_stays_one_step() -> None:
     (stays,) = GithubBackend().emit(loop, MATRIX).diagnostics
     assert (dropped.code, stays.code) == ("RD535", "RD536")
     assert dropped.span == stays.span == again.nodes[1].origin.span
-    assert "what it changes there is dropped" in dropped.message
+    assert "its changes are lost" in dropped.message
     assert list(parsed(compiled(loop, MATRIX))["jobs"]) == ["runbook"]
     assert GithubBackend().emit(again, {"agent": AGENT}).diagnostics == ()
 
@@ -222,7 +222,7 @@ def test_a_matrix_may_be_first_and_be_passed_over(decision: str, steps: list[str
     assert asked(tmp_path) == ["one_0", *steps]
     outcomes = {step.name: step.outcome for step in done.jobs["part_4"].steps}
     expected = "success" if "two_0" in steps else "skipped"
-    assert done.jobs["entries_two"].result == outcomes["Take over what two 0 says"] == expected
+    assert done.jobs["entries_two"].result == outcomes["Load the answer of two 0"] == expected
 
 
 @pytest.mark.parametrize("apart", [Parallel((Agent("", text("Review")),) * 2), Gate("gate")])

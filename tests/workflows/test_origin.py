@@ -14,7 +14,7 @@ from tests.workflows.test_continuation import DOCUMENT, Run, said
 
 pytestmark = pytest.mark.share(3)
 
-FETCH = "Take over the run that waited, with its workspace"
+FETCH = "Load the waiting run with its workspace"
 OTHER = {"full_name": "stranger/repository"}
 
 
@@ -33,7 +33,7 @@ def waiting(run: Run) -> list[str]:
 def refused(run: Run, ran: act.ActRun, problem: str, done: list[str]) -> None:
     assert ran.exit_code
     assert problem in ran.summary
-    assert ran.outcomes["Check the run that waited"] == "failure"
+    assert ran.outcomes["Check the waiting run"] == "failure"
     assert ran.outcomes[FETCH] == "skipped"
     assert run.done() == done
 

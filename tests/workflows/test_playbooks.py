@@ -88,8 +88,8 @@ def steps_of(text: str) -> dict[str, dict[str, Any]]:
 def test_a_reviewer_reads_what_people_may_choose_and_what_branches_where(tmp_path: Path) -> None:
     found = workflow(tmp_path, (EXAMPLES / "newsletter.playbook.md").read_text(encoding="utf-8"), agent="cat")
     assert found.count("A prompt starts with its context. `{NAME}` is a value of the run.") == 1
-    assert '# A person chooses one of "factual", "cheerful", "very short", by the input `answers`' in found
-    assert "# A person says yes or no, by the input `answers`" in found
+    assert '# A person chooses one of "factual", "cheerful", "very short", in the input `answers`' in found
+    assert "# A person answers yes or no, in the input `answers`" in found
     names = [step["name"] for step in parsed(found)["jobs"]["playbook"]["steps"]]
     assert len(names) == len({*names})
 
@@ -184,8 +184,8 @@ def test_a_step_may_take_as_long_as_all_attempts(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        ({"publish": "comment"}, "no event of `on` has one"),
-        ({"publish-file": "a.md"}, "is for `publish: pull-request` of a last output"),
+        ({"publish": "comment"}, "no event in `on` has one"),
+        ({"publish-file": "a.md"}, "works only with `publish: pull-request` and a last output"),
     ],
 )
 def test_publications_that_cannot_be_are_refused(tmp_path: Path, options: dict[str, object], says: str) -> None:
@@ -203,7 +203,7 @@ def test_only_a_last_output_is_published(tmp_path: Path) -> None:
     ("options", "says"),
     [
         ({"publish": "pull-request", "publish-file": "../a.md"}, "path from the root"),
-        ({"publish": "pull-request", "publish-file": ".github/workflows/a.yml"}, "steers the repository"),
+        ({"publish": "pull-request", "publish-file": ".github/workflows/a.yml"}, "must not write files in"),
         ({"mock": "/etc/passwd"}, "path from the root"),
         ({"agent": "./mine", "agent-model": "x"}, "called by name"),
         ({"agent-timeout": "soon"}, "90s"),

@@ -288,7 +288,7 @@ def test_each_part_hands_on_its_own_state(tmp_path: Path, github: Reviews) -> No
         "rdc-state-part_2",
     ]
     jobs = parsed(text)["jobs"]
-    takes = "Take over the run and its workspace"
+    takes = "Load the run and its workspace"
     taken = {job: step["with"]["name"] for job in jobs for step in jobs[job]["steps"] if step["name"] == takes}
     assert taken == {
         "part_2": "rdc-state-part_1",
@@ -302,7 +302,7 @@ def test_jobs_that_are_re_run_alone_are_refused(job: str, rejected: list[str], t
     text = approvals(tmp_path)
     before, begin, after = text.partition(f"  {job}:\n")
     jobs = parsed(text)["jobs"]
-    assert jobs[job]["steps"][0]["name"] == "Take over the run and its workspace"
+    assert jobs[job]["steps"][0]["name"] == "Load the run and its workspace"
     place = after.index("        env:\n")
     text = before + begin + after[:place] + "        env:\n          GITHUB_RUN_ATTEMPT: 2\n" + after[place + 13 :]
     ran = run(tmp_path, text, github, *rejected)

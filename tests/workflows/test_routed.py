@@ -111,9 +111,9 @@ def test_a_workflow_has_the_program_and_a_later_part_takes_it_over() -> None:
     jobs = parsed(compiled(triage(), OPTIONS))["jobs"]
     names = [step["name"] for step in jobs["part_1"]["steps"]]
     assert names[:3] == ["Write the program", "Open the run", "1. Step 1"]
-    assert names[-3:] == ["Close the run", "Keep the run and its workspace", "Keep prompts and answers"]
+    assert names[-3:] == ["Close the run", "Save the run and its workspace", "Save prompts and answers"]
     written = [step["name"] for step in jobs["part_2"]["steps"]]
-    assert written[:3] == ["Take over the run and its workspace", "Go on with the run", "5. Step 5"]
+    assert written[:3] == ["Load the run and its workspace", "Continue the run", "5. Step 5"]
 
 
 def test_comments_say_why_a_step_is_reached() -> None:

@@ -50,7 +50,7 @@ def not_saved(run: Run, ran: act.ActRun, problem: str) -> None:
     assert problem in ran.summary
     assert "gh workflow run" not in ran.summary, "nothing says that it can be continued"
     assert ran.outcomes["Close the run"] == "failure"
-    assert ran.outcomes["Keep the run and its workspace"] == "skipped"
+    assert ran.outcomes["Save the run and its workspace"] == "skipped"
     assert not (run.artifacts / "1" / "rdc-state").exists()
 
 

@@ -143,11 +143,11 @@ LOOP = program(node("1", Agent("", text("?")), to("1", "fail"), to(COMPLETE)))
 @pytest.mark.parametrize(
     ("code", "made", "steps", "says"),
     [
-        ("RD013", ASKING, {"3": {"secrets": ["A"]}}, "names 3"),
-        ("RD013", ASKING, {"1": {"secrets": ["A"]}}, "gives secrets to 1"),
-        ("RD013", ASKING, {"2": {"secrets": ["A"]}}, "gives secrets to 2"),
-        ("RD013", ASKING, {"1": {"environment": "production"}}, "an environment for 1"),
-        ("RD520", LOOP, {"1": {"environment": "production"}}, "step 1 is in a loop"),
+        ("RD013", ASKING, {"3": {"secrets": ["A"]}}, "names the step 3"),
+        ("RD013", ASKING, {"1": {"secrets": ["A"]}}, "gives secrets to step 1"),
+        ("RD013", ASKING, {"2": {"secrets": ["A"]}}, "gives secrets to step 2"),
+        ("RD013", ASKING, {"1": {"environment": "production"}}, "an environment for step 1"),
+        ("RD520", LOOP, {"1": {"environment": "production"}}, "because it is in a loop"),
     ],
 )
 def test_what_a_step_cannot_have_is_refused(code: str, made: Program, steps: dict[str, object], says: str) -> None:

@@ -1,5 +1,5 @@
-"""Workflows that call the program: it moves the run, and GitHub shows its steps, waits at gates and keeps its state.
+"""Workflows that call the program. The program runs the steps; GitHub shows them, waits at gates and keeps the state.
 
-`program` is what stands beside the workflow, and the loader that checks it. `workflow` has the jobs of runbooks,
-playbooks and agent workflows, `specification` those of step specifications, `steps` what a step shows and is given.
+`program` has the files beside the workflow, and the loader that checks them. `workflow` has the jobs of runbooks,
+playbooks and agent workflows, `specification` those of step specifications, and `steps` the content of a step.
 """

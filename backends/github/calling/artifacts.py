@@ -1,4 +1,4 @@
-"""The steps that keep and fetch artifacts: the run for others, what agents were asked, what a run leaves."""
+"""The steps that upload and download artifacts: the state of the run, transcripts, and the run's output."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from backends.github.scalar import Expression
 from backends.github.step import Step
 
 TOKEN = Expression("${{ github.token }}")
-"""For steps of rdc alone: no command of a document and no agent gets it."""
+"""Only for rdc's own steps. The document's commands and agents don't get it."""
 
 STATE = "rdc-state"
-"""The artifact in which a run is kept."""
+"""The artifact with the state of a run."""
 
 _KEPT = "rdc-kept"
 
@@ -25,7 +25,7 @@ def _folder(name: str) -> Expression:
 
 
 def uploaded(name: str, condition: str, artifact: str, folder: str, options: GithubOptions) -> Step:
-    """The step that keeps a folder of the job as an artifact."""
+    """Return the step that uploads a folder of the job as an artifact."""
     pin = pins()["upload-artifact"]
     what = {
         "name": artifact,
@@ -37,37 +37,37 @@ def uploaded(name: str, condition: str, artifact: str, folder: str, options: Git
 
 
 def downloaded(name: str, condition: str, artifact: str, folder: str, more: Mapping[str, str]) -> Step:
-    """The step that fetches an artifact, without `more` inputs one of this run."""
+    """Return the step that downloads an artifact of this run, or of another run with `more` inputs."""
     pin = pins()["download-artifact"]
     where = {"name": artifact, "path": _folder(folder), **more}
     return Step(name, condition=condition, uses=pin.reference, version=pin.version, inputs=where)
 
 
 def of_another_run() -> Step:
-    """Fetches what the run that waited has kept, if this one continues it."""
+    """Return the step that downloads the state of the run that this one continues."""
     another = {"run-id": Expression("${{ inputs.resume }}"), "github-token": TOKEN}
     name = Expression("${{ steps.check.outputs.artifact }}")
-    return downloaded("Take over the run that waited, with its workspace", "inputs.resume", name, _KEPT, another)
+    return downloaded("Load the waiting run with its workspace", "inputs.resume", name, _KEPT, another)
 
 
 def of_earlier(earlier: Sequence[str]) -> Step:
-    """Fetches what the last of the earlier jobs has handed on."""
+    """Return the step that downloads the state from the last of the earlier jobs that ran."""
     first, *later = earlier
     ran = "".join(f"needs.{part}.result == 'success' && '{STATE}-{part}' || " for part in reversed(later))
     name = Expression(f"${{{{ {ran}'{STATE}-{first}' }}}}") if later else f"{STATE}-{first}"
-    return downloaded("Take over the run and its workspace", "", name, _KEPT, {})
+    return downloaded("Load the run and its workspace", "", name, _KEPT, {})
 
 
 def kept_run(options: GithubOptions) -> Step:
-    """Keeps the run for the next job, under the name of the part that ends here, or for a run that continues it."""
+    """Return the step that uploads the state, for the next job or for a run that continues this one."""
     name = Expression("${{ steps.close.outputs.kept }}")
-    return uploaded("Keep the run and its workspace", _closed("kept"), name, "rdc-kept", options)
+    return uploaded("Save the run and its workspace", _closed("kept"), name, "rdc-kept", options)
 
 
 def transcript(part: str, options: GithubOptions) -> Step:
-    """Keeps what agents and tools were given and have answered, for people."""
+    """Return the step that uploads the prompts and answers of agents and tools, for people to read."""
     name = f"rdc-transcript{part}"
-    return uploaded("Keep prompts and answers", _closed("transcript"), name, "rdc-transcript", options)
+    return uploaded("Save prompts and answers", _closed("transcript"), name, "rdc-transcript", options)
 
 
 def _closed(name: str) -> str:
@@ -75,18 +75,18 @@ def _closed(name: str) -> str:
 
 
 def last_output(name: str, says: str, options: GithubOptions) -> Step:
-    """Keeps the file which a run leaves, under the name that it has by its type (I28)."""
+    """Return the step that uploads the file that a run leaves, named by its type (I28)."""
     called = Expression("${{ steps.close.outputs.artifact }}")
     return replace(uploaded(name, "steps.close.outputs.artifact", called, "rdc-artifact", options), comments=(says,))
 
 
 def outputs(options: GithubOptions) -> Step:
-    """Keeps the declared outputs of a specification."""
-    return uploaded("Keep the outputs", "steps.close.outputs.next == 'COMPLETE'", "outputs", "rdc-outputs", options)
+    """Return the step that uploads the declared outputs of a specification."""
+    return uploaded("Save the outputs", "steps.close.outputs.next == 'COMPLETE'", "outputs", "rdc-outputs", options)
 
 
 def taken_artifact(name: str, called: str) -> Step:
-    """Fetches the file which a run has left; `name` is an expression for what the artifact is called."""
+    """Return the step that downloads the file that a run has left. `name` is an expression for the artifact's name."""
     return downloaded(called, "", Expression(f"${{{{ {name} }}}}"), "rdc-artifact", {})
 
 
@@ -94,34 +94,34 @@ def taken_artifact(name: str, called: str) -> Step:
 
 
 def entry_kept(job: str, step: str, options: GithubOptions) -> Step:
-    """Keeps what an entry has come to, if `step` has done it in this attempt.
+    """Return the step that uploads an entry's answer, if `step` produced it in this attempt.
 
-    To replace an artifact is to delete it first, so one that was kept before is left alone: it must not be lost.
+    GitHub replaces an artifact by deleting it first. So an artifact of an earlier attempt stays: it must not be lost.
     """
-    says = ("The answer is all that is kept: what the agent has changed in the workspace is dropped.",)
+    says = ("Saves only the answer. The agent's changes in the workspace are lost.",)
     name = Expression(f"rdc-{job}-${{{{ matrix.entry }}}}")
     return replace(
-        uploaded("Keep what this entry says", f"steps.{step}.outputs.kept", name, "rdc-entry", options), comments=says
+        uploaded("Save this agent's answer", f"steps.{step}.outputs.kept", name, "rdc-entry", options), comments=says
     )
 
 
 def entry_again(job: str) -> Step:
-    """Fetches what the entry has kept in an earlier attempt, if that got so far: it is not done twice.
+    """Return the step that downloads an entry's answer from an earlier attempt, so that the entry does not run twice.
 
-    A pattern may match nothing, and only that lets the entry be done: if GitHub cannot be asked, the step fails.
+    A pattern may match nothing, and only then does the entry run. If GitHub doesn't respond, the step fails.
     """
     name = Expression(f"rdc-{job}-${{{{ matrix.entry }}}}")
-    step = downloaded("Take over what this entry has said before", "github.run_attempt != '1'", name, "rdc-entry", {})
+    step = downloaded("Load this agent's earlier answer", "github.run_attempt != '1'", name, "rdc-entry", {})
     inputs = {"pattern": name, "path": step.inputs["path"], "merge-multiple": Expression("true")}
-    says = ("In a re-run; where the pattern finds nothing, the agent is called.",)
+    says = ("For a re-run. If there is no earlier answer, the agent is called.",)
     return replace(step, inputs=inputs, comments=says)
 
 
 def entries_taken(job: str, place: str, count: int) -> Iterator[Step]:
-    """Fetches what the entries have kept; what is not there is found out when they are joined."""
+    """Yield the steps that download the answers of all entries. Missing answers are reported when they are joined."""
     for index in range(count):
         where = f"rdc-entries/{index}"
         step = downloaded(
-            f"Take over what {place} {index} says", f"needs.{job}.result != 'skipped'", f"rdc-{job}-{index}", where, {}
+            f"Load the answer of {place} {index}", f"needs.{job}.result != 'skipped'", f"rdc-{job}-{index}", where, {}
         )
         yield replace(step, tolerated=True)

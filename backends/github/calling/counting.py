@@ -1,4 +1,4 @@
-"""Whether a workflow that calls the program has too many steps, which is known before any of them is written."""
+"""Finds out whether a workflow that calls the program has too many steps, before it writes any of them."""
 
 from __future__ import annotations
 
@@ -11,14 +11,15 @@ from compiler.diagnostic import Diagnostic
 
 
 def too_many_steps(workflow: CallingWorkflow) -> Iterator[Diagnostic]:
-    """The refusal of a workflow in which the document alone has more steps than GitHub shows of a job.
+    """Report a workflow whose document has more steps than GitHub shows for a job.
 
-    To write them takes several times as long as all before. Nothing is said of the size, which only the text tells.
+    Writing the steps takes several times as long as everything before. The size is not checked, because only the text
+    shows it.
     """
     if any(len(part.own) > MOST_STEPS for part in workflow.cut.parts):
         yield from with_too_many_steps(workflow, (_count(workflow, part) for part in workflow.cut.parts))
 
 
 def _count(workflow: CallingWorkflow, part: Part) -> int:
-    """How many steps the job of a part has."""
+    """Return the number of steps in a part's job."""
     return len([*workflow.begins(part), *workflow.ends(part)]) + len(part.own)

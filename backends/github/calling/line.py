@@ -1,4 +1,4 @@
-"""The steps of a specification in jobs: a new one begins where people have to approve something before a step (B4)."""
+"""The steps of a specification in jobs. Each gate before a step starts a new job (B4)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from compiler.ir.program import Node, Program
 
 
 class LinePart(Struct, frozen=True):
-    """A job: steps of the document in order, the first of which may have gates that were asked before it."""
+    """A job: steps in document order. The first step may have gates that are approved before the job."""
 
     id: str
     steps: tuple[Step, ...]
@@ -23,23 +23,23 @@ class LinePart(Struct, frozen=True):
 
 
 class Line(Struct, frozen=True, dict=True):
-    """A program with a contract as a line of jobs."""
+    """A program with a contract as a sequence of jobs."""
 
     program: Program
 
     @cached_property
     def contract(self) -> Specification:
-        """What the program says of its steps."""
+        """The program's specification."""
         return Specification(self.program)
 
     @cached_property
     def ids(self) -> Identifiers:
-        """The identifiers of steps; a step is called by the node that does its work."""
+        """The identifiers of steps. A step is named after the node that does its work."""
         return identifiers_of(self.program, AROUND)
 
     @cached_property
     def parts(self) -> Sequence[LinePart]:
-        """The jobs in order; the first one opens the run."""
+        """The jobs in order. The first one opens the run."""
         cuts = list(self._cut())
         if len(cuts) == 1:
             return [LinePart(self.program.kind, tuple(cuts[0]))]
@@ -62,12 +62,12 @@ class Line(Struct, frozen=True, dict=True):
         return identifiers(((gate, f"approve {gate}") for gate in gates), taken)
 
     def before(self, part: LinePart) -> LinePart | None:
-        """The job before another one."""
+        """Return the job before another one."""
         number = self.parts.index(part)
         return self.parts[number - 1] if number else None
 
     def after(self, part: LinePart) -> LinePart | None:
-        """The job after another one."""
+        """Return the job after another one."""
         number = self.parts.index(part) + 1
         return self.parts[number] if number < len(self.parts) else None
 

@@ -1,4 +1,4 @@
-"""The program that a workflow calls, the texts beside it, and the loader in the shell of each job (rules 2 and 4)."""
+"""The program that a workflow calls, its companion files, and the loader in each job's shell (rules 2 and 4)."""
 
 from __future__ import annotations
 
@@ -28,25 +28,25 @@ from compiler.version import __version__
 from runtime_shim.targets.github.shown import words_of_places
 
 WORKFLOWS = ".github/workflows"
-"""Where GitHub looks for workflows, and so where the path of the program leads from."""
+"""GitHub's folder of workflows. The program's path is relative to it."""
 
 PROGRAMS = ".github/rdc"
-"""Where the program is in the repository, if no option says so."""
+"""The folder of the program in the repository, unless an option sets its path."""
 
 INLINE = "rdc-kept/program"
-"""Where the program is below the folder of the job that is not the workspace, if the workflow itself holds it."""
+"""The folder of an inline program, below the runner's temporary folder."""
 
 _OLD_COMMAND = Regex("::(?=(?:set|save|add)-)")
 _PLAIN_PATH = Regex(r"[A-Za-z0-9_./-]+")
 
 
 def publish_name() -> str:
-    """The file of that text beside a program."""
+    """Return the name of the publishing script beside a program."""
     return f"rdc_publish_{sha256_of(publisher())[:8]}.py"
 
 
 def publish_loader(python: str, path: str, kind: str) -> Loader:
-    """The shell of a job that publishes: as `loader`, with the text that publishes."""
+    """Return the shell of a job that publishes: like `loader`, with the publishing script."""
     return Loader(
         [
             *_checked(python, path, sha256_of(publisher())),
@@ -57,7 +57,7 @@ def publish_loader(python: str, path: str, kind: str) -> Loader:
 
 
 def loader(python: str, path: str, sha256: str, kind: str) -> Loader:
-    """The shell of the steps: it executes just those bytes that it has hashed. `path` is an expression of Python."""
+    """Return the shell of the steps. It executes the same bytes that it hashed. `path` is a Python expression."""
     return Loader(
         [
             *_checked(python, path, sha256),
@@ -68,31 +68,29 @@ def loader(python: str, path: str, sha256: str, kind: str) -> Loader:
 
 
 def _checked(python: str, path: str, sha256: str) -> list[str]:
-    """The lines by which a loader reads a file, and ends where that was altered."""
+    """Return the part of a loader that reads a file and stops if the file was changed."""
     return [
         f'{python} -I -c "import hashlib, os, sys; path = {path};',
-        "os.path.exists(path) or (print('::error title=No program::' + path + ' is not in the repository that was",
-        "checked out. Commit it, or compile with the option runtime: inline'), sys.exit(2));",
+        "os.path.exists(path) or (print('::error title=No program::' + path + ' is not in the repository. Commit it,",
+        "or compile with the option runtime: inline'), sys.exit(2));",
         f"code = open(path, 'rb').read(); sha256 = '{sha256}';",
         "hashlib.sha256(code).hexdigest() == sha256 or",
-        "(print('::error title=Altered::' + path + ' was altered'), sys.exit(2));",
+        "(print('::error title=Altered::' + path + ' was changed. Compile the document again'), sys.exit(2));",
     ]
 
 
 def plain_name(name: str) -> str:
-    """The name of a program as that of a file and an artifact, which GitHub takes."""
+    """Return a program's name as a file and artifact name that GitHub accepts."""
     return re.sub(r"[^A-Za-z0-9_.-]+", "-", name).strip("-.") or "output"
 
 
 def problem_with_path(path: str) -> str:
-    """What is wrong with the path of a program in the shell of a job, "" if nothing is."""
-    return (
-        "" if _PLAIN_PATH.fullmatch(path) else "the path of the program has a character other than A-Z a-z 0-9 _ . / -"
-    )
+    """Return what is wrong with a program's path in a job's shell, or ""."""
+    return "" if _PLAIN_PATH.fullmatch(path) else "the program's path has a character other than A-Z a-z 0-9 _ . / -"
 
 
 class Calling(Struct, frozen=True, dict=True):
-    """The files beside a workflow, and how its steps call them."""
+    """The files beside a workflow, and the calls of the program."""
 
     program: Program
     options: GithubOptions
@@ -104,12 +102,12 @@ class Calling(Struct, frozen=True, dict=True):
 
     @property
     def _is_full(self) -> bool:
-        """Whether an agent answers what people would be asked: that is among what operators may want."""
+        """Whether an agent answers people's questions. Operators may need that."""
         return self.options.prompts == "agent" and self.program.contract is None
 
     @cached_property
     def words(self) -> Mapping[str, str]:
-        """What conditions call each place."""
+        """The names of places in conditions."""
         return words_of_places(self.table)
 
     @cached_property
@@ -121,7 +119,7 @@ class Calling(Struct, frozen=True, dict=True):
 
     @property
     def publisher(self) -> str:
-        """Where the text that publishes is in the repository."""
+        """The path of the publishing script in the repository."""
         return posixpath.join(posixpath.dirname(self.place), publish_name())
 
     @property
@@ -139,7 +137,7 @@ class Calling(Struct, frozen=True, dict=True):
 
     @cached_property
     def mocks(self) -> Companion | None:
-        """The file of mocks as JSON, which programs read, if the option names one that is YAML."""
+        """The mocks as JSON, for programs, if the option names a YAML file."""
         if not (self.options.mock or "").endswith((".yaml", ".yml")):
             return None
         says = f"{MARK} {__version__} from {self.options.mock}. Do not edit: change that file and compile again."
@@ -149,22 +147,22 @@ class Calling(Struct, frozen=True, dict=True):
 
     @property
     def mock(self) -> str:
-        """Where the mocks are in the repository, "" where agents and tools are called."""
+        """The path of the mocks in the repository, or "" if agents and tools are called."""
         return posixpath.normpath(posixpath.join(WORKFLOWS, self.mocks.path)) if self.mocks else self.options.mock or ""
 
     @property
     def publishes(self) -> bool:
-        """Whether a job publishes what a run leaves."""
+        """Whether a job publishes the run's output."""
         return any(kind != "artifact" for kind in self.options.publish)
 
     @property
     def place(self) -> str:
-        """Where the program is in the repository."""
+        """The path of the program in the repository."""
         return posixpath.normpath(posixpath.join(WORKFLOWS, self.called.path))
 
     @cached_property
     def files(self) -> tuple[tuple[str, str], ...]:
-        """The program and what it needs beside it, by their paths from where a job runs."""
+        """The program and its companion files, by their paths from a job's working folder."""
         folder = INLINE if self.is_inline else posixpath.dirname(self.place)
         text = _as_script(self.called.text) if self.is_inline else self.called.text
         found = [(self.place, text), *self.called.files.items()]
@@ -172,28 +170,26 @@ class Calling(Struct, frozen=True, dict=True):
 
     @property
     def is_inline(self) -> bool:
-        """Whether the workflow itself holds the program."""
+        """Whether the workflow itself contains the program."""
         return self.options.runtime == "inline"
 
     def written(self) -> Iterator[Step]:
-        """The step that writes the program, where the workflow itself holds it."""
+        """Yield the step that writes the program, if the workflow contains it."""
         if self.is_inline:
             yield self.writing(self.files)
 
     def publisher_written(self) -> Step:
-        """The step that writes what publishes."""
+        """Return the step that writes the publishing script."""
         return self.writing([(posixpath.join(INLINE, publish_name()), publisher())])
 
     @staticmethod
     def writing(files: Sequence[tuple[str, str]]) -> Step:
-        """The step that writes files by their paths from the folder of the job that is not the workspace."""
+        """Return the step that writes files, by their paths below the runner's temporary folder."""
         lines = [f'mkdir -p "$RUNNER_TEMP/{INLINE}" && cd "$RUNNER_TEMP" || exit']
         for path, text in files:
             word = f"RDC_{sha256_of(text)[:16]}"
             lines += [f"cat > {path} <<'{word}' || exit", text.rstrip("\n"), word]
-        says = (
-            "The program, what steps call around it, and the runtime of rdc: the loader checks each before it runs it."
-        )
+        says = "Writes the program and the runtime of rdc. The loader checks each file before it runs it."
         run = "\n".join(lines) + "\n"
         return Step("Write the program", comments=(says,), shell=PLAIN_SHELL, run=run)
 
@@ -204,19 +200,19 @@ class Calling(Struct, frozen=True, dict=True):
         return loader(self.options.python, f"{self._home}'{program}'", sha256_of(text), self.program.kind)
 
     def publish_loader(self, kind: str) -> Loader:
-        """The shell of a job that publishes."""
+        """Return the shell of a job that publishes."""
         place = posixpath.join(INLINE, publish_name()) if self.is_inline else self.publisher
         return publish_loader(self.options.python, f"{self._home}'{place}'", kind)
 
     @property
     def _home(self) -> str:
-        """What is before a path in an expression of Python."""
+        """The prefix of a path in a Python expression."""
         return "os.environ['RUNNER_TEMP'] + '/' + " if self.is_inline else ""
 
 
 def _as_script(text: str) -> str:
-    """A text of Python without expressions and old commands: what begins one in a string is written with an escape."""
-    raw = re.compile(r"""\br(\"{3}|'{3})\n.*?\n\1""", re.DOTALL)  # as `prose` writes it: no escape means anything there
+    """Return Python code without expressions and old workflow commands: escapes replace their first characters."""
+    raw = re.compile(r"""\br(\"{3}|'{3})\n.*?\n\1""", re.DOTALL)  # as `prose` writes it: has no escapes
     text = raw.sub(_without_raw, text)
     return _OLD_COMMAND.sub(r":\\x3a", text.replace(OPEN, "$\\x7b{"))
 
@@ -227,7 +223,7 @@ def _without_raw(found: re.Match[str]) -> str:
 
 
 class Loader(str):
-    """A shell that is written on several lines."""
+    """A shell on several lines."""
 
     __slots__ = ("lines",)
 

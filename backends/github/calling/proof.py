@@ -1,7 +1,7 @@
-"""What a workflow that calls the program is, told from its text: nothing of it is executed.
+"""Checks from its text what a workflow that calls the program does. Nothing in it is executed.
 
-Only the loader runs anything of a step, and it executes the bytes that it has hashed. So a workflow is proven up to its
-source if each step has that loader or is one that rdc writes, and gives the program only literal options.
+Only the loader runs code in a step, and it executes the bytes that it hashed. So a workflow is proven if each step has
+this loader or is one that rdc writes, and passes only literal options to the program.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ _WAITS = {"shell": PLAIN_SHELL, "run": remark(ASKED_LATER)}
 
 
 class Called(Struct, frozen=True):
-    """What a workflow calls: the program with the hash that it must have, and what else must be beside it."""
+    """The files that a workflow calls: the program with its required hash, and its companion files."""
 
     program: Companion
     sha256: str
@@ -71,20 +71,20 @@ class Called(Struct, frozen=True):
 
 
 def called_by(text: str) -> Called | Problem | None:
-    """Return what a workflow of this version calls, or None if it calls no program that is a file of its own."""
+    """Return what a workflow of this version calls, or None if it calls no separate program."""
     try:
         workflow = load_value(text)
     except UnreadableError:
-        return Problem(1, "this is not the YAML of a workflow")
+        return Problem(1, "this is not valid YAML")
     shell = _shell(workflow)
     found = _LOADER.fullmatch(shell)
     if found is None:
         is_altered = "own['on_github']" in text and "RUNNER_TEMP" not in shell
-        return Problem(1, "this is not the loader that rdc writes") if is_altered else None
+        return Problem(1, "the loader is not the one that rdc writes") if is_altered else None
     assert isinstance(workflow, dict)  # noqa: S101 (tells mypy)
     place, others = found["place"], list[Companion]()
     if posixpath.normpath(place) != place or place.startswith(("/", "../")) or not place.endswith(".py"):
-        return Problem(1, "this is not the path of a program in the repository")
+        return Problem(1, "the loader's path is not a program in the repository")
     publishers: set[str] = {publish_loader(found["python"], f"'{_beside(place)}'", kind) for kind in _KINDS}
     shells = [shell for job in _jobs(workflow) if (shell := _shell(job))]
     if publishers.intersection(shells):
@@ -101,13 +101,13 @@ def _beside(place: str) -> str:
 
 
 def _companion(place: str, text: str = "") -> Companion:
-    """A file by its path from the workflow; by default it is in a folder of the repository."""
+    """Return a file by its path from the workflow. By default, it is in rdc's folder of the repository."""
     home = WORKFLOWS if posixpath.dirname(place) == PROGRAMS else ""
     return Companion(posixpath.relpath(place, WORKFLOWS), text, "program", home=home)
 
 
 def _shell(part: Any) -> str:  # noqa: ANN401 (any value of YAML)
-    """The shell of the steps of a workflow or a job; "" if it has none of its own."""
+    """Return the shell that a workflow or job sets for its steps, or ""."""
     for key in ("defaults", "run", "shell"):
         part = part.get(key) if isinstance(part, dict) else None
     return part if isinstance(part, str) else ""
@@ -152,7 +152,7 @@ def _is_known_action(uses: str, inputs: Any) -> bool:  # noqa: ANN401 (any value
 
 
 def _is_fine(name: str, value: str) -> bool:
-    """Whether a variable is one that the program reads and a literal, or a secret that can load nothing."""
+    """Return whether a variable is a literal that the program reads, or a secret that cannot load code."""
     if name.startswith("RDC_"):
         return name not in _CALLERS and (name != "RDC_OPTIONS" or OPEN not in value)
     return _SECRET.fullmatch(value) is not None and not _LOADED.fullmatch(name)

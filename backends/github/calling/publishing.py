@@ -1,4 +1,4 @@
-"""The option `publish`: a job that runs no agent and holds no secret writes what a run has put out."""
+"""The option `publish`: a job without agents and secrets publishes the run's output."""
 
 from __future__ import annotations
 
@@ -30,45 +30,45 @@ _MINUTES = 10
 
 
 class _Kind(Struct, frozen=True):
-    """How a publication is called, and what it may do for which reason."""
+    """A publication's title and permissions, with the reason for each."""
 
     title: str
     permissions: tuple[tuple[str, str, str], ...] = ()
-    takes: str = "Take over the last output"
-    says: str = "What an agent has said is written"
+    takes: str = "Load the last output"
+    says: str = "Publishes an agent's answer"
 
 
 _OPENS = ("pull-requests", "write", "open the pull request")
 _CHANGES = _Kind(
     "Pull request",
     (("contents", "write", "push a branch with the changes"), _OPENS),
-    "Take over what was changed",
-    "What agents have changed is proposed",
+    "Load the changes",
+    "Proposes the agents' changes",
 )
 
 
 def unfit_publications(program: Program, options: GithubOptions) -> Iterator[Diagnostic]:
-    """Publications of nothing, and comments on nothing."""
+    """Report publications of nothing, and comments on nothing."""
     if proposes_changes(program, options):
         if not options.checkout:
-            yield _finding(program, "`publish` needs a repository, and `checkout` is false", "leave one of them out")
+            yield _finding(program, "`publish` needs the repository, but `checkout` is false", "remove one of them")
     elif options.publish and program.artifact is None:
-        problem = "`publish` puts the last output somewhere, and the document keeps none"
-        remedy = "keep one (in a playbook by `## ARTIFACTS` with a line `type: markdown`), or leave `publish` out"
-        others = "; what agents have changed in the workspace goes out by `publish: pull-request` alone"
+        problem = "`publish` publishes the last output, but the document keeps none"
+        remedy = "keep one (in a playbook, by `## ARTIFACTS` with a line `type: markdown`), or remove `publish`"
+        others = "; to publish agents' changes in the workspace, use `publish: pull-request`"
         yield _finding(program, problem, f"{remedy}{others}")
     elif "comment" in options.publish and not (ABOUT_ISSUES | _PULLS) & set(options.triggers()):
-        problem = "`publish: comment` needs an issue or a pull request, and no event of `on` has one"
-        yield _finding(program, problem, "add `issues` or `pull_request` to `on`, or take `publish: summary`")
+        problem = "`publish: comment` needs an issue or a pull request, but no event in `on` has one"
+        yield _finding(program, problem, "add `issues` or `pull_request` to `on`, or use `publish: summary`")
     if options.publish_file and ("pull-request" not in options.publish or program.artifact is None):
-        remedy = "add that, or leave the file out"
-        yield _finding(program, "`publish-file` is for `publish: pull-request` of a last output", remedy)
+        remedy = "add it, or remove `publish-file`"
+        yield _finding(program, "`publish-file` works only with `publish: pull-request` and a last output", remedy)
 
 
 def publications(
     calling: Calling, first: Step, completing: Sequence[str], needs: Sequence[str], events: Iterable[str]
 ) -> Iterator[Job]:
-    """The jobs, which begin when the run is complete; `completing` are the jobs in which that may be."""
+    """Yield the publishing jobs. They start when the run is complete, which may be in any `completing` job."""
     program, options, name = calling.program, calling.options, plain_name(calling.program.name)
     left = [f"needs.{job}.outputs.artifact" for job in completing]
     for kind in _jobs(options):
@@ -84,12 +84,12 @@ def publications(
             permissions=_permissions(about.permissions),
             timeout=_MINUTES,
             shell=calling.publish_loader("changes" if is_changes else kind),
-            comments=(f"{about.says} by a job that runs no agent and holds no secret.",),
+            comments=(f"{about.says} in a job without agents and secrets.",),
         )
 
 
 def _permissions(wanted: tuple[tuple[str, str, str], ...]) -> tuple[tuple[str, str, str], ...]:
-    """What a job may do: it checks out the file that publishes."""
+    """Return the permissions of a job that checks out the publishing script."""
     if any(scope == "contents" for scope, _, _ in wanted):
         return wanted
     return (("contents", "read", "check out the repository"), *wanted)
@@ -116,7 +116,7 @@ def _about(kind: str, events: frozenset[str]) -> _Kind:
 
 
 def _when(kind: str, events: frozenset[str]) -> Iterator[str]:
-    """A comment needs what it is about, and the token of a pull request from a fork may not comment."""
+    """Yield conditions: a comment needs its subject, and the token of a fork's pull request may not comment."""
     if kind != "comment":
         return
     yield _number(events)
@@ -141,7 +141,7 @@ def _step(kind: str, about: _Kind, options: GithubOptions, title: str) -> Step:
         env["FILE"] = options.publish_file
     if about is _CHANGES:
         env["TITLE"] = title
-    says = "Publishes the one file that the run has left; nothing in it does more than to be read."
+    says = "Publishes the file that the run has left. The file is read, never executed."
     return Step(about.title, env=env, run=remark(says))
 
 

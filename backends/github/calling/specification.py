@@ -1,6 +1,6 @@
-"""The workflow of a specification: a step of the document is a step of the workflow, a gate is a job of its own (B4).
+"""The workflow of a specification: each step is a step of the workflow, and each gate is a job (B4).
 
-The run, and the outputs of completed steps, go from job to job as an artifact; another run can take it over.
+Jobs pass the run and the outputs of completed steps on as an artifact. Another run can continue it.
 """
 
 from __future__ import annotations
@@ -41,13 +41,13 @@ from runtime_shim.targets.github.shown import shown_script
 
 
 class SpecificationWorkflow(CallsProgram, frozen=True, dict=True):
-    """The workflow; its program is the Python target of the same document."""
+    """The workflow. Its program is the Python target of the same document."""
 
     line: Line
 
     @property
     def waits(self) -> bool:
-        """A run that failed or was rejected can be continued by another one."""
+        """Another run can continue a run that failed or was rejected."""
         return True
 
     @property
@@ -71,7 +71,7 @@ class SpecificationWorkflow(CallsProgram, frozen=True, dict=True):
 
     @cached_property
     def jobs(self) -> Sequence[Job]:
-        """The parts of the line, each with the gates before it."""
+        """The jobs of the line, each after its gates."""
         found: list[Job] = []
         for part in self.line.parts:
             found += [*self._gates_of(part), self._job(part)]
@@ -107,7 +107,7 @@ class SpecificationWorkflow(CallsProgram, frozen=True, dict=True):
         return [self.line.approvals[gate.id] for gate in part.gates]
 
     def _reached(self, part: LinePart, before: LinePart) -> str:
-        """Once each gate is approved: by its job, or in the run that this one continues, as GitHub has said."""
+        """Return the condition that each gate is approved, by its job or in the run that this one continues."""
         approved = f"needs.{self._first.id}.outputs.approved"
         jobs = ((self.line.approvals[gate.id], self.word(gate.id)) for gate in part.gates)
         fine = (f"needs.{job}.result == 'success' || contains({approved}, ' {word} ')" for job, word in jobs)
@@ -121,7 +121,7 @@ class SpecificationWorkflow(CallsProgram, frozen=True, dict=True):
             yield self._gate(gate, before, part.gates[:number])
 
     def _gate(self, gate: Node, before: LinePart, earlier: Sequence[Node]) -> Job:
-        """The job that people approve: the run is at its gate, or at one before it that was just approved."""
+        """Return the job that people approve. The run is at its gate, or at an earlier one that was just approved."""
         places = [self.word(each.id) for each in (*earlier, gate)]
         asked = " || ".join(f"needs.{before.id}.outputs.next == '{word}'" for word in places)
         jobs = [self.line.approvals[each.id] for each in earlier]
@@ -171,7 +171,7 @@ class SpecificationWorkflow(CallsProgram, frozen=True, dict=True):
                 env["RDC_ASKED"] = lines_of(gate.id for gate in part.gates)
         if self._gates:
             env |= {**reviewed_in(self.options), "RDC_TOKEN": TOKEN}
-        name = "Open the run" if before is None else "Go on with the run"
+        name = "Open the run" if before is None else "Continue the run"
         return Step(name, OPEN, env=env, run=shown_call("resume" if before is None else "next"))
 
     def _step(self, step: ContractStep) -> Step:
@@ -188,7 +188,7 @@ class SpecificationWorkflow(CallsProgram, frozen=True, dict=True):
         )
 
     def _options_of(self, step: ContractStep) -> list[str]:
-        """What the program calls for a step where the configuration says nothing else."""
+        """Return the commands that the program calls for a step, unless the configuration sets them."""
         options = self.options
         if options.mock:
             return [f"--mock={self.calling.mock}"]
@@ -200,7 +200,7 @@ class SpecificationWorkflow(CallsProgram, frozen=True, dict=True):
         ]
 
     def _closed(self, part: LinePart, *, is_last: bool) -> Iterator[Step]:
-        """Shows how the run went, and keeps it, whatever has become of it."""
+        """Yield the steps that show how the run went and save it, whatever its result."""
         later = self.line.parts[self.line.parts.index(part) + 1 :]
         onward = [
             self.word(name)

@@ -1,4 +1,4 @@
-"""The steps of the workflow that do places of the document: each shows what is done there, and calls the program."""
+"""The workflow steps for places of the document. Each one shows the task and calls the program."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ from runtime_shim.targets.github.shown import shown_script
 from runtime_shim.tasks.recipes import is_recipe
 
 FIRST_PAUSE = 2
-"""Seconds before a call is made again; each further pause is twice as long."""
+"""Seconds before a failed call is retried. Each further pause is twice as long."""
 
 CHECK, OPEN, CLOSE = AROUND = ("check", "open", "close")
-"""The ids of the steps around those of the document that call the program."""
+"""The ids of the steps that call the program around those of the document."""
 
 _MOST_REASONS = 5
 _MINUTE = 60
 _PATIENCE = 60
-"""Seconds in which a process that is out of time is ended, and the step with it."""
+"""Seconds for ending a process and its step after the time limit."""
 
 
 def minutes(node: Node, options: GithubOptions) -> int:
-    """After how many minutes GitHub is to end a node, a little later than the program does; 0 for never."""
+    """Return the minutes after which GitHub ends a node, a little later than the program does; 0 for no limit."""
     seconds = node.settings.timeout or usual_seconds(node.task)
     if isinstance(node.task, Agent | Parallel):
         seconds = (options.agent_seconds or seconds) * (options.agent_retries + 1)
@@ -48,31 +48,32 @@ def minutes(node: Node, options: GithubOptions) -> int:
 
 
 def limit_in_minutes(seconds: int) -> int:
-    """After how many minutes GitHub is to end what the program ends after so many seconds: a little later."""
+    """Return GitHub's limit in minutes for a limit of the program in seconds: a little longer."""
     return -(-(seconds + _PATIENCE) // _MINUTE)
 
 
 def lines_of(names: Iterable[str]) -> str:
-    """Names as a variable: where one has a space, each is a line."""
+    """Return names as a variable: on separate lines if one has a space."""
     found = list(names)
     return "".join(f"{name}\n" for name in found) if any(" " in name for name in found) else " ".join(found)
 
 
 def option_lines(options: Iterable[str]) -> dict[str, str]:
-    """The variable with options for the program: each is a line, and its further lines are indented."""
+    """Return the variable with the program's options: each on a line, with its further lines indented."""
     lines = [option.replace("\n", "\n  ") for option in options]
     return {"RDC_OPTIONS": "\n".join(lines) + ("\n" if lines[1:] or "\n" in lines[0] else "")} if lines else {}
 
 
 def masked(secrets: Mapping[str, str]) -> dict[str, str]:
-    """Secrets with the variable that says their names to the program, which hides their values."""
+    """Return secrets and a variable with their names. The program hides their values."""
     return {**secrets, "RDC_SECRETS": " ".join(secrets)} if secrets else {}
 
 
 def options_for(nodes: Iterable[Node], options: GithubOptions, mock: str = "") -> list[str]:
-    """The options that say what the program calls for some nodes; `mock` is a file that answers in their place.
+    """Return the program's options for calls in some nodes. `mock` is a file that replaces agents and tools.
 
-    The agent of `--agent` would answer what people are asked too (M3): beside a question it is named for its types.
+    The agent in `--agent` would also answer people's questions (M3). So if there is a question, the agent is set for
+    its types.
     """
     all_nodes, found = list(nodes), dict[str, None]()
     asks = options.prompts != "agent" and any(isinstance(node.task, Ask) for node in all_nodes)
@@ -114,7 +115,7 @@ def _callers(node: Node, options: GithubOptions, *, is_for_types: bool) -> Itera
 
 
 class Places(Struct, frozen=True, dict=True):
-    """Writes the places of a part as steps. `ids` are those of steps, `secrets` knows what each node gets."""
+    """Writes the places of a part as steps. `ids` are the ids of steps, `secrets` knows the secrets of each node."""
 
     calling: Calling
     jobs: Jobs
@@ -131,7 +132,7 @@ class Places(Struct, frozen=True, dict=True):
         return reasons(self.jobs.routes.nodes)
 
     def steps(self) -> Iterator[Step]:
-        """The steps in order."""
+        """Yield the steps in order."""
         found = headings(self.jobs.routes.program.groups, self.part.own)
         for place in self.part.own:
             step = self._loop(place) if place.kind == "loop" else self._node(place)
@@ -139,7 +140,7 @@ class Places(Struct, frozen=True, dict=True):
             yield replace(step, comments=(*above, *step.comments))
 
     def condition(self, place: Place) -> str:
-        """When a place is reached, as an expression; empty where that is whenever its job is."""
+        """Return the expression for when a place is reached; empty if that is whenever its job runs."""
         tests: list[Condition] = []
         for source, name in self.jobs.sources(self.part, place):
             step = OPEN if source == BEGIN else self.ids[source]
@@ -147,7 +148,7 @@ class Places(Struct, frozen=True, dict=True):
         return expression(some(*tests), said_by_step) if tests else ""
 
     def word(self, name: str) -> str:
-        """What conditions call a node."""
+        """Return a node's name in conditions."""
         return self.calling.words[name]
 
     def _node(self, place: Place) -> Step:
@@ -184,7 +185,7 @@ class Places(Struct, frozen=True, dict=True):
         )
 
     def entry(self, place: Place) -> Step:
-        """The step of a job of a matrix, which calls the agent of one entry, with the secrets that this one needs."""
+        """Return the step of a matrix job, which calls the agent of one entry with its secrets."""
         node = place.node
         env = {
             "RDC_CALL": lines_of(["entry", node.id]),
@@ -212,7 +213,7 @@ class Places(Struct, frozen=True, dict=True):
         return {**env, **masked(secrets)}
 
     def _entry_secrets(self, node: Node) -> dict[str, str]:
-        """The secrets of a parallel step, each empty in the jobs of the entries that it is not for."""
+        """Return the secrets of a parallel step. Each is empty in jobs of entries that don't need it."""
         found = masked(self.secrets.of(node))
         entries = [self.secrets.of_entry(node, index) for index in range(len(agent_types(node)))]
         for name in self.secrets.of(node):
@@ -223,32 +224,31 @@ class Places(Struct, frozen=True, dict=True):
         return found
 
     def _uncalled(self, node: Node) -> Iterator[str]:
-        """That an optional tool has no command, so that nothing is called."""
+        """Yield a comment on an optional tool without a command."""
         task = node.task
         is_called = self._options.mock or not isinstance(task, Tool) or task.connection in self._options.tools
         if isinstance(task, Tool) and task.optional and not is_called:
-            yield comment(f"The option `tools` has no command for {task.connection}: the run goes on without it.")
+            yield comment(f"The option `tools` has no command for {task.connection}, so this step does nothing.")
 
     def _routes(self, node: Node) -> Iterator[str]:
-        """Where the run goes from a node."""
         return transitions_from(node, self.jobs.routes.nodes)
 
     def _when(self, node: Node) -> Iterator[str]:
-        """What leads to a node, as a reader wants it."""
+        """Yield comments on what leads to a node."""
         found = self._reasons.get(node.id, [])
         for said in found[:_MOST_REASONS]:
             yield comment(f"if {said}")
         if found[_MOST_REASONS:]:
-            yield f"or in one of {len(found) - _MOST_REASONS} more cases"
+            yield f"or in {len(found) - _MOST_REASONS} more cases"
 
 
 def said_by_step(literal: Literal) -> str:
-    """A comparison of what a step of the same job says."""
+    """Return the expression that compares an output of a step in the same job."""
     return f"steps.{literal.step}.{literal.property} {literal.operator} '{literal.value}'"
 
 
 def reasons(nodes: Mapping[str, Node]) -> dict[str, list[str]]:
-    """What leads to each node, as people read it: `review: REJECT`, `issue_type == "bug"`."""
+    """Return what leads to each node, for people: `review: REJECT`, `issue_type == "bug"`."""
     found: dict[str, dict[str, None]] = {}
     for node in nodes.values():
         words: dict[str, list[str]] = {}
@@ -265,17 +265,17 @@ def reasons(nodes: Mapping[str, Node]) -> dict[str, list[str]]:
 
 
 def _words(edge: Edge) -> Iterator[str]:
-    """The outcomes that an edge asks for, as people read them."""
+    """Yield the outcomes that an edge needs, for people."""
     for test in edge.guard:
         if isinstance(test, OutcomeTest):
             yield test.word.upper() if test.word in {"pass", "fail"} else test.word
 
 
 def calls_something(node: Node) -> bool:
-    """Whether a node calls an agent or a tool."""
+    """Return whether a node calls an agent or a tool."""
     return isinstance(node.task, Agent | Tool | Parallel | Stage)
 
 
 def runs_something(node: Node) -> bool:
-    """Whether a node runs a command of the document."""
+    """Return whether a node runs a command of the document."""
     return isinstance(node.task, Shell)

@@ -1,4 +1,4 @@
-"""What all workflows have that call the program: how they call it, and the steps around those of the document."""
+"""The common parts of workflows that call the program: the call, and the steps around those of the document."""
 
 from __future__ import annotations
 
@@ -28,40 +28,38 @@ from compiler.ir.tasks import End, Shell, Verdict
 from runtime_shim.targets.github.shown import as_comments
 
 _SHOWN = {
-    OPEN: "Begins the run, and checks what it is given.",
-    "resume": "Begins the run, or takes over the one that waited, and checks what it is given.",
-    "next": "Takes over the run, and asks GitHub who has approved what.",
-    "check": "Asks GitHub whether that run is one of this workflow and branch.",
-    CLOSE: "Writes the summary of the job, and puts together what is uploaded below.",
+    OPEN: "Starts the run and checks its inputs.",
+    "resume": "Starts a new run or loads the waiting one, and checks its inputs.",
+    "next": "Loads the run and asks GitHub for the approvals.",
+    "check": "Checks that the waiting run is from this workflow and branch.",
+    CLOSE: "Writes the run summary and collects the files that are uploaded below.",
     "changes": "Compares the workspace with the commit of the run.",
 }
 
 CLOSED = "Close the run"
-"""The name of the last step that calls the program, which writes the run summary."""
+"""The name of the last step that calls the program. It writes the run summary."""
 
-ASKED_LATER = (
-    "The next part asks GitHub who has approved this, and fails where nobody has: the environment needs reviewers."
-)
+ASKED_LATER = "The next part checks the approval on GitHub and fails without one, so the environment needs reviewers."
 
-LOADS = "Runs the file of this path only if it has this SHA-256. {0} is the text of the step."
+LOADS = "Runs the file at this path only if it has this SHA-256. {0} is the text of the step."
 
 
 class CallsProgram(Written, frozen=True, dict=True):
-    """What workflows have in common whose steps call the program."""
+    """The common parts of workflows whose steps call the program."""
 
     @cached_property
     def calling(self) -> Calling:
-        """The program and what is beside it."""
+        """The program and its companion files."""
         return Calling(self.program, self.options)
 
     @property
     def companions(self) -> tuple[Companion, ...]:
-        """The program, its runtime, and the text that steps call around it."""
+        """The program, its runtime, and the script for other steps."""
         return self.calling.companions
 
     @property
     def loader(self) -> str:
-        """What runs the steps of all jobs that name no other shell."""
+        """The shell of all jobs that set no other."""
         return self.calling.loader
 
     @property
@@ -69,11 +67,11 @@ class CallsProgram(Written, frozen=True, dict=True):
         return LOADS
 
     def word(self, name: str) -> str:
-        """What conditions call a place."""
+        """Return the name of a place in conditions."""
         return self.calling.words[name]
 
     def _deciding(self, job: str, name: str, step: Step, *, condition: str, needs: tuple[str, ...]) -> Job:
-        """The job that people approve or reject; its one step says why they are asked."""
+        """Return the job that people approve or reject. Its only step shows the reason."""
         return Job(
             id=job,
             name=name,
@@ -86,56 +84,56 @@ class CallsProgram(Written, frozen=True, dict=True):
 
 
 def guide(calling: Calling, *, waits: bool) -> Iterator[str]:
-    """What a reader is told of all steps: the lines of the header."""
-    called = "the program that `Write the program` puts beside the run" if calling.is_inline else calling.place
-    checked = "" if calling.is_inline else " `rdc verify` checks that file as well."
+    """Yield the lines at the top of the file that explain all steps."""
+    called = "the program from the step `Write the program`" if calling.is_inline else calling.place
+    checked = "" if calling.is_inline else " `rdc verify` checks that file, too."
     yield (
-        f"Each step calls {called}, which has its own copy of the text below `run:` and runs that copy: it refuses a "
-        f"step whose text differs.{checked}"
+        f"Each step calls {called}, which has the same text as `run:` and runs its own copy. If you edit the text "
+        f"here, the step fails.{checked}"
     )
     if calling.program.contract:
-        yield "A run that fails ends red. Its summary says how to continue: no completed step runs again."
+        yield "A failed run is red. Its summary shows how to continue it. Completed steps don't run again."
     elif waits:
-        yield (
-            "STOP ends red, and so does a run that waits. Its summary says how to continue: no completed step runs "
-            "again."
-        )
+        yield "A run that stops or waits is red. Its summary shows how to continue it. Completed steps don't run again."
     if calling.program.limit:
-        yield f"A run stops where it would take more than {calling.program.limit} steps."
+        yield f"A run stops after {calling.program.limit} steps."
     if _goes_on_failing(calling.program):
-        yield "A step whose command fails stays green where the run goes on: its output `next` says with which step."
+        yield "A step with a failed command stays green if the run continues. Its output `next` names the next step."
 
 
 def _goes_on_failing(program: Program) -> bool:
-    """Whether the run may go on after a command has failed, elsewhere than after it has passed."""
+    """Return whether a run may continue after a failed command, at another step than after a passed one."""
     ends = {node.id for node in program.nodes if isinstance(node.task, End)}
     commands = [node for node in program.nodes if isinstance(node.task, Shell)]
     return any(_after(node, Verdict.FAIL) - _after(node, Verdict.PASS) - ends - {node.id} for node in commands)
 
 
 def _after(node: Node, outcome: Verdict) -> set[str]:
-    """Where a run may go after an outcome."""
+    """Return the nodes that a run may reach after an outcome."""
     return {edge.target for edge in node.edges if may_follow(edge, outcome)}
 
 
 def remark(text: str) -> str:
-    """What a step shows that runs nothing of its own: a comment."""
+    """Return the text of a step that runs nothing itself: a comment."""
     return as_comments([text]).rstrip("\n")
 
 
 def shown_call(call: str) -> str:
-    """What a step shows that calls nothing of the document."""
+    """Return the text of a step that runs nothing from the document."""
     return remark(_SHOWN[call])
 
 
 def reviewed_in(options: GithubOptions) -> dict[str, str]:
-    """The environment whose reviewers decide, where it is not the usual one."""
+    """Return the approval environment, unless it is the usual one."""
     name = options.approval_environment
     return {} if name == "approval" else {"RDC_ENVIRONMENT": name}
 
 
 def going_on(events: Mapping[str, Any]) -> dict[str, str]:
-    """How another run goes on. A pull request has a ref that cannot be run again, so its branch is named."""
+    """Return what another run needs to continue this one.
+
+    A pull request's ref cannot run again, so it is the branch.
+    """
     event = "github.event.pull_request.head"
     env: dict[str, str] = {"RDC_CALLED": "true"} if "workflow_call" in events else {}
     if OF_PULL_REQUESTS.isdisjoint(events):
@@ -149,27 +147,27 @@ def going_on(events: Mapping[str, Any]) -> dict[str, str]:
 
 
 def begun_by(options: GithubOptions) -> dict[str, str]:
-    """The events that may have begun a run which another one goes on with, where it is not only by hand."""
+    """Return the events that may have started a continued run, unless that is always by hand."""
     events = sorted({*options.triggers(), "workflow_dispatch"} - {"workflow_call"})
     return {"RDC_EVENTS": " ".join(events)} if len(events) > 1 else {}
 
 
 def checked_run(options: GithubOptions) -> Iterator[Step]:
-    """Asks GitHub about the run that is to go on, before anything of it is fetched, and fetches it."""
+    """Yield the steps that check the waiting run on GitHub and then download it."""
     env = {
         "RDC_CALL": CHECK,
         "RDC_RESUME": Expression("${{ inputs.resume }}"),
         **begun_by(options),
         "RDC_TOKEN": TOKEN,
     }
-    yield Step("Check the run that waited", CHECK, condition="inputs.resume", env=env, run=shown_call("check"))
+    yield Step("Check the waiting run", CHECK, condition="inputs.resume", env=env, run=shown_call("check"))
     yield artifacts.of_another_run()
 
 
 def opened_with(inputs: tuple[Input, ...], events: Mapping[str, Any], options: GithubOptions) -> dict[str, str]:
-    """The values of inputs that a run is given."""
+    """Return the values of inputs that a run is given."""
     is_given = not {"workflow_dispatch", "workflow_call"}.isdisjoint(events)
-    own = input_names(inputs)  # GitHub tells neither inputs nor variables apart by case
+    own = input_names(inputs)  # GitHub ignores case in the names of inputs and variables
     names = {
         item.name: item.name if own[item.name] == item.name and item.name.isidentifier() else str(number)
         for number, item in enumerate(inputs, 1)
@@ -181,7 +179,7 @@ def opened_with(inputs: tuple[Input, ...], events: Mapping[str, Any], options: G
 def told_missing(
     names: Collection[str], secrets: StepSecrets, environment: str, events: Mapping[str, Any]
 ) -> dict[str, str]:
-    """The names of those secrets that are not set; the step sees no value (I26)."""
+    """Return the names of missing secrets. The step sees no values (I26)."""
     if not names:
         return {}
     env: dict[str, str] = {"RDC_MISSING": missing(secrets.stored[name] for name in names)}
@@ -191,8 +189,12 @@ def told_missing(
 
 
 def said_on_page(env: Mapping[str, str], secrets: Mapping[str, str]) -> Step:
-    """Writes the run summary, and keeps what others go on with; nothing of the workspace runs any more."""
-    says = ("This step alone has all secrets, to hide them, and runs nothing of the workspace.",) if secrets else ()
+    """Return the step that writes the run summary and saves the run. It runs nothing from the workspace."""
+    says = (
+        ("This step has all secrets, to hide them in its output. It runs nothing from the workspace.",)
+        if secrets
+        else ()
+    )
     return Step(
         CLOSED,
         CLOSE,

@@ -1,4 +1,4 @@
-"""The jobs of a workflow that calls the program: one, or several where others decide in between."""
+"""The jobs of a workflow that calls the program: one, or several with approvals between them."""
 
 from __future__ import annotations
 
@@ -51,17 +51,17 @@ class CallingWorkflow(CallsProgram, frozen=True, dict=True):
 
     @cached_property
     def routes(self) -> Routes:
-        """Where a run may go."""
+        """The paths of a run."""
         return make_routes(optimise(self.program, jumps=False), asks=self.options.prompts == "environment")
 
     @cached_property
     def waits(self) -> bool:
-        """Whether somebody may have to answer a step."""
+        """Whether a person may have to answer a step."""
         return self.options.prompts == "answers" and any(map(self.routes.may_ask, self.routes.program.nodes))
 
     @cached_property
     def cut(self) -> Jobs:
-        """The places in jobs."""
+        """The places, divided into jobs."""
         return Jobs(
             self.routes,
             approvals=self.options.prompts == "environment",
@@ -72,12 +72,12 @@ class CallingWorkflow(CallsProgram, frozen=True, dict=True):
 
     @cached_property
     def ids(self) -> Mapping[str, str]:
-        """The ids of the steps of nodes."""
+        """The ids of nodes' steps."""
         return identifiers_of(self.routes.program, AROUND).nodes
 
     @cached_property
     def when(self) -> Conditions:
-        """When each job runs."""
+        """The condition of each job."""
         return Conditions(self.cut, self.ids, self.word, self.program.kind)
 
     @property
@@ -89,7 +89,7 @@ class CallingWorkflow(CallsProgram, frozen=True, dict=True):
     def _secrets(self) -> StepSecrets:
         return StepSecrets(self.routes.program, self.options)
 
-    # --- What surrounds the jobs --------------------------------------------------------------------------------------
+    # --- Around the jobs ----------------------------------------------------------------------------------------------
 
     @property
     def _events(self) -> Mapping[str, Any]:
@@ -106,7 +106,7 @@ class CallingWorkflow(CallsProgram, frozen=True, dict=True):
 
     @property
     def _concurrency(self) -> Concurrency:
-        """One run at a time for each issue: GitHub would cancel those of others that wait to begin."""
+        """One run at a time for each issue. Otherwise GitHub would cancel other issues' runs that wait to start."""
         usual = super()._concurrency
         talks = any(map(calls_something, self.routes.program.nodes))
         if not talks or not ABOUT_ISSUES & set(self.events):
@@ -118,7 +118,7 @@ class CallingWorkflow(CallsProgram, frozen=True, dict=True):
 
     @cached_property
     def jobs(self) -> Sequence[Job]:
-        """The parts, each with the jobs that decide behind it, and those that publish what the run leaves."""
+        """The parts, each with the jobs that decide after it, and the publishing jobs."""
         found: list[Job] = []
         for part in self.cut.parts:
             found.append(self._part(part))
@@ -134,7 +134,7 @@ class CallingWorkflow(CallsProgram, frozen=True, dict=True):
 
     @property
     def _proposes(self) -> bool:
-        """Whether what agents change in the workspace is published."""
+        """Whether the agents' changes in the workspace are published."""
         return proposes_changes(self.program, self.options)
 
     def _part(self, part: Part) -> Job:
@@ -159,15 +159,15 @@ class CallingWorkflow(CallsProgram, frozen=True, dict=True):
         )
 
     def environment_of(self, part: Part) -> str:
-        """The environment of the job of a part."""
+        """Return the environment of a part's job."""
         return part.environment or self.options.environment or ""
 
     def _environment_of_entries(self, place: Place) -> str:
-        """The environment of the jobs of the entries of a place."""
+        """Return the environment of the jobs for a place's entries."""
         return self.cut.environments.get(place.name) or self.options.environment or ""
 
     def _outputs(self, part: Part, *, is_last: bool) -> dict[str, str]:
-        """What other jobs are told."""
+        """Return the outputs of a part's job for other jobs."""
         closed = [] if is_last else ["next"]
         closed += ["artifact"] if self._publishes and part in self.cut.completing() else []
         opened = ["reviews"] if self._gates and part.level == 0 else []
@@ -195,7 +195,7 @@ class CallingWorkflow(CallsProgram, frozen=True, dict=True):
         yield from self.ends(part)
 
     def begins(self, part: Part) -> Iterator[Step]:
-        """The steps before those of the document."""
+        """Yield the steps before those of the document."""
         if self.options.checkout:
             yield self._checkout()
         if part.level == 0:
@@ -208,23 +208,21 @@ class CallingWorkflow(CallsProgram, frozen=True, dict=True):
         yield from self.installed(node for place in part.own for node in place.nodes)
 
     def ends(self, part: Part) -> Iterator[Step]:
-        """The steps after those of the document."""
+        """Yield the steps after those of the document."""
         if self._proposes and part in self.cut.completing():
-            says = ("Against the commit that was checked out; files that git ignores are left out.",)
-            yield Step(
-                "Collect what was changed", comments=says, env={"RDC_CALL": "changes"}, run=shown_call("changes")
-            )
+            says = ("Compares with the commit that was checked out, and leaves out files that git ignores.",)
+            yield Step("Collect the changes", comments=says, env={"RDC_CALL": "changes"}, run=shown_call("changes"))
         yield from self._closed(part)
 
     def _begun(self) -> Iterator[Step]:
-        """What comes before the run is opened in the first job."""
+        """Yield the steps before the first job opens the run."""
         if self.waits:
             yield from checked_run(self.options)
         yield from measured(self.program.inputs, self._events, self.options, waits=self.waits)
         yield from said(self.program.inputs, self._events, self.options, waits=self.waits)
 
     def _taken(self, part: Part) -> Iterator[Step]:
-        """What the last of the earlier jobs has handed on, and what agents that are jobs of their own have kept."""
+        """Yield the steps that load the run from an earlier job, and the answers of agents in separate jobs."""
         yield artifacts.of_earlier([self.when.id_of(each) for each in self.when.handing(part)])
         before = self.cut.before(part)
         for place in before.matrices if before else ():
@@ -233,7 +231,7 @@ class CallingWorkflow(CallsProgram, frozen=True, dict=True):
             )
 
     def _opened(self, part: Part) -> Step:
-        """Begins the run, or takes it over; what has decided about it is checked before anything of it runs."""
+        """Return the step that starts or loads the run. It checks approvals before anything in the run is executed."""
         env: dict[str, str] = {"RDC_CALL": OPEN}
         before = self.cut.before(part)
         if before is None:
@@ -251,12 +249,12 @@ class CallingWorkflow(CallsProgram, frozen=True, dict=True):
         if self._gates or (self.waits and before is None):
             env["RDC_TOKEN"] = TOKEN
         budget = [f"--agent-calls={self.options.agent_calls}"] if self.options.agent_calls and before is None else []
-        name = "Open the run" if before is None else "Go on with the run"
+        name = "Open the run" if before is None else "Continue the run"
         says = "next" if before is not None else "resume" if self.waits else OPEN
         return Step(name, OPEN, env={**env, **option_lines(budget)}, run=shown_call(says))
 
     def _decisions(self, before: Part) -> dict[str, str]:
-        """What the first job has counted before any step ran, and the gates that were asked since."""
+        """Return the number of reviews before the first step, and the gates that were asked since."""
         if not self._gates:
             return {}
         env: dict[str, str] = {
@@ -265,15 +263,14 @@ class CallingWorkflow(CallsProgram, frozen=True, dict=True):
         return env | ({"RDC_ASKED": lines_of(place.name for place in before.questions)} if before.questions else {})
 
     def _given(self) -> dict[str, str]:
-        """What a run is begun with: answers and inputs."""
+        """Return the replies and inputs that a run starts with."""
         asked = {"RDC_ANSWERS": Expression("${{ inputs.answers }}"), "RDC_RESUME": Expression("${{ inputs.resume }}")}
         return (asked if self.waits else {}) | opened_with(self.program.inputs, self._events, self.options)
 
     def _looked_for(self, part: Part) -> dict[str, str]:
-        """The names of secrets that are missing (I26): the first job looks for all that it can see.
+        """Return the names of missing secrets (I26). The first job checks all secrets that it can see.
 
-        A secret that only jobs in another environment use may belong to that environment, so each of these looks for
-        its own.
+        A secret that is used only in another environment may belong to it, so the jobs there check it.
         """
         first, here = self.environment_of(self.cut.parts[0]), self.environment_of(part)
         used = [(self.environment_of(each), self._secrets_in(each)) for each in self.cut.parts]
@@ -291,7 +288,7 @@ class CallingWorkflow(CallsProgram, frozen=True, dict=True):
         return self._secrets.of(*(node for place in part.own for node in place.nodes))
 
     def installed(self, nodes: Iterable[Node]) -> Iterator[Step]:
-        """The steps that install what some nodes call."""
+        """Yield the steps that install what some nodes call."""
         callers = (caller for node in nodes for caller in callers_of(node, self.options))
         steps = (step for caller in callers if isinstance(caller, Called) for step in caller.setup)
         found: list[SetupStep] = []
@@ -303,7 +300,7 @@ class CallingWorkflow(CallsProgram, frozen=True, dict=True):
     # --- The end of a job ---------------------------------------------------------------------------------------------
 
     def _closed(self, part: Part) -> Iterator[Step]:
-        """Writes the run summary, and keeps what others go on with; nothing of the workspace runs any more."""
+        """Yield the steps that write the run summary and save the run. They run nothing from the workspace."""
         onward = [self.word(name) for name in self.cut.onward(part)]
         leaves = self.program.artifact is not None or self._proposes
         before = self.cut.before(part)
@@ -323,16 +320,16 @@ class CallingWorkflow(CallsProgram, frozen=True, dict=True):
         if keeps:
             yield artifacts.transcript("" if not self.cut.is_cut else f"-{self.when.id_of(part)}", self.options)
         if leaves and part in self.cut.completing():
-            says = "Its name is that of the document, and ends as its type says."
+            says = "The file has the document's name, with the extension of its type."
             if self._proposes:
-                says = "For the job that asks for it to be taken over: nothing in it holds a secret."
-            name = "Keep what was changed" if self._proposes else "Keep the last output"
+                says = "For the job that opens the pull request. That job has no secrets."
+            name = "Save the changes" if self._proposes else "Save the last output"
             yield artifacts.last_output(name, says, self.options)
 
     # --- Jobs that decide ---------------------------------------------------------------------------------------------
 
     def _approval(self, part: Part, place: Place, number: int) -> Job:
-        """The job that people approve or reject: the next part asks GitHub what they have decided."""
+        """Return the job that people approve or reject. The next part reads their decision from GitHub."""
         node, gates = place.node, self.when.gates(place)
         reason = str(node.task.reason) if isinstance(node.task, Gate) else ""
         prompt = str(node.task.prompt) if isinstance(node.task, Ask) else reason
@@ -347,7 +344,7 @@ class CallingWorkflow(CallsProgram, frozen=True, dict=True):
         )
 
     def _matrix(self, part: Part, place: Place) -> Job:
-        """The job that is a matrix of the entries of a parallel step, each with an artifact of its own."""
+        """Return the matrix job for a parallel step's entries. Each entry has a separate artifact."""
         job, node = self.when.entries(place), place.node
         environment = self._environment_of_entries(place)
         step = self._places(part).entry(place)
@@ -359,7 +356,7 @@ class CallingWorkflow(CallsProgram, frozen=True, dict=True):
             *([self._checkout()] if self.options.checkout else ()),
             artifacts.of_earlier([self.when.id_of(part)]),
             artifacts.entry_again(job),
-            Step("Take over the run", OPEN, env=env, run=shown_call("next")),
+            Step("Load the run", OPEN, env=env, run=shown_call("next")),
             *self._set_up(),
             *self.installed([node]),
             step,

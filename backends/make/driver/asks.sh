@@ -1,4 +1,4 @@
-# --- Questions: answered at the terminal, from a file, or by `make answer` ---
+# --- Questions: replies come from the terminal, from a file, or from `make answer` ---
 ask() {
   shown_text; [ -z "$rdc_value" ] || say "$rdc_value"
   replies; if from_file || from_terminal; then return; fi
@@ -10,7 +10,7 @@ ask() {
   end 75 "WAITING $rdc_id"
 }
 replies() { case $rdc_kind in yes_no) rdc_good=yes rdc_bad=no ;; *) rdc_good=pass rdc_bad=fail ;; esac; }
-read_reply() { # sets rdc_outcome to what $1 means
+read_reply() { # sets rdc_outcome for the reply $1
   rdc_outcome=pass
   case $1 in [Pp][Aa][Ss][Ss] | [Yy][Ee][Ss]) ;; [Ff][Aa][Ii][Ll] | [Nn][Oo]) rdc_outcome=fail ;; *) return 1 ;; esac
 }
@@ -23,12 +23,12 @@ from_terminal() {
   done
   ended 0
 }
-read_answers() { # lines `STEP REPLY` and `REPLY`, or `STEP<<WORD`, the reply and `WORD`, before anything runs
+read_answers() { # before the first step: lines `STEP REPLY` and `REPLY`, or `STEP<<WORD`, the reply and `WORD`
   rdc_answers='' rdc_used=' ' rdc_sum=none
   [ -n "$rdc_ANSWERS" ] || return 0
-  [ -f "$rdc_ANSWERS" ] && [ -r "$rdc_ANSWERS" ] || fail "the answers cannot be read: $rdc_ANSWERS"
+  [ -f "$rdc_ANSWERS" ] && [ -r "$rdc_ANSWERS" ] || fail "cannot read the answers: $rdc_ANSWERS"
   rdc_sum=$(cksum < "$rdc_ANSWERS" | tr ' ' -)
-  [ -n "$rdc_sum" ] || fail "the answers cannot be read: $rdc_ANSWERS; is cksum on PATH?"
+  [ -n "$rdc_sum" ] || fail "cannot read the answers: $rdc_ANSWERS; is cksum on PATH?"
   rdc_answers=$({
     for rdc_word in $rdc_order; do take "$rdc_word"; case $rdc_kind in *_*) printf '%s\n' "$rdc_id" ;; esac; done
     echo; cat < "$rdc_ANSWERS"; } | awk '
@@ -47,10 +47,10 @@ read_answers() { # lines `STEP REPLY` and `REPLY`, or `STEP<<WORD`, the reply an
       sub(/<<.*/, "", step); sub(/^.*<</, ""); last = $0; first = at; text = ""; next
     }
     { sub(/[ \t]*[^ \t]+$/, "", step); give(at, $NF, step) }
-    END { if (last != "" && !is_wrong) wrong(first ": the last line of this answer is missing") }
-  ') || fail "this is no answer of a step that asks: line ${rdc_answers##*"$rdc_eol"}"
+    END { if (last != "" && !is_wrong) wrong(first ": the last line of this reply is missing") }
+  ') || fail "$rdc_ANSWERS has an invalid reply: line ${rdc_answers##*"$rdc_eol"}"
 }
-from_file() { # takes the next answer, each once, and one for the step itself before one for any
+from_file() { # takes the next unused reply, preferably one for this step
   rdc_found=''
   while [ -n "$rdc_answers" ] && read -r rdc_line rdc_word rdc_step; do
     case $rdc_used in *" $rdc_line "*) continue ;; esac

@@ -41,7 +41,7 @@ has_ended() { case $rdc_records in *"$rdc_eol"over\ [01]\ [CS]*) ;; *) return 1 
 is_own() { case $rdc_records in "run $rdc_program "*) ;; *) return 1 ;; esac; }
 # Takes the run to where its records say that it is. Each record has to fit the program.
 replay() {
-  is_own || fail "this run was started with a different version of the Makefile; ${rdc_again}clean archives it"
+  is_own || fail "this run was started with another version of the Makefile; ${rdc_again}clean archives it"
   rdc_line=0; set -f # a record is words
   while read -r rdc_record; do
     rdc_line=$((rdc_line + 1)); repeat $rdc_record || damaged "$rdc_line"

@@ -27,11 +27,11 @@ load() {
     }
     { text = text (lines++ ? "\n" : "") $0 }
     END { print "rdc_order=\047" order "\047" }' < "$rdc_file"; } 2> /dev/null) ||
-    fail "$rdc_file cannot be read: is there a space in its name, and is awk on PATH?"
+    fail "cannot read $rdc_file; is there a space in its name, and is awk on PATH?"
   eval "$rdc_text"
   rdc_text='' rdc_entry=${rdc_order# } rdc_entry=${rdc_entry%% *}
 }
-# What the blocks of steps, and RDC_COUNTERS, are made of
+# The words in the blocks of steps, and in RDC_COUNTERS
 set_to() { eval "rdc_n_$1=\$2"; }
 scope() { rdc_word=$1; shift; eval "rdc_scope_$rdc_word=\$*"; }
 node() { rdc_name=$1 rdc_kind=$2 rdc_title=$3 rdc_id=${4-$1} rdc_attempts='' rdc_variables='' rdc_marks=''; }
@@ -61,8 +61,8 @@ finish() { rdc_over=COMPLETE rdc_code=0 rdc_message=${1-}; }
 COMPLETE() { as "${2-COMPLETE}"; finish "$@"; }
 stop() { rdc_over=STOP rdc_code=1 rdc_message=${1-}; }
 STOP() { as "${2-STOP}"; stop "$@"; }
-follow() { rdc_way='' rdc_passed=''; "rdc_step_$rdc_key" turn; arrive; } # goes on after an outcome
-arrive() { # comes to the next step, past choices and the results of nested runbooks
+follow() { rdc_way='' rdc_passed=''; "rdc_step_$rdc_key" turn; arrive; } # continues after an outcome
+arrive() { # goes to the next step, past choices and the results of nested runbooks
   while [ -z "$rdc_over" ]; do
     take "$rdc_next"
     case $rdc_kind in choice | result) ;; *) rdc_attempt=$rdc_nth; break ;; esac

@@ -1,4 +1,4 @@
-# --- A run: one step after the other ---
+# --- A run: one step after another ---
 walk() {
   while [ -z "$rdc_over" ]; do record "begin $rdc_name $rdc_attempt"; perform; done
   [ -n "$rdc_closed" ] || record "over $rdc_code $rdc_over"
@@ -6,11 +6,11 @@ walk() {
 }
 perform() { announce; case $rdc_kind in bash | sh) run_command ;; *) ask ;; esac; }
 announce() { now; rdc_since=$rdc_now; called; say "$rdc_called${1-}"; }
-called() { # sets rdc_called to the step as people read it
+called() { # sets rdc_called to the step's name for people
   filled "$rdc_title"; rdc_label=$rdc_value rdc_called=$rdc_id${rdc_value:+ $rdc_value}
   [ "$rdc_attempt" -eq 1 ] || rdc_called="$rdc_called, attempt $rdc_attempt"
 }
-ended() { # records the outcome before anything else; $1 is the exit code, $2 who says so
+ended() { # records the outcome first; $1 is the exit code, $2 its source
   now; rdc_time=$((rdc_now > rdc_since ? rdc_now - rdc_since : 0)) # a clock may go back
   in_words; rdc_ended="step $rdc_id ended with $rdc_went"
   record "end $rdc_name $rdc_outcome $1 $rdc_time${2:+ $2}"

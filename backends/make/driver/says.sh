@@ -17,8 +17,8 @@ replaced() { # sets rdc_value to the text $1 with $3 instead of each $2
   rdc_value=$rdc_value$rdc_rest
 }
 quoted() { replaced "$1" "'" "'\\''"; case $1 in '' | *[!A-Za-z0-9_./-]*) rdc_value="'$rdc_value'" ;; esac; }
-shown() { printf %s "$1" | tr -c ' -~' '?'; } # without what a terminal would obey
-# Variables begin with `rdc_`, so commands see none instead of their own.
+shown() { printf %s "$1" | tr -c ' -~' '?'; } # without control characters
+# Variables start with `rdc_`, so they hide no variables of commands.
 rdc_verb=$1 rdc_state=$2 rdc_program=$3 rdc_prefix=${4-} rdc_file=$RDC_FILE rdc_journal=$2/journal
 rdc_ANSWERS='' rdc_ASSUME='' rdc_REPLY='' rdc_RERUN='' rdc_STEP='' rdc_count=0 rdc_over='' rdc_begun='' rdc_closed=''
 rdc_id='' rdc_outcome='' rdc_child='' rdc_ended='' rdc_assume='' rdc_again=make rdc_eol=$(printf '\n.')
@@ -29,10 +29,10 @@ rdc_start="$rdc_again${rdc_prefix:+ ${rdc_prefix}run}" rdc_again="$rdc_again $rd
 for rdc_word in $RDC_GIVEN; do
   case $rdc_word in
     ANSWERS | ASSUME | REPLY | RERUN | STEP) eval "rdc_$rdc_word=\$$rdc_word"; unset "$rdc_word" ;;
-    *) fail "this Makefile does not take $rdc_word: leave it out, or set it in the environment of make" ;;
+    *) fail "this Makefile does not take $rdc_word; leave it out, or set it in make's environment" ;;
   esac
 done
 rdc_locale=${LC_ALL-} rdc_unset='-u LC_ALL'; [ -z "${LC_ALL+set}" ] || rdc_unset=''
-export LC_ALL=C # for this script alone
+export LC_ALL=C # only for this script
 unset RDC_DRIVER RDC_FILE RDC_FOLDER RDC_TOP RDC_GIVEN RDC_STEP_INSTANCE RDC_SUBSTEP_INSTANCE
 unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES MAKE_TERMOUT MAKE_TERMERR

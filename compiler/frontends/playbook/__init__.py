@@ -1,4 +1,4 @@
-"""Playbooks: docs/formats/playbook.md. This says what the format is; `frontend.py` is what reads it."""
+"""Describe the playbook format; `frontend.py` reads it (docs/formats/playbook.md)."""
 
 from compiler.frontends.call_steps import STEPS
 from compiler.frontends.format import Format

@@ -1,4 +1,4 @@
-"""Branches: a node that looks at texts and goes to the first branch whose condition holds (P14)."""
+"""Lower branches: a node tests strings and goes to the first branch whose condition holds (P14)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from compiler.ir.texts import text
 
 
 def route(step: Arranged, after: str, scene: Scene) -> Node:
-    """The node that chooses among the branches of a step; where none is for it, the run goes on behind the step."""
+    """Return the node that chooses a step's branch; if no condition holds, the run continues after the step."""
     edges = tuple(_edges(step, after, scene))
     title = text(step.node.title)
     return Node(step.route, title, scene.at(step.node.step.span), Branch(), edges, step.node.group)
@@ -33,7 +33,7 @@ def _edges(step: Arranged, after: str, scene: Scene) -> Iterator[Edge]:
 
 
 def marker(place: int, branch: Marker) -> str:
-    """The marker of a branch as its author wrote it, without its fence."""
+    """Return a branch's marker as written, without its fence."""
     condition = branch.condition
     if condition is None:
         return "else"

@@ -1,4 +1,4 @@
-"""From the parse tree of the lines to the syntax tree; what a document loses on the way is reported (P3 to P15)."""
+"""Build the syntax tree from the line tree, and report what is left out (P3 to P15)."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from compiler.grammar import Node
 from compiler.source import Source, Span
 
 LARGEST_NUMBER = 9
-"""In digits: a longer number of a step is an error."""
+"""The most digits of a step number; longer numbers are errors."""
 
 READERS = {"OUTPUT": read_output, "ELICIT": read_elicit, "PROMPT": read_prompt, "TOOL": read_tool}
 
 
 class _Content(Struct, frozen=True):
-    """A text with the numbers of its lines."""
+    """Text with its line numbers."""
 
     text: str
     lines: tuple[int, ...]
 
 
 class Builder:
-    """Makes the syntax tree of one document, and keeps what is to be said about it."""
+    """Build the syntax tree of one document and collect its diagnostics."""
 
     def __init__(self, source: Source) -> None:
         self.source = source
@@ -39,7 +39,7 @@ class Builder:
         self._inputs: dict[str, Input] = {}
 
     def playbook(self, tree: Node) -> Playbook:
-        """The whole document. Without a title or steps it is not one that can be run."""
+        """Return the playbook, which may lack a title or steps."""
         title, description = self._title(tree)
         steps: list[Step] = []
         system = _Content("", ())
@@ -73,7 +73,7 @@ class Builder:
         return title, self._content(text)
 
     def _content(self, lines: Sequence[Line]) -> _Content:
-        """The text of these lines, spaces at the ends of lines and blank lines at both ends taken off (P9)."""
+        """Return the text of these lines, without trailing spaces or blank lines at both ends (P9)."""
         shown = [number for number in texts(lines) if number not in self.source.ignoring_lines]
         numbers = joining_empty_lines(self.source, shown)
         written = [self.source.lines[number - 1].rstrip() for number in numbers]
@@ -105,12 +105,12 @@ class Builder:
                 self.diagnostics.append(messages.declared_twice(self.source, first, declared))
 
     def _artifact(self, tree: Node) -> Artifact | None:
-        """The first type of the section; that of a later section wins."""
+        """Return the first type in a section; a later section wins."""
         line = next((line for line in lines_of(tree) if line.kind == "TYPE"), None)
         if line is None:
             return None
         if self._types:
-            self.diagnostics.append(messages.overridden(self.source, self._types[-1], line, "the type of the artifact"))
+            self.diagnostics.append(messages.overridden(self.source, self._types[-1], line, "the artifact's type"))
         self._types.append(line)
         written = line.get("type")
         return Artifact(written if "{{" in written else written.lower(), line.within("type"))
@@ -118,7 +118,7 @@ class Builder:
     # --- Steps -------------------------------------------------------------------------------------------------------
 
     def _step(self, tree: Node) -> Step:
-        """A step: its own lines are those around its branches, which are put together (P14)."""
+        """Return a step; its own lines are the lines around its branches, joined (P14)."""
         heading, *own = lines_of(tree)
         number = self._number(heading)
         blocks = [part for part in tree.children if isinstance(part, Node)]
@@ -158,7 +158,7 @@ class Builder:
         return Step(parent, label, heading.get("title"), span=heading.span, **self._own(own))
 
     def _own(self, lines: Sequence[Line]) -> dict[str, Any]:
-        """What a step has of its own: its content, and of each kind of directive the last."""
+        """Return a step's own content, and the last directive of each kind."""
         content = self._content(lines)
         found: dict[str, Any] = {"content": content.text, "lines": content.lines}
         found["content_line"] = content.lines[0] if content.lines else 0
@@ -171,7 +171,7 @@ class Builder:
                 self.diagnostics.append(messages.unknown_question(self.source, line))
                 continue
             if line.kind in before:
-                name = f"an @{line.kind.lower()} of this step"
+                name = f"an @{line.kind.lower()}"
                 self.diagnostics.append(messages.overridden(self.source, before[line.kind], line, name))
             before[line.kind] = line
             found[line.kind.lower()] = read
@@ -179,7 +179,7 @@ class Builder:
 
 
 def lines_of(tree: Node) -> list[Line]:
-    """The lines of a rule itself, without those of the rules in it."""
+    """Return a rule's own lines, without the lines of its inner rules."""
     return [part for part in tree.children if isinstance(part, Line)]
 
 

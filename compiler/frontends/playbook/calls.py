@@ -1,4 +1,4 @@
-"""The nodes of one step: its tool, or its question, its prompt reference and its agent, in this order (P17)."""
+"""Build the nodes of a step: its tool, or its question, prompt reference and agent in this order (P17)."""
 
 from __future__ import annotations
 
@@ -19,38 +19,38 @@ from compiler.source import Span
 
 COMPLETE, STOP = "COMPLETE", "STOP"
 LAST_OUTPUT = "last output"
-"""The slot of the latest output, which the artifact is made of (P22)."""
+"""The slot of the latest output, which becomes the artifact (P22)."""
 
 
 class Scene(Struct, frozen=True):
-    """What all steps of a playbook see: its path, and the names that texts can have."""
+    """The playbook's path and the names that its text can refer to."""
 
     path: str
     names: Collection[str]
 
     def at(self, span: Span) -> Origin:
-        """A place in the document."""
+        """Return a place in the document."""
         return Origin(self.path, span)
 
     def text(self, written: str) -> Text:
-        """A text with its placeholders (P9)."""
+        """Return text with its placeholders resolved (P9)."""
         return with_references(written, self.names)
 
 
 def entry_of(node: StepNode) -> str:
-    """The node that a step begins with."""
+    """Return the node that a step starts with."""
     if node.asks and node.calls_agent:
         return f"{node.id}/elicit"
     return node.id if node.asks else _after_question(node)
 
 
 def _after_question(node: StepNode) -> str:
-    """The node where its prompt is got, or looked at, if it has one; else its agent."""
+    """Return the node that gets or checks the step's prompt, or the agent's node."""
     return f"{node.id}/prompt" if node.gets_prompt or node.prompt_variable else node.id
 
 
 def nodes_of(node: StepNode, context: str, after: str, scene: Scene) -> Iterator[Node]:
-    """The nodes of a step, the last of which leads to the node `after`; its prompt stands below a context."""
+    """Yield a step's nodes, the last of which leads to `after`; `context` goes above its prompt."""
     step = node.step
     if step.tool is not None:
         arguments = arguments_with_references(step.tool.arguments or "{}", scene.names)
@@ -77,7 +77,7 @@ def _node(
 
 
 def _answered(after: str, kept: Sequence[Effect]) -> tuple[Edge, ...]:
-    """On with the answer, or to the end where there is none (P18)."""
+    """Return edges that continue with the answer, or stop if there is none (P18)."""
     return (
         Edge((OutcomeTest(Verdict.PASS.value),), tuple(kept), after),
         Edge((OutcomeTest(Verdict.FAIL.value),), (), STOP),
@@ -85,7 +85,7 @@ def _answered(after: str, kept: Sequence[Effect]) -> tuple[Edge, ...]:
 
 
 def _kept(node: StepNode) -> list[Effect]:
-    """Where the output of a step is kept: whole, under its name, and as the latest one (P10)."""
+    """Return the effects that keep a step's output: whole, under its name, and as the latest one (P10)."""
     output = node.output
     named = [Keep(output.name, extract=output.extract or None)] if output else []
     return [Keep(node.slot), *named, Keep(LAST_OUTPUT)]
@@ -95,7 +95,7 @@ def _kept(node: StepNode) -> list[Effect]:
 
 
 def _elicit(node: StepNode, elicit: Elicit, after: str, scene: Scene) -> Iterator[Node]:
-    """The question of a step; its reply is the output, unless the step calls its agent too (P11)."""
+    """Yield the question of a step; the reply is the output unless the step also calls an agent (P11)."""
     options = tuple(dict.fromkeys(filter(None, elicit.options)))
     is_select = elicit.kind == "select" and bool(options)
     task = Ask(
@@ -116,7 +116,7 @@ def _elicit(node: StepNode, elicit: Elicit, after: str, scene: Scene) -> Iterato
 
 
 def _prompt(node: StepNode, prompt: PromptRef, after: str, scene: Scene) -> Node:
-    """Getting a prompt by a command, which may not be there: the step then goes on with its own text (P12)."""
+    """Return the node that gets a prompt with a command; without one, the step continues with its own text (P12)."""
     arguments = text(json.dumps({"id": prompt.id}, ensure_ascii=False))
     without = node.id if node.step.content else after
     edges = (
@@ -128,7 +128,7 @@ def _prompt(node: StepNode, prompt: PromptRef, after: str, scene: Scene) -> Node
 
 
 def _given(node: StepNode, prompt: PromptRef, scene: Scene) -> Iterator[Node]:
-    """A variable that is the prompt; without a value it fails the step (P12)."""
+    """Yield the nodes for a prompt from a variable; an empty variable stops the run (P12)."""
     name, missing = node.prompt_variable, f"{node.id}/prompt/missing"
     edges = (Edge((SlotTest(name, "==", ""),), (), missing), Edge((), (), node.id))
     yield _node(node, f"{node.id}/prompt", Branch(), edges, scene, prompt.span)

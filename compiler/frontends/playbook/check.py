@@ -1,4 +1,4 @@
-"""The rules over a playbook: what stops it, and what was probably meant otherwise (P1 to P15)."""
+"""Check a playbook for errors and for text that was probably meant differently (P1 to P15)."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from compiler.source import Source, Span
 from runtime_shim.data.fitting import unfit
 
 LARGEST_PLAYBOOK = 200_000
-"""In bytes (P1)."""
+"""The largest size of a playbook, in bytes (P1)."""
 
 MOST_REPEATED = 100_000
-"""Where a field is extracted under a name again, all outputs since the last time are said once more."""
+"""The limit for repeated outputs: extracting a field under the same name again repeats all outputs in between."""
 
 ARTIFACTS = ("markdown", "json", "mermaid", "chartjs", "html_css", "javascript", "typescript")
 SCHEMES = ("file", "library", "mcp", "variable")
@@ -33,18 +33,18 @@ _PLACEHOLDER = Regex(r"\{\{[^{}]*\}\}")
 
 
 def check_size(source: Source) -> Iterator[Diagnostic]:
-    """What is wrong before anything is read (P1)."""
+    """Report problems with the file's size (P1)."""
     if not source.text.strip():
         remedy = "write a title `# Title` and a step `## STEP 1: Title`"
         yield Diagnostic("RD701", source.path, None, "the playbook is empty", remedy)
     elif (size := len(source.data)) > LARGEST_PLAYBOOK:
-        problem = f"the playbook has {size:,} bytes, and may have {LARGEST_PLAYBOOK:,}"
-        remedy = "put long texts into files, and name them with @prompt(file:…)"
+        problem = f"the playbook has {size:,} bytes; the limit is {LARGEST_PLAYBOOK:,}"
+        remedy = "move long text into files and include it with @prompt(file:…)"
         yield Diagnostic("RD702", source.path, None, problem, remedy)
 
 
 def check(source: Source, parsed: Parsed) -> Iterator[Diagnostic]:
-    """Everything that the rules say of a document."""
+    """Yield all diagnostics of a document."""
     playbook = parsed.playbook
     if not playbook.title:
         yield _no_title(source, parsed)
@@ -66,19 +66,19 @@ def _no_title(source: Source, parsed: Parsed) -> Diagnostic:
     late = next((number for number, line in enumerate(source.lines, 1) if title.fullmatch(line)), None)
     first = next((line.number for line in parsed.scanned.lines if line.kind != "TEXT"), 1)
     if late and late > first:
-        problem = f"the title in line {late} stands below the first section"
+        problem = f"the title in line {late} comes after the first section"
         return Diagnostic("RD703", source.path, source.line_span(late), problem, "move it to the top of the document")
     problem = "the playbook has no title"
-    return Diagnostic("RD703", source.path, source.line_span(1), problem, "begin the document with a line `# Title`")
+    return Diagnostic("RD703", source.path, source.line_span(1), problem, "start the document with `# Title`")
 
 
 def _no_steps(source: Source) -> Diagnostic:
-    remedy = "add a step with a heading of this form: `## STEP 1: Title`"
+    remedy = "add a step: `## STEP 1: Title`"
     return Diagnostic("RD704", source.path, source.line_span(1), "the playbook has no steps", remedy)
 
 
 def check_count(source: Source, playbook: Playbook) -> Iterator[Diagnostic]:
-    """What keeps a playbook that is right in itself from being lowered (P16)."""
+    """Report fields that are extracted under the same name too often to lower the playbook (P16)."""
     last: dict[str, int] = {}
     repeated = 0
     for place, step in enumerate(every_step(playbook)):
@@ -88,55 +88,56 @@ def check_count(source: Source, playbook: Playbook) -> Iterator[Diagnostic]:
         repeated += place - last.get(output.name, place)
         last[output.name] = place
         if repeated > MOST_REPEATED:
-            problem = f"too many fields are kept under a name such as `{output.name}` again, too many steps later"
-            remedy = "keep each field under a name of its own, or divide the playbook"
+            problem = f"too many fields are extracted under a repeated name, such as `{output.name}`"
+            remedy = "give each field a separate name, or split the playbook"
             yield Diagnostic("RD729", source.path, output.span, problem, remedy)
             return
 
 
 def _sequence(source: Source, steps: tuple[Step, ...]) -> Iterator[Diagnostic]:
-    """Numbers that do not follow the one before (P4)."""
+    """Warn about step numbers that are out of sequence (P4)."""
     before = (0, *(step.number for step in steps))
     for expected, step in zip((number + 1 for number in before), steps, strict=False):
         if step.number != expected:
-            problem = f"this is step {step.number}, and the next number is {expected}"
-            yield Diagnostic("RD709", source.path, step.span, problem, "number the steps 1, 2, 3; `rdc fmt` does it")
+            problem = f"expected step {expected}, found step {step.number}"
+            remedy = "number the steps 1, 2, 3 … in document order; `rdc fmt` does this for you"
+            yield Diagnostic("RD709", source.path, step.span, problem, remedy)
 
 
 def _input(source: Source, declared: Input) -> Iterator[Diagnostic]:
-    """An input with a misspelled type, a default that does not fit it, or options that are not usable (P8)."""
+    """Report an input's unknown type, invalid default or unusable options (P8)."""
     if declared.written.lower() not in TYPES:
         yield _unknown_type(source, declared)
     if declared.default is not None and (reason := unfit(declared.default, declared.type)):
-        problem = f"the default of `{declared.name}` is not a {declared.type}: {reason}; the input is read as a string"
-        remedy = "correct the default, or write the type string"
+        problem = f"the default of `{declared.name}` is not valid: {reason}; the input is read as a string"
+        remedy = "fix the default, or change the type to `string`"
         yield Diagnostic("RD725", source.path, declared.span, problem, remedy)
     if declared.type != "enum":
         return
-    example = f"write the options after the type: `({declared.written}: one, another)`"
+    example = f"add options after the type: `({declared.written}: one, another)`"
     if not declared.options:
-        problem = f"`{declared.name}` has no options to choose from, so it takes any string"
+        problem = f"`{declared.name}` has no options, so it accepts any string"
         yield Diagnostic("RD728", source.path, declared.span, problem, example)
     twice = [option for option, again in pairwise(sorted(declared.options)) if option == again]
     if twice:
-        problem = f"`{declared.name}` has the option `{twice[0]}` twice"
+        problem = f"duplicate option `{twice[0]}` of `{declared.name}`"
         yield Diagnostic("RD728", source.path, declared.span, problem, "remove one of the two")
 
 
 def _unknown_type(source: Source, declared: Input) -> Diagnostic:
-    """A type that rdc does not know: an error where a known one is nearly meant, else any string is fine."""
+    """Report an unknown type: an error if it is close to a known one, otherwise a warning."""
     known = "the types are string, text, number, boolean and enum"
     if meant := get_close_matches(declared.written.lower(), TYPES, 1, 0.8):
-        problem = f"`{declared.written}` is not a type, so `{declared.name}` would take any string"
+        problem = f"there is no type `{declared.written}`; did you mean `{meant[0]}`?"
         fix = _retyped(source, declared, meant[0])
         return Diagnostic("RD732", source.path, declared.span, problem, f"write `{meant[0]}`; {known}", fix=fix)
-    problem = f"`{declared.written}` is not a type, so `{declared.name}` takes any string"
+    problem = f"there is no type `{declared.written}`, so `{declared.name}` accepts any string"
     fix = _retyped(source, declared, "string")
     return Diagnostic("RD733", source.path, declared.span, problem, f"write `string`; {known}", fix=fix)
 
 
 def _retyped(source: Source, declared: Input, meant: str) -> Fix | None:
-    """The fix that gives an input a type: one letter is wrong, or the type is read as this one anyway."""
+    """Return the fix that changes an input's type; it is safe, because the type is misspelled or already read so."""
     span = declared.span
     column = source.lines[span.line - 1].find(f"({declared.written}", span.column - 1) + 2
     place = Span(span.line, column, span.line, column + len(declared.written))
@@ -145,8 +146,8 @@ def _retyped(source: Source, declared: Input, meant: str) -> Fix | None:
 
 def _artifact(source: Source, artifact: Artifact) -> Iterator[Diagnostic]:
     if artifact.type not in ARTIFACTS and not _VARIABLE.fullmatch(artifact.type):
-        problem = f"`{artifact.type}` is not a type of an artifact{close(artifact.type, ARTIFACTS)}"
-        remedy = f"the types are {', '.join(ARTIFACTS)}, or a variable such as {{{{format}}}}"
+        problem = f"there is no artifact type `{artifact.type}`{close(artifact.type, ARTIFACTS)}"
+        remedy = f"use one of {', '.join(ARTIFACTS)}, or a variable such as {{{{format}}}}"
         fix = Fix.respelling(artifact.span, artifact.type, near(artifact.type, ARTIFACTS))
         yield Diagnostic("RD712", source.path, artifact.span, problem, remedy, fix=fix)
 
@@ -159,47 +160,47 @@ def _step(source: Source, step: Step) -> Iterator[Diagnostic]:
         others = [("@elicit", step.elicit), ("@prompt", step.prompt)]
         for name, other in others:
             if other:
-                problem = f"this step calls a tool, so its {name} is left out"
+                problem = f"this step calls a tool, so its {name} is ignored"
                 related = (Related(source.path, step.tool.span, "the tool"),)
-                remedy = f"give the {name} a step of its own"
+                remedy = f"move the {name} to a separate step"
                 yield Diagnostic("RD722", source.path, other.span, problem, remedy, related)
         yield from _arguments(source, step.tool)
     elif step.elicit:
         yield from _elicit(source, step.elicit)
     elif step.output and not (step.content or (step.prompt and step.prompt.scheme in SCHEMES)):
-        problem = "this step has no text, so no agent is called and its @output keeps nothing"
-        yield Diagnostic("RD730", source.path, step.output.span, problem, "write what the agent is to do, or remove it")
+        problem = "this step has no text and calls no agent, so its @output stays empty"
+        yield Diagnostic("RD730", source.path, step.output.span, problem, "write the agent's task, or remove it")
     if step.prompt and step.prompt.scheme not in SCHEMES:
-        problem = f"rdc cannot fetch `{step.prompt.written}`, so the step runs with its own text alone"
+        problem = f"rdc cannot fetch `{step.prompt.written}`, so the step runs with only its own text"
         hint = close(step.prompt.scheme, SCHEMES[:3])
-        remedy = "write file:PATH, library:ID or mcp:SERVER/NAME"
+        remedy = "use file:PATH, library:ID or mcp:SERVER/NAME"
         yield Diagnostic("RD724", source.path, step.prompt.span, f"{problem}{hint}", remedy)
 
 
 def _elicit(source: Source, elicit: Elicit) -> Iterator[Diagnostic]:
-    """A question that says too little (P11)."""
+    """Warn about incomplete questions (P11)."""
     example = '@elicit(select, "Which one?", "this", "that")'
     if not elicit.question:
-        problem = "the question has no text, so the title of the step is shown"
-        remedy = "write the question in double quotes after the kind"
+        problem = "the question has no text, so the step's title is shown instead"
+        remedy = "add the question in double quotes after the kind"
         yield Diagnostic("RD726", source.path, elicit.span, problem, remedy)
     elif elicit.kind == "select" and not any(elicit.options):
-        problem = "there is nothing to select from, so any text is taken"
+        problem = "there are no options to select from, so any reply is accepted"
         yield Diagnostic("RD726", source.path, elicit.span, problem, f"add each option in double quotes: {example}")
     elif elicit.kind != "select" and elicit.options:
-        problem = f"a question of the kind {elicit.kind} has no options, so these are left out"
-        yield Diagnostic("RD726", source.path, elicit.span, problem, f"for a choice write {example}")
+        problem = f"a question of kind {elicit.kind} takes no options, so they are ignored"
+        yield Diagnostic("RD726", source.path, elicit.span, problem, f"to offer a choice, write {example}")
 
 
 def _arguments(source: Source, tool: ToolCall) -> Iterator[Diagnostic]:
-    """Arguments that are not a JSON object (P13)."""
+    """Report arguments that are not a JSON object (P13)."""
     if not tool.arguments:
         return
     if problem := json_problem(tool.arguments):
-        remedy = 'write an object such as {"name": "{{value}}"}, in one line'
+        remedy = 'write an object on one line, such as {"name": "{{value}}"}'
         if _PLACEHOLDER.search(tool.arguments) and not json_problem(_PLACEHOLDER.sub("0", tool.arguments)):
-            remedy = 'put the placeholder into double quotes: "{{name}}"'
-        text = f"the arguments of the tool are {problem}"
+            remedy = 'put the placeholder in double quotes: "{{name}}"'
+        text = f"the tool's arguments are {problem}"
         yield Diagnostic("RD723", source.path, _place(source, tool), text, remedy)
 
 
@@ -209,13 +210,13 @@ def _place(source: Source, tool: ToolCall) -> Span:
 
 
 def json_problem(text: str) -> str:
-    """Why a text is not a JSON object; "" if it is one."""
+    """Return why text is not a JSON object, or "" if it is one."""
     try:
         value = json.loads(text, parse_constant=_no_constant)
     except json.JSONDecodeError as error:
         return f"not valid JSON: {error.msg}, at character {error.pos + 1}"
     except (ValueError, RecursionError):
-        return "not JSON that every program can read: a number or a nesting is out of bounds"
+        return "not JSON that every program can read: a number is too large or the nesting too deep"
     return "" if isinstance(value, dict) else "not a JSON object"
 
 

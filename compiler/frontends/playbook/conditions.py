@@ -1,4 +1,4 @@
-"""Markers that name an input without comparing it: they are conditions only for boolean inputs (P14)."""
+"""Handle markers that name an input without comparing it; only boolean inputs can be conditions (P14)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from compiler.frontends.playbook.lines import Line, Scanned
 
 
 def with_conditions(scanned: Scanned) -> Scanned:
-    """Return the lines with every other such marker as text: INPUTS may come last, so this needs all of them."""
+    """Return the lines with markers of non-boolean inputs as text; this needs all lines, as INPUTS may come last."""
     bare = [line for line in scanned.lines if _is_bare(line)]
     if not bare:
         return scanned

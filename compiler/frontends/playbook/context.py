@@ -1,7 +1,7 @@
-"""What an agent is given: the system text, the outputs of earlier steps, the step's own text (P16).
+"""Build an agent's prompt: the system text, the outputs of earlier steps, and the step's own text (P16).
 
-Whatever stands above one prompt stands above the next one too, so each output is said once: in a context, which
-stands below the one with all that was put out before (I31).
+Each prompt includes everything above the previous one. So each output is stored once, in a context that follows the
+context with all earlier outputs (I31).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ PARAGRAPH = "\n\n"
 
 
 def own_prompt(node: StepNode, names: Collection[str]) -> Text:
-    """The prompt of a step's agent without its context; `names` are the slots that texts can name."""
+    """Return the prompt of a step's agent without its context; `names` are the slots that text can refer to."""
     own = _own_paragraphs(node, names)
     parts: list[Part] = [_fetched(node, is_last=not own)] if node.gets_prompt else []
     for place, paragraph in enumerate(own):
@@ -31,7 +31,7 @@ def own_prompt(node: StepNode, names: Collection[str]) -> Text:
 
 
 def _own_paragraphs(node: StepNode, names: Collection[str]) -> list[tuple[Part, ...]]:
-    """The paragraphs of a step: what a variable or a file gave, its content, and what its output is to be."""
+    """Return a step's paragraphs: text from a variable or file, its content, and a description of its output."""
     guidance = closing_line(node.output) if node.output else ""
     name = node.prompt_variable
     given: list[tuple[Part, ...]] = [(_of_variable(name),)] if name else []
@@ -40,32 +40,32 @@ def _own_paragraphs(node: StepNode, names: Collection[str]) -> list[tuple[Part, 
 
 
 def _of_variable(name: str) -> Reference:
-    """The text of a variable, as a placeholder has it; it is never missing, since the step fails without it (P12)."""
+    """Return the reference to a variable, which always has a value because the step fails without one (P12)."""
     written = f"{{{{{name}}}}}"
     return Reference(name, written, missing=written)
 
 
 def _fetched(node: StepNode, *, is_last: bool) -> Reference:
-    """What a prompt reference gave when the step ran, nothing where it gave none (P12)."""
+    """Return the reference to a prompt that the step fetched, empty if it got none (P12)."""
     prompt = node.step.prompt
     written = f"@prompt({prompt.scheme}:{prompt.id})" if prompt else ""
     return Reference(prompt_slot(node), written, after="" if is_last else PARAGRAPH)
 
 
 def prompt_slot(node: StepNode) -> str:
-    """The slot of what a step's prompt reference gives."""
+    """Return the slot of the step's fetched prompt."""
     return f"prompt {node.id}"
 
 
 class Link(Struct, frozen=True):
-    """The last of the outputs that a step knows, or what was extracted from it, and those before it."""
+    """The last output that a step knows, or a field extracted from it, and the outputs before it."""
 
     node: StepNode
     is_field: bool
     before: Link | None
 
     def reference(self) -> Reference:
-        """The output under its heading; nothing where the step has none."""
+        """Return the reference to the output with its heading; it is empty if the step has no output."""
         node, output = self.node, self.node.output
         if self.is_field and output:
             return Reference(output.name, before=f"## {output.name}{PARAGRAPH}", after=PARAGRAPH)
@@ -75,18 +75,18 @@ class Link(Struct, frozen=True):
 
 
 class Contexts:
-    """The contexts of the prompts of a playbook, made as prompts need them."""
+    """The contexts of a playbook's prompts, created on demand."""
 
     def __init__(self, system: Text) -> None:
         self.made: list[Context] = []
         self._system = system
         self._names: dict[int, str] = {}
-        self._links: list[Link] = []  # keeps those alive whose identity is known
+        self._links: list[Link] = []  # keeps objects alive, because `_names` uses their ids
         self._taken: Counter[str] = Counter()
         self._extracted: set[str] = set()
 
     def after(self, known: Link | None, node: StepNode) -> Link | None:
-        """What is known after a step; what was extracted under a name stands below the last output it comes from."""
+        """Return the outputs known after a step; an extracted field follows the last output that it comes from."""
         if not node.has_output:
             return known
         output = node.output
@@ -98,7 +98,7 @@ class Contexts:
         return Link(node, is_field=True, before=Link(node, is_field=False, before=known))
 
     def _without(self, known: Link | None, name: str) -> Link | None:
-        """The same without the field of this name. What stands above that stays, and so becomes a context."""
+        """Return the outputs without the field of this name; outputs before it stay and get a context."""
         later: list[Link] = []
         link = known
         while link and not (link.is_field and link.node.output and link.node.output.name == name):
@@ -113,7 +113,7 @@ class Contexts:
         return found
 
     def name(self, known: Link | None) -> str:
-        """The name of the context in which all stands that is known; "" where that is nothing."""
+        """Return the name of the context with all known outputs, or "" if there are none."""
         parts: list[Reference] = []
         link = known
         while link and id(link) not in self._names:
@@ -129,7 +129,7 @@ class Contexts:
         return found
 
     def _of_system(self) -> str:
-        """The name of the context that stands above all others, if the playbook has a system text."""
+        """Return the name of the context with the system text, or "" if there is none."""
         if not self._system:
             return ""
         if not self._taken["system"]:
@@ -139,21 +139,21 @@ class Contexts:
 
     def _free(self, name: str) -> str:
         self._taken[name] += 1
-        return name if self._taken[name] == 1 else f"{name} ({self._taken[name]})"  # no step is called so
+        return name if self._taken[name] == 1 else f"{name} ({self._taken[name]})"  # no step has such a name
 
 
 _KINDS = {
     "string": "one line of text",
-    "text": "a text",
+    "text": "text",
     "number": "a number",
     "boolean": "true or false",
     "json": "JSON",
 }
-_INSIDE = {**_KINDS, "string": "a short text", "boolean": "`true` or `false`", "json": "a JSON value"}
+_INSIDE = {**_KINDS, "string": "a short string", "boolean": "`true` or `false`", "json": "a JSON value"}
 
 
 def closing_line(output: Output) -> str:
-    """The guidance for an answer whose output has a type or options; nobody checks the answer against it (P10)."""
+    """Return the request for an answer of a given type or options; the answer is not checked (P10)."""
     if not (output.type or output.options):
         return ""
     if output.extract:
@@ -164,4 +164,4 @@ def closing_line(output: Output) -> str:
 def _what(output: Output, kinds: dict[str, str]) -> str:
     if output.options:
         return "one of " + ", ".join(f'"{option}"' for option in output.options)
-    return kinds.get(output.type.lower(), f"a value of the type {output.type}")
+    return kinds.get(output.type.lower(), f"a value of type {output.type}")

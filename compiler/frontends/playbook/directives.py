@@ -1,4 +1,4 @@
-"""Directives and input lines: what stands in one line becomes a part of the syntax tree (P7, P8, P10 to P13)."""
+"""Read directives and input lines into the syntax tree (P7, P8, P10 to P13)."""
 
 from __future__ import annotations
 
@@ -21,25 +21,25 @@ TYPES: dict[str, InputType] = {
     **dict.fromkeys(("boolean", "bool"), "boolean"),
     **dict.fromkeys(("enum", "select", "choice"), "enum"),
 }
-"""The words for the types of inputs, in lowercase letters; every other word is a string (P8)."""
+"""The names of input types in lowercase; any other name means string (P8)."""
 
 _QUOTED = Regex(r'(?P<key>\b\w+:\s*)?"(?P<text>[^"]*)"')
 _VARIABLE = Regex(r"\{\{(\w+)\}\}")
 
 
 def quoted(text: str) -> tuple[str, ...]:
-    """The texts in double quotes, those after a keyword such as `default:` left out."""
+    """Return the strings in double quotes, except after a keyword such as `default:`."""
     return tuple(found["text"] for found in _QUOTED.finditer(text) if not found["key"])
 
 
 def keyword(text: str, name: str) -> str:
-    """The text in double quotes after a keyword; "" if there is none. The last one counts."""
+    """Return the last quoted string after a keyword, or ""."""
     found = [item["text"] for item in _QUOTED.finditer(text) if (item["key"] or "").rstrip().removesuffix(":") == name]
     return found[-1] if found else ""
 
 
 def read_input(line: Line) -> Input:
-    """An input of INPUTS. A default that is empty is none (P7, P8)."""
+    """Return an input of INPUTS; an empty default counts as none (P7, P8)."""
     written, colon, value = line.get("type").partition(":")
     written, value = written.strip(), value.strip()
     kind = TYPES.get(written.lower(), "string")
@@ -57,7 +57,7 @@ def read_output(line: Line) -> Output:
 
 
 def read_elicit(line: Line) -> Elicit | None:
-    """`@elicit(kind, "question", "option")`; None for a kind that there is not (P11)."""
+    """Return `@elicit(kind, "question", "option")`, or None for an unknown kind (P11)."""
     kind = QUESTIONS.get(line.get("kind").lower())
     if kind is None:
         return None
@@ -82,6 +82,6 @@ def read_tool(line: Line) -> ToolCall:
 
 
 def _name(written: str) -> str:
-    """A name, which can stand in double quotes."""
+    """Return a name without its double quotes, if any."""
     is_quoted = len(written) > 1 and written[0] == written[-1] == '"'
     return written[1:-1].strip() if is_quoted else written

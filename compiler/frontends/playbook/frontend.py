@@ -1,4 +1,4 @@
-"""The front end for playbooks, as `compiler/frontends/base.py` has it."""
+"""The front end for playbooks, with the interface in `compiler/frontends/base.py`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from compiler.frontends.call_result import completed
 from compiler.frontends.name_lists import SECRETS
 from compiler.frontends.naming import stem
 from compiler.frontends.playbook.check import check_count
-from compiler.frontends.playbook.lines import recognises_lines
+from compiler.frontends.playbook.lines import recognizes_lines
 from compiler.frontends.playbook.link import link
 from compiler.frontends.playbook.lower import lower
 from compiler.frontends.playbook.reading import Read, read
@@ -28,19 +28,19 @@ from compiler.source import Source
 
 
 def recognizes(source: Source) -> bool:
-    """Whether there are a title and a step (P0)."""
-    return recognises_lines(source.lines)
+    """Return whether the source has a title and a step (P0)."""
+    return recognizes_lines(source.lines)
 
 
 def format_document(job: Job) -> Formatted:
-    """The normal form of a document, proved to mean the same."""
-    from compiler.frontends.playbook import formatting  # noqa: PLC0415 (`rdc check` does without)
+    """Return the normal form of a document, proved to mean the same."""
+    from compiler.frontends.playbook import formatting  # noqa: PLC0415 (`rdc check` doesn't need it)
 
     return formatting.format_document(job)
 
 
 def compile_document(job: Job) -> Result:
-    """Parses, checks, links and lowers a playbook, and reads its scenarios."""
+    """Parse, check, link and lower a playbook, and read its scenarios."""
     source = job.source
     made = read(source)
     playbook = made.parsed.playbook if made.parsed else None
@@ -50,7 +50,7 @@ def compile_document(job: Job) -> Result:
 
 
 def _compiled(job: Job, made: Read, playbook: Playbook, result: Result) -> Result:
-    """The result for a playbook that is right in itself."""
+    """Return the result for a playbook without errors of its own."""
     source, front = job.source, made.frontmatter
     if too_many := tuple(check_count(source, playbook)):
         return replace(result, diagnostics=(*result.diagnostics, *too_many))
@@ -61,7 +61,7 @@ def _compiled(job: Job, made: Read, playbook: Playbook, result: Result) -> Resul
         return replace(result, diagnostics=tuple(found), sources=sources)
     lowered = lower(source, playbook, linked.files, tuple(SECRETS.first(front.options.values) or {}))
     warnings = flow_warnings(lowered.program, lowered.written, sources, WORDING)
-    found += (item for item in warnings if item.code != "RD401")  # that its branch never runs is said already
+    found += (item for item in warnings if item.code != "RD401")  # a branch that never runs already has a warning
     found += _unread(source, playbook, lowered.program)
     result = replace(result, diagnostics=tuple(found), sources=sources)
     name = stem(source.name, ".md", ".playbook")
@@ -69,7 +69,7 @@ def _compiled(job: Job, made: Read, playbook: Playbook, result: Result) -> Resul
 
 
 def _unread(source: Source, playbook: Playbook, program: Program) -> Iterator[Diagnostic]:
-    """A warning for each input that no step shows: an agent never hears of it. Prompts from elsewhere may use any."""
+    """Warn about each input that no step shows, unless an external prompt may use it."""
     if any(step.prompt and step.prompt.scheme != "variable" for step in every_step(playbook)):
         return
     unread = set(unread_inputs(program))
@@ -79,17 +79,17 @@ def _unread(source: Source, playbook: Playbook, program: Program) -> Iterator[Di
             problem = f"no step shows the input `{declared.name}`"
             below = ((number, text) for number, text in texts.get(declared.name, ()) if number > declared.span.line)
             if near := next(below, None):
-                problem += f"; `{near[1]}` in line {near[0]} is text"
+                problem += f"; `{near[1]}` in line {near[0]} is not a reference"
             remedy = f"show it as `{{{{{declared.name}}}}}` in a step, or remove it"
             yield Diagnostic("RD410", source.path, declared.span, problem, remedy)
 
 
 NEARLY_SHOWN = Regex(r"\$?\{+\s*([^\W\d]\w*+)(?!\s*\}\})|\$([^\W\d]\w*+)")
-"""What looks like a value that is shown, and is none."""
+"""Matches a string that looks like a reference but is not."""
 
 
 def _nearly_shown(source: Source) -> dict[str, list[tuple[int, str]]]:
-    """By the name in it: what looks like a value in each line, and the number of the line."""
+    """Return near-references with their line numbers, by name."""
     texts: dict[str, list[tuple[int, str]]] = {}
     for number, line in enumerate(source.lines, 1):
         for found in NEARLY_SHOWN.finditer(line):

@@ -1,4 +1,4 @@
-"""The frontmatter of a playbook: options under `rdc`, and scenarios; all other keys belong to other tools (P2)."""
+"""Read a playbook's options under `rdc` and its scenarios; other frontmatter keys belong to other tools (P2)."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 
 class Frontmatter(Struct, frozen=True):
-    """The options, the line on which the document goes on, and the scenarios as they were written, with their places.
+    """The options, the next line of the document, and the unparsed scenarios with their places.
 
-    `scenarios` is None where there are none.
+    `scenarios` is None if there are none.
     """
 
     options: Options
@@ -31,7 +31,7 @@ class Frontmatter(Struct, frozen=True):
 
 
 def read_frontmatter(source: Source) -> tuple[Frontmatter, list[Diagnostic]]:
-    """The frontmatter at the first line of a source, empty if there is none, with what is wrong in it."""
+    """Return the frontmatter at the start of a source, or an empty one, with its problems."""
     read, next_line, found = read_block(source)
     if read is None:
         return Frontmatter(Options(), next_line), found

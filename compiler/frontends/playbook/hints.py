@@ -1,4 +1,4 @@
-"""Lines that are text, and were probably meant to be something else (P3, P7, P13, P14)."""
+"""Warn about text that was probably meant as something else (P3, P7, P13, P14)."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _STEP = Regex(
 )
 _NUMBERLESS = Regex(r" {0,3}#{1,3}\s*STEP\s*:\s*(?P<title>\S.*)")
 _FORM = Regex(r"## *STEP *[0-9]+ *[:.)–—-] *\S", re.IGNORECASE)
-"""A heading that can hardly be meant otherwise: a number and a mark before its title."""
+"""Match a heading that was certainly meant as a step: a number and a mark before its title."""
 _MEANT = {"else": "else", "endif": "endif", "end": "endif", "end if": "endif"}
 _SECTIONS = ("SYSTEM", "INPUTS", "ARTIFACTS")
 _WORDS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
@@ -40,7 +40,7 @@ _READ = {"STEP", "SUBSTEP", "TITLE"}
 
 
 def hints(source: Source, scanned: Scanned) -> Iterator[Diagnostic]:
-    """What is to be said of such lines, in their order."""
+    """Yield the hints for these lines, in document order."""
     for line in scanned.odd:
         text = source.lines[line.number - 1].strip()
         match text[0]:
@@ -49,7 +49,7 @@ def hints(source: Source, scanned: Scanned) -> Iterator[Diagnostic]:
             case "@":
                 yield from _directive(source, line, text)
             case "`" if _BARE_INPUT.match(text):
-                problem = "this line reads like an input, but has no dash, and is left out"
+                problem = "this line looks like an input but has no dash, so it is ignored"
                 fix = Fix.by(Span(line.number, line.column, line.number, line.column), "- ")
                 yield replace(_at(source, line, "RD736", problem, f"write `- {text}`"), fix=fix)
             case "`":
@@ -67,11 +67,11 @@ def _at(source: Source, line: Line, code: str, problem: str, remedy: str) -> Dia
 
 def _input(source: Source, line: Line, text: str) -> Diagnostic:
     remedy = "write - `name` (type): description, with the name in backticks"
-    found = _at(source, line, "RD710", "this line does not declare an input, and is left out", remedy)
+    found = _at(source, line, "RD710", "this line is not a valid input, so it is ignored", remedy)
     if text[0] != "*":
         return found
     fix = Fix.by(Span(line.number, line.column, line.number, line.column + 1), "-")
-    return replace(found, help="begin the line with `-`: - `name` (type): description", fix=fix)
+    return replace(found, help="start the line with `-`: - `name` (type): description", fix=fix)
 
 
 def _directive(source: Source, line: Line, text: str) -> Iterator[Diagnostic]:
@@ -80,12 +80,12 @@ def _directive(source: Source, line: Line, text: str) -> Iterator[Diagnostic]:
         return
     word = found["word"]
     if word in _FORMS:
-        problem = f"this line is not a complete @{word}, so it is text of the step"
-        yield _at(source, line, "RD714", problem, f"write {_FORMS[word]}, in one line")
+        problem = f"this @{word} is not complete, so it becomes part of the step's text"
+        yield _at(source, line, "RD714", problem, f"write {_FORMS[word]} on one line")
     elif text.endswith(")"):
         known = [f"@{name}" for name in _FORMS]
-        problem = f"`@{word}` is not a directive, so the line is text of the step"
-        remedy = f"the directives are {', '.join(known)}; if this is meant to be text, put it into a sentence"
+        problem = f"there is no directive `@{word}`, so this line becomes part of the step's text"
+        remedy = f"use one of {', '.join(known)}; if this is meant as text, put it in a sentence"
         hint = _at(source, line, "RD715", f"{problem}{close(f'@{word.lower()}', known)}", remedy)
         place = Span(line.number, line.column, line.number, line.column + 1 + len(word))
         yield replace(hint, fix=Fix.respelling(place, f"@{word}", near(f"@{word.lower()}", known)))
@@ -93,10 +93,10 @@ def _directive(source: Source, line: Line, text: str) -> Iterator[Diagnostic]:
 
 def _marker(source: Source, line: Line, text: str) -> Iterator[Diagnostic]:
     if found := _BARE.fullmatch(text):
-        problem = f"`{found[1]}` is not a boolean input, so this line is text of the step"
+        problem = f"`{found[1]}` is not a boolean input, so this line becomes part of the step's text"
         yield _at(source, line, "RD716", problem, f'write ```{found[0].strip("` ")} == "text"```')
     elif _MARKER.match(text):
-        problem = "this looks like the marker of a branch, but is text of the step"
+        problem = "this looks like a branch marker but becomes part of the step's text"
         remedy = 'write ```if name == "text"```, ```elif name != "text"```, ```else``` or ```endif```'
         place = Span(line.number, line.column, line.number, line.column + len(text))
         fix = Fix.by(place, f"```{_MEANT[word]}```") if (word := text.strip("` ").lower()) in _MEANT else None
@@ -104,19 +104,19 @@ def _marker(source: Source, line: Line, text: str) -> Iterator[Diagnostic]:
 
 
 def _headings(source: Source, scanned: Scanned) -> Iterator[Diagnostic]:
-    """An error for each heading that says step and a number, and that no step is read from: it would be left out."""
+    """Report each heading with the word step and a number that is not a step."""
     read = {line.number for line in scanned.lines if line.kind in _READ}
     begin = scanned.lines[0].number if scanned.lines else 1
     for number, text in enumerate(source.lines[begin - 1 :], begin):
         found = _STEP.match(text)
         if found and number not in read and not patterns()["SUBSTEP"].fullmatch(text.rstrip()):
-            problem = "this heading looks like that of a step, but is not one, so the step would not run"
-            remedy = f"write `{_as_step(found)}`, or reword the heading if it is none"
+            problem = "this heading looks like a step but is not one, so it would not run"
+            remedy = f"write `{_as_step(found)}`, or reword the heading if it is not a step"
             fix = Fix.by(_line(number, text), _as_step(found), is_safe=bool(_FORM.match(text)))
             yield Diagnostic("RD713", source.path, source.line_span(number), problem, remedy, fix=fix)
         elif (found := _NUMBERLESS.match(text)) and number not in read:
             due = sum(line.kind == "STEP" and line.number < number for line in scanned.lines) + 1
-            problem = "this heading of a step has no number, so the step would not run"
+            problem = "this step has no number, so it would not run"
             meant = f"## STEP {due}: {found['title'].strip()}"
             fix = Fix.by(_line(number, text), meant)
             yield Diagnostic("RD737", source.path, source.line_span(number), problem, f"write `{meant}`", fix=fix)
@@ -127,12 +127,12 @@ def _line(number: int, text: str) -> Span:
 
 
 def _artifacts(source: Source, scanned: Scanned) -> Iterator[Diagnostic]:
-    """A warning for a section of the artifact that names no type (P15)."""
+    """Warn about an artifact section without a type (P15)."""
     kinds = [line.kind for line in scanned.lines]
     for index, line in enumerate(scanned.lines):
         if line.kind == "ARTIFACTS" and "TYPE" not in takewhile(_is_inside, kinds[index + 1 :]):
-            problem = "this section names no type, so the last output gets no file"
-            yield _at(source, line, "RD735", problem, "write a line `type: markdown` below it")
+            problem = "this section has no type, so the last output is not written to a file"
+            yield _at(source, line, "RD735", problem, "add a line `type: markdown` below it")
 
 
 def _is_inside(kind: str) -> bool:
@@ -140,19 +140,19 @@ def _is_inside(kind: str) -> bool:
 
 
 def _sections(source: Source, scanned: Scanned) -> Iterator[Diagnostic]:
-    """A note for each section that is skipped (P3)."""
+    """Note each section that is skipped (P3)."""
     has_title = any(line.kind == "TITLE" for line in scanned.lines)
     for line in scanned.lines if has_title else ():
         if line.kind != "SECTION":
             continue
         title = source.lines[line.number - 1].lstrip("# ").strip()
-        problem = f"the section `{title}` is not part of the playbook, and is left out{close(title.upper(), _SECTIONS)}"
-        remedy = "the sections are SYSTEM, INPUTS, STEP 1: Title, and ARTIFACTS; leave it if it is for readers"
+        problem = f"`{title}` is not a section of a playbook, so it is ignored{close(title.upper(), _SECTIONS)}"
+        remedy = "use SYSTEM, INPUTS, STEP 1: Title or ARTIFACTS; keep the section if it is for readers"
         yield _at(source, line, "RD734", problem, remedy)
 
 
 def _as_step(found: re.Match[str]) -> str:
-    """The heading as that of a step, or of a sub-step where its number has a letter."""
+    """Return the heading in the form of a step, or of a sub-step if its number has a letter."""
     word = found["word"]
     number = str(_WORDS.index(word.lower()) + 1) if word else found["number"]
     letter = (found["letter"] or "").lower()

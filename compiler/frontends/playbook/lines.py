@@ -1,7 +1,7 @@
-"""The line scanner: a playbook becomes lines of known kinds, and runs of text between them (P6).
+"""Scan a playbook into lines of known kinds and runs of text between them (P6).
 
-The patterns are the terminals of `grammars/playbook.lark`. Which of them are tried depends on the section that a line
-stands in; headings of sections are looked for everywhere. One pass, without looking back.
+The patterns are the terminals of `grammars/playbook.lark`. The section of a line decides which patterns apply, and
+section headings can be anywhere. The scan takes one pass without looking back.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from compiler.regex import Regex
 from compiler.source import Source, Span
 
 HEADINGS = ("STEP", "SYSTEM", "INPUTS", "ARTIFACTS", "SECTION")
-"""The kinds of lines that begin a section; the first that matches counts."""
+"""The kinds of lines that start a section; the first match counts."""
 
 DIRECTIVES = ("OUTPUT", "ELICIT", "PROMPT", "TOOL")
 MARKERS = ("IF", "ELIF", "ELSE", "ENDIF")
@@ -27,13 +27,13 @@ _INSIDE: dict[str, dict[str, tuple[str, ...]]] = {
     "INPUTS": {"-": ("INPUT",), "*": ("INPUT",), "`": ("INPUT",)},
     "ARTIFACTS": {"t": ("TYPE",), "T": ("TYPE",)},
 }
-"""In each section, what a line can be by its first character."""
+"""The kinds of lines in each section, by the first character."""
 
 
 class Line(Struct, frozen=True):
-    """A line of a known kind, or a run of lines of text from `number` to `last`, for which `found` is None.
+    """A line of a known kind, or a run of text from `number` to `last`, for which `found` is None.
 
-    `column` is that of the first character that is not blank; the groups of `found` begin there.
+    `column` is the column of the first character that is not a space; the groups of `found` start there.
     """
 
     kind: str
@@ -44,19 +44,19 @@ class Line(Struct, frozen=True):
 
     @property
     def span(self) -> Span:
-        """The whole line, spaces at its ends left out."""
+        """The whole line without spaces at its ends."""
         end = len(self.found[0].rstrip()) if self.found else 0
         return Span(self.number, self.column, self.last, self.column + end)
 
     def within(self, group: str) -> Span:
-        """The place of a group of the pattern."""
+        """Return the place of a group of the pattern."""
         if self.found is None or self.found.start(group) < 0:
             return Span(self.number, self.column, self.last, self.column)
         start, end = self.found.span(group)
         return Span(self.number, self.column + start, self.number, self.column + end)
 
     def get(self, group: str) -> str:
-        """The text of a group, without spaces at its ends; "" where it has none."""
+        """Return a group's text without spaces at its ends, or "" if it has none."""
         text = self.found[group] if self.found else None
         return text.strip() if text else ""
 
@@ -64,7 +64,7 @@ class Line(Struct, frozen=True):
 class Scanned(Struct, frozen=True):
     """The lines of a document below its frontmatter.
 
-    `odd` are the lines of text whose first character is that of something else: what was probably meant otherwise.
+    `odd` are lines of text whose first character suggests another kind.
     """
 
     lines: list[Line]
@@ -73,18 +73,18 @@ class Scanned(Struct, frozen=True):
 
 @cache
 def patterns() -> dict[str, re.Pattern[str]]:
-    """The patterns of lines, by their kinds."""
+    """Return the patterns of lines by kind."""
     return {kind: Regex(pattern) for kind, pattern in load("playbook").patterns.items()}
 
 
-def recognises_lines(lines: Sequence[str]) -> bool:
-    """Whether there are a title and a step (P0)."""
+def recognizes_lines(lines: Sequence[str]) -> bool:
+    """Return whether there are a title and a step (P0)."""
     title, step = patterns()["TITLE"], patterns()["STEP"]
     return any(map(title.fullmatch, lines)) and any(map(step.fullmatch, lines))
 
 
 def scan(source: Source, begin: int) -> Scanned:
-    """The lines of a document whose frontmatter ends above the line `begin`."""
+    """Return the lines of a document whose frontmatter ends above line `begin`."""
     return _Scanner(source, begin).scan()
 
 
@@ -97,7 +97,7 @@ class _Scanner:
         self.has_title = False
 
     def scan(self) -> Scanned:
-        """One pass over the lines; text between lines of other kinds is kept as runs."""
+        """Scan the lines in one pass; text between lines of other kinds becomes runs."""
         inside: dict[str, tuple[str, ...]] = {}
         is_head = True
         run = self.begin
@@ -148,7 +148,7 @@ def _line(kinds: Sequence[str], number: int, text: str, column: int) -> Line | N
 
 
 def texts(lines: Sequence[Line]) -> Iterator[int]:
-    """The numbers of all lines of text among these."""
+    """Yield the numbers of all lines of text."""
     for line in lines:
         if line.kind == "TEXT":
             yield from range(line.number, line.last + 1)

@@ -1,4 +1,4 @@
-"""Linking: reads the files that `@prompt(file:…)` names, and none outside of the playbook's folder (P12)."""
+"""Read the files of `@prompt(file:…)`, which must be in the playbook's folder (P12)."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from compiler.project import Project
 from compiler.source import Source, Span
 
 LARGEST_PROMPT = 200_000
-"""In bytes, as a playbook itself (P1)."""
+"""The largest prompt file in bytes, the same as for a playbook (P1)."""
 
 
 class Linked(Struct, frozen=True):
-    """The files that prompts refer to, by the path as written, and what is wrong with others."""
+    """The files of prompts by path as written, and the diagnostics for other files."""
 
     files: Mapping[str, Source]
     diagnostics: tuple[Diagnostic, ...]
 
 
 def link(source: Source, playbook: Playbook, project: Project, *, must_exist: bool) -> Linked:
-    """Reads each file once. One that is not there is an error only if it must exist."""
+    """Read each file once; a missing file is an error only with `must_exist`."""
     names = names_of(playbook)
     files: dict[str, Source] = {}
     found: list[Diagnostic] = []
@@ -45,8 +45,8 @@ def link(source: Source, playbook: Playbook, project: Project, *, must_exist: bo
 def _file(source: Source, prompt: PromptRef, project: Project) -> Source | Refusal:
     located = project.find_below(source, prompt.id)
     if located is None:
-        problem = f"there is no file `{prompt.id}` in the folder of the playbook"
-        return Refusal("RD741", problem, "correct the path, or create the file with the text of the prompt")
+        problem = f"there is no file `{prompt.id}` in the playbook's folder"
+        return Refusal("RD741", problem, "fix the path, or create the file with the prompt's text")
     if isinstance(located, Refusal):
         return located
     file = located.read()
@@ -54,15 +54,15 @@ def _file(source: Source, prompt: PromptRef, project: Project) -> Source | Refus
         return Refusal("RD742", f"`{prompt.id}` cannot be a prompt: {file.problem}", file.remedy)
     if len(file.data) > LARGEST_PROMPT:
         problem = f"`{prompt.id}` is larger than {LARGEST_PROMPT:,} bytes"
-        return Refusal("RD742", problem, "shorten it: the whole text is put into the prompt of a step")
+        return Refusal("RD742", problem, "shorten it, because a prompt includes the whole file")
     return file
 
 
 def _unresolved(file: Source, names: Collection[str]) -> Iterator[Diagnostic]:
-    """Placeholders in a file that name neither an input nor an output (P9)."""
+    """Warn about placeholders in a file that match no input or output (P9)."""
     for number, line in enumerate(file.lines, 1):
         for place in PLACEHOLDER.finditer(line) if "{{" in line else ():
             if place[1] not in names and ":" not in (place[2] or ""):
                 span = Span(number, place.start() + 1, number, place.end() + 1)
-                problem = f"`{place[0]}` stays as it is: the playbook has no input and no @output of this name"
-                yield Diagnostic("RD721", file.path, span, problem, "correct the name, or declare it in the playbook")
+                problem = f"`{place[0]}` is not replaced: the playbook has no input or @output with this name"
+                yield Diagnostic("RD721", file.path, span, problem, "fix the name, or declare it in the playbook")

@@ -1,4 +1,4 @@
-"""Lowering: the tree of a playbook becomes a control-flow graph (docs/formats/playbook.md)."""
+"""Lower the syntax tree of a playbook to a control-flow graph (docs/formats/playbook.md)."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ from compiler.source import Source
 
 
 class Lowered(Struct, frozen=True):
-    """A program, and the place of every branch marker that an author wrote in it."""
+    """A program with the places of its branch markers."""
 
     program: Program
     written: tuple[Origin, ...]
 
 
 def lower(source: Source, playbook: Playbook, files: Mapping[str, Source], secrets: tuple[str, ...] = ()) -> Lowered:
-    """The program of a playbook without errors; `files` are what its prompts refer to, by the path as written."""
+    """Return the program of a playbook without errors; `files` are its prompt files by path as written."""
     steps = arrange(playbook, {path: file.text.strip() for path, file in files.items()})
     refs = every_node(steps)
     scene = Scene(source.name, names_of(playbook))
@@ -80,7 +80,7 @@ def lower(source: Source, playbook: Playbook, files: Mapping[str, Source], secre
 
 
 def _nodes(steps: Sequence[Arranged], contexts: Contexts, scene: Scene) -> Iterator[Node]:
-    """The nodes of all steps in document order; each step leads to the next one, the last one to the end."""
+    """Yield the nodes of all steps; each step leads to the next one, and the last step to the end."""
     followers = (*map(_start, steps[1:]), COMPLETE)
     known: Link | None = None
     for step, after in zip(steps, followers, strict=True):
@@ -94,7 +94,10 @@ def _nodes(steps: Sequence[Arranged], contexts: Contexts, scene: Scene) -> Itera
 def _branches(
     step: Arranged, known: Link | None, after: str, contexts: Contexts, scene: Scene
 ) -> Generator[Node, None, Link | None]:
-    """The nodes of all branches of a step, none of which knows what another one gives; returns what is known then."""
+    """Yield the nodes of a step's branches, and return the outputs known after them.
+
+    Branches don't know each other's outputs.
+    """
     if any(node.calls_agent for arm in step.arms for node in arm.nodes):
         contexts.name(known)
     found = known
@@ -134,7 +137,7 @@ def _groups(steps: Iterable[Arranged], scene: Scene) -> Iterator[Group]:
 
 
 def _input(declared: syntax.Input) -> Input:
-    """An input (P8). A default that does not fit its type is what an author wants, so the type is given up."""
+    """Return an input (P8); if the default doesn't fit the type, the type becomes `text`."""
     options = tuple(dict.fromkeys(filter(None, declared.options))) if declared.type == "enum" else ()
     kind = ("choice" if options else "string") if declared.type == "enum" else declared.type
     is_required = declared.default is None
@@ -143,7 +146,7 @@ def _input(declared: syntax.Input) -> Input:
 
 
 def _read(nodes: Iterable[Node], contexts: Iterable[Context]) -> Iterator[str]:
-    """The slots that texts and conditions read."""
+    """Yield the slots that text and conditions read."""
     for context in contexts:
         yield from (item.register for item in context.text.references)
     for node in nodes:
@@ -152,14 +155,14 @@ def _read(nodes: Iterable[Node], contexts: Iterable[Context]) -> Iterator[str]:
 
 
 def _read_by(artifact: Artifact | None) -> Iterator[str]:
-    """The slots that the file is made of which a run leaves."""
+    """Yield the slots that the artifact reads."""
     if artifact is not None:
         yield artifact.slot
         yield from (item.register for item in artifact.type.references)
 
 
 def _trimmed(node: Node, slots: frozenset[str]) -> Node:
-    """A node that keeps nothing in slots that nobody reads."""
+    """Return the node without effects on slots that nothing reads."""
 
     def trimmed(edge: Edge) -> Edge:
         effects = (item for item in edge.effects if not isinstance(item, Keep | Clear) or item.slot in slots)

@@ -1,4 +1,4 @@
-"""What becomes nodes in a playbook: steps, sub-steps and unnamed branches, under their ids (P14, P17)."""
+"""Turn steps, sub-steps and unnamed branches into nodes with ids (P14, P17)."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from compiler.frontends.playbook.syntax import Branch, Output, Playbook, Step
 class StepNode(Struct, frozen=True):
     """A step, a sub-step, or the unnamed step of a branch.
 
-    `id` is that of its node, and of its group where it branches; `title` is that of the step around an unnamed one;
-    `group` is the branching step that it stands in or is, "" for none; `branch` is the place of its branch, None for
-    what stands in no branch. `file_text` is what its `@prompt(file:…)` has read.
+    `id` is the id of its node, and of its group if it branches. `title` is the title of the surrounding step if it is
+    unnamed. `group` is the branching step that it is or is in, or "". `branch` is the index of its branch, or None.
+    `file_text` is the text of its `@prompt(file:…)`.
     """
 
     id: str
@@ -26,12 +26,12 @@ class StepNode(Struct, frozen=True):
 
     @property
     def calls_tool(self) -> bool:
-        """Whether it calls a tool, in whose favour `@elicit` and `@prompt` are left aside (P13)."""
+        """Whether it calls a tool, which overrides `@elicit` and `@prompt` (P13)."""
         return self.step.tool is not None
 
     @property
     def asks(self) -> bool:
-        """Whether it puts a question to a person (P11)."""
+        """Whether it asks a person a question (P11)."""
         return self.step.elicit is not None and not self.calls_tool
 
     @property
@@ -42,7 +42,7 @@ class StepNode(Struct, frozen=True):
 
     @property
     def prompt_variable(self) -> str:
-        """The name in `@prompt({{name}})`, whose text stands before its own; "" for none (P12)."""
+        """The name in `@prompt({{name}})`, whose value comes before the step's own text, or "" (P12)."""
         prompt = self.step.prompt
         if prompt is None or prompt.scheme != "variable" or self.calls_tool:
             return ""
@@ -50,19 +50,19 @@ class StepNode(Struct, frozen=True):
 
     @property
     def calls_agent(self) -> bool:
-        """Whether it has a text of its own for an agent, or gets one (P17)."""
+        """Whether it has or gets text for an agent (P17)."""
         return not self.calls_tool and bool(
             self.step.content or self.file_text or self.gets_prompt or self.prompt_variable
         )
 
     @property
     def has_output(self) -> bool:
-        """Whether an answer, a result or a reply may come of it (P10)."""
+        """Whether it can have an output: an answer, a result or a reply (P10)."""
         return self.calls_tool or self.calls_agent or self.asks
 
     @property
     def output(self) -> Output | None:
-        """The name of its output, if that has one."""
+        """The name of its output, or None."""
         return self.step.output if self.has_output else None
 
     @property
@@ -75,26 +75,26 @@ _FETCHED = frozenset({"library", "mcp"})
 
 
 class Arm(Struct, frozen=True):
-    """One branch of a step with its nodes."""
+    """A branch of a step with its nodes."""
 
     syntax: Branch
     nodes: tuple[StepNode, ...]
 
 
 class Arranged(Struct, frozen=True):
-    """A step of the document, and its branches, none for a plain step."""
+    """A step of the document with its branches."""
 
     node: StepNode
     arms: tuple[Arm, ...] = ()
 
     @property
     def route(self) -> str:
-        """The id of the node that chooses a branch: that of the step, unless the step has a call of its own."""
+        """The id of the node that chooses a branch: the step's id, unless the step also has a call."""
         return f"{self.node.id}/route" if self.node.has_output else self.node.id
 
 
 def arrange(playbook: Playbook, file_texts: dict[str, str]) -> tuple[Arranged, ...]:
-    """The steps of a playbook in order, with ids; `file_texts` are what prompts have read, by their path."""
+    """Return the steps of a playbook with ids; `file_texts` are the texts of prompt files by path."""
     seen: Counter[str] = Counter()
 
     def node(step: Step, name: str, title: str, group: str = "", branch: int | None = None) -> StepNode:
@@ -124,12 +124,12 @@ def arrange(playbook: Playbook, file_texts: dict[str, str]) -> tuple[Arranged, .
 
 
 def _marker(place: int, branch: Branch) -> str:
-    """What the marker of a branch is called in ids: `if`, `elif1`, `else`."""
+    """Return a branch marker's name in ids: `if`, `elif1`, `else`."""
     if branch.condition is None:
         return "else"
     return f"elif{place}" if place else "if"
 
 
 def every_node(steps: tuple[Arranged, ...]) -> list[StepNode]:
-    """All steps in document order."""
+    """Return all steps in document order."""
     return [node for step in steps for node in (step.node, *(item for arm in step.arms for item in arm.nodes))]

@@ -1,4 +1,4 @@
-"""Parsing: a source becomes a syntax tree and a list of diagnostics; every error is found in one run."""
+"""Parse a source into a syntax tree and diagnostics; one run finds every error."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from compiler.source import Source
 
 
 class Parsed(NamedTuple):
-    """The syntax tree, the lines that it was made of, and the findings. With errors it is what could be understood."""
+    """The syntax tree, the lines behind it, and the diagnostics; after errors, the tree has only the readable parts."""
 
     playbook: Playbook
     tree: Node
@@ -24,7 +24,7 @@ class Parsed(NamedTuple):
 
 
 def parse(source: Source, begin: int = 1) -> Parsed:
-    """The syntax tree of a document whose frontmatter ends above the line `begin`, with what is wrong in its form."""
+    """Return the syntax tree and diagnostics of a document whose frontmatter ends above line `begin`."""
     scanned = with_conditions(scan(source, begin))
     feeder = _Feeder(source)
     for line in scanned.lines:
@@ -36,7 +36,7 @@ def parse(source: Source, begin: int = 1) -> Parsed:
 
 
 class _Feeder:
-    """Feeds lines to the grammar; a marker or heading that cannot stand where it does is reported (P14)."""
+    """Pass lines to the grammar, and report markers and headings in the wrong place (P14)."""
 
     def __init__(self, source: Source) -> None:
         self.source = source
@@ -46,7 +46,7 @@ class _Feeder:
         self._nested = 0
 
     def feed(self, line: Line) -> None:
-        """Hand over the next line."""
+        """Pass the next line to the grammar."""
         if self._nested and line.kind in MARKERS:
             self._nested += {"IF": 1, "ENDIF": -1}.get(line.kind, 0)
             return
@@ -59,7 +59,7 @@ class _Feeder:
             self._opened = line if line.kind == "IF" else None
 
     def tree(self) -> Node:
-        """The parse tree of all lines."""
+        """Return the parse tree of all lines."""
         try:
             return self._parser.end()
         except UnexpectedTokenError:
@@ -83,9 +83,9 @@ class _Feeder:
             self._hand_over(line)
 
     def _close(self, before: Line | None) -> None:
-        """End branches that are open where a section or the document ends."""
+        """Close branches that are still open at the end of a section or document."""
         if self._opened is None:
-            raise ValueError("the grammar takes no line here")
+            raise ValueError("the grammar does not accept a line here")
         self.diagnostics.append(messages.unclosed(self.source, self._opened, before))
         end = Line("ENDIF", self._opened.number, self._opened.number)
         self._hand_over(end)

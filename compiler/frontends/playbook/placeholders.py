@@ -1,4 +1,4 @@
-"""Placeholders in the texts of a playbook: `{{name}}`, `{{name:type}}`, `{{name:type:default}}` (P9)."""
+"""Placeholders in a playbook's text: `{{name}}`, `{{name:type}}`, `{{name:type:default}}` (P9)."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from compiler.ir.texts import Part, Reference, Text, joined
 from compiler.regex import Regex
 
 PLACEHOLDER = Regex(r"\{\{([A-Za-z_][A-Za-z0-9_]*)(?::([^{}]*))?\}\}")
-"""A number is not a name: `{{1}}` is text."""
+"""Matches a placeholder; a number is not a name, so `{{1}}` is text."""
 
 _STRING = Regex(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
 _FIELD = Regex(r"\s*:")
 
 
 def with_references(written: str, names: Collection[str]) -> Text:
-    """A text with references instead of its placeholders, found in one pass.
+    """Return text with its placeholders replaced by references, in one pass.
 
-    `names` are those that something can stand behind; another name has its default, and without one it is text.
+    `names` are the names that may have a value. Any other name gets its default, or stays as text without one.
     """
     return joined(list(_parts(written, names)))
 
@@ -38,7 +38,7 @@ def _parts(written: str, names: Collection[str]) -> Iterator[Part]:
 
 
 def names_of(playbook: Playbook) -> frozenset[str]:
-    """The names that placeholders can have: inputs, named outputs and replies (P9)."""
+    """Return the names that placeholders can use: inputs, named outputs and replies (P9)."""
     names = {item.name for item in playbook.inputs}
     for step in every_step(playbook):
         names |= {step.output.name} if step.output else set()
@@ -47,12 +47,12 @@ def names_of(playbook: Playbook) -> frozenset[str]:
 
 
 def reply_slot(step: Step) -> str:
-    """The slot of a reply, by the number of the step."""
+    """Return the slot of a step's reply."""
     return f"__elicit_step_{step.number}"
 
 
 def arguments_with_references(written: str, names: Collection[str]) -> Text:
-    """The arguments of a tool: JSON as it is written, with references in its strings, but not in names of fields."""
+    """Return a tool's JSON arguments with references in its strings, but not in its field names."""
     parts: list[Part] = []
     end = 0
     for found in _STRING.finditer(written):
@@ -69,6 +69,6 @@ def _string(value: str, names: Collection[str]) -> list[Part]:
 
 
 def _escaped(text: str) -> str:
-    """A text as it stands within a JSON string; half of a character that UTF-8 does not have stays an escape."""
+    """Return text escaped for a JSON string; an unpaired surrogate stays an escape."""
     is_whole = not any("\ud800" <= character <= "\udfff" for character in text)
     return json.dumps(text, ensure_ascii=not is_whole)[1:-1]

@@ -1,4 +1,4 @@
-"""Reading a playbook: frontmatter, tree and everything that is to be said of it, before it is lowered."""
+"""Read a playbook before lowering: its frontmatter, syntax tree and diagnostics."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from compiler.source import Source
 
 
 class Read(Struct, frozen=True):
-    """A document as it was read; `parsed` is None where nothing was."""
+    """A document that was read; `parsed` is None if it was too broken to parse."""
 
     parsed: Parsed | None
     frontmatter: Frontmatter
@@ -21,12 +21,12 @@ class Read(Struct, frozen=True):
 
     @property
     def errors(self) -> tuple[Diagnostic, ...]:
-        """The findings that stop compilation."""
+        """The diagnostics that stop compilation."""
         return tuple(item for item in self.found if item.severity is Severity.ERROR)
 
 
 def read(source: Source) -> Read:
-    """The document with all findings in order."""
+    """Return the document with all diagnostics in order."""
     found = list(check_size(source))
     if found:
         return Read(None, Frontmatter(Options(), 1), tuple(found))

@@ -1,4 +1,4 @@
-"""Names in texts and conditions: which a step can know, and those that nothing stands behind (P9, P14)."""
+"""Check that names in text and conditions are known at their step (P9, P14)."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ _USE = Regex(r"\{\{(?P<before>\s*)(?P<name>\w+)(?P<after>\s*)(?P<hint>:[^{}]*)?\
 Names = set[str] | frozenset[str]
 
 MOST_HINTS = 20
-"""How often names are compared with a name that is unknown; a document full of them is wrong in another way."""
+"""How many unknown names per document get a suggestion; more of them have another cause."""
 
 MOST_NAMES = 1000
-"""With how many names it is compared."""
+"""The most known names to compare with an unknown one."""
 
 
 def check_references(source: Source, playbook: Playbook) -> Iterator[Diagnostic]:
-    """Placeholders and conditions whose name is not known where they stand."""
+    """Yield diagnostics for placeholders and conditions whose name is unknown at their place."""
     check = _Check(source, playbook)
     if playbook.system_span:
         numbers = range(playbook.system_span.line, playbook.system_span.end_line + 1)
@@ -44,7 +44,7 @@ def check_references(source: Source, playbook: Playbook) -> Iterator[Diagnostic]
 
 
 def _branches(check: _Check, step: Step, known: Names) -> Iterator[Diagnostic]:
-    """The sub-steps of each branch, which know what those before them in it have given."""
+    """Check the sub-steps of each branch, which know the outputs of earlier sub-steps in it."""
     for branch in step.branches:
         inside = set(known)
         for substep in branch.steps:
@@ -53,13 +53,13 @@ def _branches(check: _Check, step: Step, known: Names) -> Iterator[Diagnostic]:
 
 
 def known_sources(playbook: Playbook) -> dict[str, str]:
-    """Where each name of a document comes from, in the words of the conformance cases."""
+    """Return the source of each name in a document, in the terms of the conformance cases."""
     found = dict.fromkeys((name for step in every_step(playbook) for name in sorted(_given(step))), "step_output")
     return found | dict.fromkeys((declared.name for declared in playbook.inputs), "input")
 
 
 def _given(step: Step) -> set[str]:
-    """The names that a step gives to those after it."""
+    """Return the names that a step gives to later steps."""
     return ({step.output.name} if step.output else set()) | _replies(step)
 
 
@@ -78,46 +78,46 @@ class _Check:
         self.hints = MOST_HINTS
 
     def step(self, step: Step, known: Names) -> Iterator[Diagnostic]:
-        """The placeholders of a step, without those of its branches. Its own reply is known to its text."""
+        """Check the placeholders of a step without its branches; its text may use its own reply."""
         if step.elicit:
             yield from self.uses(step.elicit.span, known)
         known = known | _replies(step) if step.elicit else known
         if step.prompt:
-            fails = "no run gets past this step" if step.prompt.scheme == "variable" and not step.tool else ""
+            fails = "the run stops at this step" if step.prompt.scheme == "variable" and not step.tool else ""
             yield from self.uses(step.prompt.span, known, fails)
         if step.tool:
             yield from self.uses(step.tool.span, known)
         yield from self.texts(step.lines, known)
 
     def texts(self, numbers: Iterable[int], known: Names) -> Iterator[Diagnostic]:
-        """The placeholders in whole lines."""
+        """Check the placeholders in whole lines."""
         for number in numbers:
             if "{{" in self.source.lines[number - 1]:
                 yield from self.uses(self.source.line_span(number), known)
 
     def uses(self, span: Span, known: Names, otherwise: str = "") -> Iterator[Diagnostic]:
-        """The placeholders within one line; `otherwise` says what becomes of one that is not known (P9, P12)."""
+        """Check the placeholders within one line; `otherwise` is the effect of an unknown name (P9, P12)."""
         line = self.source.lines[span.line - 1]
         for found in _USE.finditer(line, span.column - 1, span.end_column - 1):
             place = Span(span.line, found.start() + 1, span.line, found.end() + 1)
             name, written = found["name"], found[0]
             if found["before"] or found["after"]:
                 if name in self.every:
-                    problem = f"`{written}` is text: there are spaces in its braces"
+                    problem = f"`{written}` is text, because there are spaces inside its braces"
                     meant = f"{{{{{name}{found['hint'] or ''}}}}}"
                     yield replace(self._unresolved(place, problem, f"write {meant}"), fix=Fix.by(place, meant))
             elif name not in known and (found["hint"] or "").count(":") < 2:
-                becomes = otherwise or f"`{written}` stays as it is"
+                becomes = otherwise or f"`{written}` is not replaced"
                 problem = f"{becomes}: {self._why(name)}"
                 yield self._unresolved(place, problem, self._remedy(name))
 
     def condition(self, condition: Condition, known: Names) -> Iterator[Diagnostic]:
-        """A variable of a condition that is neither an input nor an earlier output (P14)."""
+        """Check that a condition's variable is an input or an earlier output (P14)."""
         name = condition.variable
         if name not in known:
             span = condition.span
             place = Span(span.line, span.column, span.line, span.column + len(name))
-            problem = f"the condition compares an empty string: {self._why(name)}"
+            problem = f"this condition compares an empty string: {self._why(name)}"
             yield Diagnostic("RD720", self.source.path, place, problem, self._remedy(name))
 
     def _unresolved(self, place: Span, problem: str, remedy: str) -> Diagnostic:
@@ -126,10 +126,10 @@ class _Check:
     def _why(self, name: str) -> str:
         if name in self.givers:
             giver = self.givers[name]
-            return f"`{name}` is only known after step {giver.label or giver.number}"
+            return f"`{name}` is only available after step {giver.label or giver.number}"
         if name.isdecimal():
             return "a number is not a name"
-        return f"there is no input and no @output of the name `{name}`{self._close(name)}"
+        return f"there is no input or @output `{name}`{self._close(name)}"
 
     def _close(self, name: str) -> str:
         self.hints -= 1
@@ -137,7 +137,7 @@ class _Check:
 
     def _remedy(self, name: str) -> str:
         if name in self.givers:
-            return "move the step that gives it further up, or declare an input of this name"
+            return "move that step further up, or declare an input with this name"
         if name.isdecimal():
-            return "give what it stands for a name, with @output(name) in the step before or under ## INPUTS"
-        return f"declare it under ## INPUTS, or let an earlier step keep it with @output({name})"
+            return "use a name instead: declare it under ## INPUTS, or write @output(name) in an earlier step"
+        return f"declare it under ## INPUTS, or write @output({name}) in an earlier step"

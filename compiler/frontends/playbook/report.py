@@ -1,4 +1,4 @@
-"""What a playbook is, in the shape of the specification's own test cases: for other tools, and to compare with them."""
+"""Report a playbook in the form of the specification's test cases, for other tools and for comparison."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from compiler.frontends.playbook.references import known_sources
 from compiler.frontends.playbook.syntax import Branch, Elicit, Input, Playbook, PromptRef, Step, ToolCall
 
 OF_THE_SPECIFICATION = frozenset({"RD709", "RD710", "RD711", "RD712", "RD720"})
-"""The warnings that every parser of playbooks gives; all others are rdc's own and stand with the diagnostics."""
+"""Codes of warnings that every playbook parser gives; other warnings are rdc's own."""
 
 
 def report(playbook: Playbook | None, found: Iterable[Diagnostic]) -> dict[str, object]:
-    """The parse result of a document; without a playbook, or with errors, it has no definition."""
+    """Return the parse result of a document; `definition` is None if there are errors."""
     every = list(found)
     errors = [_message(item) for item in every if item.severity is Severity.ERROR]
     return {
@@ -87,7 +87,7 @@ def _branch(step: Step, place: int, branch: Branch, sources: dict[str, str]) -> 
 
 
 def _unnamed(step: Step, place: int, only: Step, sources: dict[str, str]) -> list[dict[str, object]]:
-    """The step of a branch without sub-steps has the label that a sub-step would have there; nothing if it is empty."""
+    """Return the unnamed step of a branch with the label of a sub-step, or nothing if the step is empty."""
     if not (only.content or only.elicit or only.prompt or only.tool or only.output):
         return []
     letter = chr(ord("a") + place) if place < 26 else ""

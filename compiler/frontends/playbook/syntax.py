@@ -14,7 +14,7 @@ InputType = Literal["string", "text", "number", "boolean", "enum"]
 
 
 class Input(Struct, frozen=True):
-    """A line of INPUTS (P7, P8). `written` is the type as it stands there; only an `enum` has options."""
+    """A line of INPUTS (P7, P8). `written` is the type as written; only an `enum` has options."""
 
     name: str
     type: InputType
@@ -26,12 +26,12 @@ class Input(Struct, frozen=True):
 
     @property
     def required(self) -> bool:
-        """Whether a run must be given a value: there is no default."""
+        """Whether a run needs a value, because there is no default."""
         return self.default is None
 
 
 class Output(Struct, frozen=True):
-    """`@output(name: type, "option", extract:"field")` (P10). Type and options are guidance, never enforced."""
+    """`@output(name: type, "option", extract:"field")` (P10); type and options are guidance, never enforced."""
 
     name: str
     type: str
@@ -50,9 +50,9 @@ class Elicit(Struct, frozen=True):
 
 
 class PromptRef(Struct, frozen=True):
-    """`@prompt(scheme:id)` (P12). `scheme` is `file`, `library`, `mcp`, `variable`, or what else was written.
+    """`@prompt(scheme:id)` (P12); `scheme` is `file`, `library`, `mcp`, `variable`, or any other word.
 
-    `@prompt(id)` has the scheme `library`; `written` is all that stands in the parentheses.
+    `@prompt(id)` has the scheme `library`. `written` is everything in the parentheses.
     """
 
     scheme: str
@@ -62,7 +62,7 @@ class PromptRef(Struct, frozen=True):
 
 
 class ToolCall(Struct, frozen=True):
-    """`@tool(connection, tool, {json})` (P13). The arguments are as written, "" for none."""
+    """`@tool(connection, tool, {json})` (P13); the arguments are as written, or ""."""
 
     connection: str
     tool: str
@@ -71,7 +71,7 @@ class ToolCall(Struct, frozen=True):
 
 
 class Condition(Struct, frozen=True):
-    """`name == "text"` in the marker of a branch (P14)."""
+    """`name == "text"` in a branch marker (P14)."""
 
     variable: str
     operator: Literal["==", "!="]
@@ -80,9 +80,9 @@ class Condition(Struct, frozen=True):
 
 
 class Branch(Struct, frozen=True):
-    """What stands below one marker: its sub-steps, or one unnamed step. `condition` is None for `else` (P14).
+    """The sub-steps of one marker, or one unnamed step; `condition` is None for `else` (P14).
 
-    The span is that of the marker.
+    The span is the place of the marker.
     """
 
     condition: Condition | None
@@ -91,11 +91,11 @@ class Branch(Struct, frozen=True):
 
 
 class Step(Struct, frozen=True):
-    """`## STEP n: Title`, a sub-step of a branch, or the unnamed step of one (P4, P9, P14).
+    """`## STEP n: Title`, a sub-step of a branch, or the unnamed step of a branch (P4, P9, P14).
 
-    `label` is `2`, `2a`; "" for an unnamed one. `content_line` is the first line of the content, 0 if there is none;
-    `lines` are the numbers of all its lines, between which directives can stand. The span is that of the heading, for
-    an unnamed step that of the marker.
+    `label` is `2`, `2a`, or "" for an unnamed step. `content_line` is the first line of the content, or 0. `lines` are
+    all line numbers of the content, which may have directives in between. The span is the heading, or the marker of an
+    unnamed step.
     """
 
     number: int
@@ -113,16 +113,16 @@ class Step(Struct, frozen=True):
 
 
 class Artifact(Struct, frozen=True):
-    """`type: …` under ARTIFACTS (P15): a name, or `{{variable}}`."""
+    """`type: …` under ARTIFACTS (P15): a name or `{{variable}}`."""
 
     type: str
     span: Span
 
 
 class Playbook(Struct, frozen=True):
-    """A whole document. `system` is trimmed, "" without one; `scenarios` stand in its frontmatter (P2).
+    """A whole document. `system` is trimmed, or "" without one; `scenarios` come from the frontmatter (P2).
 
-    `system_span` goes from the first line of that text to the last, `span` is that of the title.
+    `system_span` covers all lines of the system text, and `span` is the place of the title.
     """
 
     title: str
@@ -137,7 +137,7 @@ class Playbook(Struct, frozen=True):
 
 
 def every_step(playbook: Playbook) -> Iterator[Step]:
-    """Every step, the sub-steps of its branches after it, in document order."""
+    """Yield every step in document order, with the sub-steps of its branches after it."""
     for step in playbook.steps:
         yield step
         for branch in step.branches:

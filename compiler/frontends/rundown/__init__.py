@@ -1,4 +1,4 @@
-"""Rundown runbooks: docs/formats/rundown.md. This says what the format is; `frontend.py` is what reads it."""
+"""Describe the Rundown runbook format; `frontend.py` reads it (docs/formats/rundown.md)."""
 
 from compiler.frontends.format import Format
 from compiler.frontends.rundown.options import OPTIONS

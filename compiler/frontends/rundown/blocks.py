@@ -1,8 +1,7 @@
-"""From Markdown to the tokens of `grammars/rundown.lark`: which block is a header, a body, a transition, or text.
+"""Split Markdown into the tokens of `grammars/rundown.lark`: headers, bodies, transitions and text.
 
-pulldown-cmark finds CommonMark's block structure (D2) and says where each block stands; what a block says is read from
-its lines as they stand. Only blocks at the top level count, so nothing inside a quote or a code block is ever a header
-or a transition.
+pulldown-cmark finds the CommonMark blocks and their places (D2). Their content is read from the source lines. Only
+top-level blocks count, so nothing inside a quote or a code block becomes a header or a transition.
 """
 
 from __future__ import annotations
@@ -24,11 +23,10 @@ from compiler.source import Source, Span
 class Block(Struct, frozen=True):
     """One token of the block grammar.
 
-    `type` is a terminal of the grammar, or HEADING for a heading that is none of them; `text` is the
-    heading's or item's text or the code; `info` is a code block's info string, a heading's marker, or for text "list",
-    "paragraph". `line` to `end_line` (inclusive, counted from 1) is where it stands, `column` where its text begins;
-    `mark` is the fence of a code block, and `closed` false for a code block or a comment that runs to the end of the
-    document.
+    `type` is a terminal of the grammar, or HEADING for any other heading. `text` is the text of the heading or item, or
+    the code. `info` is a code block's info string, a heading's marker, or "list" or "paragraph" for text. The block
+    spans `line` to `end_line` (inclusive, counted from 1), and its text starts at `column`. `mark` is the fence of a
+    code block. `closed` is false if a code block or comment runs to the end of the document.
     """
 
     type: str
@@ -42,7 +40,7 @@ class Block(Struct, frozen=True):
 
     @property
     def span(self) -> Span:
-        """The place of the block's text, on its first line."""
+        """The place of the first line of the block's text."""
         width = len(self.text.split("\n", 1)[0]) if self.type != "CODE" else 3
         return Span(self.line, self.column, self.line, self.column + (width or 1))
 
@@ -50,18 +48,18 @@ class Block(Struct, frozen=True):
 _OUTCOME = r"(?:PASS|FAIL|YES|NO)(?:[ \t]+(?:ALL|ANY))?[ \t]*:"
 
 TRANSITION = Regex(_OUTCOME)
-"""What makes a list item a transition (G2)."""
+"""Matches the start of a list item that is a transition (G2)."""
 
 USUAL = Regex(rf"[-+*] {_OUTCOME}")
-"""How nearly all transitions begin, with their bullet."""
+"""Matches the usual start of a transition with its bullet."""
 
 REFERENCE = Regex(r"\S+\.runbook\.md")
-"""What makes a list item a nested runbook."""
+"""Matches a list item that is a nested runbook."""
 
 COMMENT = Regex(r"\s*(?:<!--(?:(?!-->).)*-->\s*)+", re.DOTALL)
 
 HEADER = Regex(r" {0,3}(#{1,6})(?:[ \t]+|$)")
-"""What stands before the text of a heading, unless it is underlined."""
+"""Matches the marks before a heading's text, unless it is underlined."""
 
 FENCE = Regex(r"^( {0,3})(`{3,}|~{3,})(.*)")
 
@@ -74,26 +72,26 @@ VERBATIM = Regex(r"<(/?)(?:script|style|textarea)(?=[\s>])", re.IGNORECASE)
 AT_END = Regex(r"(?<![ \t])[ \t]++$", re.MULTILINE)
 
 NOT_TEXT = frozenset({"Bullets", "List", "BlockQuote", "Fenced", "CodeBlock", "Heading", "HtmlBlock"})
-"""The Markdown blocks that a list item can begin with instead of a paragraph or a rule, by pulldown-cmark's names."""
+"""Markdown blocks that can start a list item instead of a paragraph or rule, by pulldown-cmark's names."""
 
 HEADINGS = {"#": "TITLE", "##": "STEP", "###": "SUBSTEP"}
-"""The terminals of the headings that a runbook has, by their marks."""
+"""The terminals of runbook headings by their marks."""
 
 INFOS = {"List": "list", "Paragraph": "paragraph"}
 
 
 Found = tuple[str, int, int, int]
-"""A Markdown block at the top level, or an item of a bullet list there.
+"""A top-level Markdown block or an item of a top-level bullet list.
 
-That is pulldown-cmark's name for its kind; where it stands, from and to, in bytes of UTF-8; and where the paragraph
-begins that an item begins with, else -1. A plain tuple, since a document has tens of thousands.
+The fields are pulldown-cmark's name of its kind, its start and end in UTF-8 bytes, and the start of the item's first
+paragraph or -1. It is a plain tuple because a document has tens of thousands.
 """
 
 
 def read_blocks(source: Source, first_line: int) -> Iterator[Block]:
-    """The blocks of a source from line `first_line` on, in order; what stands before is frontmatter."""
+    """Yield the blocks of a source from `first_line` on; the lines above it are frontmatter."""
     lines = [line.replace("\0", "\ufffd") for line in source.lines] if "\0" in source.text else source.lines
-    text = _normalised("\n".join(lines[first_line - 1 :]))
+    text = _normalized("\n".join(lines[first_line - 1 :]))
     data = text.encode()
     ends = list(accumulate(map(len, (data + b"\n").splitlines(keepends=True))))
     at = 0
@@ -105,7 +103,7 @@ def read_blocks(source: Source, first_line: int) -> Iterator[Block]:
         if end > begun:
             while ends[at] < end:
                 at += 1
-            last = at + first_line - data[ends[at - 1] : end].isspace()  # the indentation of what stands below
+            last = at + first_line - data[ends[at - 1] : end].isspace()  # the indentation of the next block
         if kind == "Fenced":
             yield _fence(lines, line, last)
             continue
@@ -120,12 +118,11 @@ def read_blocks(source: Source, first_line: int) -> Iterator[Block]:
             yield block
 
 
-def _normalised(text: str) -> str:
-    """A text with the same blocks, and without what pulldown-cmark takes for something else than CommonMark does.
+def _normalized(text: str) -> str:
+    """Return text with the same blocks, without the cases that pulldown-cmark reads differently from CommonMark.
 
-    A form feed is more than a space, a fence may close with tabs behind it, and HTML that begins with one of four tags
-    ends with any of them. Halves of characters are no text for it at all. The lines are the same in number alone: where
-    a block stands in them has to be told in lines.
+    A form feed counts as more than a space, tabs may follow a closing fence, and any of four HTML tags closes another.
+    Unpaired surrogates are not valid input at all. Only the number of lines stays the same, so report places in lines.
     """
     if not text.isascii():
         text = UNPAIRED.sub("\ufffd", text)
@@ -135,12 +132,12 @@ def _normalised(text: str) -> str:
 
 
 def _found(text: str) -> Iterator[Found]:
-    """The Markdown blocks of a text; a bullet list stands for its items, and a rule may stand anywhere."""
+    """Yield the Markdown blocks of a text, with each bullet list replaced by its items."""
     depth, kind, inner = 0, "", -1
-    awaits_first = False  # whether what comes next is what an item begins with
+    awaits_first = False  # whether the next event is the start of the item's content
     events: Iterable[tuple[Any, Any]] = pyromark.events_with_range(text)
     for event, where in events:
-        if "Start" in event:  # an event is a dictionary with one name, or a name alone
+        if "Start" in event:  # an event is a dictionary with one name, or only a name
             if awaits_first:
                 inner = -1 if _name(event["Start"]) in NOT_TEXT else where["start"]
                 awaits_first = False
@@ -162,7 +159,7 @@ def _found(text: str) -> Iterator[Found]:
 
 
 def _name(tag: str | Mapping[str, Any]) -> str:
-    """The name of what begins, with kinds of lists and of blocks of code told apart."""
+    """Return a tag's name, with a distinct name for bullet lists and fenced code."""
     if isinstance(tag, str):
         return tag
     [(name, about)] = tag.items()
@@ -172,12 +169,12 @@ def _name(tag: str | Mapping[str, Any]) -> str:
 
 
 def _column(lines: Sequence[str], line: int, text: str) -> int:
-    """Where a text begins in its line; at the first character if tabs were expanded in between."""
+    """Return the column where text starts in its line, or 1 if expanded tabs hide it."""
     return lines[line - 1].find(text) + 1 or 1
 
 
 def _text(lines: Sequence[str], line: int, end_line: int, kind: str) -> Block | None:
-    """A block that is nothing but text; a comment may stand anywhere."""
+    """Return a text block, or None for a comment, which may appear anywhere."""
     closed = True
     if kind == "HtmlBlock":
         content = "\n".join(lines[line - 1 : end_line])
@@ -204,14 +201,14 @@ def _heading(lines: Sequence[str], line: int, end_line: int) -> Block:
 
 
 def _without_marks(content: str) -> str:
-    """The text of a heading, without the marks behind it."""
+    """Return a heading's text without its closing marks."""
     content = content.rstrip(" \t")
     text = content.rstrip("#")
     return (text if not text or text[-1] in " \t" else content).strip()
 
 
 def _text_line(lines: Sequence[str], line: int, end_line: int, text: str) -> int:
-    """The line in which the text of a block begins, which may have a form feed above it, say."""
+    """Return the line where a block's text starts; a form feed may be above it."""
     return next((number for number in range(line, end_line + 1) if text in lines[number - 1]), line)
 
 
@@ -227,19 +224,19 @@ def _fence(lines: Sequence[str], start: int, end: int) -> Block:
 
 @lru_cache(maxsize=64)
 def _opening(line: str) -> tuple[str, str, str]:
-    """The indentation, the marks and the info string of a line that opens a block of code; few lines are others."""
+    """Return indentation, marks and info string of an opening fence; cached because few lines differ."""
     [(indent, mark, info)] = FENCE.findall(line)
     return indent, mark, info.strip()
 
 
 def _closes(line: str, mark: str) -> bool:
-    """Whether a line closes a block of code with these marks."""
+    """Return whether a line closes a code block with these marks."""
     closing = FENCE.match(line)
     return closing is not None and closing[2].startswith(mark) and not closing[3].strip(" \t")
 
 
 def _outdented(line: str, width: int) -> str:
-    """A line without the indentation that its fence has; of a tab that goes further the rest is spaces."""
+    """Return a line without the fence's indentation; the rest of a split tab becomes spaces."""
     column = index = 0
     while column < width and line[index : index + 1] in (" ", "\t"):
         column += 1 if line[index] == " " else 4 - column % 4
@@ -248,9 +245,9 @@ def _outdented(line: str, width: int) -> str:
 
 
 def _item(lines: Sequence[str], line: int, end_line: int, inner: int) -> Block:
-    """An item of a list, classified by itself (G2): one list may hold text, runbooks and transitions.
+    """Classify one list item (G2): a list may mix text, runbooks and transitions.
 
-    `inner` is the line in which the paragraph begins that it begins with, 0 if there is none.
+    `inner` is the line where the item's first paragraph starts, or 0.
     """
     if inner == line and USUAL.match(lines[line - 1]):
         return Block("TRANSITION", line, end_line, 3, lines[line - 1][2:].rstrip())
@@ -267,7 +264,7 @@ def _item(lines: Sequence[str], line: int, end_line: int, inner: int) -> Block:
         return Block("TRANSITION", text_line, end_line, column, first)
     if text_line == end_line and first.endswith(".md") and REFERENCE.fullmatch(first):
         return Block("RUNBOOK", text_line, end_line, column, first)
-    if text_line > line:  # the block begins at the bullet
+    if text_line > line:  # the block starts at the bullet
         first = lines[line - 1].strip()
         column = _column(lines, line, first)
     return Block("TEXT", line, end_line, column, first, "list")

@@ -1,4 +1,4 @@
-"""From the parse tree of the blocks to the syntax tree; headers, transitions and info strings are parsed on the way."""
+"""Build the syntax tree from the block tree, and parse headers, transitions and info strings."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ TOO_DEEP: dict[Kind, re.Pattern[str]] = {
     "step": Regex(r"(\d+|\{N\})\.(\d|\{n\})"),
     "substep": Regex(r"(\d+|\{N\})\.(\d+|\{n\})\.\d"),
 }
-"""Headers such as `## 1.2 Title` and `### 1.2.3 Title`, whose title begins with a number by the grammar."""
+"""Match headers such as `## 1.2 Title` and `### 1.2.3 Title`, whose title starts with a number by the grammar."""
 
 BARE_NEXT = Regex(r":\s*(RETRY\s+(\d+\s+)?)?NEXT$")
-"""An action that is only NEXT (G4)."""
+"""Matches an action that is only NEXT (G4)."""
 
 
 class TreeBuilder:
-    """Builds the syntax tree of one document and collects what is wrong inside its lines in `diagnostics`."""
+    """Build the syntax tree of one document and collect problems in its lines in `diagnostics`."""
 
     def __init__(self, source: Source, layout: Layout) -> None:
         self.source = source
@@ -55,7 +55,7 @@ class TreeBuilder:
         self.diagnostics: list[Diagnostic] = []
 
     def runbook(self, tree: Node, frontmatter: Frontmatter) -> Runbook:
-        """The syntax tree of a whole document."""
+        """Return the syntax tree of the whole document."""
         title, description, *steps = tree.children
         return Runbook(
             "" if title is None else " ".join(title.text.split()),
@@ -102,14 +102,14 @@ class TreeBuilder:
         )
 
     def _parts(self, tree: Node) -> tuple[Block, Node, Node, Node, Sequence[Node]]:
-        """Header, prompt, body, transitions and substeps of a step, in whichever layout it is written (V7)."""
+        """Return header, prompt, body, transitions and substeps in the order of the chosen layout (V7)."""
         header, first, second, third, *substeps = tree.children
         if self.layout == "after-header":
             return header, second, third, first, substeps
         return header, first, second, third, substeps
 
     def _text(self, tree: Node) -> str:
-        """The lines from the first to the last block of a prompt or description, as they stand in the source."""
+        """Return the source lines from the first to the last block of a prompt or description."""
         if not tree.children:
             return ""
         start, end = tree.children[0].line, tree.children[-1].end_line
@@ -125,8 +125,8 @@ class TreeBuilder:
             self.diagnostics.append(header_problem(self.source, block, error, kind))
             return Header(UNKNOWN, None, "")
         if TOO_DEEP[kind].match(block.text):
-            problem = f"this {kind} header has one number more than a {kind} has; it is taken as part of the title"
-            remedy = "use `###` for a substep; put a space before a title that begins with a number"
+            problem = f"this {kind} header has too many numbers; the last one becomes part of the title"
+            remedy = "use `###` for a substep, or put a space before a title that starts with a number"
             mark = self._lines[block.line - 1].find("#") + 1
             fix = Fix.by(Span(block.line, mark, block.line, mark), "#") if kind == "step" else None
             self.diagnostics.append(Diagnostic("RD034", self.source.path, block.span, problem, remedy, fix=fix))
@@ -153,7 +153,7 @@ class TreeBuilder:
         if "RETRY" in block.text and (counted := counted_in_words(self.source, block)):
             self.diagnostics.append(counted)
         if "NEXT" in block.text and BARE_NEXT.search(block.text):
-            problem = "a bare NEXT is taken as GOTO NEXT"
+            problem = "NEXT without GOTO is read as GOTO NEXT"
             before = block.column + len(block.text) - len("NEXT")
             fix = Fix.by(Span(block.line, before, block.line, before), "GOTO ", is_safe=True)
             found = Diagnostic("RD042", self.source.path, block.span, problem, "write GOTO NEXT", fix=fix)
@@ -161,7 +161,7 @@ class TreeBuilder:
         return transition
 
     def _body(self, tree: Node) -> tuple[Code | None, tuple[Reference, ...]]:
-        """A body is one block of code, or runbooks."""
+        """Return the step's code block, or its runbooks."""
         blocks = tree.children
         if not blocks or blocks[0].type != "CODE":
             return None, tuple([Reference(block.text, block.span) for block in blocks])
@@ -174,13 +174,13 @@ class TreeBuilder:
         return self._tagged(block, language, flags)
 
     def _tagged(self, block: Block, language: str, flags: Sequence[str]) -> Code:
-        """The block's tag and flag; the only flag is `prompt`, and `prompt` alone is a tag (section 2)."""
+        """Read the block's tag and flag: `prompt` is the only flag, and also a tag by itself (section 2)."""
         if flags not in ([], ["prompt"]) or ";" in language or "," in language:
             problem = f"`{block.info}` is not a valid info string"
-            remedy = "write one language, and `prompt` after a space if the block is only to be shown"
+            remedy = "write one language; add `prompt` after a space to show the block instead of running it"
             self.diagnostics.append(Diagnostic("RD046", self.source.path, block.span, problem, remedy))
         elif not flags and language not in EXECUTABLE and language.lower() in EXECUTABLE:
-            problem = f"a block tagged `{language}` is shown, not run: tags are matched exactly"
+            problem = f"this block is shown, not run: the tag `{language}` must be lowercase to run"
             remedy = f"write `{language.lower()}` to run it, or `{language.lower()} prompt` to show it"
             fix = tag_fix(self.source, block.span.line, language, language.lower())
             self.diagnostics.append(Diagnostic("RD047", self.source.path, block.span, problem, remedy, fix=fix))
@@ -190,7 +190,7 @@ class TreeBuilder:
 def _step_transitions_below(
     children: tuple[Substep, ...],
 ) -> tuple[tuple[Substep, ...], tuple[Transition, ...]]:
-    """Takes the step's own transitions from below its last substep: those with an explicit ALL or ANY (V8)."""
+    """Move transitions with ALL or ANY from the last substep to its step (V8)."""
     if children[-1].runbooks:
         return children, ()
     last = children[-1]

@@ -1,4 +1,4 @@
-"""The rules of validity over the syntax tree (docs/formats/rundown.md): each yields diagnostics."""
+"""Check the validity rules on the syntax tree; each rule yields diagnostics (docs/formats/rundown.md)."""
 
 from __future__ import annotations
 
@@ -38,20 +38,20 @@ Rule = Callable[[Source, Runbook], Iterator[Diagnostic]]
 
 
 def check(source: Source, runbook: Runbook) -> list[Diagnostic]:
-    """All violations of V1 to V10 in a document; V11 is checked when it is linked, V12 on its graph."""
+    """Return all violations of V1 to V10; linking checks V11, and the graph is checked for V12."""
     return [diagnostic for rule in RULES for diagnostic in rule(source, runbook)]
 
 
 def _titles(source: Source, runbook: Runbook) -> Iterator[Diagnostic]:
-    """G1: a numbered step without a title is hard to follow in a run."""
+    """Warn about numbered steps without a title (G1)."""
     for step in all_steps(runbook):
         if isinstance(step.id, int) and not step.title:
             problem = "this step has no title"
-            yield Diagnostic("RD036", source.path, step.span, problem, "say in a few words what it does")
+            yield Diagnostic("RD036", source.path, step.span, problem, "describe in a few words what the step does")
 
 
 def _sequence(source: Source, runbook: Runbook) -> Iterator[Diagnostic]:
-    """V2: numbers run 1, 2, 3 … among the steps, and among the substeps of each step."""
+    """Check that steps, and the substeps of each step, are numbered 1, 2, 3 … (V2)."""
     missing = missing_steps(runbook.steps)
     for found in _out_of_sequence(source, runbook.steps, "RD102", "step"):
         yield _with_missing_steps(found, missing)
@@ -61,11 +61,11 @@ def _sequence(source: Source, runbook: Runbook) -> Iterator[Diagnostic]:
 
 
 def _with_missing_steps(found: Diagnostic, missing: Mapping[int, Step]) -> Diagnostic:
-    """The finding, with the headers to write for the steps that are missing, if there are any."""
+    """Add the headers of missing steps to the finding's help."""
     if not missing:
         return found
     headers = ", ".join(f"line {step.span.line} as `{numbered_header(step)}`" for step in missing.values())
-    return replace(found, help=f"write {headers}: a header begins with its number")
+    return replace(found, help=f"write {headers}; a header starts with its number")
 
 
 def _out_of_sequence(source: Source, siblings: Sequence[AnyStep], code: str, kind: str) -> Iterator[Diagnostic]:
@@ -75,55 +75,55 @@ def _out_of_sequence(source: Source, siblings: Sequence[AnyStep], code: str, kin
     for step in siblings:
         if not isinstance(step.id, int) or step.id in seen:
             continue
-        if not expected <= step.id <= expected + slack:  # a header that could not be read may have been a number
-            problem = f"{kind} {step.id} stands where {kind} {expected} is expected"
-            remedy = f"number the {kind}s 1, 2, 3 … in document order (`rdc fmt` does that)"
+        if not expected <= step.id <= expected + slack:  # the unreadable header may have had this number
+            problem = f"expected {kind} {expected}, found {kind} {step.id}"
+            remedy = f"number the {kind}s 1, 2, 3 … in document order; `rdc fmt` does this for you"
             yield Diagnostic(code, source.path, step.span, problem, remedy)
         seen.add(step.id)
         expected = step.id + 1
 
 
 def _step_pattern(source: Source, runbook: Runbook) -> Iterator[Diagnostic]:
-    """V3: numbered steps or exactly one {N}; named ones may stand with either."""
+    """Check for numbered steps or exactly one {N}; named steps may go with either (V3)."""
     dynamic = [step for step in runbook.steps if step.id is Dynamic.STEP]
     numbered = [step for step in runbook.steps if isinstance(step.id, int)]
-    remedy = "a runbook has numbered steps or one `{N}`; make the others named steps"
+    remedy = "use numbered steps or a single `{N}`, and turn the other steps into named steps"
     if dynamic and numbered:
         later = max(dynamic[0], numbered[0], key=lambda step: step.span)
-        yield _pair(source, "RD104", (dynamic[0], numbered[0]), later, "numbered steps beside `{N}`", remedy)
+        yield _pair(source, "RD104", (dynamic[0], numbered[0]), later, "numbered steps mixed with `{N}`", remedy)
     if len(dynamic) > 1:
         yield _pair(source, "RD104", dynamic, dynamic[1], "a second dynamic step", remedy)
     if not dynamic and not numbered and all(step.id != UNKNOWN for step in runbook.steps):
-        problem = "the runbook has named steps only; it starts at the first"
+        problem = "this runbook has only named steps, so it starts with the first one"
         first = next((step for step in runbook.steps if step.code or step.substeps), runbook.steps[0])
-        remedy = f"number the steps of the main line: `{numbered_header(first) or with_number(source, first, 1)}`"
+        remedy = f"number the main steps: `{numbered_header(first) or with_number(source, first, 1)}`"
         yield Diagnostic("RD105", source.path, runbook.steps[0].span, problem, remedy)
 
 
 def _substep_pattern(source: Source, runbook: Runbook) -> Iterator[Diagnostic]:
-    """V4: numbered and named substeps, or one {n} alone."""
+    """Check for numbered and named substeps, or a single {n} (V4)."""
     for step in runbook.steps:
         dynamic = [substep for substep in step.substeps if substep.id is Dynamic.SUBSTEP]
         if dynamic and len(step.substeps) > 1:
             other = next(substep for substep in step.substeps if substep is not dynamic[0])
             later = max(dynamic[0], other, key=lambda substep: substep.span)
-            remedy = "a dynamic substep stands alone in its step; move the others to a step of their own"
-            yield _pair(source, "RD106", (dynamic[0], other), later, "`{n}` beside another substep", remedy)
+            remedy = "a dynamic substep must be the only substep; move the others to another step"
+            yield _pair(source, "RD106", (dynamic[0], other), later, "`{n}` mixed with another substep", remedy)
 
 
 def _pair(source: Source, code: str, pair: Sequence[AnyStep], later: AnyStep, problem: str, remedy: str) -> Diagnostic:
     first = pair[0] if pair[1] is later else pair[1]
-    related = Related(source.path, first.span, "the other one stands here")
+    related = Related(source.path, first.span, "the other one is here")
     return Diagnostic(code, source.path, later.span, problem, remedy, (related,))
 
 
 def _identifiers(source: Source, runbook: Runbook) -> Iterator[Diagnostic]:
-    """V5: a substep's prefix is its step's identifier, and no two steps share an identifier."""
+    """Check that a substep's prefix is its step's identifier, and that identifiers are unique (V5)."""
     yield from _duplicates(source, runbook.steps, "")
     for step in runbook.steps:
         for substep in step.substeps:
             if UNKNOWN not in {substep.parent, step.id} and substep.parent != step.id:
-                problem = f"`{spell(substep.parent)}.{spell(substep.id)}` stands below step {spell(step.id)}"
+                problem = f"substep `{spell(substep.parent)}.{spell(substep.id)}` is below step {spell(step.id)}"
                 remedy = f"write `### {spell(step.id)}.{spell(substep.id)}`, or move it below its own step"
                 yield Diagnostic("RD107", source.path, substep.span, problem, remedy)
         if step.substeps:
@@ -134,10 +134,10 @@ def _duplicates(source: Source, siblings: Sequence[AnyStep], prefix: str) -> Ite
     first: dict[Identifier, AnyStep] = {}
     for step in siblings:
         if step.id in first and not isinstance(step.id, Dynamic) and step.id != UNKNOWN:
-            problem = f"a second step `{prefix}{spell(step.id)}`"
-            related = Related(source.path, first[step.id].span, "the first one stands here")
+            problem = f"duplicate step `{prefix}{spell(step.id)}`"
+            related = Related(source.path, first[step.id].span, "first defined here")
             numbered = numbered_header(step) if isinstance(step, Step) else None
-            renumber = "give it another number (`rdc fmt` numbers all steps in document order)"
+            renumber = "give it another number; `rdc fmt` numbers all steps in document order"
             other = renumber if isinstance(step.id, int) else "give it another name"
             remedy = f"put the number first: `{numbered}`" if numbered else other
             yield Diagnostic("RD108", source.path, step.span, problem, remedy, (related,))
@@ -145,24 +145,24 @@ def _duplicates(source: Source, siblings: Sequence[AnyStep], prefix: str) -> Ite
 
 
 def _bodies(source: Source, runbook: Runbook) -> Iterator[Diagnostic]:
-    """V6: a step has one kind of body; a substep has runbooks without a prompt."""
+    """Check that a step has one kind of body, and that a substep with runbooks has no prompt (V6)."""
     for step in runbook.steps:
         body: Span | None = step.code.span if step.code else step.runbooks[0].span if step.runbooks else None
         if body and step.substeps:
             kind = "code block" if step.code else "runbook list"
-            related = Related(source.path, body, f"the {kind} stands here")
-            problem = f"step {spell(step.id)} has a {kind} and substeps"
+            related = Related(source.path, body, f"the {kind} is here")
+            problem = f"step {spell(step.id)} has both a {kind} and substeps"
             remedy = f"move the {kind} into a substep"
             yield Diagnostic("RD109", source.path, step.substeps[0].span, problem, remedy, (related,))
         for substep in step.substeps:
             if substep.runbooks and substep.prompt:
-                problem = "a substep has a prompt or a runbook list, not both"
-                remedy = "move the prompt to the step, or into the runbook"
+                problem = "this substep has both a prompt and a runbook list"
+                remedy = "move the prompt to the step or into the runbook"
                 yield Diagnostic("RD111", source.path, substep.runbooks[0].span, problem, remedy)
 
 
 def _transitions(source: Source, runbook: Runbook) -> Iterator[Diagnostic]:
-    """V9: one transition for each outcome; modifiers that fit together, on steps that have children."""
+    """Check that each outcome has one transition, and that ALL and ANY fit together and have children (V9)."""
     for step in all_steps(runbook):
         by_outcome: dict[bool, Transition] = {}
         is_modified = False
@@ -183,20 +183,20 @@ def _modifiers(
     has_children = bool(step.runbooks or (isinstance(step, Step) and step.substeps))
     if not has_children:
         for transition in modified:
-            problem = f"{transition.modifier} has no meaning on a step without substeps or runbooks"
-            remedy = f"leave {transition.modifier} out"
+            problem = f"{transition.modifier} has no effect: this step has no substeps or runbooks"
+            remedy = f"remove {transition.modifier}"
             yield Diagnostic("RD116", source.path, transition.span, problem, remedy, fix=_plain(source, transition))
     elif passed and failed and passed.modifier and passed.modifier == failed.modifier:
         both = passed.modifier
         other = Modifier.ANY if both is Modifier.ALL else Modifier.ALL
-        problem = f"PASS {both} and FAIL {both} leave cases open"
+        problem = f"PASS {both} with FAIL {both} does not cover every case"
         remedy = f"write PASS {both} with FAIL {other}, or PASS {other} with FAIL {both}"
-        related = Related(source.path, passed.span, "the other one stands here")
+        related = Related(source.path, passed.span, "the other one is here")
         yield Diagnostic("RD115", source.path, failed.span, problem, remedy, (related,))
 
 
 def _plain(source: Source, transition: Transition) -> Fix | None:
-    """The fix that takes the modifier out of a transition."""
+    """Return the fix that removes the modifier from a transition."""
     span = transition.span
     found = _MODIFIER.match(source.lines[span.line - 1], span.column - 1)
     return Fix.by(Span(span.line, found.start(1) + 1, span.line, found.end(1) + 1), "", is_safe=True) if found else None
@@ -206,36 +206,36 @@ _MODIFIER = Regex(r"(?:PASS|FAIL|YES|NO)([ \t]+(?:ALL|ANY))\b")
 
 
 def _tolerated(source: Source, runbook: Runbook) -> Iterator[Diagnostic]:
-    """M11: in a step without transitions a failure that stays in the step does not count; noted once a step."""
+    """Note once per step that a failure within a step without transitions does not count (M11)."""
     for step in runbook.steps:
         if step.transitions or not step.substeps:
             continue
         failed = next((item for child, item in _explicit_failures(step) if _stays(step, child, item.action)), None)
         if failed:
-            problem = f"a failure here does not fail step {spell(step.id)}, which has no transitions of its own"
-            remedy = "give the step a FAIL transition if it should"
+            problem = f"a failure here does not fail step {spell(step.id)}, because the step has no transitions"
+            remedy = "add a FAIL transition to the step if the failure should count"
             yield Diagnostic("RD405", source.path, failed.span, problem, remedy)
 
 
 def _continues_to_stop(source: Source, runbook: Runbook) -> Iterator[Diagnostic]:
-    """M11: an explicit FAIL: CONTINUE still fails a step with a PASS transition; by default it then STOPs (M6)."""
+    """Note that FAIL: CONTINUE still fails a step with a PASS transition, whose default is STOP (M6, M11)."""
     for step in runbook.steps:
         if not step.transitions or not step.substeps:
             continue
         failed = next((item for _, item in _explicit_failures(step) if isinstance(item.action, Continue)), None)
         if failed and all(item.word.passes and not item.modifier for item in step.transitions):
-            problem = f"after a failure here step {spell(step.id)} will FAIL, and its default for that is STOP"
-            remedy = "give the step a FAIL transition; a step without any transition would tolerate the failure"
+            problem = f"after a failure here, step {spell(step.id)} fails, and by default the run stops"
+            remedy = "add a FAIL transition to the step; to tolerate the failure, remove all of its transitions"
             yield Diagnostic("RD406", source.path, failed.span, problem, remedy)
 
 
 def _explicit_failures(step: Step) -> Iterator[tuple[Substep, Transition]]:
-    """The FAIL transitions of the substeps of a step, with the substeps that have them."""
+    """Yield the FAIL transitions of a step's substeps, with their substeps."""
     return ((child, item) for child in step.substeps for item in child.transitions if not item.word.passes)
 
 
 def _stays(step: Step, child: Substep, action: Action) -> bool:
-    """Whether an action of a substep goes on in the same step without starting it over (M10)."""
+    """Return whether a substep's action continues in the same step without starting it over (M10)."""
     if not isinstance(action, Goto):
         return isinstance(action, Continue)
     target = action.target

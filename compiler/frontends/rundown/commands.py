@@ -1,7 +1,7 @@
-"""The commands of scenarios, which are those of the reference command line (S1).
+"""Read the commands of scenarios, which use the syntax of the reference command line (S1).
 
-`rd run [--prompted] [--input NAME=VALUE] FILE` begins, each answer is a line, which may give outputs, and `rd goto ID`
-is the operator's own jump.
+`rd run [--prompted] [--input NAME=VALUE] FILE` starts the run. Each reply is a line and may give outputs. `rd goto ID`
+is a jump by the operator.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from compiler.source import STANDARD_INPUT, Span
 GOTO = "rd goto"
 
 _WORDS: Mapping[str, str] = {**dict.fromkeys(("pass", "yes", "ok"), "pass"), **dict.fromkeys(("fail", "no"), "fail")}
-"""What follows `rd` in an answer, and the outcome that it stands for."""
+"""The word after `rd` in a reply, and its outcome."""
 
 
 def scenario_keys(document: str, declared: Declarations | None = None) -> Keys:
-    """The keys of a runbook's scenarios.
+    """Return the keys of a runbook's scenarios.
 
     Args:
-        document: Its file name, which is the one that they must run.
-        declared: What it declares; None where that is not known.
+        document: The runbook's file name; its scenarios must run this file.
+        declared: The runbook's declarations, or None if they are unknown.
     """
     return Keys(frozenset({"commands", "inputs"}), partial(_read, document, declared))
 
@@ -40,9 +40,9 @@ def _read(
 ) -> Script | list[Flaw]:
     lines, inputs = content.get("commands"), content.get("inputs") or {}
     if not isinstance(lines, list) or not all(isinstance(line, str) for line in lines):
-        return [Flaw(("commands",), "`commands` is not a list of strings")]
+        return [Flaw(("commands",), "`commands` must be a list of strings")]
     if not isinstance(inputs, Mapping):
-        return [Flaw(("inputs",), "`inputs` is not a mapping of names to values")]
+        return [Flaw(("inputs",), "`inputs` must be a mapping of names to values")]
     script, said = _script(document, lines, locate)
     given = [*(Given(str(name), value, locate(("inputs", str(name)))) for name, value in inputs.items()), *said]
     problems = tuple(unfit_inputs(declared, given, locate(("commands", "0")))) if declared else ()
@@ -51,15 +51,15 @@ def _read(
 
 
 def _script(document: str, lines: list[str], locate: Locate) -> tuple[Script, list[Given]]:
-    """What the commands after the one that begins the run do, and the inputs in that; comments alone are none."""
+    """Return the events after the first command and the inputs of that command, skipping lines with only a comment."""
     read = [(line, _words(line), locate(("commands", str(number)))) for number, line in enumerate(lines)]
     read = [(line, words, span) for line, words, span in read if words != []]
     if not read:
-        return Script((Unclear("there is no `rd run`, which begins a run", locate(("commands",))),)), []
+        return Script((Unclear("there is no `rd run` to start the run", locate(("commands",))),)), []
     (_, first, span), *rest = read
     found = _parted(first or [], "--input")
     given, words = found or ([], first or [])
-    problem = _run_problem(words, document) if found else "`--input` takes NAME=VALUE"
+    problem = _run_problem(words, document) if found else "`--input` needs NAME=VALUE"
     begun = (Unclear(problem, span),) if problem else ()
     events = tuple(_event(line, words, span) for line, words, span in rest)
     inputs = [Given(name, value, span) for name, value in given]
@@ -67,7 +67,7 @@ def _script(document: str, lines: list[str], locate: Locate) -> tuple[Script, li
 
 
 def _parted(words: list[str], flag: str) -> tuple[list[tuple[str, str]], list[str]] | None:
-    """What a flag that takes NAME=VALUE was given, and the other words; None if it is not given that."""
+    """Return the values of a NAME=VALUE flag and the other words, or None if a value has another form."""
     given: list[tuple[str, str]] = []
     others: list[str] = []
     left = iter(words)
@@ -83,7 +83,7 @@ def _parted(words: list[str], flag: str) -> tuple[list[tuple[str, str]], list[st
 
 
 def _words(line: str) -> list[str] | None:
-    """The words of a command without its comment; None if it is more than a line, or a quote is not closed."""
+    """Return a command's words without its comment, or None for several lines or an unclosed quote."""
     if "\n" in line.strip():
         return None
     try:
@@ -93,7 +93,7 @@ def _words(line: str) -> list[str] | None:
 
 
 def _without_comment(line: str) -> str:
-    """A `#` at the beginning of a word begins a comment, unless it stands in quotes."""
+    """Return the line without its comment, which starts with an unquoted `#` at the start of a word."""
     quote = ""
     for place, character in enumerate(line):
         if quote:
@@ -106,28 +106,28 @@ def _without_comment(line: str) -> str:
 
 
 def _run_problem(words: list[str], document: str) -> str:
-    """What is wrong with the first command, which must be `rd run [--prompted] FILE`."""
+    """Return the problem with the first command, which must be `rd run [--prompted] FILE`."""
     if words[:2] != ["rd", "run"]:
-        return "the first command is not `rd run [--prompted] FILE`"
+        return "the first command must be `rd run [--prompted] FILE`"
     unknown = [word for word in words[2:] if word.startswith("-") and word != "--prompted"]
     if unknown:
-        return f"`rd run` has no option `{unknown[0]}` here, only --prompted and --input"
+        return f"`rd run` has no option `{unknown[0]}` in a scenario, only --prompted and --input"
     files = [word for word in words[2:] if word != "--prompted"]
     if len(files) != 1:
-        return f"`rd run` takes one file, not {len(files)}"
+        return f"`rd run` needs exactly one file, found {len(files)}"
     name = posixpath.basename(files[0])
     if posixpath.basename(document) not in {name, STANDARD_INPUT}:
-        return f"it runs `{name}`, which is not this document"
+        return f"`rd run` must run this document, not `{name}`"
     return ""
 
 
 def _event(line: str, words: list[str] | None, span: Span | None) -> Event:
     found = _parted(words or [], "--value")
     if found is None:
-        return Unclear("`--value` takes NAME=VALUE", span)
+        return Unclear("`--value` needs NAME=VALUE", span)
     values, words = found[0], found[1] if words else None
     if values and words and words[1:2] != ["run"] and any(map(text_problem, dict(values).values())):
-        return Unclear(f"`{line.strip()}` gives an output that is too long, or is not a valid string", span)
+        return Unclear(f"the output in `{line.strip()}` is too long or is not a valid string", span)
     if values and words and words[1:2] in (["run"], ["goto"]):
         words = None
     match words:
@@ -136,6 +136,6 @@ def _event(line: str, words: list[str] | None, span: Span | None) -> Event:
         case ["rd", "goto", step]:
             return Goto(step, span, GOTO)
         case ["rd", "run", *_]:
-            return Unclear("a second `rd run`: a scenario is one run", span)
+            return Unclear("second `rd run`; a scenario has only one run", span)
         case _:
-            return Unclear(f"`{line.strip()}` is not one of `rd pass|yes|ok`, `rd fail|no` and `rd goto ID`", span)
+            return Unclear(f"`{line.strip()}` must be `rd pass|yes|ok`, `rd fail|no` or `rd goto ID`", span)

@@ -1,4 +1,4 @@
-"""Scenarios of runbooks that rdc writes (S1): they are in the frontmatter, and execute nothing."""
+"""Write draft scenarios for runbooks; they go into the frontmatter and execute nothing (S1)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def is_possible(_program: Program, _path: Path) -> bool:
 
 
 def script(program: Program, draft: Draft, document: str) -> list[str]:
-    """Return the commands of a run, each with the step that it answers as a comment."""
+    """Return the commands of a run, each with its step as a comment."""
     nodes = program.index()
     name = posixpath.basename(document)
     begin = shlex.join(["rd", "run", "--prompted", f"./{name}" if name.startswith("-") else name])
@@ -36,7 +36,7 @@ def script(program: Program, draft: Draft, document: str) -> list[str]:
 
 
 def _step(made: Visit) -> str:
-    """A step with its title, as its header shows it."""
+    """Return a step with its title, as in its header."""
     return made.step if made.title in ("", made.step) else f"{made.step} {made.title}"
 
 

@@ -1,13 +1,13 @@
-"""Warnings about code blocks that swallow lines of the runbook, since their closing fence is missing (D2).
+"""Warn about code blocks that include lines of the runbook because their closing fence is missing (D2).
 
-CommonMark takes everything down to the next fence that can close the block as code, and the runbook that is left may
-well be valid. So a block is reported for a line that hardly anyone writes into one deliberately:
+CommonMark reads everything down to the next matching fence as code, and the rest may still be a valid runbook. So a
+block gets a warning for a line that is rarely intended as code:
 
-- a line that would open a block with an info string, at least as long as the block's own fence. Inside a block that
-  shows Markdown the author has to choose a longer outer fence anyway, and then there is nothing to report.
-- a header that this runbook lacks: the next number of a step or substep, or the target of a GOTO that is defined
-  nowhere. Other lines with `##` are common in code, above all as comments (`## Clean up`), and are left alone. So is
-  a block with a fence of four or more characters or one tagged as Markdown, which shows such lines deliberately.
+- a line that would open a block with an info string, at least as long as the block's own fence. A block that shows
+  Markdown needs a longer outer fence anyway, so it gets no warning.
+- a header that this runbook lacks: the next step or substep number, or an undefined target of a GOTO. Other lines with
+  `##` are common in code, mostly as comments (`## Clean up`), and get no warning. Neither does a block with a fence of
+  four or more characters or a Markdown tag, which shows such lines on purpose.
 """
 
 from __future__ import annotations
@@ -27,42 +27,42 @@ CANDIDATE = Regex(
     r"^ {0,3}(?:(?P<marks>#{2,3})[ \t]++(?P<header>\S[^\n]*+)|(?P<fence>`{3,}+|~{3,}+)[ \t]*+(?P<info>[^\s][^\n]*+))",
     re.MULTILINE,
 )
-"""A line of a code block that would be a header or would open a code block if it stood outside."""
+"""Match a line that would be a header or open a code block outside this block."""
 
 _ID = r"[0-9]{1,9}|\{[Nn]\}|[A-Za-z_][A-Za-z0-9_]*+"
 HEADER = {
     "##": Regex(rf"({_ID})(?=[.:)—→ \t-]|$)()"),
     "###": Regex(rf"({_ID})\.({_ID})(?=[.:)—→ \t-]|$)"),
 }
-"""The identifiers of a header, by its marks."""
+"""The patterns of a header's identifiers, by its marks."""
 
 JUMP = Regex(rf"\bGOTO[ \t]+(?:NEXT[ \t]+)?({_ID})(?:\.({_ID}))?")
 
 SHOWS_MARKDOWN = frozenset({"markdown", "md", "rundown"})
 
 LONG_FENCE = 4
-"""From this length on, a fence was chosen to hold others."""
+"""A fence of this length or more was chosen to hold other fences."""
 
 Ids = tuple[str, str]
-"""The identifiers of a step and its substep as they are written; the second one is empty for the step itself."""
+"""The identifiers of a step and its substep as written; the second is empty for the step itself."""
 
 
 class Outline(Struct, frozen=True):
-    """The steps that a document has, and those that its transitions name."""
+    """The steps that a document defines, and the steps that its transitions name."""
 
     defined: frozenset[Ids]
     wanted: frozenset[Ids]
 
 
 class Position(Struct, frozen=True):
-    """Where a block stands: in which step, and below which number of a step and of a substep in it."""
+    """The place of a block: its step, and the last step and substep numbers above it."""
 
     step: str = ""
     number: str = "0"
     child: str = "0"
 
     def after(self, header: Block) -> Position:
-        """The position below a header."""
+        """Return the position below a header."""
         ids = _ids(header)
         if ids is None:
             return self
@@ -73,7 +73,7 @@ class Position(Struct, frozen=True):
 
 
 def swallowed_lines(source: Source, blocks: Sequence[Block]) -> Iterator[Diagnostic]:
-    """A warning for each closed code block that has probably swallowed lines; an open one is an error of its own."""
+    """Warn about each closed code block that probably includes lines of the runbook."""
     if not any(block.type == "CODE" and _may_hold_one(block) for block in blocks):
         return
     outline = _outline(blocks)
@@ -89,7 +89,7 @@ def swallowed_lines(source: Source, blocks: Sequence[Block]) -> Iterator[Diagnos
 
 
 def _may_hold_one(block: Block) -> bool:
-    """Whether a block of code can hold such a line."""
+    """Return whether a code block can contain such a line."""
     return block.closed and ("##" in block.text or block.mark in block.text)
 
 
@@ -112,7 +112,7 @@ def _pair(match: re.Match[str]) -> Ids:
 
 
 def _fits(block: Block, line: re.Match[str], outline: Outline, position: Position) -> bool:
-    """Whether a line of a code block was probably not meant as a part of it."""
+    """Return whether a line was probably not meant to be part of its code block."""
     if line["fence"]:
         opens = line["fence"][0] == "~" or "`" not in line["info"]
         return opens and line["fence"].startswith(block.mark)
@@ -123,7 +123,7 @@ def _fits(block: Block, line: re.Match[str], outline: Outline, position: Positio
 
 
 def _is_missing(ids: Ids, outline: Outline, position: Position) -> bool:
-    """Whether the runbook has no such step, although it would be the next one, or a GOTO names it."""
+    """Return whether the runbook lacks this step although it is next in sequence or the target of a GOTO."""
     step, child = ids
     if ids in outline.defined or (child and step != position.step):
         return False
@@ -138,11 +138,11 @@ def _next(number: str) -> str:
 
 def _warning(source: Source, block: Block, match: re.Match[str]) -> Diagnostic:
     line = block.line + 1 + block.text.count("\n", 0, match.start())
-    what = "would open another code block" if match["fence"] else "reads like a header of this runbook"
-    problem = f"this code block holds line {line}, which {what}: a closing fence is probably missing"
+    what = "would open another code block" if match["fence"] else "looks like a header of this runbook"
+    problem = f"line {line}, which {what}, is inside this code block; its closing fence is probably missing"
     length = max(len(block.mark), len(match["fence"] or ""), LONG_FENCE - 1) + 1
     remedy = (
-        f"close the block above line {line} with a line of its own: {block.mark}; if the line belongs to the block, "
+        f"close the block above line {line} with {block.mark} on a separate line; if the line belongs to the block, "
         f"open and close the block with {block.mark[0] * length}"
     )
     related = Related(source.path, source.line_span(line), "this line is part of the code block")

@@ -1,4 +1,4 @@
-"""The front end for Rundown runbooks, as `compiler/frontends/base.py` has it."""
+"""The front end for Rundown runbooks, with the interface in `compiler/frontends/base.py`."""
 
 from __future__ import annotations
 
@@ -37,19 +37,19 @@ _STEP = Regex(r"^##[ \t]+(\d+([.:) ]|$)|\{N\})", re.MULTILINE)
 
 
 def recognizes(source: Source) -> bool:
-    """Whether there is a numbered or dynamic step header."""
+    """Return whether the source has a numbered or dynamic step header."""
     return bool(_STEP.search(source.text))
 
 
 def format_document(job: Job) -> Formatted:
-    """The normal form of a document, proved to mean the same."""
-    from compiler.frontends.rundown import formatting  # noqa: PLC0415 (`rdc check` does without)
+    """Return the normal form of a document, proved to mean the same."""
+    from compiler.frontends.rundown import formatting  # noqa: PLC0415 (`rdc check` doesn't need it)
 
     return formatting.format_document(job)
 
 
 def compile_document(job: Job) -> Result:
-    """Parses, checks, links and lowers a runbook with everything that it includes."""
+    """Parse, check, link and lower a runbook with everything that it includes."""
     linked = link(job.source, partial(job.project.find, noun=FORMAT.noun), partial(_parse, job), job.link)
     main = linked.documents.get(job.source.name)
     found = [*linked.diagnostics, *check_names(linked.documents)]
@@ -67,11 +67,11 @@ def compile_document(job: Job) -> Result:
     return Result(program, tuple(found), linked.sources, options, main.runbook.scenarios)
 
 
-# Few documents declare anything: the rooms for what they declare are imported where one does.
+# Few documents declare anything, so the modules for declarations are imported only when needed.
 
 
 def _settings(main: Document, linked: Linked, found: list[Diagnostic]) -> Mapping[str, Effective]:
-    """The settings of steps, by their ids; what is wrong with them is added to what was found in other places."""
+    """Return the step settings by step id, and add their problems to `found`."""
     if not any(document.runbook.declared.steps for document in linked.documents.values()):
         return {}
     from compiler.frontends.rundown.beyond.applied import held_against  # noqa: PLC0415
@@ -100,7 +100,7 @@ def _value_warnings(program: Program, frames: Sequence[Frame]) -> Iterable[Diagn
 
 
 def _with_steps(options: Options, frames: Iterable[Frame]) -> Options:
-    """The options, with what nested runbooks say of their steps for targets."""
+    """Return the options with the target settings that nested runbooks give their steps."""
     said = [(frame.scope, frame.document.runbook.declared.for_targets) for frame in frames]
     tables = [(inclusion, table) for inclusion, table in said if table]
     if not any(inclusion for inclusion, _ in tables):

@@ -1,4 +1,4 @@
-"""The YAML frontmatter of a document (D3)."""
+"""Read the YAML frontmatter of a document (D3)."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 
 class Frontmatter(Struct, frozen=True):
-    """The values, the options and scenarios among them, and the line on which the document goes on.
+    """The frontmatter's values, with its options, scenarios and declarations, and the next line after it.
 
-    `declared` is what stands beyond the specification, as far as nothing is wrong with it.
+    `declared` has only declarations without errors.
     """
 
     values: Mapping[str, Any]
@@ -36,7 +36,7 @@ class Frontmatter(Struct, frozen=True):
 
 
 def read_frontmatter(source: Source) -> tuple[Frontmatter, list[Diagnostic]]:
-    """The frontmatter at the first line of a source, empty if there is none, with what is wrong in it."""
+    """Return the frontmatter at the start of a source, or an empty one, with its problems."""
     read, next_line, broken = read_block(source)
     if read is None:
         return Frontmatter({}, Options(), next_line), broken
@@ -47,7 +47,7 @@ def read_frontmatter(source: Source) -> tuple[Frontmatter, list[Diagnostic]]:
 
 
 def _metadata_problems(source: Source, values: Mapping[str, Any], spans: Spans) -> list[Diagnostic]:
-    """Metadata of a wrong type is ignored, but not silently."""
+    """Warn about metadata that is ignored because of its type."""
     texts = ("name", "description", "version", "author")
     wrong = [key for key in texts if isinstance(values.get(key), (list, dict))]
     found = [_ignored(source, spans[(key,)], key, "a string") for key in wrong]
@@ -58,16 +58,16 @@ def _metadata_problems(source: Source, values: Mapping[str, Any], spans: Spans) 
 
 
 def _ignored(source: Source, span: Span, key: str, form: str) -> Diagnostic:
-    problem = f"`{key}` in the frontmatter is not {form}, and is ignored"
-    return Diagnostic("RD012", source.path, span, problem, f"give {form}, or leave the key out")
+    problem = f"`{key}` in the frontmatter is ignored because it is not {form}"
+    return Diagnostic("RD012", source.path, span, problem, f"write {form}, or remove the key")
 
 
 STEPS = "steps"
-"""Settings of steps: some are for the compiler, some go on to the targets as a table of that name (E3)."""
+"""The key of step settings; some are for the compiler, others go to the targets as a table of this name (E3)."""
 
 
 def _options(source: Source, read: Reading) -> tuple[Options, Declarations, list[Diagnostic]]:
-    """The options for rdc and its targets, and what is declared, with what is wrong in them."""
+    """Return the options for rdc and its targets, the declarations, and the problems in both."""
     if "rdc" not in read.values:
         return Options(), Declarations(), []
     place, spans = Place("RD013", source.path, read.spans[("rdc",)]), below(read.spans, "rdc")
@@ -99,7 +99,7 @@ def _options(source: Source, read: Reading) -> tuple[Options, Declarations, list
 
 
 def _with_texts(read: Reading, plain: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The options, with those that want it as their author wrote them: a version 1.10 stays 1.10 (E1)."""
+    """Return the options with some values as the author wrote them, so that version 1.10 stays 1.10 (E1)."""
     wanted = {STEPS, *(option.name for option in OPTIONS if option.as_written)} & plain.keys()
     if not wanted:
         return plain
@@ -108,29 +108,29 @@ def _with_texts(read: Reading, plain: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _repeated(read: Reading, place: Place) -> Iterator[Diagnostic]:
-    """Names that are declared twice: YAML forgets the first, and a run would lack what was said there (E1 to E3)."""
+    """Report duplicate names, because YAML drops the first one (E1 to E3)."""
     names = {STEPS, *(option.name for option in OPTIONS if option.as_written)}
     for key in read.repeated:
         path = key.path
         if path[0] == "rdc" and len(path) > 1 and path[1] in names:
-            problem = f"`{path[-1]}` is twice in `{path[-2]}`, and only the last would count"
-            yield replace(place, span=key.span).finding(problem, "make one of the two, or give one another name")
+            problem = f"duplicate key `{path[-1]}` in `{path[-2]}`; only the last one would count"
+            yield replace(place, span=key.span).finding(problem, "remove or rename one of the two")
 
 
 def _scenarios(
     source: Source, read: Reading, declared: Declarations | None
 ) -> tuple[tuple[Scenario, ...], list[Diagnostic]]:
-    """The scenarios, with what is wrong in their form (S1)."""
+    """Return the scenarios and the problems with their form (S1)."""
     if "scenarios" not in read.values:
         return (), []
     keys, spans = scenario_keys(source.name, declared), below(read.spans, "scenarios")
     scenarios, problems = read_scenarios(_with_inputs(read), spans, keys)
-    remedy = "a scenario has `commands`, `result` and, if you like, `inputs` and `description`: see `rdc explain RD013`"
+    remedy = "a scenario has `commands`, `result` and optionally `inputs` and `description`; see `rdc explain RD013`"
     return scenarios, [Place("RD013", source.path, problem.span).finding(problem.text, remedy) for problem in problems]
 
 
 def _with_inputs(read: Reading) -> object:
-    """The scenarios as plain values, with inputs as their author wrote them."""
+    """Return the scenarios as plain values, with inputs as the author wrote them."""
     plain = read.values["scenarios"]
     if not isinstance(plain, Mapping) or not any(map(_has_inputs, plain.values())):
         return plain

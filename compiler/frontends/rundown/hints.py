@@ -1,4 +1,4 @@
-"""Warnings about text that was probably meant as a header, a transition or a nested runbook."""
+"""Warn about text that was probably meant as a header, a transition or a nested runbook."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from compiler.frontends.rundown.blocks import Block
 from compiler.regex import Regex
 from compiler.source import Source, Span
 
-# Lines can be long: `*+` and `++` give nothing back, so that no line is looked at again and again.
+# Lines can be long: possessive `*+` and `++` avoid backtracking.
 ACTION = r"[*_`]*+(?:CONTINUE|COMPLETE|STOP|GOTO|RETRY)\b"
 BULLET = r"(?:[-*+]|\d+[.)])\s+(?:\[[ xX]\]\s+)?"
 TRANSITIONS = {
@@ -23,13 +23,13 @@ TRANSITIONS = {
     ),
     "paragraph": Regex(rf"\s*(?P<found>(?:PASS|FAIL|YES|NO)(?:\s+(?:ALL|ANY))?\s*:\s*{ACTION})"),
 }
-"""By where they stand, lines that read like a transition but are none: in lower case, no colon, no bullet, nested."""
+"""Lines that look like a transition but are not: lowercase, without a colon or bullet, or nested."""
 
 HEADER = Regex(r" {0,3}(?P<found>#{2,3}(?:\u00a0|(?=[\d{]))\S*)")
-"""A header without the space after its marks, which Markdown takes as text."""
+"""Match a header without the space after its marks, which Markdown reads as text."""
 
 RUNBOOK = Regex(rf"\s*{BULLET}(?P<found>(?:\[[^\]]*\]\(|`)?\S[^`()]*\.runbook\.md[`)]?)\s*$")
-"""A list item that ends like the path of a runbook, but has spaces or marks in it, or a number before it."""
+"""Match a list item like a runbook path, but with spaces, marks or a number."""
 
 _PARTS = Regex(
     r"[*_`]*(?P<outcome>pass|fail|yes|no)[*_`]*(?:\s+(?P<modifier>all|any))?[*_`]*\s*(?:[:：–—→-]|->|=>)?\s*"
@@ -40,7 +40,7 @@ _PATH = Regex(r"[^\s`()\[\]]+\.runbook\.md")
 
 
 def almost_there(source: Source, blocks: Iterable[Block]) -> Iterator[Diagnostic]:
-    """The warnings for the text of a document's steps (G2, D6)."""
+    """Yield the warnings for the text of a document's steps (G2, D6)."""
     in_step = False
     for block in blocks:
         in_step = in_step or block.type == "STEP"
@@ -60,17 +60,17 @@ def almost_there(source: Source, blocks: Iterable[Block]) -> Iterator[Diagnostic
 def _header(source: Source, line: int) -> Iterator[Diagnostic]:
     match = HEADER.match(source.lines[line - 1])
     if match:
-        problem = "this line looks like a header, but is text, since no space follows the marks"
+        problem = "this line looks like a header but is text, because there is no space after the `#`"
         begin = match.start("found") + len(match["found"]) - len(match["found"].lstrip("#"))
         is_space = source.lines[line - 1][begin : begin + 1] == "\u00a0"
         fix = Fix.by(Span(line, begin + 1, line, begin + 1 + is_space), " ")
-        found = _warning("RD038", source, line, match, problem, "write `## 1. Title`, with a plain space")
+        found = _warning("RD038", source, line, match, problem, "write a header as `## 1. Title`, with a plain space")
         yield replace(found, fix=fix)
 
 
 def _transition(source: Source, line: int, match: re.Match[str]) -> Diagnostic:
-    problem = f"`{match[match.lastgroup or 0]}` reads like a transition, but is text of the prompt"
-    remedy = "a transition is a list item of its own, not nested: `- PASS: CONTINUE`, in capitals, with a colon"
+    problem = f"`{match[match.lastgroup or 0]}` looks like a transition but is part of the prompt"
+    remedy = "write a transition as an unnested list item, in capitals and with a colon: `- PASS: CONTINUE`"
     found = _warning("RD043", source, line, match, problem, remedy)
     parts = _PARTS.match(match[match.lastgroup or 0])
     if parts is None or found.span is None:
@@ -84,8 +84,8 @@ def _transition(source: Source, line: int, match: re.Match[str]) -> Diagnostic:
 def _runbook(source: Source, line: int) -> Iterator[Diagnostic]:
     match = RUNBOOK.match(source.lines[line - 1])
     if match:
-        problem = f"`{match['found']}` looks like a nested runbook, but is text of the prompt"
-        remedy = "to include it, write its path alone, without spaces: `- path/name.runbook.md`"
+        problem = f"`{match['found']}` looks like a nested runbook but is part of the prompt"
+        remedy = "to include the runbook, write only its path, without spaces: `- path/name.runbook.md`"
         found = _warning("RD044", source, line, match, problem, remedy)
         path = _PATH.search(match["found"])
         yield replace(found, fix=Fix.by(found.span, path[0])) if path and found.span else found

@@ -1,4 +1,4 @@
-"""Entering steps: what a GOTO or the sequence does on its way to its target (M7, M10, M12)."""
+"""Compute the effects of entering a step by a GOTO or in sequence (M7, M10, M12)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from compiler.ir.edges import Add, AtLeast, Effect, Reset, Set
 
 
 def enter_step(frame: Frame, step: Step) -> Arrival:
-    """Enters a step by its header, which restarts it (M10)."""
+    """Enter a step by its header, which restarts it (M10)."""
     ref = frame.ref(step)
     if ref.is_leaf:
         return Arrival(frame.id(ref))
@@ -18,7 +18,10 @@ def enter_step(frame: Frame, step: Step) -> Arrival:
 
 
 def first_child(frame: Frame, ref: StepRef) -> Arrival:
-    """Starts a step with its children's outcomes forgotten and `{n}` at 1, its own retry count kept (M9, M10)."""
+    """Start a step at its first child: clear the children's outcomes and set `{n}` to 1 (M10).
+
+    The step keeps its own retry count (M9).
+    """
     if ref.is_leaf:
         return Arrival(frame.id(ref))
     if ref.syntax.runbooks:
@@ -32,7 +35,7 @@ def first_child(frame: Frame, ref: StepRef) -> Arrival:
 
 
 def enter_substep(frame: Frame, step: Step, substep: Substep) -> Arrival:
-    """Enters a substep, and leaves its step as it is."""
+    """Enter a substep without changing its step."""
     ref = frame.ref(step, substep)
     if ref.is_leaf:
         return Arrival(frame.id(ref))
@@ -45,14 +48,14 @@ def _forget(frame: Frame, step: Step) -> tuple[Effect, ...]:
 
 
 def enter_target(frame: Frame, place: StepRef, written: Target) -> Arrival:
-    """What `GOTO target` does where it stands."""
+    """Return the arrival of a `GOTO target` at the given place."""
     target = resolve_next(place, written)
     step = frame.by_id[place.step.id if target.step is None else target.step]
     return jump(frame, step, target, inside=place.step is step)
 
 
 def jump(frame: Frame, step: Step, target: Target, *, inside: bool) -> Arrival:
-    """Enters a step, or a child of it, by a jump from inside or outside of the step."""
+    """Enter a step, or one of its children, by a jump from inside or outside the step."""
     if target.child is None:
         arrival = enter_step(frame, step)
         if not target.next:
@@ -67,14 +70,14 @@ def jump(frame: Frame, step: Step, target: Target, *, inside: bool) -> Arrival:
 
 
 def restarted(frame: Frame, step: Step) -> tuple[Effect, ...]:
-    """What a jump from outside of a step to one of its children does: the step starts over, at that child (M10)."""
+    """Return the effects of a jump from outside to a child: the step starts over at that child (M10)."""
     ref = frame.ref(step)
     retries: tuple[Effect, ...] = (Set(frame.retries(ref), 0),) if ref.has_retry else ()
     return retries + _forget(frame, step)
 
 
 def _enter_instance(frame: Frame, step: Step, advance: bool) -> Arrival:
-    """The current or the next instance of a step's `{n}`; everything else is kept (M10, M12)."""
+    """Enter the current or next instance of a step's `{n}`; everything else stays unchanged (M10, M12)."""
     counter = frame.substep_counter(step)
     parent, child = frame.ref(step), frame.ref(step, step.substeps[0])
     mark, earlier = frame.mark(parent, child), frame.earlier_mark(parent, child)

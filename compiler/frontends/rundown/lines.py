@@ -1,6 +1,6 @@
-"""Header lines and transition lines: the text of a heading or list item becomes a small syntax tree.
+"""Parse header and transition lines: the text of a heading or list item becomes a small syntax tree.
 
-Columns here count from 0 within the text; the caller knows where the text stands in the document.
+Columns count from 0 within the text; the caller knows the place of the text in the document.
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ from compiler.source import Span
 RESERVED = frozenset(
     {"NEXT", "CONTINUE", "COMPLETE", "STOP", "GOTO", "RETRY", "PASS", "FAIL", "YES", "NO", "ALL", "ANY"}
 )
-"""The words that cannot be names; matched exactly, so `Next` is a name (section 2)."""
+"""The words that cannot be names. They match exactly, so `Next` is a name (section 2)."""
 
-COUNT = "a number from 1"
-"""What a RETRY expects, in the words of its diagnostic (G3)."""
+COUNT = "a number of at least 1"
+"""The count that a RETRY expects, as its diagnostic names it (G3)."""
 
 LARGEST_NUMBER_LENGTH = 9
-"""Longer numbers are refused (RD037): they are errors, and shells could not count with them."""
+"""The most digits of a number; longer ones are errors (RD037), and shells could not count with them."""
 
 
 class Header(Struct, frozen=True):
-    """The text of an H2 (`child` is None) or of an H3."""
+    """The parsed text of an H2 (`child` is None) or an H3."""
 
     step: Identifier
     child: Identifier | None
@@ -50,7 +50,7 @@ class Header(Struct, frozen=True):
 
 
 class LineError(Exception):
-    """A line that does not follow its grammar: where, which word, and which kinds of token could stand there."""
+    """A line breaks its grammar, at a column and word; `expected` are the kinds of token that could follow."""
 
     def __init__(self, code: str, column: int, word: str, expected: Sequence[str]) -> None:
         super().__init__(code, column, word)
@@ -66,14 +66,14 @@ NUMBERED: dict[Kind, re.Pattern[str]] = {
     "step": Regex(r"([0-9]{1,9})([.:)—→ \t-]++)(\S.*)"),
     "substep": Regex(r"([0-9]{1,9})\.([0-9]{1,9})([.:)—→ \t-]++)(\S.*)"),
 }
-"""The usual headers, which differ in their numbers and titles only."""
+"""Match the usual headers, which differ only in their numbers and titles."""
 
 
 def parse_header(text: str, kind: Kind) -> Header:
-    """The identifier and the title in a heading's text (G1); raises `LineError`.
+    """Return the identifier and title of a heading's text (G1); raise `LineError`.
 
-    For a usual header the grammar is asked about its shape, with 1 for each number and T for the title: the shapes of
-    a document are few, and looked up in a cache.
+    For a usual header, only its shape is parsed, with 1 for each number and T for the title. A document has few shapes,
+    so they are cached.
     """
     match = NUMBERED[kind].fullmatch(text)
     if match is None:
@@ -99,10 +99,10 @@ def _header(text: str, kind: Kind) -> Header:
 
 
 def parse_transition(text: str, line: int = 0, column: int = 0) -> Transition:
-    """The transition in a list item's text, which begins in a column of a line; raises `LineError`.
+    """Return the transition in a list item's text at the given place; raise `LineError`.
 
-    A message in quotes, or the number of the step in GOTO, is the last thing in a transition and the one that differs
-    most, so all else is looked up in a cache by the text with another one there.
+    A quoted message or the step number of a GOTO comes last and varies most. The rest is cached, with a fixed message
+    or number in that position.
     """
     try:
         if text[-1:] == '"' and (quoted := QUOTED.fullmatch(text, text.index('"'))):
@@ -111,7 +111,7 @@ def parse_transition(text: str, line: int = 0, column: int = 0) -> Transition:
         if text[-1:].isdecimal() and (numbered := NUMBERED_GOTO.fullmatch(text)):
             return _placed(_transition(f"{numbered[1]}1"), text, line, column, "", int(numbered[2]))
     except LineError:
-        pass  # the columns of the error must be those of the text itself
+        pass  # parse the text itself, so that the error has its columns
     return _placed(_transition(text), text, line, column)
 
 
@@ -122,10 +122,7 @@ NUMBERED_GOTO = Regex(r"(.*\bGOTO[ \t]+)([0-9]{1,9})")
 def _placed(
     like: Transition, text: str, line: int, column: int, message: str = "", step: int | None = None
 ) -> Transition:
-    """A transition as another one that begins in a column of a line, where columns count from its own text.
-
-    Its STOP or COMPLETE may have another message, or its GOTO lead to a step by another number.
-    """
+    """Return a cached transition at its place, with its own message or GOTO number."""
     action, end = like.action, column + len(text)
     if isinstance(action, Goto):
         target, place = action.target, action.target.span
@@ -155,7 +152,7 @@ def _parse(text: str, start: str) -> Node:
 
 
 def _line_error(text: str, error: UnexpectedTokenError) -> LineError:
-    """What the parser found, in terms of whole words: `STOPPED` is one wrong word, not STOP and a rest."""
+    """Return the parser's error in whole words: `STOPPED` is one wrong word, not STOP and a rest."""
     column = error.column
     column += len(text[column:]) - len(text[column:].lstrip(" \t"))
     while 0 < column < len(text) and _in_word(text[column - 1]) and _in_word(text[column]):
@@ -187,7 +184,7 @@ def _number(token: Token) -> int:
 
 
 def _result(tree: Node) -> tuple[int, Action]:
-    """The number of retries and the action; the short forms of RETRY are spelled out (G3)."""
+    """Return the number of retries and the action, with short forms of RETRY expanded (G3)."""
     if tree.rule != "retry":
         return 0, _action(tree.children[0])
     count, action = tree.children
@@ -232,7 +229,7 @@ def _span(first: Token, last: Token) -> Span:
 
 
 def _message(token: Token | None) -> str:
-    """The text of a message: a bare name, or a quoted text with the two escapes of G5."""
+    """Return a message: a bare name, or a quoted string with the two escapes (G5)."""
     if token is None:
         return ""
     return token.text if token.type == "NAME" else _unquoted(token.text)

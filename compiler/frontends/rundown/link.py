@@ -1,4 +1,4 @@
-"""Linking: finds the runbooks that a document includes, and theirs, and refuses what V11 forbids."""
+"""Find all runbooks that a document includes, and reject inclusions that V11 forbids."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from compiler.project import Located
 from compiler.source import Source
 
 Find = Callable[[Source, str], Located | Refusal]
-"""Looks up the document that another one refers to by a path."""
+"""Looks up the document that another document refers to by path."""
 
 Parse = Callable[[Source], Parsed]
 """Parses and checks one document."""
 
 
 class Document(Struct, frozen=True):
-    """A parsed document, and for each path that it includes the name of the document meant; missing ones are absent.
+    """A parsed document with the document name for each path that it includes; missing documents are left out.
 
-    It is whole where its tree is.
+    `is_whole` is true if its tree is complete.
     """
 
     source: Source
@@ -35,9 +35,9 @@ class Document(Struct, frozen=True):
 
 
 class Linked(Struct, frozen=True):
-    """The documents of a program by name, as far as they have a tree, and the options in the program's own.
+    """The parsed documents of a program by name, and the options of the main document.
 
-    With `is_endless` some include each other.
+    `is_endless` is true if documents include each other.
     """
 
     documents: Mapping[str, Document]
@@ -48,7 +48,7 @@ class Linked(Struct, frozen=True):
 
 
 def references(runbook: Runbook) -> Iterator[Reference]:
-    """Every reference to another runbook, in document order."""
+    """Yield every reference to another runbook in document order."""
     for step in runbook.steps:
         yield from step.runbooks
         for substep in step.substeps:
@@ -56,7 +56,7 @@ def references(runbook: Runbook) -> Iterator[Reference]:
 
 
 def link(source: Source, find: Find, parse: Parse, must_exist: bool) -> Linked:
-    """Loads a document and all that it includes, each once."""
+    """Load a document and everything that it includes, each once."""
     documents: dict[str, Document] = {}
     sources = {source.name: source}
     diagnostics: list[Diagnostic] = []
@@ -88,7 +88,7 @@ def link(source: Source, find: Find, parse: Parse, must_exist: bool) -> Linked:
 
 
 def _look_up(source: Source, reference: Reference, find: Find, sources: Mapping[str, Source]) -> Source | Refusal:
-    """The document meant; one that was read before is not read again."""
+    """Return the referenced document; read each document only once."""
     located = find(source, reference.path)
     if isinstance(located, Refusal):
         return located
@@ -100,7 +100,7 @@ def _refused(source: Source, reference: Reference, refusal: Refusal) -> Diagnost
 
 
 def _cycles(documents: Iterable[Document]) -> Iterator[Diagnostic]:
-    """One diagnostic for each group of documents that include each other, with one of their cycles."""
+    """Yield one diagnostic per group of documents that include each other, with one cycle as an example."""
     inclusions = [(document, path, name) for document in documents for path, name in document.includes.items()]
     if not inclusions:
         return
@@ -125,6 +125,6 @@ def _cycle(inclusions: list[tuple[Document, str, str]], cycle: list[str]) -> Dia
         reference = next(item for item in references(document.runbook) if item.path == path)
         related.append(Related(document.source.path, reference.span, f"{name} includes {included}"))
     first = related[0]
-    problem = "inclusion that never ends: " + " → ".join([*cycle, cycle[0]])
-    remedy = "take one of these inclusions out; for repetition use GOTO or RETRY"
+    problem = "circular inclusion: " + " → ".join([*cycle, cycle[0]])
+    remedy = "remove one of these inclusions; to repeat steps, use GOTO or RETRY"
     return Diagnostic("RD303", first.path, first.span, problem, remedy, tuple(related[1:]))

@@ -1,8 +1,7 @@
-"""Lowering: a linked document becomes a control-flow graph (docs/formats/rundown.md).
+"""Lower a linked document to a control-flow graph (docs/formats/rundown.md).
 
-Each inclusion of a runbook is lowered on its own, as a `Frame`. A frame's parts are nodes, groups, registers and,
-where nested runbooks stand, further frames; a stack expands them in document order, so that deep inclusion needs no
-recursion.
+Each inclusion of a runbook is lowered separately, as a `Frame`. A frame consists of nodes, groups, registers and the
+frames of nested runbooks. A stack expands them in document order, so deep inclusion needs no recursion.
 """
 
 from __future__ import annotations
@@ -30,13 +29,13 @@ from compiler.ir.tasks import Ask, Branch, End, Shell, Verdict
 from compiler.ir.texts import Text, text
 
 LARGEST_PROGRAM = 100_000
-"""In steps: what repeated inclusion can blow a small document up to before it is refused (RD304)."""
+"""The most steps that a program may have after inclusion (RD304)."""
 
 Part = Node | Group | Register | Jump | Frame
 
 
 class Lowered(Struct, frozen=True):
-    """A program, the place of every transition that an author wrote in it, and each inclusion, the outer ones first."""
+    """A program, the places of the transitions in its documents, and its inclusions, outer ones first."""
 
     program: Program
     written: tuple[Origin, ...]
@@ -44,7 +43,7 @@ class Lowered(Struct, frozen=True):
 
 
 def lower(main: Document, documents: Mapping[str, Document]) -> Lowered | Diagnostic:
-    """The program of a document without errors; a diagnostic if it would be too large."""
+    """Return the program of a document without errors, or a diagnostic if it is too large."""
     if _count(main, documents) > LARGEST_PROGRAM:
         return _too_large(main)
     found: dict[type, list[Any]] = {Node: [], Group: [], Register: [], Jump: [], Frame: []}
@@ -53,7 +52,7 @@ def lower(main: Document, documents: Mapping[str, Document]) -> Lowered | Diagno
     while stack:
         for part in stack[-1]:
             found[type(part)].append(part)
-            if isinstance(part, Frame):  # its parts come before those that are left here
+            if isinstance(part, Frame):  # its parts come before the remaining parts of this frame
                 stack.append(_parts(part, documents))
                 break
         else:
@@ -76,7 +75,7 @@ def lower(main: Document, documents: Mapping[str, Document]) -> Lowered | Diagno
 
 
 def _count(main: Document, documents: Mapping[str, Document]) -> int:
-    """The steps of a document and of all that it includes, each as often as it is included."""
+    """Return the number of steps of a document, counting each inclusion separately."""
     counts: dict[str, int] = {}
     pending = [main.source.name]
     while pending:
@@ -94,13 +93,13 @@ def _count(main: Document, documents: Mapping[str, Document]) -> int:
 
 
 def _too_large(main: Document) -> Diagnostic:
-    problem = f"with everything it includes the runbook has more than {LARGEST_PROGRAM:,} steps"
-    remedy = "include a runbook fewer times, or compile its parts on their own"
+    problem = f"with everything it includes, this runbook has more than {LARGEST_PROGRAM:,} steps"
+    remedy = "include runbooks fewer times, or compile the parts separately"
     return Diagnostic("RD304", main.source.path, main.runbook.steps[0].span, problem, remedy)
 
 
 def _name(document: Document) -> str:
-    """A name that is safe in paths: from the frontmatter, else from the file."""
+    """Return a name that is safe in paths, from the frontmatter or the file name."""
     file_name = posixpath.basename(document.source.name).removesuffix(".md").removesuffix(".runbook")
     given = document.runbook.metadata.get("name")
     plain = given if isinstance(given, str) and given.strip() else file_name
@@ -119,7 +118,7 @@ def _written(documents: Mapping[str, Document]) -> Iterator[Origin]:
 
 
 def _parts(frame: Frame, documents: Mapping[str, Document]) -> Iterator[Part]:
-    """Everything that one inclusion contributes, in document order, its ends last."""
+    """Yield all parts of one inclusion in document order, with its ends last."""
     outcomes = Outcomes(frame)
     registers = tuple(frame.registers())
     if frame.origin:
@@ -152,13 +151,13 @@ def _parts(frame: Frame, documents: Mapping[str, Document]) -> Iterator[Part]:
 
 
 def _fresh(frame: Frame) -> tuple[Effect, ...]:
-    """What is done when a nested runbook begins: its counters and its own outputs start over."""
+    """Return the effects when a nested runbook starts: its counters and outputs are reset."""
     has_counters = any(True for _ in frame.registers())
     return (*((Reset(frame.scope),) if has_counters else ()), *frame.visible.fresh)
 
 
 def _step_parts(outcomes: Outcomes, ref: StepRef, group: str, documents: Mapping[str, Document]) -> Iterator[Part]:
-    """A leaf's node; for a step with children its runbooks and the nodes where its outcome is decided."""
+    """Yield a leaf's node, or a step's nested runbooks and the nodes that decide its outcome."""
     frame = outcomes.frame
     if ref.is_leaf:
         yield _leaf(outcomes, ref, group)
@@ -181,7 +180,7 @@ def _step_parts(outcomes: Outcomes, ref: StepRef, group: str, documents: Mapping
 
 
 STRICT = "set -euo pipefail\n"
-"""Begins the command of a block that is run strictly (E13): as a part of it, so that every target shows and runs it."""
+"""The first line of a strict block's command (E13); part of the command, so that every target shows and runs it."""
 
 
 def _leaf(outcomes: Outcomes, ref: StepRef, group: str) -> Node:
@@ -203,7 +202,7 @@ def _leaf(outcomes: Outcomes, ref: StepRef, group: str) -> Node:
 
 
 def _task(frame: Frame, ref: StepRef) -> Shell | Ask:
-    """M2, M3: an executable block is run; everything else is put to whoever answers."""
+    """Return a command for an executable block, and a question for any other step (M2, M3)."""
     code, prompt = ref.syntax.code, _text(frame, ref, ref.syntax.prompt)
     written = code.text.removesuffix("\n") if code else ""
     if code and code.interpreter:
@@ -216,7 +215,7 @@ def _task(frame: Frame, ref: StepRef) -> Shell | Ask:
 
 
 def _text(frame: Frame, ref: StepRef, written: str) -> Text:
-    """A text of a step, with references to inputs, outputs and the numbers of its instances (M5, E1, E2)."""
+    """Return a step's text with references to inputs, outputs and instance numbers (M5, E1, E2)."""
     if "{" not in written:
         return text(written)
     return with_references(written, {**frame.visible.references, **_instances(frame, ref)})
@@ -226,7 +225,7 @@ _NAMES = {"{N}": "RDC_STEP_INSTANCE", "{n}": "RDC_SUBSTEP_INSTANCE"}
 
 
 def _instances(frame: Frame, ref: StepRef) -> dict[str, str]:
-    """The counters of the dynamic steps that a step is or stands in, by their placeholders (M5)."""
+    """Return the counters of the dynamic steps around a step, or of the step itself, by placeholder (M5)."""
     found: dict[str, str] = {}
     if ref.step.id is Dynamic.STEP:
         found["{N}"] = frame.step_counter
@@ -236,7 +235,7 @@ def _instances(frame: Frame, ref: StepRef) -> dict[str, str]:
 
 
 def _variables(frame: Frame, ref: StepRef) -> tuple[Variable, ...]:
-    """The instance numbers that commands of a step see: its own, and those around its runbook (M4)."""
+    """Return the instance numbers that a step's commands can read: its own and those around its runbook (M4)."""
     instances = _instances(frame, ref)
     if not instances:
         return frame.variables
@@ -248,7 +247,7 @@ def _variables(frame: Frame, ref: StepRef) -> tuple[Variable, ...]:
 def _runbook(
     outcomes: Outcomes, ref: StepRef, index: int, reference: Reference, documents: Mapping[str, Document]
 ) -> Frame | Node:
-    """A nested runbook as a frame; one that is not there (`check --no-link`) as a step that may pass or fail."""
+    """Return a nested runbook as a frame, or as a question if it is missing (`check --no-link`)."""
     frame = outcomes.frame
     name = frame.runbook_ids(ref)[index]
     origin = frame.at(reference.span)
@@ -267,7 +266,7 @@ def _runbook(
 
 
 def _entering_list(frame: Frame, ref: StepRef) -> tuple[Entering, ...]:
-    """What an operator's jump into a runbook of a substep does on its way into it: a visit begins (M9, M12)."""
+    """Return the effects of an operator's jump into a runbook of a substep: a new visit starts (M9, M12)."""
     if ref.substep is None:
         return ()
     retries = (Set(frame.retries(ref), 0),) if ref.has_retry else ()
@@ -276,7 +275,7 @@ def _entering_list(frame: Frame, ref: StepRef) -> tuple[Entering, ...]:
 
 
 def _ends(outcomes: Outcomes) -> Iterator[Node]:
-    """The ends that were led to; those of a nested runbook go on in the one around it (M8)."""
+    """Yield the ends that edges lead to; ends of a nested runbook continue in the runbook around it (M8)."""
     frame = outcomes.frame
     for name, ending in outcomes.endings.items():
         arrival = frame.complete if ending.result == "complete" else frame.stop

@@ -1,4 +1,4 @@
-"""List items that were meant as transitions and are not: text would hide where the run goes (G2)."""
+"""Report list items that were meant as transitions, because as text they would hide a path of the run (G2)."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ OUTCOMES: Mapping[str, str] = MappingProxyType(
     | dict.fromkeys(_PASSES.split(), "PASS")
     | {"yes": "YES", "y": "YES", "no": "NO", "n": "NO"}
 )
-"""What authors call an outcome, in lower case, and what rdc calls it."""
+"""Words that authors use for an outcome, in lowercase, with the outcome."""
 
 _ACTIONS = Regex(r"[*_`]*(?i:CONTINUE|COMPLETE|STOP|GOTO|GO TO|RETRY|NEXT)\b")
-# An item is a line in itself: the marks of emphasis and a number or bullet stand before its words.
+# An item is one line: marks of emphasis and a number or bullet come before its words.
 _ITEM = Regex(
     r" {0,3}(?:[-*+]|\d{1,9}[.)])[ \t]{1,4}+(?:\[[ xX]\][ \t]{1,4}+)?"
     r"(?P<found>[*_`]{0,3}+(?P<word>[A-Za-z]\w{0,19}+(?:[ \t]\w{1,20}+){0,2}+)[*_`]{0,3}+)"
@@ -33,14 +33,14 @@ _ITEM = Regex(
 _LEADS_ON = Regex(
     r"(?:(?:[:：=>→–—]|\s-)\s*|\b(?:PASS|FAIL|YES|NO)[*_`]*\s+)[*_`]*(?:CONTINUE|COMPLETE|STOP|GOTO|RETRY)\b"
 )
-"""An action in capitals, after a mark or an outcome: whatever it stands in, it does not belong into a prompt."""
+"""Matches an action in capitals after a mark or an outcome, which never belongs in a prompt."""
 _HEADER = Regex(r" {0,3}(?:#{2,3}|\*\*|__)(?P<header>\d{1,9}[.)]\s.*?)\s*(?:\*\*|__)?\s*$")
-"""A number and a title in bold, or without a space after the marks of a heading."""
+"""Matches a number and title in bold, or without a space after the heading's marks."""
 _NUMBER = Regex(r" {0,3}\d{1,9}[.)][ \t]")
 
 
 class _Item(Struct, frozen=True):
-    """An item with a word, a colon and a rest; `outcome` is what the word probably means, "" if nobody knows."""
+    """A list item of the form `word: rest`; `outcome` is the word's probable meaning, or "" if it has none."""
 
     span: Span
     word: str
@@ -49,7 +49,7 @@ class _Item(Struct, frozen=True):
 
     @property
     def is_transition(self) -> bool:
-        """Whether it reads like a transition: an action comes after the colon."""
+        """Whether it looks like a transition: an action follows the colon."""
         if self.outcome:
             return _ACTIONS.match(self.rest) is not None
         try:
@@ -60,7 +60,7 @@ class _Item(Struct, frozen=True):
 
 
 def meant_transitions(source: Source, blocks: Iterable[Block]) -> Iterator[Diagnostic]:
-    """An error for each item of a step's text in which an action comes after a colon."""
+    """Yield an error for each item of a step's text with an action after a colon."""
     in_step = False
     for block in blocks:
         in_step = in_step or block.type == "STEP"
@@ -70,34 +70,34 @@ def meant_transitions(source: Source, blocks: Iterable[Block]) -> Iterator[Diagn
 
 
 def misplaced_item(source: Source, block: Block) -> Diagnostic | None:
-    """The error for an item after a transition or a body whose word is that of an outcome, or that has an action."""
+    """Return the error for an item after a transition or body that has an outcome's name or an action."""
     if block.type != "TEXT":
         return None
     item = item_in(source, block.line) if block.info == "list" else None
     if item and (item.outcome or item.is_transition):
         return unfit_outcome(source, item)
     if match := _HEADER.match(source.lines[block.line - 1]):
-        problem = "this line reads like the header of a step, but is text, and text cannot stand here"
-        remedy = f"write `## {match['header']}`, or move it into the prompt if it is text"
+        problem = "this line looks like a step header but is text, and text is not allowed here"
+        remedy = f"write `## {match['header']}`, or move the text into the prompt"
         return Diagnostic(UNFIT_OUTCOME, source.path, source.line_span(block.line), problem, remedy)
     lines = range(block.line, block.end_line + 1)
     line = next((number for number in lines if _LEADS_ON.search(source.lines[number - 1])), None)
     if line is None:
         return None
-    problem = "this line reads like a transition, but is text, and text cannot stand here"
-    remedy = "write it as a transition, such as `- FAIL: STOP`, or move it into the prompt if it is text"
+    problem = "this line looks like a transition but is text, and text is not allowed here"
+    remedy = "write it as a transition, such as `- FAIL: STOP`, or move the text into the prompt"
     return Diagnostic(UNFIT_OUTCOME, source.path, source.line_span(line), problem, remedy)
 
 
 def _lines(source: Source, block: Block) -> Iterator[int]:
-    """The lines in which items of the block begin: a numbered list is one block, an item with a bullet another."""
+    """Yield the lines where items start: a numbered list is one block, a bullet item is a separate block."""
     yield block.line
     if _NUMBER.match(source.lines[block.line - 1]):
         yield from (line for line in range(block.line + 1, block.end_line + 1) if _NUMBER.match(source.lines[line - 1]))
 
 
 def item_in(source: Source, line: int) -> _Item | None:
-    """The item that begins in a line, if a word and a colon follow its bullet."""
+    """Return the item on a line if a word and a colon follow its bullet."""
     match = _ITEM.match(source.lines[line - 1])
     if match is None:
         return None
@@ -106,7 +106,7 @@ def item_in(source: Source, line: int) -> _Item | None:
 
 
 def _outcome(written: str) -> str:
-    """`on failure`, `if it fails` and `FAILED` mean FAIL; a modifier of another kind means what stands before it."""
+    """Return the outcome of a word or phrase, such as FAIL for `on failure`, `if it fails` and `FAILED`."""
     words = written.lower().split()
     if words[0] in {"on", "if", "when"}:
         return OUTCOMES.get(words[-1], "")
@@ -114,28 +114,28 @@ def _outcome(written: str) -> str:
 
 
 def unfit_outcome(source: Source, item: _Item) -> Diagnostic:
-    """The error for an item that is not a transition, but was meant as one."""
+    """Return the error for an item that was meant as a transition."""
     from difflib import get_close_matches  # noqa: PLC0415 (only for an error)
 
     meant = item.outcome
-    if item.word == item.outcome:  # it is in bold, or in a numbered list
-        problem = f"this item reads like a transition, but is text: `{item.word}` has marks or a number before it"
-        remedy = f"write `- {item.outcome}: {item.rest}`, or reword it if it is text"
+    if item.word == item.outcome:  # it is in bold or in a numbered list
+        problem = f"this item looks like a transition but is text, because of the marks or number before `{item.word}`"
+        remedy = f"write `- {item.outcome}: {item.rest}`, or reword the item if it is text"
     elif item.outcome:
-        problem = f"`{item.word}` is not an outcome, so this item would be text; did you mean `{item.outcome}`?"
-        remedy = f"write `- {item.outcome}: {item.rest}`, or reword it if it is text"
+        problem = f"`{item.word}` is not an outcome; did you mean `{item.outcome}`?"
+        remedy = f"write `- {item.outcome}: {item.rest}`, or reword the item if it is text"
     elif close := get_close_matches(item.word.upper(), ("PASS", "FAIL", "YES", "NO"), 1):
         meant = close[0]
-        problem = f"`{item.word}` is not an outcome, so this item would be text; did you mean `{meant}`?"
-        remedy = f"write `- {meant}: {item.rest}`, or reword it if it is text"
+        problem = f"`{item.word}` is not an outcome; did you mean `{meant}`?"
+        remedy = f"write `- {meant}: {item.rest}`, or reword the item if it is text"
     else:
-        problem = f"`{item.word}` is not an outcome, so this item would be text"
-        remedy = "write PASS, FAIL, YES or NO before the colon, or reword it if it is text"
+        problem = f"`{item.word}` is not an outcome"
+        remedy = "write PASS, FAIL, YES or NO before the colon, or reword the item if it is text"
     return Diagnostic(UNFIT_OUTCOME, source.path, item.span, problem, remedy, fix=_as_transition(source, item, meant))
 
 
 def _as_transition(source: Source, item: _Item, meant: str) -> Fix | None:
-    """The fix that writes an item as a transition; only marks and case are certain not to matter."""
+    """Return the fix that writes an item as a transition, safe if only marks or case change."""
     line = source.lines[item.span.line - 1]
     span = Span(item.span.line, len(line) - len(line.lstrip()) + 1, item.span.line, len(line) + 1)
     is_safe = item.word.upper() == meant

@@ -1,4 +1,4 @@
-"""What to say about a header or a transition that does not follow its grammar."""
+"""Build diagnostics for headers and transitions that break their grammar."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from compiler.regex import Regex
 from compiler.source import Source, Span
 
 FORMS = {
-    "step": "a step header is `## 1. Title`, `## {N}. Title` or `## Name title`",
-    "substep": "a substep header is `### 1.1 Title`, `### 1.{n} Title` or `### 1.Name title`, with its step's number",
+    "step": "write `## 1. Title`, `## {N}. Title` or `## Name title`",
+    "substep": "write `### 1.1 Title`, `### 1.{n} Title` or `### 1.Name title`, with the number of its step",
 }
 
 ACTIONS = ("CONTINUE", "COMPLETE", "STOP", "GOTO", "RETRY")
 
 WORDS = {
-    "CHILD_ID": "a substep's identifier",
+    "CHILD_ID": "a substep's number or name",
     "INTEGER": "a number",
-    "NAME": "a message in one word",
-    "STEP_ID": "a step's identifier",
+    "NAME": "a one-word message",
+    "STEP_ID": "a step's number or name",
     "STRING": 'a message in double quotes ("…")',
     "MODIFIER": "ALL or ANY",
     "COLON": "a colon",
@@ -34,16 +34,16 @@ WORDS = {
 
 
 def header_problem(source: Source, block: Block, error: LineError, kind: str) -> Diagnostic:
-    """The diagnostic for a heading that is not a header (D6)."""
+    """Return the diagnostic for a heading that is not a valid header (D6)."""
     span = _span(block, error)
     if error.code == "RD037":
         return _too_large(source, span, error)
     if error.code == "RD035":
-        problem = f"`{error.word}` is a reserved word and cannot be a name"
-        remedy = f"choose another name; `{error.word.capitalize()}` would do, since words are matched exactly"
+        problem = f"`{error.word}` is a reserved word, so it cannot be a name"
+        remedy = f"choose another name, such as `{error.word.capitalize()}`: reserved words are case-sensitive"
         return Diagnostic("RD035", source.path, span, problem, remedy)
     numbered = numbered_substep(block.text) if kind == "substep" else None
-    problem = f"this heading is not a {kind} header"
+    problem = f"this heading is not a valid {kind} header"
     if error.word and error.column:
         problem += f": `{error.word}` cannot follow `{block.text[: error.column].rstrip()}`"
     if numbered is None:
@@ -54,30 +54,30 @@ def header_problem(source: Source, block: Block, error: LineError, kind: str) ->
 
 
 def transition_problem(source: Source, block: Block, error: LineError) -> Diagnostic:
-    """The diagnostic for a list item that begins as a transition and does not go on as one (G2)."""
+    """Return the diagnostic for a list item that starts as a transition but is not one (G2)."""
     span = _span(block, error)
     if error.code == "RD037":
         return _too_large(source, span, error)
     if error.code == "RD041":
-        problem = "a RETRY inside a RETRY"
-        return Diagnostic("RD041", source.path, span, problem, "give one count: `RETRY 3 STOP`")  # G3
+        problem = "a RETRY inside another RETRY"
+        return Diagnostic("RD041", source.path, span, problem, "use a single count: `RETRY 3 STOP`")  # G3
     expected = _expected(error)
     if error.code == "RD035":
-        problem = f"`{error.word}` is a reserved word and cannot be a name or a bare message"
+        problem = f"`{error.word}` is a reserved word, so it cannot be a name or an unquoted message"
         quoted = f'; quote a message: "{error.word}"' if "STRING" in error.expected else ""
         return Diagnostic("RD035", source.path, span, problem, f"expected {expected}{quoted}")
-    problem = f"unexpected {_shown(error.word)} in a transition" if error.word else "the transition ends too early"
+    problem = f"unexpected {_shown(error.word)} in a transition" if error.word else "this transition is incomplete"
     hint, fix = _hint(block, error)
     return Diagnostic("RD040", source.path, span, problem, f"expected {expected}{hint}", fix=fix)
 
 
 def _shown(word: str) -> str:
-    """A word as it is named: one that cannot be seen, by its code point."""
+    """Return a word in backticks, or the code point of an invisible one."""
     return f"`{word}`" if word.isprintable() and word.strip() else f"character U+{ord(word[0]):04X}"
 
 
 def broken_duplicates(source: Source, transitions: Iterable[tuple[Block, Transition | None]]) -> Iterator[Diagnostic]:
-    """Second transitions for an outcome, where one of the two could not be read, so that no rule sees both (V9)."""
+    """Report second transitions for an outcome if one of the two is unreadable, since no rule sees both (V9)."""
     first: dict[bool, tuple[Block, bool]] = {}
     for block, transition in transitions:
         passes = block.text.startswith(("PASS", "YES"))
@@ -87,40 +87,40 @@ def broken_duplicates(source: Source, transitions: Iterable[tuple[Block, Transit
 
 
 def second_transition(source: Source, passes: bool, first: Span, second: Span) -> Diagnostic:
-    """The diagnostic for a second transition for one outcome (V9)."""
-    problem = f"a second transition for {'PASS' if passes else 'FAIL'}"
-    related = Related(source.path, first, "the first one stands here")
-    remedy = "keep one; PASS and YES are the same outcome, FAIL and NO too"
+    """Return the diagnostic for a second transition for an outcome (V9)."""
+    problem = f"duplicate transition for {'PASS' if passes else 'FAIL'}"
+    related = Related(source.path, first, "the first one is here")
+    remedy = "remove one of the two; PASS is the same as YES, and FAIL is the same as NO"
     is_equal = source.lines[first.line - 1].strip() == source.lines[second.line - 1].strip()
     fix = Fix.by(source.whole_line(second.line), "", is_safe=True) if is_equal else None
     return Diagnostic("RD114", source.path, second, problem, remedy, (related,), fix)
 
 
 def continued_transition(source: Source, block: Block) -> Diagnostic:
-    """The diagnostic for a transition whose list item goes on below it."""
+    """Return the diagnostic for a transition that takes more than one line."""
     line = next(n for n in range(block.line + 1, block.end_line + 1) if source.lines[n - 1].strip())
     text = source.lines[line - 1].strip()
-    problem = "a transition is one line, and this line still belongs to its list item"
+    problem = "a transition must be on one line, but this line is part of the same list item"
     if text.startswith(("- ", "* ", "+ ")):
-        remedy = "begin this item in the same column as the transition above it"
+        remedy = "indent this item like the transition above it"
     elif text.startswith("<!--"):
-        remedy = "put the comment above the list, or begin it in the first column after a blank line"
+        remedy = "put the comment above the list, or leave a blank line and start the comment in the first column"
     else:
-        remedy = "join it with the transition, or move the text up into the prompt"
+        remedy = "put it on the same line as the transition, or move the text into the prompt"
     return Diagnostic("RD040", source.path, source.line_span(line), problem, remedy)
 
 
 STEP_WORD = Regex(r"(.*\bGOTO\s+(?:NEXT\s+)?)(?i:sub-?step|step|#)\s*#?(\d+(?:\.\w+)?)\s*")
-"""A target with the word "step" before its number."""
+"""Match a target with the word "step" before its number."""
 
 COUNT_WORD = Regex(
     r"(.*\bRETRY\s+\d+)\s+(?i:(?:times?|x|attempts?|tries|retries)\b[\s,]*(?:then\s+)?|(?:then|and|or)\s+)(.*)"
 )
-"""A RETRY with a word after its count."""
+"""Match a RETRY with a word after its count."""
 
 
 NO_COUNT = Regex(r".*\bRETRY\s+(?!\d|ALL\b|ANY\b)\w+\s+((?:CONTINUE|COMPLETE|STOP|GOTO)\b.*)")
-"""A RETRY with a word instead of its count."""
+"""Match a RETRY with a word instead of its count."""
 
 NEXT_STEP = Regex(r"(.*:\s*)NEXT\s+(?i:step|one)\s*")
 SYNONYMS = {
@@ -133,31 +133,31 @@ SYNONYMS = {
 
 
 def counted_in_words(source: Source, block: Block) -> Diagnostic | None:
-    """The warning for `RETRY 3 TIMES`, where TIMES is the message of the STOP that follows the retries."""
+    """Warn about `RETRY 3 TIMES`, where TIMES is the message of the STOP after the retries."""
     match = COUNT_WORD.fullmatch(block.text)
     if match is None or match[2]:
         return None
     word = block.text[match.end(1) :].strip()
-    problem = f"`{word}` is no part of the count: it is the message with which the run stops after the last retry"
+    problem = f"`{word}` does not belong to the count: it becomes the message of the STOP after the last retry"
     action = match[1][match[1].rindex("RETRY") :]
-    remedy = f'did you mean `{action}`? To keep the message, quote it: `{action} STOP "{word}"`'
+    remedy = f'write `{action}`; to keep the message, quote it: `{action} STOP "{word}"`'
     return Diagnostic("RD043", source.path, block.span, problem, remedy, fix=_written_as(block, match[1]))
 
 
 def _written_as(block: Block, text: str, *, is_safe: bool = False) -> Fix:
-    """The fix that writes a whole transition in another way."""
+    """Return the fix that replaces a whole transition."""
     return Fix.by(Span(block.line, block.column, block.line, block.column + len(block.text)), text, is_safe=is_safe)
 
 
 def tag_fix(source: Source, line: int, written: str, meant: str) -> Fix | None:
-    """The fix that gives a code block another tag."""
+    """Return the fix that changes a code block's tag, or None if the tag is not on the line."""
     found = re.match(rf"[ \t]*(?:`+|~+)[ \t]*(?={re.escape(written)})", source.lines[line - 1]) if written else None
     column = found.end() + 1 if found else 0
     return Fix.by(Span(line, column, line, column + len(written)), meant) if found else None
 
 
 def _hint(block: Block, error: LineError) -> tuple[str, Fix | None]:
-    """What was probably meant: a number, a message of several words, or an action that is misspelled."""
+    """Return a hint and a fix for what was probably meant, such as a number, a quoted message or another action."""
     if match := STEP_WORD.fullmatch(block.text):
         meant = f"{match[1]}{match[2]}"
         return f"; did you mean `{meant}`?", _written_as(block, meant, is_safe=True)
@@ -165,30 +165,29 @@ def _hint(block: Block, error: LineError) -> tuple[str, Fix | None]:
         meant = f"{match[1]} {match[2]}"
         return f"; did you mean `{meant}`?", _written_as(block, meant, is_safe=True)
     if match := NO_COUNT.fullmatch(block.text):
-        return f"; RETRY wants a number: `RETRY 2 {match[1]}`", None
+        return f"; RETRY needs a number: `RETRY 2 {match[1]}`", None
     if match := NEXT_STEP.fullmatch(block.text):
         meant = f"{match[1]}CONTINUE"
         return f"; did you mean `{meant}`?", _written_as(block, meant)
     before = block.text[: error.column].split()
     if before[-2:-1] in (["STOP"], ["COMPLETE"]) and not before[-1].startswith('"'):
-        return "; a message of several words stands in double quotes", _quoted(block)
+        return "; put a message of several words in double quotes", _quoted(block)
     if meant := _meant_action(error):
         return f"; did you mean {meant}?", Fix.respelling(_span(block, error), error.word, meant)
     is_name = before[:-1][-1:] == ["GOTO"]
-    return "; name a step by its number or its name, which is one word" if is_name else "", None
+    return "; use the step's number or its one-word name" if is_name else "", None
 
 
 _MESSAGE = Regex(r"(.*?\b(?:STOP|COMPLETE)\s+)([^\"\\]+)")
 
 
 def _quoted(block: Block) -> Fix | None:
-    """The fix that puts a message of several words in quotes."""
     match = _MESSAGE.fullmatch(block.text)
     return _written_as(block, f'{match[1]}"{match[2].strip()}"', is_safe=True) if match else None
 
 
 def _meant_action(error: LineError) -> str:
-    """The action that a word probably means, "" where none can stand or none is like it."""
+    """Return the action that a word probably means, or "" if no action fits or is similar."""
     if not set(error.expected) & set(ACTIONS):
         return ""
     from difflib import get_close_matches  # noqa: PLC0415 (only for an error)
@@ -204,16 +203,16 @@ def _span(block: Block, error: LineError) -> Span:
 
 def _too_large(source: Source, span: Span, error: LineError) -> Diagnostic:
     problem = f"the number has {len(error.word)} digits"
-    return Diagnostic("RD037", source.path, span, problem, "numbers have nine digits at most")
+    return Diagnostic("RD037", source.path, span, problem, "use at most nine digits")
 
 
 def _expected(error: LineError) -> str:
-    """The kinds of token that could stand there, in words: actions first, spaces left out."""
+    """Describe the expected tokens: actions come first, spaces are left out."""
     keywords = [name for name in error.expected if name in RESERVED and name != "NEXT"]
     others = [WORDS[name] for name in error.expected if name in WORDS]
     literal = [name for name in error.expected if name == COUNT]
     words = list(dict.fromkeys(literal + keywords + others))
     if error.expected == ("_WS",) and not error.word:
-        words = ["a step's identifier, or NEXT"]  # only GOTO asks for more after its space
+        words = ["a step's number or name, or NEXT"]  # only after GOTO does the grammar require a space
     words = words or ["the end of the line"]
     return words[0] if len(words) == 1 else ", ".join(words[:-1]) + " or " + words[-1]

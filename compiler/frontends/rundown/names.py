@@ -1,4 +1,4 @@
-"""What the nodes, counters and scopes of one inclusion of a document are called, and which counters it needs."""
+"""Name the nodes, counters and scopes of one inclusion of a document, and list the counters it needs."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _PASS, _FAIL = Verdict.PASS, Verdict.FAIL
 
 
 class Arrival(Struct, frozen=True):
-    """Where an edge leads, with what it does on the way and what the author wrote for it."""
+    """The target of an edge, with the effects on the way and the author's actions for it."""
 
     target: str
     effects: tuple[Effect, ...] = ()
@@ -42,17 +42,17 @@ class Arrival(Struct, frozen=True):
     origins: tuple[Origin, ...] = ()
 
     def edge(self, guard: tuple[Test, ...] = (), before: tuple[Effect, ...] = ()) -> Edge:
-        """The edge that leads there; the effects `before` come first."""
+        """Return the edge to this target, with the effects `before` first."""
         return Edge(guard, before + self.effects, self.target, self.written, self.origins)
 
 
 class StepRef(Struct, frozen=True):
-    """A step, or a substep of it, with what lowering asks of it again and again. `step_ref` makes one.
+    """A step or substep with the facts that lowering needs often; create it with `step_ref`.
 
-    `syntax` is its own part of the syntax tree. `label` is what people call it: `3`, `Cleanup`, `1.2`, `{N}.{n}`. A
-    leaf has neither substeps nor runbooks. `passing` and `failing` are what the author wrote for the outcomes, if
-    anything; `has_retry` says whether one of these counts, and `decisive` is the outcome of one child that decides the
-    step's (M11): FAIL by default, PASS under PASS ANY / FAIL ALL.
+    `syntax` is its part of the syntax tree, and `label` its name for people: `3`, `Cleanup`, `1.2`, `{N}.{n}`. A leaf
+    has neither substeps nor runbooks. `passing` and `failing` are the author's transitions, or None. `has_retry` is
+    true if one of them has a RETRY. `decisive` is the child outcome that alone decides the step's outcome (M11): FAIL
+    by default, PASS with PASS ANY or FAIL ALL.
     """
 
     step: Step
@@ -66,12 +66,12 @@ class StepRef(Struct, frozen=True):
     decisive: Verdict
 
     def transition(self, verdict: Verdict) -> Transition | None:
-        """What the author wrote for an outcome, if anything."""
+        """Return the author's transition for an outcome, or None."""
         return self.passing if verdict is _PASS else self.failing
 
 
 def step_ref(step: Step, substep: Substep | None = None) -> StepRef:
-    """A step, or a substep of it."""
+    """Return the reference to a step or to one of its substeps."""
     syntax: Step | Substep = substep or step
     label = spell(step.id) if substep is None else f"{spell(step.id)}.{spell(substep.id)}"
     is_leaf = not syntax.runbooks and (substep is not None or not step.substeps)
@@ -93,10 +93,10 @@ def step_ref(step: Step, substep: Substep | None = None) -> StepRef:
 class Frame(Struct, frozen=True, dict=True):
     """One inclusion of a document.
 
-    `prefix` stands before its ids; `scope` is the runbook item's own id, also that of its group ("" for the outermost);
-    `variables` are what surrounding dynamic steps make visible (M4), `visible` are its inputs and outputs; `complete`
-    and `stop` are how the runbook around goes on when this one ends (M8), None for the outermost; `entering` is what an
-    operator's jump into it does (E6).
+    `prefix` comes before its ids. `scope` is the id of the runbook item and its group, "" for the main document.
+    `variables` come from surrounding dynamic steps (M4), and `visible` are its inputs and outputs. `complete` and
+    `stop` are where the surrounding runbook continues after this one ends (M8), None for the main document. `entering`
+    are the effects of an operator's jump into it (E6).
     """
 
     document: Document
@@ -117,7 +117,7 @@ class Frame(Struct, frozen=True, dict=True):
         return self.document.runbook.steps
 
     def ref(self, step: Step, substep: Substep | None = None) -> StepRef:
-        """A step of the document, or a substep of it."""
+        """Return the reference to a step of the document or to one of its substeps."""
         return self._refs[step.id if substep is None else (step.id, substep.id)]
 
     @cached_property
@@ -131,16 +131,16 @@ class Frame(Struct, frozen=True, dict=True):
 
     @cached_property
     def by_id(self) -> dict[Identifier, Step]:
-        """The steps by their identifiers."""
+        """The steps by identifier."""
         return {step.id: step for step in self.steps}
 
     @cached_property
     def start(self) -> Step:
-        """The step that a run begins with (M1): the first numbered one, `{N}`, else the first (V3)."""
+        """The first step of a run (M1): the first numbered step, `{N}`, or the first step (V3)."""
         return next((step for step in self.steps if not isinstance(step.id, str)), self.steps[0])
 
     def next_numbered(self, step: Step) -> Step | None:
-        """The next numbered step, or `{N}`, that stands after a step (M7)."""
+        """Return the next numbered step or `{N}` after a step, or None (M7)."""
         return self._followers.get(step.id)
 
     @cached_property
@@ -155,15 +155,15 @@ class Frame(Struct, frozen=True, dict=True):
 
     @cached_property
     def advanced(self) -> frozenset[Identifier]:
-        """The steps whose `{n}` some GOTO NEXT advances."""
+        """The steps whose `{n}` a GOTO NEXT advances."""
         targets = (target for _, target in self._jumps() if target.next and target.child is Dynamic.SUBSTEP)
         return frozenset(target.step for target in targets if target.step is not None)
 
     @cached_property
     def revisited(self) -> frozenset[Identifier]:
-        """The steps that can be entered again with what their children did kept (M10, M12).
+        """The steps that a jump can enter again while their children's outcomes are kept (M10, M12).
 
-        This is done by a step's own jump to one of its children, and by the `X.{n}` forms from other steps.
+        These jumps are a step's jump to one of its own children, and the `X.{n}` forms from other steps.
         """
         found = set()
         for ref, target in self._jumps():
@@ -180,15 +180,15 @@ class Frame(Struct, frozen=True, dict=True):
                     yield ref, resolve_next(ref, transition.action.target)
 
     def at(self, span: Span) -> Origin:
-        """A place in this document."""
+        """Return a place in this document."""
         return Origin(self.document.source.name, span)
 
     def id(self, ref: StepRef) -> str:
-        """The id of a step's node, or of its group."""
+        """Return the id of a step's node or group."""
         return self.prefix + ref.label
 
     def runbook_ids(self, ref: StepRef) -> tuple[str, ...]:
-        """The ids of the runbooks of a step's list; a path that stands there again gets its number."""
+        """Return the ids of a step's runbooks; a repeated path gets a number."""
         return self._runbook_ids[ref.label]
 
     @cached_property
@@ -202,19 +202,19 @@ class Frame(Struct, frozen=True, dict=True):
         return self.prefix + "{N}"
 
     def substep_counter(self, step: Step) -> str:
-        """The counter of the instances of a step's `{n}` (M12)."""
+        """Return the name of the counter for a step's `{n}` instances (M12)."""
         return f"{self.id(self.ref(step))}.{{n}}"
 
     def retries(self, ref: StepRef) -> str:
-        """The counter of a step's retries (M9)."""
+        """Return the name of a step's retry counter (M9)."""
         return f"{self.id(ref)} retries"
 
     def mark(self, parent: StepRef, child: StepRef) -> str | None:
-        """The counter that is 1 if the child's last outcome was the decisive one; None if nothing would ever read it.
+        """Return the counter that is 1 if the child's last outcome was decisive, or None if nothing reads it.
 
-        A child that yields a decisive outcome settles its parent at once, so a mark is read only where such an outcome
-        can be followed by a sibling: after an explicit CONTINUE or GOTO, or where the step can be entered again with
-        its children's outcomes kept. In a step without transitions only yielded outcomes count (M11).
+        A child with a decisive outcome settles its parent at once. So a mark is read only if a sibling can follow:
+        after an explicit CONTINUE or GOTO, or if the step can be entered again with its children's outcomes. In a step
+        without transitions, only outcomes that a child passes on count (M11).
         """
         if not parent.syntax.transitions:
             return None
@@ -223,13 +223,16 @@ class Frame(Struct, frozen=True, dict=True):
         return f"{self.id(child)} {_PAST[parent.decisive]}" if goes_on or parent.step.id in self.revisited else None
 
     def earlier_mark(self, parent: StepRef, child: StepRef) -> str | None:
-        """The counter of earlier instances of `{n}` with the decisive outcome: each instance is a child of its own."""
+        """Return the counter of earlier `{n}` instances with the decisive outcome.
+
+        Each instance is a separate child.
+        """
         mark = self.mark(parent, child)
         is_dynamic = child.substep is not None and child.substep.id is Dynamic.SUBSTEP
         return f"{mark} before" if mark and is_dynamic and parent.step.id in self.advanced else None
 
     def is_marked(self, step: Step) -> bool:
-        """Whether any child of a step has a mark, so that the step's outcome must be computed from marks."""
+        """Return whether any child of a step has a mark, so that marks decide the step's outcome."""
         return step.id in self._marked
 
     @cached_property
@@ -241,11 +244,11 @@ class Frame(Struct, frozen=True, dict=True):
         )
 
     def substep(self, step: Step, child: Identifier) -> Substep:
-        """A step's substep by its identifier."""
+        """Return a step's substep by identifier."""
         return self._substeps[step.id, child][0]
 
     def next_sibling(self, ref: StepRef) -> Substep | None:
-        """The substep that stands after a substep, if any."""
+        """Return the substep after a substep, or None."""
         return self._substeps[ref.step.id, ref.syntax.id][1]
 
     @cached_property
@@ -257,7 +260,7 @@ class Frame(Struct, frozen=True, dict=True):
         }
 
     def registers(self) -> Iterator[Register]:
-        """All counters of this inclusion. Those of children and of `{n}` belong to the step's scope (M10)."""
+        """Yield all counters of this inclusion; counters of children and `{n}` belong to the step's scope (M10)."""
         if Dynamic.STEP in self.by_id:
             yield Register(self.step_counter, self.scope, 1, "instance", self.step_counter)
         for step in self.steps:
@@ -283,7 +286,7 @@ _PAST = {Verdict.PASS: "passed", Verdict.FAIL: "failed"}
 
 
 def resolve_next(ref: StepRef, target: Target) -> Target:
-    """A target with a bare NEXT spelled out: it means the innermost dynamic step that it stands in (V10)."""
+    """Return a target with a bare NEXT resolved to the innermost dynamic step around it (V10)."""
     if target.step is not None:
         return target
     child = Dynamic.SUBSTEP if ref.substep and ref.substep.id is Dynamic.SUBSTEP else None

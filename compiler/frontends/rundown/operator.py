@@ -1,4 +1,4 @@
-"""The operator's own jumps: `goto STEP` does what a GOTO to that step would do from where the run stands (M10, E6)."""
+"""The operator's jumps: `goto STEP` acts like a GOTO to that step from the current step (M10, E6)."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from compiler.ir.program import Entering, Jump
 
 
 def operator_jumps(frame: Frame) -> Iterator[Jump]:
-    """The jumps to the steps of one inclusion that do more than go there, in document order."""
+    """Yield the jumps to steps of one inclusion that have effects, in document order."""
     for step in frame.steps:
         if frame.ref(step).is_leaf and not frame.entering:
-            continue  # as most steps are: a jump to them does nothing more
+            continue  # for most steps, a jump has no effects
         inner = entering_step(frame, step)
         for ref in (frame.ref(step), *(frame.ref(step, substep) for substep in step.substeps)):
             entering = frame.entering if ref.substep is None or _keeps(ref.substep) else inner
@@ -26,13 +26,13 @@ def operator_jumps(frame: Frame) -> Iterator[Jump]:
 
 
 def entering_step(frame: Frame, step: Step) -> tuple[Entering, ...]:
-    """What a jump to a child of a step does on its way into all that is around the child, the outermost first."""
+    """Return the effects of a jump on each group around a step's child, outermost first."""
     effects = restarted(frame, step)
     return (*frame.entering, *((Entering(frame.id(frame.ref(step)), effects),) if effects else ()))
 
 
 def _keeps(substep: Substep) -> bool:
-    """Whether a jump to a substep keeps all of its step, wherever it comes from: that to the current `{n}` (M10)."""
+    """Return whether a jump to a substep always keeps its step's state, as for the current `{n}` (M10)."""
     return isinstance(substep.id, Dynamic)
 
 

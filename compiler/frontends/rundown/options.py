@@ -1,4 +1,4 @@
-"""The options of runbooks: where their transitions stand (V7), which of their sections are text, what they declare."""
+"""Options of runbooks: the order of a step's parts (V7), prose sections, and declarations."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ if TYPE_CHECKING:
     from compiler.frontends.rundown.beyond.declarations import DeclaredInput
 
 Layout = Literal["after-header", "after-body"]
-"""Where the transitions of a step stand (V7)."""
+"""The position of a step's transitions (V7)."""
 
 LAYOUTS: tuple[Layout, ...] = get_args(Layout)
 DEFAULT_LAYOUT: Layout = "after-body"
 
 Strictness = Literal["strict", "plain"]
-"""What a failure within a block means (E13)."""
+"""Whether a failure within a block stops it (E13)."""
 
 MOST_HEADINGS = 100
-"""How many sections the option `prose` names at most."""
+"""The most sections that the option `prose` can name."""
 
 
 def _headings(content: object, places: Places) -> Mapping[str, Place] | Wrong:
-    """The texts of a list, each with the place where it is named."""
+    """Return the headings of a list, each with its place."""
     if not isinstance(content, list) or len(content) > MOST_HEADINGS or not all(map(_is_heading, content)):
-        problem = f"`prose` is not a list of at most {MOST_HEADINGS} headings of sections"
-        return Wrong(problem, "write the headings without their marks: `prose: [Prerequisites]`")
+        problem = f"`prose` must be a list of at most {MOST_HEADINGS} section headings"
+        return Wrong(problem, "write the headings without `#`: `prose: [Prerequisites]`")
     return {item: places.get((str(number),), places[()]) for number, item in enumerate(content)}
 
 
@@ -37,24 +37,24 @@ def _is_heading(item: object) -> bool:
 
 
 def _inputs(content: object, places: Places) -> tuple[DeclaredInput, ...] | Wrong | Problems:
-    from compiler.frontends.rundown.beyond.inputs import read_inputs  # noqa: PLC0415 (flags of commands need no more)
+    from compiler.frontends.rundown.beyond.inputs import read_inputs  # noqa: PLC0415 (most commands don't need it)
 
     return read_inputs(content, places)
 
 
 TRANSITIONS: Option[Layout] = choice(
-    "transitions", "Where the transitions of a step stand, if not as the document or the project says.", LAYOUTS
+    "transitions", "Where a step's transitions are; overrides the document and the project.", LAYOUTS
 )
 PROSE: Option[Mapping[str, Place]] = Option(
-    "prose", "The headings of sections that are text and no steps.", _headings, levels=(Level.DOCUMENT, Level.PROJECT)
+    "prose", "Headings of sections that are text, not steps.", _headings, levels=(Level.DOCUMENT, Level.PROJECT)
 )
 INPUTS: Option[tuple[DeclaredInput, ...]] = Option(
-    "inputs", "What a run is given when it begins.", _inputs, levels=(Level.DOCUMENT,), as_written=True
+    "inputs", "The values that a run needs at its start.", _inputs, levels=(Level.DOCUMENT,), as_written=True
 )
-OUTPUTS = names_option("outputs", "What commands hand on to the steps that follow.", "an output")
+OUTPUTS = names_option("outputs", "The values that commands pass on to later steps.", "an output")
 SHELL: Option[Strictness] = choice(
     "shell",
-    "How bash runs blocks: `strict` stops a block at its first failure, and `plain` runs on without a warning.",
+    "How bash runs code blocks: `strict` stops at the first failure, `plain` continues without a warning.",
     get_args(Strictness),
     levels=(Level.DOCUMENT, Level.PROJECT),
 )

@@ -1,4 +1,4 @@
-"""Leaving steps: which edges an outcome opens, with defaults, RETRY and aggregation (M6 to M11)."""
+"""Compute the edges for a step's outcomes, with defaults, RETRY and aggregation (M6 to M11)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ OTHER = {Verdict.PASS: Verdict.FAIL, Verdict.FAIL: Verdict.PASS}
 
 
 class Ending(Struct, frozen=True):
-    """An end that some edge leads to: its result and message, where it was first asked for, and by which step.
+    """An end that an edge leads to: its result and message, and the place and step of its first use.
 
     `step` is None for an end without a message, which all steps share.
     """
@@ -33,13 +33,13 @@ class Ending(Struct, frozen=True):
 
 
 class Outcomes(Struct):
-    """The edges of one frame. `endings` collects, by node id, the ends that they lead to."""
+    """The edges of one frame; `endings` collects the ends that they lead to, by node id."""
 
     frame: Frame
     endings: dict[str, Ending] = field(default_factory=dict)
 
     def leaf_edges(self, ref: StepRef) -> Iterator[Edge]:
-        """The edges of a step without children, in the order in which their guards are tried."""
+        """Yield the edges of a step without children, in the order in which a run tests them."""
         leaving: tuple[Effect, ...] = (Set(self.frame.retries(ref), 0),) if ref.has_retry else ()  # M9
         for verdict, guard in _GUARDS.items():
             transition = ref.transition(verdict)
@@ -48,7 +48,7 @@ class Outcomes(Struct):
             yield self.leave(ref, verdict).edge(guard, leaving)
 
     def settled_edges(self, ref: StepRef, verdict: Verdict) -> Iterator[Edge]:
-        """The edges of the node that stands for a RETRY of a step with children (M9)."""
+        """Yield the edges of the node for a RETRY of a step with children (M9)."""
         transition = ref.transition(verdict)
         if not transition or not transition.retries:
             return
@@ -56,7 +56,7 @@ class Outcomes(Struct):
         yield self.leave(ref, verdict).edge()
 
     def _again(self, ref: StepRef, retry: Transition, tests: tuple[Test, ...], again: Arrival) -> Edge:
-        """The edge of a RETRY, taken while its count lasts (M9)."""
+        """Return the edge of a RETRY, which applies until its count is used up (M9)."""
         counter = self.frame.retries(ref)
         guard = (*tests, CounterTest(counter, "<", retry.retries))
         effects = (Add(counter, 1), *again.effects)
@@ -64,7 +64,7 @@ class Outcomes(Struct):
         return Edge(guard, effects, again.target, written, (self.frame.at(retry.span),))
 
     def decision_edges(self, step: StepRef) -> Iterator[Edge]:
-        """The edges of the node where a step's outcome is computed from its children's marks (M11)."""
+        """Yield the edges of the node that computes a step's outcome from its children's marks (M11)."""
         marks: list[str] = []
         for substep in step.step.substeps:
             child = self.frame.ref(step.step, substep)
@@ -75,7 +75,7 @@ class Outcomes(Struct):
         yield self.settle(step, OTHER[step.decisive]).edge()
 
     def leave(self, ref: StepRef, verdict: Verdict) -> Arrival:
-        """Where a step's outcome leads once no RETRY holds it: record, then the action or the default (M13)."""
+        """Return the arrival for a step's outcome after any retries: record it, then act or use the default (M13)."""
         transition = ref.transition(verdict)
         if ref.substep is None:
             return self._act(ref, verdict, transition)
@@ -85,19 +85,19 @@ class Outcomes(Struct):
         return replace(arrival, effects=record + arrival.effects) if record else arrival
 
     def settle(self, ref: StepRef, verdict: Verdict) -> Arrival:
-        """Where a step with children goes when its outcome is known."""
+        """Return the arrival for the known outcome of a step with children."""
         transition = ref.transition(verdict)
         if transition and transition.retries:
             return Arrival(settled_id(self.frame, ref, verdict), written=(Written("", ref.label, verdict.value),))
         arrival = self.leave(ref, verdict)
         default = "CONTINUE" if verdict is Verdict.PASS else "STOP"  # M6
         own, *others = arrival.written or (Written(default),)
-        if own.step:  # the step has no transition for it: its outcome is that of the one around it
+        if own.step:  # the step has no transition for this outcome, so it becomes the outcome of the step around it
             own, others = Written(), [own, *others]
         return replace(arrival, written=(Written(own.action, ref.label, verdict.value), *others))
 
     def after_runbook(self, ref: StepRef, index: int, verdict: Verdict) -> Arrival:
-        """How a step goes on after a runbook of its list: the outcome is always yielded (M11)."""
+        """Return the arrival after a runbook of a step's list; its outcome always goes to the step (M11)."""
         if verdict is ref.decisive:
             return self.settle(ref, verdict)
         if index + 1 < len(ref.syntax.runbooks):
@@ -124,7 +124,7 @@ class Outcomes(Struct):
         return self.settle(parent, OTHER[parent.decisive])
 
     def _act(self, ref: StepRef, verdict: Verdict, transition: Transition | None) -> Arrival:
-        """What a step's transition says, or the default: PASS: CONTINUE, FAIL: STOP (M6)."""
+        """Return the arrival of a step's transition, or of the default PASS: CONTINUE or FAIL: STOP (M6)."""
         if transition is None:
             return self._action(ref, _DEFAULTS[verdict], ref.syntax.span)
         arrival = self._action(ref, transition.action, transition.span)
@@ -140,14 +140,14 @@ class Outcomes(Struct):
         return self._end(ref, "complete" if isinstance(action, Complete) else "stop", action.message, span)
 
     def _continue(self, ref: StepRef, span: Span) -> Arrival:
-        """The next sibling, or the next numbered step or `{N}`; past the last one the runbook completes (M7)."""
+        """Return the next sibling, numbered step or `{N}`; after the last one the runbook completes (M7)."""
         if ref.substep:
             return self._next_sibling(self.frame.ref(ref.step), ref)
         after = self.frame.next_numbered(ref.step)
         return self._end(ref, "complete", "", span) if after is None else enter_step(self.frame, after)
 
     def _end(self, ref: StepRef, result: Literal["complete", "stop"], message: str, span: Span) -> Arrival:
-        """The node of an end: one for all that say nothing, one of its own for each with a message."""
+        """Return the node of an end: one node without a message is shared, each message has a separate node."""
         name = result.upper()
         if not message:
             shared = self.frame.prefix + name
@@ -163,12 +163,12 @@ class Outcomes(Struct):
 
 
 def settled_id(frame: Frame, ref: StepRef, verdict: Verdict) -> str:
-    """The id of the node where a RETRY of a step with children is decided."""
+    """Return the id of the node that decides a RETRY of a step with children."""
     return f"{frame.id(ref)}/{verdict.name}"
 
 
 def _written(action: Action) -> Written:
-    """An action as an author writes it, without its message. What looks the same for many steps is one object."""
+    """Return an action as written, without its message; equal results share one object."""
     match action:
         case Goto(target):
             return Written(f"GOTO {target}")

@@ -1,4 +1,4 @@
-"""The outline of a document before it is parsed: title, description, and headings that can be nothing (D4 to D6)."""
+"""Read a document's outline before parsing: its title, its description, and invalid headings (D4 to D6)."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from compiler.regex import Regex
 from compiler.source import Source, Span
 
 STEP_AS_TITLE = Regex(r"(\d+|\{N\})[.:)](\s|$)|\{N\}|\d+ *[—→-] ")
-"""An H1 that was meant as a step header (D4)."""
+"""Match an H1 that was meant as a step header (D4)."""
 
 
 def settle_outline(source: Source, blocks: Iterable[Block]) -> tuple[list[Block], list[Diagnostic]]:
-    """The blocks with at most one title, at the front, and without headings that the grammar has no place for.
+    """Return the blocks with at most one title, at the front, and without headings that the grammar cannot use.
 
-    What stands before the first step is description, whatever it looks like (D5). Sections of prose below are left out.
+    Everything before the first step is the description (D5). Prose sections below it are left out.
     """
     found: list[Diagnostic] = []
     title: list[Block] = []
@@ -39,21 +39,21 @@ def settle_outline(source: Source, blocks: Iterable[Block]) -> tuple[list[Block]
 
 
 def _problem(source: Source, block: Block) -> Diagnostic | None:
-    """What is wrong with a block wherever it stands."""
+    """Return the problem of a block that is invalid anywhere in a document, or None."""
     if block.closed:
         return _heading_problem(source, block)
     if block.mark:
-        problem = "this code block is never closed: everything below is part of it"
-        remedy = f"close it with a line of its own: {block.mark}"
+        problem = "this code block is not closed, so it includes everything below it"
+        remedy = f"close it with {block.mark} on a separate line"
         if number := _line_like_a_fence(source, block):
-            remedy = f"remove the invisible character beside the marks in line {number}, which is to close it"
+            remedy = f"remove the invisible character from the closing fence in line {number}"
         return Diagnostic("RD045", source.path, block.span, problem, remedy, fix=_closing(source, block, number))
-    problem = "this comment is never closed: everything below is part of it"
+    problem = "this comment is not closed, so it includes everything below it"
     return Diagnostic("RD048", source.path, block.span, problem, "close it with `-->`")
 
 
 def _closing(source: Source, block: Block, number: int) -> Fix:
-    """The fix that closes a code block: at its end, certain if it holds no line that may be the runbook's own."""
+    """Return the fix that closes a code block, safe if the block has no line that may belong to the runbook."""
     if number:
         return Fix.by(Span(number, 1, number, len(source.lines[number - 1]) + 1), block.mark, is_safe=True)
     last, end = len(source.lines), len(source.lines[-1]) + 1
@@ -63,11 +63,11 @@ def _closing(source: Source, block: Block, number: int) -> Fix:
 
 
 _OWN = Regex(r" {0,3}(?:#{2,3}\s|[-*+]\s+(?:PASS|FAIL|YES|NO)\b|`{3}|~{3})")
-"""A line that is hardly part of a code block."""
+"""Match a line that is rarely part of a code block."""
 
 
 def _line_like_a_fence(source: Source, block: Block) -> int:
-    """The number of the line that looks like the closing fence of a block, and has more than spaces beside it; or 0."""
+    """Return the line of a closing fence with invisible characters beside its marks, or 0."""
     numbers = range(block.line + 1, len(source.lines) + 1)
     lines = ((number, source.lines[number - 1]) for number in numbers)
     marks = ((number, "".join(filter(str.isprintable, line)).strip()) for number, line in lines if line[:1] != "\t")
@@ -77,7 +77,7 @@ def _line_like_a_fence(source: Source, block: Block) -> int:
 
 def _heading_problem(source: Source, block: Block) -> Diagnostic | None:
     if block.type == "TITLE" and STEP_AS_TITLE.match(block.text):
-        problem = "a heading of level 1 is the title, but this looks like a step"
+        problem = "this looks like a step, but a level-1 heading is the title"
         mark = source.lines[block.line - 1].find("#") + 1
         fix = Fix.by(Span(block.line, mark, block.line, mark), "#") if mark else None
         return Diagnostic(
@@ -86,18 +86,18 @@ def _heading_problem(source: Source, block: Block) -> Diagnostic | None:
     if block.type != "HEADING":
         return None
     if block.info == "-":
-        problem = "this text is a heading, since a line of dashes stands straight below it"
-        remedy = "put a blank line between the text and the dashes, or write a step header with `##`"
+        problem = "this text is a heading, because there is a line of dashes directly below it"
+        remedy = "put a blank line above the dashes, or write a step header with `##`"
         fix = Fix.by(Span(block.end_line, 1, block.end_line, 1), "\n")
         return Diagnostic("RD033", source.path, block.span, problem, remedy, fix=fix)
-    problem = f"a heading of level {len(block.info)}: a runbook has steps (`##`) and substeps (`###`) only"
-    return Diagnostic("RD030", source.path, block.span, problem, "make it a substep, or plain text of the prompt")
+    problem = f"level-{len(block.info)} heading; a runbook only has steps (`##`) and substeps (`###`)"
+    return Diagnostic("RD030", source.path, block.span, problem, "make it a substep or plain text")
 
 
 def _title_problems(source: Source, block: Block, title: list[Block], steps: bool) -> Iterator[Diagnostic]:
     if title:
-        problem = f"a second title; the title is the one in line {title[0].line}"
+        problem = f"second title; the first one is in line {title[0].line}"
         yield Diagnostic("RD020", source.path, block.span, problem, "use `##` for a step, or make it plain text")
     elif steps:
-        problem = "the title stands after the first step"
+        problem = "the title comes after the first step"
         yield Diagnostic("RD022", source.path, block.span, problem, "move it to the top of the document")

@@ -1,4 +1,4 @@
-"""Parsing: a source becomes a syntax tree and a list of diagnostics; every error is found in one run."""
+"""Parse a source into a syntax tree and diagnostics; one run finds every error."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ _START: dict[Layout, str] = {"after-body": "runbook", "after-header": "runbook_a
 
 
 class Parsed(NamedTuple):
-    """The syntax tree (None for a document without any step), the findings, and the options in the document itself.
+    """The syntax tree, the diagnostics, and the options in the document; the tree is None if there are no steps.
 
-    The tree is whole where everything below the frontmatter was understood.
+    `is_whole` is true if everything below the frontmatter is free of errors.
     """
 
     runbook: Runbook | None
@@ -45,17 +45,17 @@ def parse(
     default: Layout = DEFAULT_LAYOUT,
     prose: Mapping[str, Place] = MappingProxyType({}),
 ) -> Parsed:
-    """The syntax tree of a document, with diagnostics.
+    """Return a document's syntax tree with diagnostics; after errors, the tree has only the readable parts.
 
-    `layout` overrides what the frontmatter says, `default` stands in where neither says anything (V7); so does `prose`,
-    the headings of sections that are text. With errors the tree is what could be understood.
+    `layout` overrides the frontmatter, and `default` applies if neither sets a layout (V7). `prose` are the headings of
+    sections that are text, unless the document names its own.
     """
     scanned = scan(source, prose)
     return parse_scanned(scanned, layout or TRANSITIONS.first(scanned.options.values) or default)
 
 
 def parse_scanned(scanned: Scanned, layout: Layout) -> Parsed:
-    """The syntax tree of a document in a layout, as `parse` gives it."""
+    """Return the syntax tree of a scanned document in a layout, as `parse` does."""
     source, own = scanned.source, scanned.options
     tree, problems = _tree(source, scanned.outline, layout)
     unfit = {item.span.line for item in problems if item.code == UNFIT_OUTCOME and item.span}
@@ -73,7 +73,7 @@ def parse_scanned(scanned: Scanned, layout: Layout) -> Parsed:
 
 
 def _hints(scanned: Scanned) -> Iterator[Diagnostic]:
-    """The warnings about what was probably meant otherwise."""
+    """Warn about text that was probably meant differently."""
     source, written, blocks = scanned.source, scanned.written, scanned.blocks
     yield from swallowed_lines(source, written)
     meant = list(meant_transitions(source, blocks))
@@ -86,11 +86,11 @@ def _hints(scanned: Scanned) -> Iterator[Diagnostic]:
 
 
 def _tree(source: Source, blocks: Iterable[Block], layout: Layout) -> tuple[Node | None, list[Diagnostic]]:
-    """Feeds the blocks to the grammar; a block that cannot stand where it does is reported and left out."""
+    """Pass the blocks to the grammar, and report and skip blocks that are in the wrong place."""
     parser = Parser(load("rundown"), _START[layout])
     found: list[Diagnostic] = []
     step: list[Block] = []
-    reported: set[str] = set()  # a step with several blocks out of place is reported once
+    reported: set[str] = set()  # report a step with several misplaced blocks only once
     for block in blocks:
         if block.type in {"STEP", "SUBSTEP"}:
             step, reported = [], set()

@@ -1,4 +1,4 @@
-"""Placeholders in texts: `{N}` for the number of an instance (M5), `{{NAME}}` for an input or output (E1, E2)."""
+"""Placeholders in text: `{N}` is an instance's number (M5), `{{NAME}}` an input or output (E1, E2)."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from compiler.ir.texts import Part, Reference, Text, joined, text
 
 
 def with_references(written: str, registers: Mapping[str, str]) -> Text:
-    """A text as its author wrote it, with references to registers for placeholders, found in one pass.
+    """Return text with its placeholders replaced by references to registers, in one pass.
 
-    A `$` before a placeholder keeps it as it is: shell expansions survive (M5).
+    A `$` before a placeholder keeps it unchanged, so that shell expansions still work (M5).
 
     Args:
-        written: The text.
-        registers: The register for each placeholder, those in double braces first.
+        written: The text as the author wrote it.
+        registers: The register for each placeholder, with double braces first.
     """
     if not registers or "{" not in written:
         return text(written)
@@ -25,7 +25,7 @@ def with_references(written: str, registers: Mapping[str, str]) -> Text:
 
 
 def _part(part: str, registers: Mapping[str, str]) -> Part:
-    """A reference for a placeholder; a counter always has a value, for an unset slot stands what was written."""
+    """Return a reference for a placeholder; an unset slot shows the placeholder itself."""
     if part not in registers:
         return part
     return Reference(registers[part], part, part if part.startswith("{{") else "")

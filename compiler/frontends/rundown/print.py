@@ -1,4 +1,4 @@
-"""Printing: a syntax tree becomes a document again. Parsing what is printed gives the same tree."""
+"""Print a syntax tree as a document that parses to the same tree."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from compiler.frontends.rundown.syntax import (
 
 
 def print_runbook(runbook: Runbook, layout: Layout = "after-body") -> str:
-    """The document of a tree that was parsed without errors, in a layout (V7); it ends in a newline.
+    """Return the document of an error-free tree in a layout (V7), with a newline at its end.
 
-    What a tree does not hold is lost: comments, rules between the steps, the style of lists and headings.
+    Details that the tree doesn't keep are lost: comments, rules between steps, and the style of lists and headings.
     """
     parts = list(_head(runbook))
     for step in runbook.steps:
@@ -75,7 +75,7 @@ def _transitions(transitions: Sequence[Transition]) -> str:
 
 
 def print_transition(transition: Transition) -> str:
-    """The text of a list item that is this transition, spelled out."""
+    """Return the full text of a transition's list item."""
     modifier = f" {transition.modifier}" if transition.modifier else ""
     retry = f"RETRY {transition.retries} " if transition.retries else ""
     return f"{transition.word}{modifier}: {retry}{_action(transition.action)}"
@@ -94,5 +94,5 @@ def _action(action: Action) -> str:
 
 
 def _message(message: str) -> str:
-    """A message in quotes, with the escapes of G5."""
+    """Return a message in quotes, with the escapes of G5."""
     return " " + '"' + re.sub(r'(["\\])', r"\\\1", message) + '"' if message else ""

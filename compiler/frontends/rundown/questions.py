@@ -1,4 +1,4 @@
-"""Warnings about steps that become questions although a command was probably meant (M3)."""
+"""Warn about steps that become questions although they were probably meant as commands (M3)."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ PROGRAMS = {
     "dash": "dash",
     "fish": "fish",
 }
-"""The languages of scripts, in lowercase letters, and the command that runs one from standard input."""
+"""Script languages in lowercase, with the command that runs a script from standard input."""
 
-TO_COMMANDS = "tag it `bash` and keep only the commands, without `$` in front and without output"
+TO_COMMANDS = "tag it `bash` and keep only the commands, without the `$` and the output"
 
 TRANSCRIPTS = frozenset({"console", "terminal", "shell-session", "shellsession", "sh-session", "bash-session"})
-"""The languages of what is typed into a terminal, together with what it says."""
+"""Languages of terminal sessions, which have both input and output."""
 
 
 def check_languages(source: Source, runbook: Runbook) -> Iterator[Diagnostic]:
-    """A block in a language that people expect to be run is only shown; a step that asks for YES or NO means it so."""
+    """Warn about blocks in a language that people expect to run, except in steps that ask YES or NO."""
     for step in all_steps(runbook):
         code = step.code
         if code is None or code.interpreter or code.prompt or _asks(step.transitions):
@@ -39,9 +39,9 @@ def check_languages(source: Source, runbook: Runbook) -> Iterator[Diagnostic]:
         language = code.language.lower()
         command = PROGRAMS.get(language)
         if command or language in TRANSCRIPTS:
-            problem = f"a block tagged `{code.language}` is shown, not run: whoever runs this answers PASS or FAIL"
+            problem = f"a block tagged `{code.language}` is shown, not run: the step asks a person for PASS or FAIL"
             how = f"call it from a `bash` block: `{command} <<'END'`" if command else TO_COMMANDS
-            remedy = f"to run it, {how}; if it is only to be shown, write `{code.language} prompt`"
+            remedy = f"to run it, {how}; to only show it, write `{code.language} prompt`"
             yield Diagnostic("RD050", source.path, code.span, problem, remedy)
 
 
@@ -50,9 +50,9 @@ def _asks(transitions: Iterable[Transition]) -> bool:
 
 
 def empty_steps(source: Source, blocks: Iterable[Block]) -> Iterator[Diagnostic]:
-    """A warning for each step that has nothing but a header and transitions, unless these are a question themselves.
+    """Warn about each step with only a header and transitions, unless they are a question.
 
-    The blocks are asked and not the tree, which lacks what stands in the wrong place.
+    This reads the blocks instead of the tree, because the tree lacks misplaced blocks.
     """
     header: Block | None = None
     for block in (*blocks, Block("STEP", 0, 0, 0)):
@@ -60,7 +60,7 @@ def empty_steps(source: Source, blocks: Iterable[Block]) -> Iterator[Diagnostic]
             continue
         is_header = block.type in {"STEP", "SUBSTEP"}
         if header and is_header and (header.type, block.type) != ("STEP", "SUBSTEP") and "?" not in header.text:
-            problem = "this step has neither a text nor a command: whoever runs this is asked about its title alone"
-            remedy = "add the command or what is to be done; a title that is the question itself ends with `?`"
+            problem = "this step has neither text nor a command, so the run only asks a person about its title"
+            remedy = "add a command or instructions; if the title is the question, end it with `?`"
             yield Diagnostic("RD118", source.path, header.span, problem, remedy)
         header = block if is_header else None

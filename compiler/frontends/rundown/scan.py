@@ -1,4 +1,4 @@
-"""Scanning: a source becomes its frontmatter and its blocks, which are the same in both layouts (V7)."""
+"""Scan a source into frontmatter and blocks, which are the same in both layouts (V7)."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from compiler.source import Source
 
 
 class Scanned(Struct, frozen=True):
-    """A document before it is parsed.
+    """A document before parsing.
 
-    `written` has all blocks, `blocks` the same with sections of prose marked, and `outline` those that are parsed.
+    `written` has all blocks, `blocks` marks prose sections in them, and `outline` has the blocks to parse.
     """
 
     source: Source
@@ -32,17 +32,17 @@ class Scanned(Struct, frozen=True):
 
     @property
     def options(self) -> Options:
-        """The options in the document itself."""
+        """The options in the document."""
         return self.frontmatter.options
 
     @property
     def begin(self) -> int:
-        """The line on which the document begins below its frontmatter."""
+        """The first line of the document after its frontmatter."""
         return self.frontmatter.next_line
 
 
 def scan(source: Source, prose: Mapping[str, Place] = MappingProxyType({})) -> Scanned:
-    """The frontmatter and the blocks of a document; `prose` stands in where it names no sections of prose itself."""
+    """Return a document's frontmatter and blocks; `prose` applies if the document names no prose sections."""
     frontmatter, found = read_frontmatter(source)
     own = PROSE.first(frontmatter.options.values)
     written = list(read_blocks(source, frontmatter.next_line))

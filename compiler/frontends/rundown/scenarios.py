@@ -1,4 +1,4 @@
-"""The scenarios of a runbook against its steps: commands that rdc cannot carry out (S1)."""
+"""Check a runbook's scenarios against its steps, and report commands that rdc cannot execute (S1)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from compiler.source import Source
 
 
 def check_scenarios(source: Source, runbook: Runbook) -> Iterator[Diagnostic]:
-    """A warning for each command of a scenario that `rdc test` cannot carry out."""
+    """Warn about each scenario command that `rdc test` cannot execute."""
     places = {ref.label for ref in _refs(runbook)} if any(item.jumps for item in runbook.scenarios) else set()
     values = None if any(True for _ in references(runbook)) else runbook.declared.outputs
     for scenario in runbook.scenarios:
@@ -26,23 +26,22 @@ def check_scenarios(source: Source, runbook: Runbook) -> Iterator[Diagnostic]:
 
 def _remedy(command: Event) -> str:
     if isinstance(command, Unclear):
-        return (
-            command.remedy or "begin with `rd run [--prompted] FILE`; go on with `rd pass`, `rd fail` or `rd goto ID`"
-        )
+        start = "start with `rd run [--prompted] FILE` and continue with `rd pass`, `rd fail` or `rd goto ID`"
+        return command.remedy or start
     if isinstance(command, Goto):
-        return "write the number or name of a step of this document"
-    return "declare it there, or write the name of an output that is declared"
+        return "use the number or name of a step in this document"
+    return "declare it under `outputs`, or use the name of a declared output"
 
 
 def _problem(command: Event, places: Collection[str], values: Collection[str] | None) -> str:
-    """What is wrong with a command; `values` are the outputs that exist, None if nested runbooks may have others."""
+    """Return the problem with a command, or ""; `values` are the known outputs, None with nested runbooks."""
     if isinstance(command, Unclear):
         return command.problem
     if isinstance(command, Goto):
-        return "" if command.step in places else f"`{command.spelled} {command.step}`: there is no such step"
+        return "" if command.step in places else f"there is no step `{command.step}`"
     given = command.values if isinstance(command, Reply) else ()
     unknown = [name for name, _ in given if values is not None and name not in values]
-    return f"there is no output `{unknown[0]}` under `outputs`" if unknown else ""
+    return f"there is no output `{unknown[0]}`" if unknown else ""
 
 
 def _refs(runbook: Runbook) -> Iterator[StepRef]:

@@ -1,7 +1,7 @@
-"""Blocks in which a failure goes unnoticed (M2, E13): a shell reports the exit code of its last command alone.
+"""Find blocks in which a failure goes unnoticed, because a shell reports only its last exit code (M2, E13).
 
-The scan knows as much of the shell's grammar as it takes to find the commands of a block, and says nothing of a block
-that it cannot follow to its end: a wrong warning costs more than one that is missing.
+The scan knows just enough shell grammar to find a block's commands. It gives no warning for a block that it cannot read
+to the end: a wrong warning is worse than a missing one.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from compiler.regex import Regex
 from compiler.source import Source
 
 OPENS = {"if": "fi", "while": "done", "until": "done", "for": "done", "select": "done", "case": "esac", "{": "}"}
-"""The words that begin a compound command, and those that end it."""
+"""The words that start a compound command, with the words that end it."""
 
 WITHIN = frozenset({"then", "else", "elif", "do", "!", "time"})
-"""Words after which another command begins."""
+"""Words before another command."""
 
 HARMLESS = frozenset(
     {
@@ -29,7 +29,7 @@ HARMLESS = frozenset(
         *("unset", "sleep", "shopt", "umask", "shift", "exec", "exit"),
     }
 )
-"""Commands that hardly fail, that only ask, or after which none is run."""
+"""Commands that rarely fail, only test something, or run no command after them."""
 
 _SET = Regex(r"(?:^|[;&|({]|\b(?:then|else|do)\s)[ \t]*set[ \t]+([^\n;|&#]*)", re.MULTILINE)
 _TRAP = Regex(r"^[ \t]*trap[ \t][^\n]*\bERR\b", re.MULTILINE)
@@ -44,26 +44,26 @@ _QUOTED = Regex(r"'[^']*'|\$'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\"|`(?:\\.|[^`\\
 _PARENTHESES = Regex(r"[ \t]*\(\)")
 _DIGITS = dict.fromkeys(map(ord, "123456789"), "0")
 _MOST = 12
-"""How many blocks a message names."""
+"""The most blocks that a message names."""
 
 
 class _List(Struct):
-    """Commands that a separator ends: a simple command, or more."""
+    """Commands up to a separator: a simple command, or more."""
 
     start: int = 0
     pieces: list[str] = field(default_factory=list)
     is_compound: bool = False
     is_decided: bool = False
-    """Whether `&&`, `||`, `!` or `&` says what a failure means."""
+    """Whether `&&`, `||`, `!` or `&` decides what a failure means."""
 
     @property
     def text(self) -> str:
-        """The commands as they are written, without comments."""
+        """The commands as written, without comments."""
         return "".join(self.pieces)
 
 
 class _Scan(Struct):
-    """A block while it is read."""
+    """The state while reading a block."""
 
     text: str
     place: int = 0
@@ -71,13 +71,13 @@ class _Scan(Struct):
     is_joined: bool = False
     """Whether `|`, `&&` or `||` came last, so that a newline ends nothing."""
     open: list[str] = field(default_factory=list)
-    """What ends the compound commands that are open."""
+    """The words that end the open compound commands."""
     bodies: list[tuple[str, bool]] = field(default_factory=list)
-    """The words that end the here-documents whose bodies follow, and whether these may be indented."""
+    """The end words of the here-documents on this line, and whether their lines may be indented."""
     lists: list[_List] = field(default_factory=lambda: [_List()])
 
     def read(self) -> list[_List] | None:
-        """The lists of commands on the top level; None where the block cannot be followed."""
+        """Return the top-level command lists, or None if the block is too complex to read."""
         text, length = self.text, len(self.text)
         while self.place < length:
             now = text[self.place]
@@ -89,7 +89,6 @@ class _Scan(Struct):
         return None if self.open or self.bodies else [one for one in self.lists if one.pieces or one.is_compound]
 
     def _step(self, now: str) -> bool:
-        """Read a character or a word."""
         self.is_joined = self.is_joined and (now.isspace() or now == "#")
         if now in "'\"`$\\":
             return self._quoted(now)
@@ -101,7 +100,7 @@ class _Scan(Struct):
         return True
 
     def _quoted(self, now: str) -> bool:
-        """Read something in quotes, or an expansion."""
+        """Read a quoted string or an expansion."""
         if match := _QUOTED.match(self.text, self.place):
             if match.group() != "\\\n":
                 self._add(match.group())
@@ -116,7 +115,7 @@ class _Scan(Struct):
         return True
 
     def _plain(self, now: str) -> None:
-        """Read a word, a comment, or the beginning of a here-document or function."""
+        """Read a word, a comment, or the start of a here-document or function."""
         text, place = self.text, self.place
         if now == "<" and (match := _HEREDOC.match(text, place)):
             self.bodies.append((match[3], bool(match[1])))
@@ -175,7 +174,7 @@ class _Scan(Struct):
         return pair[0] != "\n" or self._skip_bodies()
 
     def _skip_bodies(self) -> bool:
-        """Go past the here-documents that the last line has begun."""
+        """Skip the here-documents that the last line started."""
         for word, is_indented in self.bodies:
             indent = r"\t*" if is_indented else ""
             match = re.compile(rf"^{indent}{re.escape(word)}$\n?", re.MULTILINE).search(self.text, self.place)
@@ -191,7 +190,7 @@ class _Scan(Struct):
         if now == ")":
             if self.open and self.open[-1] == ")":
                 self.open.pop()
-            self.at_command = bool(self.open) and self.open[-1] == "esac"  # behind a pattern
+            self.at_command = bool(self.open) and self.open[-1] == "esac"  # after a pattern
             return True
         if self.text[self.place : self.place + 1] == ")":  # a function
             self.lists[-1].is_compound = self.at_command = True
@@ -204,7 +203,7 @@ class _Scan(Struct):
         return True
 
     def _expansion(self) -> bool:
-        """Go past `$(…)` or `${…}`, which may hold anything that is balanced."""
+        """Skip `$(…)` or `${…}`, which may contain anything balanced."""
         opens = self.text[self.place + 1 : self.place + 2]
         if opens not in ("(", "{"):
             self._add("$")
@@ -225,9 +224,9 @@ class _Scan(Struct):
 
 
 def hides_failures(command: str) -> bool:
-    """Whether a simple command of a block before its last one can fail unnoticed."""
+    """Return whether a simple command before the last one can fail unnoticed."""
     if not any(mark in command.rstrip("\n") for mark in "\n;&"):
-        return False  # there is but one
+        return False  # there is only one command
     if "set" in command and any(_ERREXIT.fullmatch(word) for given in _SET.findall(command) for word in given.split()):
         return False
     if "trap" in command and _TRAP.search(command):
@@ -248,7 +247,7 @@ def _can_fail(one: _List) -> bool:
 
 
 def check_silent(source: Source, runbook: Runbook) -> Iterator[Diagnostic]:
-    """E13: one warning for all blocks of a document, unless it says how its shells are run."""
+    """Give one warning for all blocks of a document, unless it sets the option `shell` (E13)."""
     steps = [step for step in all_steps(runbook) if step.code and step.code.interpreter]
     blocks: list[Code] = [step.code for step in steps if step.code]
     if runbook.declared.shell == "strict":
@@ -261,15 +260,18 @@ def check_silent(source: Source, runbook: Runbook) -> Iterator[Diagnostic]:
     lines = [str(block.span.line) for block in found[:_MOST]]
     more = f" and {len(found) - _MOST} more" if len(found) > _MOST else ""
     where = f"the block at line {lines[0]}" if len(found) == 1 else f"the blocks at lines {', '.join(lines)}{more}"
-    problem = f"a command in {where} can fail unnoticed: the exit code of a block is that of its last command"
-    remedy = "begin the block with `set -e`, or write `rdc: {shell: strict}` for all of them (`plain` accepts it)"
+    problem = f"a command in {where} can fail unnoticed: only the last command decides a block's exit code"
+    remedy = (
+        "start the block with `set -e`, or set `rdc: {shell: strict}` for all blocks; "
+        "`rdc: {shell: plain}` turns off this warning"
+    )
     yield Diagnostic("RD132", source.path, found[0].span, problem, remedy)
 
 
 def _hiding(blocks: Iterable[Code]) -> list[Code]:
-    """The blocks in which a failure goes unnoticed; of those that differ in their digits alone, one is read.
+    """Return the blocks with unnoticed failures; blocks that differ only in digits are read once.
 
-    No digit matters to the scan, except for those in the word that ends a here-document.
+    Digits don't matter to the scan, except in the word that ends a here-document.
     """
     known: dict[str, bool] = {}
     found: list[Code] = []
@@ -286,6 +288,6 @@ def _hiding(blocks: Iterable[Code]) -> list[Code]:
 def _without_pipefail(source: Source, blocks: list[Code]) -> Iterator[Diagnostic]:
     for block in blocks:
         if block.interpreter == "sh":
-            problem = f"a block tagged `{block.language}` cannot be strict: sh has no pipefail"
+            problem = f"a block tagged `{block.language}` cannot be strict, because sh has no pipefail"
             fix = tag_fix(source, block.span.line, block.language, "bash")
             yield Diagnostic("RD133", source.path, block.span, problem, "tag it `bash`", fix=fix)

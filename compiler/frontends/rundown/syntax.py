@@ -1,4 +1,4 @@
-"""The syntax tree of a Rundown document (docs/formats/rundown.md). Every node carries its span."""
+"""The syntax tree of a Rundown document; every node has its span (docs/formats/rundown.md)."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from compiler.source import Span
 
 
 class Dynamic(Enum):
-    """The two dynamic identifiers, templates for instances that are counted at run time (M12)."""
+    """The two dynamic identifiers: templates for instances that a run counts (M12)."""
 
     STEP = "{N}"
     SUBSTEP = "{n}"
 
 
 Identifier = int | str | Dynamic
-"""A number, a name, or a dynamic identifier, as it stands in a header or a target."""
+"""A number, a name, or a dynamic identifier, as in a header or target."""
 
 
 UNKNOWN = "?"
-"""Stands for the identifier of a header that could not be read, so that the rest of its step still can."""
+"""The identifier of an unreadable header, so that the rest of its step can still be read."""
 
 
 class Word(StrEnum):
-    """The outcome words; YES and NO mean PASS and FAIL and decide how a question is put (M3)."""
+    """The outcome words; YES and NO mean PASS and FAIL and change how a question is asked (M3)."""
 
     PASS = "PASS"  # noqa: S105 (not a password)
     FAIL = "FAIL"
@@ -38,7 +38,7 @@ class Word(StrEnum):
 
     @property
     def passes(self) -> bool:
-        """Whether the word stands for the good outcome."""
+        """Whether the word is the good outcome."""
         return self in _GOOD
 
 
@@ -46,14 +46,14 @@ _GOOD = frozenset({Word.PASS, Word.YES})
 
 
 class Modifier(StrEnum):
-    """How the outcomes of children are joined (M11)."""
+    """How to combine the outcomes of children (M11)."""
 
     ALL = "ALL"
     ANY = "ANY"
 
 
 class Target(Struct, frozen=True):
-    """Where a GOTO leads: `GOTO 3`, `GOTO Name.2`, `GOTO {N}.{n}`, `GOTO NEXT`, `GOTO NEXT 1.{n}`."""
+    """The target of a GOTO: `GOTO 3`, `GOTO Name.2`, `GOTO {N}.{n}`, `GOTO NEXT`, `GOTO NEXT 1.{n}`."""
 
     next: bool
     step: Identifier | None
@@ -67,7 +67,7 @@ class Target(Struct, frozen=True):
 
 
 class Continue(Struct, frozen=True):
-    """`CONTINUE`: go on with the next step in sequence (M7)."""
+    """`CONTINUE`: continue with the next step in sequence (M7)."""
 
 
 class Complete(Struct, frozen=True):
@@ -92,7 +92,10 @@ Action = Continue | Complete | Stop | Goto
 
 
 class Transition(Struct, frozen=True):
-    """`- PASS ALL: RETRY 2 GOTO 3`: `retries` is 0 without a RETRY, else `action` is what follows when used up (G3)."""
+    """`- PASS ALL: RETRY 2 GOTO 3`: with a RETRY, `action` follows after all retries (G3).
+
+    `retries` is 0 without a RETRY.
+    """
 
     word: Word
     modifier: Modifier | None
@@ -102,7 +105,7 @@ class Transition(Struct, frozen=True):
 
 
 class Code(Struct, frozen=True):
-    """A fenced block. Executable if its tag says so, otherwise shown to whoever answers (M2, M3)."""
+    """A fenced block: its tag decides whether it is executed or only shown (M2, M3)."""
 
     language: str
     prompt: bool
@@ -111,12 +114,12 @@ class Code(Struct, frozen=True):
 
     @property
     def interpreter(self) -> str | None:
-        """The shell that runs the block, or None for an instructional one."""
+        """The shell that runs the block, or None if the block is only shown."""
         return None if self.prompt else EXECUTABLE.get(self.language)
 
 
 EXECUTABLE = {"bash": "bash", "sh": "sh", "shell": "sh"}
-"""The tags of executable blocks and the shell each one names (M2)."""
+"""The tags of executable blocks with their shells (M2)."""
 
 
 class Reference(Struct, frozen=True):
@@ -127,7 +130,7 @@ class Reference(Struct, frozen=True):
 
 
 class Substep(Struct, frozen=True):
-    """`### 1.2 Title`. `parent` is the prefix as written; V5 asks that it be the step's identifier."""
+    """`### 1.2 Title`; `parent` is the prefix as written, which must be the step's identifier (V5)."""
 
     parent: Identifier
     id: Identifier
@@ -140,7 +143,7 @@ class Substep(Struct, frozen=True):
 
 
 class Step(Struct, frozen=True):
-    """`## 1. Title`. At most one of code, runbooks and substeps is there (V6)."""
+    """`## 1. Title`; a step has at most one of code, runbooks and substeps (V6)."""
 
     id: Identifier
     title: str
@@ -153,9 +156,10 @@ class Step(Struct, frozen=True):
 
 
 class Runbook(Struct, frozen=True):
-    """A whole document. `metadata` is its frontmatter (D3), `scenarios` (S1) and `declared` (E1 to E10) stand in it.
+    """A whole document, with its frontmatter as `metadata` (D3).
 
-    `prose` has the headings of the sections that are text by the option of that name. They are no part of the flow.
+    `scenarios` (S1) and `declared` (E1 to E10) come from the frontmatter. `prose` has the headings of prose sections,
+    which are not part of the flow.
     """
 
     title: str
@@ -171,12 +175,12 @@ AnyStep = Step | Substep
 
 
 def all_steps(runbook: Runbook) -> Iterator[AnyStep]:
-    """Every step and substep in document order."""
+    """Yield every step and substep in document order."""
     for step in runbook.steps:
         yield step
         yield from step.substeps
 
 
 def spell(identifier: Identifier) -> str:
-    """An identifier as it is written in a document."""
+    """Return an identifier as written in a document."""
     return identifier.value if isinstance(identifier, Dynamic) else str(identifier)

@@ -1,4 +1,4 @@
-"""Where a GOTO may lead (V10)."""
+"""Check the targets of GOTOs (V10)."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from compiler.source import Source
 from compiler.suggestions import nearest_name
 
 WORD = Regex(r"\W")
-"""What ends the name at the beginning of a heading."""
+"""Matches the end of the name at the start of a heading."""
 
 
 MOST_SUGGESTED = 100
-"""For how many unknown steps of a document it is said what was meant: to compare names takes time."""
+"""The most unknown steps per document that get a suggestion: comparing names is slow."""
 
 
 class Place(Struct, frozen=True):
-    """A GOTO with where it stands: the step, and the substep unless the transition is the step's own."""
+    """A GOTO with its step, and its substep unless the transition belongs to the step."""
 
     target: Target
     step: Step
@@ -31,7 +31,7 @@ class Place(Struct, frozen=True):
 
 
 class Known(Struct, frozen=True, dict=True):
-    """What a GOTO can name: the steps, their substeps by step, and sections that are text by the option `prose`."""
+    """The possible targets of a GOTO: steps, substeps by step, and prose sections."""
 
     steps: dict[Identifier, Step]
     children: set[tuple[Identifier, Identifier]]
@@ -44,7 +44,7 @@ class Known(Struct, frozen=True, dict=True):
 
     @cached_property
     def names(self) -> dict[str, str]:
-        """The steps by their names and by the first words of their titles, for what is misspelled."""
+        """The steps by name and by the first word of their title, to find misspelled names."""
         named = {spell(name).casefold(): spell(name) for name in self.steps if not isinstance(name, int)}
         words = ((word, step) for step in self.steps.values() for word in WORD.split(step.title, maxsplit=1)[:1])
         return named | {
@@ -53,7 +53,7 @@ class Known(Struct, frozen=True, dict=True):
 
 
 def check_targets(source: Source, runbook: Runbook) -> Iterator[Diagnostic]:
-    """A diagnostic for each GOTO whose target does not exist or cannot be reached from where it stands."""
+    """Report each GOTO whose target doesn't exist or cannot be reached from its place."""
     known = Known(
         {step.id: step for step in reversed(runbook.steps)},
         {(step.id, substep.id) for step in runbook.steps for substep in step.substeps},
@@ -77,7 +77,7 @@ def _places(runbook: Runbook) -> Iterator[Place]:
 
 
 class Problem(NamedTuple):
-    """A code, what is wrong, what to do, and the target that was meant, "" if that is not known."""
+    """A code, the problem, the remedy, and the intended target or ""."""
 
     code: str
     text: str
@@ -91,15 +91,15 @@ def _problem(place: Place, known: Known, *, suggests: bool) -> Problem | None:
         return _bare_next(place)
     step = known.steps.get(target.step)
     if step is None:
-        # A header that could not be read may be meant.
+        # The unreadable header could be the target.
         return None if UNKNOWN in known.steps else _no_step(target, known, suggests=suggests)
     if target.child is not None and (step.id, target.child) not in known.children:
         return None if (step.id, UNKNOWN) in known.children else _no_child(target, step)
     if target.next:
         return _next(target)
     if target.step is Dynamic.STEP and target.child not in {None, Dynamic.SUBSTEP} and place.step is not step:
-        text = f"`GOTO {target}` leads into the current instance of {{N}}, but stands outside of it"
-        return Problem("RD205", text, "use `GOTO {N}`, which starts the current instance again")
+        text = f"`GOTO {target}` goes into the current instance of {{N}} from outside"
+        return Problem("RD205", text, "use `GOTO {N}` to start the current instance again")
     return _itself(place, step)
 
 
@@ -107,23 +107,24 @@ def _bare_next(place: Place) -> Problem | None:
     in_substep = place.substep is not None and place.substep.id is Dynamic.SUBSTEP
     if in_substep or place.step.id is Dynamic.STEP:
         return None
-    text = "`GOTO NEXT` stands in a step that is not dynamic, so there is no next instance"
-    return Problem("RD206", text, "name the step: `GOTO 2`, `GOTO NEXT {N}`; for the step that follows write CONTINUE")
+    text = "`GOTO NEXT` needs a dynamic step, but this step is not dynamic"
+    return Problem("RD206", text, "name a step (`GOTO 2`, `GOTO NEXT {N}`), or use CONTINUE for the following step")
 
 
 def _no_step(target: Target, known: Known, *, suggests: bool) -> Problem:
     if target.step is Dynamic.STEP:
-        return Problem("RD204", f"`GOTO {target}`, but there is no dynamic step", f"the steps are {known.listed}")
+        text = f"`GOTO {target}` needs a dynamic step, but there is none"
+        return Problem("RD204", text, f"the steps are {known.listed}")
     meant = _meant(target, known.names) if suggests else ""
     own = "" if target.next else meant
     remedy = f"did you mean `GOTO {meant}`? The steps are {known.listed}" if meant else f"the steps are {known.listed}"
     if target.step in known.prose:
-        remedy = f"the section of that name is text by the option `prose`; take it out of the option, or: {remedy}"
-    return Problem("RD201", f"`GOTO {target}`: there is no step {spell(target.step or '')}", remedy, own)
+        remedy = f"the section `{target.step}` is text by the option `prose`; remove it from the option, or: {remedy}"
+    return Problem("RD201", f"there is no step `{spell(target.step or '')}`", remedy, own)
 
 
 def _meant(target: Target, names: dict[str, str]) -> str:
-    """The step that a misspelled name, or the first word of a title, was meant for; "" if none."""
+    """Return the step that a misspelled name or a title's first word probably means, or ""."""
     wanted = spell(target.step or "").casefold()
     if target.child is not None or wanted.isdigit():
         return ""
@@ -132,15 +133,15 @@ def _meant(target: Target, names: dict[str, str]) -> str:
 
 def _no_child(target: Target, step: Step) -> Problem:
     known = ", ".join(f"{spell(step.id)}.{spell(substep.id)}" for substep in step.substeps[:12])
-    remedy = f"the substeps there are {known}" if known else f"step {spell(step.id)} has no substeps"
+    remedy = f"the substeps of step {spell(step.id)} are {known}" if known else f"step {spell(step.id)} has no substeps"
     if target.child is Dynamic.SUBSTEP:
-        return Problem("RD204", f"`GOTO {target}`, but step {spell(step.id)} has no dynamic substep", remedy)
+        return Problem("RD204", f"`GOTO {target}` needs a dynamic substep, but step {spell(step.id)} has none", remedy)
     if any(substep.id is Dynamic.SUBSTEP for substep in step.substeps):
-        text = f"`GOTO {target}`, but the substeps of step {spell(step.id)} are instances of {{n}}"
+        text = f"`GOTO {target}`: the substeps of step {spell(step.id)} are instances of {{n}}"
         dynamic = f"{spell(step.id)}.{{n}}"
-        remedy = f"use `GOTO {dynamic}` for the current instance, `GOTO NEXT {dynamic}` for the next"
+        remedy = f"use `GOTO {dynamic}` for the current instance or `GOTO NEXT {dynamic}` for the next"
         return Problem("RD202", text, remedy)
-    return Problem("RD201", f"`GOTO {target}`: there is no such substep", remedy)
+    return Problem("RD201", f"there is no step `{target}`", remedy)
 
 
 def _next(target: Target) -> Problem | None:
@@ -149,16 +150,16 @@ def _next(target: Target) -> Problem | None:
     place = str(target).removeprefix("NEXT ")
     return Problem(
         "RD207",
-        f"`GOTO {target}`: {place} has no instances, so there is no next one",
+        f"`GOTO {target}` needs a dynamic step, but step {place} is not dynamic",
         f"write `GOTO {place}`",
         place,
     )
 
 
 def _itself(place: Place, step: Step) -> Problem | None:
-    """A static step that jumps to itself would be a loop that no count ends."""
+    """Report a static step that jumps to itself, because nothing limits the loop."""
     own = (place.step.id, place.substep.id if place.substep else None)
     if own != (step.id, place.target.child) or Dynamic.SUBSTEP in own or own == (Dynamic.STEP, None):
         return None
-    remedy = "use RETRY, which counts: `RETRY 3 STOP`"
-    return Problem("RD203", f"`GOTO {place.target}` leads to the step it stands in", remedy)
+    remedy = "use RETRY, which limits the loop: `RETRY 3 STOP`"
+    return Problem("RD203", f"`GOTO {place.target}` jumps to its own step", remedy)

@@ -1,4 +1,4 @@
-"""What to do about an unreachable step: fix the GOTO to it, give it its number, or say that it is text (V12)."""
+"""Suggest how to make an unreachable step reachable: fix the GOTO, number the step, or mark it as text (V12)."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from compiler.source import Span
 
 Position = tuple[str, Span | None]
 
-MEND_GOTO = "a GOTO names it but can never fire: correct that transition, or remove it and this step"
+FIX_GOTO = "a GOTO names this step but never fires: fix that transition, or remove it and this step"
 
 
 def advise_unreachable(found: Iterable[Diagnostic], documents: Collection[Document]) -> list[Diagnostic]:
-    """The findings, those about unreachable steps with the remedy that fits the step."""
+    """Add the remedy that fits the step to each diagnostic about an unreachable step."""
     everything = list(found)
     if all(item.code != "RD401" for item in everything):
         return everything
@@ -32,12 +32,12 @@ def _advised(item: Diagnostic, advice: Mapping[Position, str], named: Container[
     if item.code != "RD401":
         return item
     position = (item.path, item.span)
-    remedy = MEND_GOTO if position in named else item.help
+    remedy = FIX_GOTO if position in named else item.help
     return replace(item, help=f"{remedy}; {advice[position]}" if position in advice else remedy)
 
 
 def _named(document: Document) -> Iterator[Position]:
-    """The places of the steps that a GOTO enters."""
+    """Yield the places of steps that are the target of a GOTO."""
     transitions = (transition for node in all_steps(document.runbook) for transition in node.transitions)
     targets = [transition.action.target for transition in transitions if isinstance(transition.action, Goto)]
     ids = {(target.step, target.child) for target in targets}
@@ -48,7 +48,7 @@ def _named(document: Document) -> Iterator[Position]:
 
 
 def _advice(document: Document) -> Iterator[tuple[Position, str]]:
-    """What can be said of the named steps of a document, by their places."""
+    """Yield the suggestions for a document's named steps, with their places."""
     source, steps = document.source, document.runbook.steps
     targets = jump_targets(document.runbook)
     names_only = all(isinstance(step.id, str) for step in steps)

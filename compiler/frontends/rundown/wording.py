@@ -1,21 +1,21 @@
-"""What the warnings from the graph say to authors of runbooks (V12)."""
+"""The wording of graph warnings for authors of runbooks (V12)."""
 
 from __future__ import annotations
 
 from compiler.analyses.flow import Wording
 
 WORDING = Wording(
-    unreachable=("step {} is unreachable", "jump to it with a GOTO, or remove it"),
+    unreachable=("step {} is unreachable", "add a GOTO to it, or remove it"),
     no_path_out=(
         "a run that reaches step {} can never COMPLETE or STOP",
-        "let one of its transitions, or one that follows, COMPLETE or STOP",
+        "add COMPLETE or STOP to one of its transitions, or to one of a later step",
     ),
     never_completes=(
         "no run of this document can COMPLETE",
-        "let some transition COMPLETE, or CONTINUE past the last step",
+        "add COMPLETE to a transition, or let the last step CONTINUE",
     ),
     never_fires=(
-        "this transition can never fire: no outcome of the steps it waits for leads to it",
-        "remove it, or let one of the step's children pass its outcome on (by having no transition for it)",
+        "this transition never fires: no outcome of the step's children leads to it",
+        "remove it, or remove the matching transition from one of the step's children to pass on its outcome",
     ),
 )

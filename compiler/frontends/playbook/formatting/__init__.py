@@ -1,4 +1,4 @@
-"""Formatting: a playbook is put into its normal form (`rdc fmt`), and the result is proved to mean the same."""
+"""Put a playbook into its normal form (`rdc fmt`), and prove that the result means the same."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from compiler.frontends.playbook.formatting.proof import same_meaning
 from compiler.frontends.playbook.reading import Read, read
 from compiler.source import LINE_END, Source
 
-DEFECT = "its normal form would not mean the same"
+DEFECT = "the formatted document would not mean the same"
 
 
 def format_document(job: Job) -> Formatted:
-    """The normal form of a playbook. One with errors is left alone."""
+    """Return the normal form of a playbook; a playbook with errors stays unchanged."""
     source = job.source
     made = read(source)
     if made.parsed is None or made.errors:
@@ -34,7 +34,7 @@ def format_document(job: Job) -> Formatted:
 
 
 def _is_named_elsewhere(job: Job, made: Read) -> bool:
-    """Whether something refers to steps by their numbers, which formatting would have to carry over (P11)."""
+    """Return whether something else refers to step numbers, which formatting must keep then (P11)."""
     source, own = job.source, made.frontmatter
     if "__elicit_step_" in source.text or own.scenarios is not None or "steps" in own.options.values:
         return True
@@ -43,9 +43,9 @@ def _is_named_elsewhere(job: Job, made: Read) -> bool:
 
 
 def _text(source: Source, begin: int, lines: list[str]) -> str:
-    """The frontmatter as it is, then these lines, all with the line end that most lines have."""
+    """Return the unchanged frontmatter and these lines, with the most common line ending."""
     head = list(source.lines[: begin - 1])
-    between = [""] if head or (lines and FENCE.fullmatch(lines[0])) else []  # a rule on top must begin no frontmatter
+    between = [""] if head or (lines and FENCE.fullmatch(lines[0])) else []  # a rule on top would start a frontmatter
     ends = Counter(LINE_END.findall(source.text))
     end = max(("\n", "\r\n", "\r"), key=lambda one: ends[one])
     return "".join(line + end for line in (*head, *between, *lines))

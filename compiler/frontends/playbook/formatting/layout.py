@@ -1,6 +1,6 @@
-"""The lines of the normal form: one blank line around headings, markers and directives; text stays as it is.
+"""Lay out the lines of the normal form, with one blank line around headings, markers and directives.
 
-Blank lines within the content of a step are a part of it, so that nothing is put between its first and its last line.
+Blank lines within a step's content belong to it, so nothing changes between its first and last line.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from compiler.grammar import Node
 from compiler.source import Source
 
 Chunk = list[str]
-"""Lines that stand together; a blank line parts them from others."""
+"""Lines without blank lines in between; blank lines separate chunks."""
 
 
 def layout(source: Source, tree: Node, numbering: Numbering) -> list[str]:
-    """All lines below the frontmatter."""
+    """Return all lines below the frontmatter."""
     layouter = _Layout(source, Spelling(source, numbering))
     return joined(chunk for part in tree.children for chunk in layouter.part(part))
 
 
 def joined(chunks: Iterable[Chunk]) -> list[str]:
-    """The lines of all chunks, with a blank line between two of them."""
+    """Return the lines of all chunks, separated by blank lines."""
     lines: list[str] = []
     for chunk in chunks:
         if chunk:
@@ -34,7 +34,7 @@ def joined(chunks: Iterable[Chunk]) -> list[str]:
 
 
 def trimmed(lines: Sequence[str]) -> Chunk:
-    """Lines without blank ones at both ends."""
+    """Return the lines without blank lines at both ends."""
     filled = [place for place, line in enumerate(lines) if line]
     return list(lines[filled[0] : filled[-1] + 1]) if filled else []
 
@@ -45,7 +45,7 @@ class _Layout:
         self.spell = spelling.line
 
     def part(self, part: Node | Line | None) -> Iterator[Chunk]:
-        """A section, or what stands above all of them."""
+        """Yield a section, or the lines above the first section."""
         if isinstance(part, Line):
             yield trimmed(list(self._lines([part])))
         elif isinstance(part, Node) and part.rule == "step":
@@ -56,7 +56,7 @@ class _Layout:
             yield trimmed(list(self._lines(body)))
 
     def _lines(self, lines: Iterable[Line]) -> Iterator[str]:
-        """What these lines become; text loses the spaces at the ends of its lines."""
+        """Yield the new lines; text loses trailing spaces."""
         for line in lines:
             if line.kind == "TEXT":
                 yield from (text.rstrip() for text in self.source.lines[line.number - 1 : line.last])
@@ -64,7 +64,7 @@ class _Layout:
                 yield self.spell(line)
 
     def _step(self, tree: Node) -> Iterator[Chunk]:
-        """A step: where text stands below branches too, the blank lines around them are a part of its content."""
+        """Yield a step; with text below the branches too, the blank lines around them belong to its content."""
         yield [self.spell(lines_of(tree)[0])]
         runs: list[list[Line]] = [[]]
         blocks: list[Node] = []
@@ -102,7 +102,7 @@ class _Layout:
                 yield from self._own(body)
 
     def _own(self, lines: Sequence[Line]) -> Iterator[Chunk]:
-        """The content of a step with the directives above it, those below it, and those within it where they are."""
+        """Yield a step's directives and content in order: above, within and below the content."""
         first = next((place for place, line in enumerate(lines) if self._has_text([line])), None)
         if first is None:
             yield [self.spell(line) for line in lines if line.kind != "TEXT"]

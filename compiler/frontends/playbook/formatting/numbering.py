@@ -1,4 +1,4 @@
-"""New numbers: steps are 1, 2, 3 and so on, the sub-steps of each a, b, c in the order of the document (P4, P14)."""
+"""Renumber steps 1, 2, 3 … and sub-steps a, b, c … in document order (P4, P14)."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from compiler.frontends.playbook.syntax import Branch, Playbook, Step
 
 
 class Numbering(Struct, frozen=True):
-    """The playbook with its new numbers; `labels` are by the lines of the headings."""
+    """The renumbered playbook; `labels` maps heading lines to labels."""
 
     playbook: Playbook
     labels: Mapping[int, str]
     changes: tuple[tuple[str, str], ...] = ()
 
     def label(self, heading: Line) -> str:
-        """The label that a heading gets."""
+        """Return a heading's new label."""
         return self.labels[heading.number]
 
 
 def keep_numbers(playbook: Playbook) -> Numbering:
-    """All numbers as they are."""
+    """Return the numbering that keeps all numbers."""
     return Numbering(playbook, {step.span.line: step.label for step in _labelled(playbook)})
 
 
 def new_numbers(playbook: Playbook) -> Numbering:
-    """All steps numbered again; where there are more sub-steps than letters, they keep theirs."""
+    """Return the new numbering; if a step has more sub-steps than letters, they keep their labels."""
     renumbered = replace(playbook, steps=tuple(map(_step, playbook.steps, range(1, len(playbook.steps) + 1))))
     before, after = list(_labelled(playbook)), list(_labelled(renumbered))
     labels = {step.span.line: step.label for step in after}

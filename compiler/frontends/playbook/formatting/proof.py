@@ -1,4 +1,4 @@
-"""The proof that formatting changed nothing that matters: the same tree, the same text outside of it."""
+"""Prove that formatting changes nothing that matters: the syntax tree and the other text are the same."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _PLACES = {"span", "system_span", "content_line", "lines"}
 
 
 def same_meaning(source: Source, before: Read, result: Source, numbering: Numbering) -> bool:
-    """Whether a result reads as the same document with its new numbers."""
+    """Return whether the result reads as the same document with new numbers."""
     after = read(result)
     if before.parsed is None or after.parsed is None or after.errors:
         return False
@@ -25,14 +25,14 @@ def same_meaning(source: Source, before: Read, result: Source, numbering: Number
 
 
 def _plain(value: object) -> object:
-    """A tree as tuples, without the places where its parts stand."""
+    """Return a tree as tuples, without places."""
     if isinstance(value, Struct):
         return tuple(_plain(getattr(value, name)) for name in value.__struct_fields__ if name not in _PLACES)
     return tuple(map(_plain, value)) if isinstance(value, tuple) else value
 
 
 def _text(source: Source, made: Read) -> Iterator[str]:
-    """The lines of text that are not blank, in their order."""
+    """Yield the lines of text that are not blank."""
     for number in texts(made.parsed.scanned.lines if made.parsed else ()):
         if line := source.lines[number - 1].rstrip():
             yield line

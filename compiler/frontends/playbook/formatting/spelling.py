@@ -1,4 +1,4 @@
-"""How each kind of line is written; what cannot be written better stays as it is."""
+"""Write each kind of line in its normal form; a line without one stays unchanged."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ _ARGUMENT = Regex(r'(?:\b(?P<key>\w+):\s*)?(?P<text>"[^"]*")')
 
 
 class Spelling:
-    """Writes the lines of one document, with the numbers that its steps get."""
+    """Write the lines of one document with its new step numbers."""
 
     def __init__(self, source: Source, numbering: Numbering) -> None:
         self.source = source
         self.numbering = numbering
 
     def line(self, line: Line) -> str:
-        """The line in its normal form."""
+        """Return the line in its normal form."""
         written = self.source.lines[line.number - 1]
         match line.kind:
             case "STEP":
-                return f"## STEP {self.numbering.label(line)}: {line.get('title') or ' '}"  # a space is a title too
+                return f"## STEP {self.numbering.label(line)}: {line.get('title') or ' '}"  # a space is also a title
             case "SUBSTEP":
                 return f"### STEP {self.numbering.label(line)}: {line.get('title')}"
             case "TITLE":
@@ -60,7 +60,7 @@ class Spelling:
 
 
 def _marker(line: Line) -> str:
-    """A marker; spaces in the text of its condition count."""
+    """Return a marker; spaces in its condition's string matter."""
     word, found = line.kind.lower(), line.found
     if found is None or "name" not in found.re.groupindex:
         return f"```{word}```"
@@ -70,7 +70,7 @@ def _marker(line: Line) -> str:
 
 
 def _arguments(more: str) -> list[str] | None:
-    """The texts in double quotes; None if something else stands between them."""
+    """Return the strings in double quotes, or None if there is anything else between them."""
     between = _ARGUMENT.sub("", more)
     if between.replace(",", "").strip():
         return None

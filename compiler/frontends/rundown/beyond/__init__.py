@@ -1,1 +1,1 @@
-"""What runbooks declare beyond the specification, under `rdc` in their frontmatter (rules E1 to E3, E9, E10)."""
+"""Declarations under `rdc` in a runbook's frontmatter (E1 to E3, E9, E10)."""

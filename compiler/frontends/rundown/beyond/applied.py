@@ -1,4 +1,4 @@
-"""Settings of steps: the nearest wins for each key; what is wrong with them, and how nodes get them (E3)."""
+"""Apply step settings to nodes and report the ones that have no effect; for each key, the nearest setting wins (E3)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from compiler.options import Place
 
 
 class Said(Struct, frozen=True):
-    """A setting: its value, where it stands, and the step or group that it is for."""
+    """A numeric setting: its value, its place, and the step or group it is set for."""
 
     value: int
     place: Place
@@ -25,7 +25,7 @@ class Said(Struct, frozen=True):
 
 
 class SaidText(Struct, frozen=True):
-    """The text of an environment variable, as `Said`."""
+    """An environment variable's value, with the same fields as `Said`."""
 
     value: str
     place: Place
@@ -33,13 +33,13 @@ class SaidText(Struct, frozen=True):
 
 
 class Effective(Struct, frozen=True):
-    """What holds for a step, with what is said of everything around it."""
+    """The settings that apply to a step, including those of its surrounding groups."""
 
     numbers: Mapping[str, Said] = field(default_factory=dict)
     env: Mapping[str, SaidText] = field(default_factory=dict)
 
     def within(self, step: str, settings: Iterable[StepSettings]) -> Effective:
-        """What holds for a step of which more is said; of two documents the one that includes the other counts."""
+        """Return the settings within an inner step. Of two documents, the one that includes the other wins."""
         numbers: dict[str, Said] = {}
         env: dict[str, SaidText] = {}
         for said in settings:
@@ -53,7 +53,7 @@ class Effective(Struct, frozen=True):
 
 
 def held_against(outline: Outline) -> tuple[dict[str, Effective], list[Diagnostic]]:
-    """What holds for each step, by its id, and what is wrong with what is said of steps."""
+    """Return the effective settings by step id, and the diagnostics for settings that have no effect."""
     found = list(_unknown(outline))
     groups = _of_groups(outline)
     effective: dict[str, Effective] = {}
@@ -66,7 +66,6 @@ def held_against(outline: Outline) -> tuple[dict[str, Effective], list[Diagnosti
 
 
 def _of_groups(outline: Outline) -> dict[str, Effective]:
-    """What holds in each group."""
     found = {"": Effective().within("", outline.said.get("", ()))}
     for group, parent in outline.parents.items():
         found[group] = found[parent].within(group, outline.said.get(group, ()))
@@ -74,7 +73,7 @@ def _of_groups(outline: Outline) -> dict[str, Effective]:
 
 
 def with_settings(program: Program, effective: Mapping[str, Effective]) -> Program:
-    """The program whose steps have what holds for each."""
+    """Return the program with the effective settings on its nodes."""
     if not effective:
         return program
     nodes = (_with(node, effective[node.id]) if node.id in effective else node for node in program.nodes)
@@ -95,7 +94,7 @@ def _with(node: Node, holds: Effective) -> Node:
 
 
 def _unknown(outline: Outline) -> Iterator[Diagnostic]:
-    """What is said of steps that there are not; what is in a runbook that is not linked cannot be known."""
+    """Report settings for unknown steps, except for steps in runbooks that are not linked."""
     known = [*(leaf.id for leaf in outline.leaves), *outline.parents]
     names, unlinked = {"", *known}, tuple(f"{name}/" for name in outline.unlinked)
     for name, settings in outline.said.items():
@@ -108,7 +107,7 @@ def _unknown(outline: Outline) -> Iterator[Diagnostic]:
 
 
 def _misplaced(leaf: Leaf, holds: Effective) -> Iterator[Diagnostic]:
-    """What is said of this step itself and means nothing for it, and variables that it has already."""
+    """Report settings that have no effect on this step, and variables that it already has."""
     yield from _doubled(leaf, holds) if leaf.is_command else _without_command(leaf, holds)
     yield from _without_retry(leaf, {key: item for key, item in holds.numbers.items() if item.step == leaf.id}, holds)
 
@@ -117,35 +116,37 @@ def _doubled(leaf: Leaf, holds: Effective) -> Iterator[Diagnostic]:
     for name, text in holds.env.items():
         if name in leaf.seen:
             problem = f"`env` sets `{name}` for step {leaf.id}, which has an input or output of that name"
-            yield text.place.finding(problem, "give one of the two another name")
+            yield text.place.finding(problem, "rename one of the two")
 
 
 def _without_command(leaf: Leaf, holds: Effective) -> Iterator[Diagnostic]:
-    remedy = "say it of a step with a `bash` or `sh` block"
+    remedy = "move it to a step with a `bash` or `sh` block"
     timeout = holds.numbers.get("timeout")
     if timeout and timeout.step == leaf.id:
-        yield timeout.place.finding(f"step {leaf.id} runs no command that `timeout` could end", remedy)
+        yield timeout.place.finding(f"`timeout` has no effect on step {leaf.id}: the step runs no command", remedy)
     for name, text in holds.env.items():
         if text.step == leaf.id:
-            yield text.place.finding(f"step {leaf.id} runs no command that could see `{name}`", remedy)
+            yield text.place.finding(f"`{name}` has no effect on step {leaf.id}: the step runs no command", remedy)
 
 
 def _without_retry(leaf: Leaf, own: Mapping[str, Said], holds: Effective) -> Iterator[Diagnostic]:
     for key in ("retry-delay", "retry-backoff"):
         if key in own and not leaf.has_retry:
-            problem = f"step {leaf.id} has no RETRY that `{key}` could delay"
+            problem = f"`{key}` has no effect on step {leaf.id}: the step has no RETRY"
             yield own[key].place.finding(problem, "add a RETRY to the step, or remove the setting")
     delay = holds.numbers.get("retry-delay")
     if "retry-backoff" in own and leaf.has_retry and not (delay and delay.value):
-        problem = f"`retry-backoff` of step {leaf.id} has no delay to multiply"
-        yield own["retry-backoff"].place.finding(problem, "say `retry-delay` too, such as `retry-delay: 10s`")
+        problem = f"`retry-backoff` has no effect on step {leaf.id}: there is no delay to multiply"
+        yield own["retry-backoff"].place.finding(problem, "set `retry-delay` too, for example `retry-delay: 10s`")
 
 
 def _never_waited(outline: Outline, groups: Mapping[str, Effective]) -> Iterator[Diagnostic]:
-    """RETRYs of steps with children, before which no delay is waited: a step begins again with its first child."""
+    """Report delays on steps with children: their RETRY starts again with the first child, without a delay."""
     for step in outline.repeated:
         delay = groups[step].numbers.get("retry-delay")
         if delay and delay.value:
-            problem = f"`retry-delay` is not waited when step {step} runs again: it starts with its first child"
-            remedy = "wait in a command there (`sleep 30`), or put the RETRY on a step without children"
+            problem = (
+                f"`retry-delay` has no effect on step {step}: a retry starts with its first child, without a delay"
+            )
+            remedy = "wait in a command there (`sleep 30`), or move the RETRY to a step without children"
             yield Diagnostic("RD015", delay.place.path, delay.place.span, problem, remedy)

@@ -1,4 +1,4 @@
-"""What a document declares: inputs, outputs, secrets, and settings of its steps."""
+"""Declarations of a document: inputs, outputs, secrets and step settings."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from compiler.options import Place, Places, Table
 from compiler.source import nearest
 
 EVERY = "*"
-"""Stands for all steps where settings are said of steps (E3)."""
+"""The key for all steps in `steps:` (E3)."""
 
 
 class DeclaredInput(Struct, frozen=True):
-    """An input, and the place where its name stands."""
+    """An input and the place of its name."""
 
     input: Input
     place: Place
 
 
 class StepSettings(Struct, frozen=True):
-    """What is said of one step, or of all in it; None for what is left open. Times are in seconds (E3)."""
+    """The settings of one step or group; None where a key is not set. Times are in seconds (E3)."""
 
     step: str
     places: Places
@@ -32,15 +32,15 @@ class StepSettings(Struct, frozen=True):
     env: Mapping[str, str] = field(default_factory=dict)
 
     def place(self, *path: str) -> Place:
-        """The place of a key of it, else its own."""
+        """Return the place of a key, or of the whole settings if the key has no place."""
         return nearest(self.places, path) or self.places[()]
 
 
 class Declarations(Struct, frozen=True):
-    """All that one document declares. Values and secrets are names with their places.
+    """The declarations of one document; outputs and secrets are names with their places.
 
-    `for_targets` is what it says of its steps that only targets know to use, `shell` how its blocks are run: `strict`,
-    `plain` or "" (E13).
+    `for_targets` has the step settings that only targets use. `shell` is how code blocks run: `strict`, `plain`, or ""
+    for the default (E13).
     """
 
     inputs: tuple[DeclaredInput, ...] = ()
@@ -52,5 +52,5 @@ class Declarations(Struct, frozen=True):
 
     @property
     def slots(self) -> dict[str, Place]:
-        """The names that texts can refer to and commands see, inputs first, each with its place."""
+        """The names of inputs and outputs with their places, inputs first."""
         return {**{item.input.name: item.place for item in self.inputs}, **self.outputs}

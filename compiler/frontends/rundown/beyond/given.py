@@ -1,4 +1,4 @@
-"""The inputs that a scenario gives, held against those that its runbook declares (S1, E1)."""
+"""Check the inputs of a scenario against the inputs that its runbook declares (S1, E1)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from compiler.source import Span
 
 
 class Given(Struct, frozen=True):
-    """The value of an input as it is written, and where."""
+    """The value of an input as written, with its place."""
 
     name: str
     value: object
@@ -21,13 +21,13 @@ class Given(Struct, frozen=True):
 
 
 def unfit_inputs(declared: Declarations, given: Sequence[Given], begin: Span | None) -> Iterator[Unclear]:
-    """What is wrong with the inputs of one scenario; `begin` is where its run begins."""
+    """Yield the problems with one scenario's inputs; `begin` is the place of its run."""
     from runtime_shim.data.fitting import unfit  # noqa: PLC0415 (few documents have inputs)
 
     inputs = {item.input.name: item.input for item in declared.inputs}
     for one in given:
         if one.name not in inputs:
-            listed = f"the inputs are {', '.join(inputs)}" if inputs else "the document has none"
+            listed = f"the inputs are {', '.join(inputs)}" if inputs else "the document declares no inputs"
             yield Unclear(
                 f"there is no input `{one.name}`; {listed}",
                 one.span,
@@ -36,10 +36,10 @@ def unfit_inputs(declared: Declarations, given: Sequence[Given], begin: Span | N
             continue
         known, problem = inputs[one.name], text_problem(one.value)
         if problem := problem or unfit(str(one.value), known.type, known.options, known.pattern):
-            said = f"the value of the input `{one.name}` does not fit: {problem}"
-            yield Unclear(said, one.span, "give one that fits")
+            said = f"the value of input `{one.name}` is not valid: {problem}"
+            yield Unclear(said, one.span, "change the value")
     missing = [name for name, item in inputs.items() if item.required and item.default is None]
     for name in missing:
         if name not in {item.name for item in given}:
             remedy = f"add `inputs: {{{name}: VALUE}}` to the scenario, or `--input {name}=VALUE` to its `rd run`"
-            yield Unclear(f"the input `{name}` has no default and is not given", begin, remedy)
+            yield Unclear(f"input `{name}` has no default, and the scenario gives no value", begin, remedy)

@@ -1,4 +1,4 @@
-"""Names that documents share: what a nested runbook and the one around it declare alike (E9), and secrets (E10)."""
+"""Check names that several documents declare: inputs and outputs of nested runbooks (E9), and secrets (E10)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from compiler.source import Span
 
 
 def check_names(documents: Mapping[str, Document]) -> Iterator[Diagnostic]:
-    """What is wrong with the names that the documents of a program declare."""
+    """Report conflicts between the names that a program's documents declare."""
     for document in documents.values():
         yield from _doubled(document.runbook.declared)
         for reference in references(document.runbook):
@@ -27,23 +27,23 @@ def _doubled(declared: Declarations) -> Iterator[Diagnostic]:
     inputs = {item.input.name for item in declared.inputs}
     for name, place in declared.outputs.items():
         if name in inputs:
-            yield place.finding(f"`{name}` is an input and an output", "give one of the two another name")
+            yield place.finding(f"`{name}` is both an input and an output", "rename one of the two")
     for settings in declared.steps:
         for name in settings.env:
             if name in declared.slots:
-                problem = f"`env` sets `{name}`, which is the name of an input or output"
-                yield settings.place("env", name).finding(problem, "give one of the two another name")
+                problem = f"`env` sets `{name}`, but there is an input or output with that name"
+                yield settings.place("env", name).finding(problem, "rename one of the two")
 
 
 def _secrets(every: Iterable[Declarations]) -> Iterator[Diagnostic]:
-    """A secret is a variable of the whole run: no document can mean something else by its name."""
+    """Report names that conflict with a secret: a secret is a variable of the whole run."""
     every = list(every)
     secrets = {name for declared in every for name in declared.secrets}
     for declared in every:
         env = {name: item.place("env", name) for item in declared.steps for name in item.env}
         for name, place in {**env, **declared.slots}.items():
             if name in secrets:
-                yield place.finding(f"`{name}` is a secret too", "give one of the two another name")
+                yield place.finding(f"`{name}` is also a secret", "rename one of the two")
 
 
 def _inclusion(document: Document, reference: Reference, inner: Declarations) -> Iterator[Diagnostic]:
@@ -52,22 +52,24 @@ def _inclusion(document: Document, reference: Reference, inner: Declarations) ->
     for item in inner.inputs:
         name = item.input.name
         if name not in outer.slots and item.input.default is None:
-            problem = f"nothing gives {reference.path} its input `{name}`, which has no default"
+            problem = (
+                f"{reference.path} needs input `{name}`, which has no default and is not declared in this document"
+            )
             remedy = f"declare `{name}` in this document too, or give it a default in {reference.path}"
             yield _finding("RD305", document, reference, (problem, remedy), item.place)
         elif name in outer.slots and not _is_as_strict(inputs.get(name), item):
-            problem = f"{reference.path} declares the input `{name}` differently from this document"
-            remedy = "declare it alike: values are held against the declaration of this document only"
+            problem = f"{reference.path} declares input `{name}` differently from this document"
+            remedy = "use the same declaration in both; values are checked only against the one in this document"
             yield _finding("RD306", document, reference, (problem, remedy), item.place)
     for name in inner.outputs:
         if name in inputs:
-            problem = f"`{name}` is an output in {reference.path}, and an input of this document, which never changes"
-            remedy = "declare it under `outputs` here too, or give one of the two another name"
+            problem = f"`{name}` is an output in {reference.path}, but an input in this document"
+            remedy = "declare it under `outputs` in this document too, or rename one of the two"
             yield _finding("RD307", document, reference, (problem, remedy), inner.outputs[name])
 
 
 def _is_as_strict(outer: DeclaredInput | None, inner: DeclaredInput) -> bool:
-    """Whether what fits the outer declaration fits the inner one."""
+    """Return whether every value that fits the outer declaration also fits the inner one."""
     wanted = (inner.input.type, inner.input.options, inner.input.pattern)
     if outer is None:
         return wanted == ("string", (), None)

@@ -1,4 +1,4 @@
-"""The steps of a program as its documents write them, before lowering: what settings are held against (E3)."""
+"""The steps of a program before lowering, to check step settings against (E3)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from compiler.frontends.rundown.syntax import UNKNOWN, all_steps
 
 
 class Leaf(Struct, frozen=True):
-    """A leaf step, and the group that it stands in; `seen` are the inputs and outputs that it sees."""
+    """A leaf step and its group; `seen` are the inputs and outputs that its command can read."""
 
     id: str
     group: str
@@ -26,10 +26,10 @@ class Leaf(Struct, frozen=True):
 
 
 class Outline(Struct, frozen=True):
-    """The steps and groups of a program, and what is said of them; "" is the id of all of it.
+    """The steps and groups of a program with their settings; the id of the whole program is "".
 
-    `parents` has the group around each group, the outer ones first; `repeated` are the groups with a RETRY, and
-    `unlinked` those whose document is not there.
+    `parents` maps each group to the group around it, outer groups first. `repeated` are the groups with a RETRY, and
+    `unlinked` the groups whose document is missing.
     """
 
     leaves: list[Leaf] = field(default_factory=list)
@@ -40,7 +40,7 @@ class Outline(Struct, frozen=True):
 
 
 def outline(main: Document, linked: Linked) -> Outline:
-    """The outline of a program; empty where no setting is said, or where not all of its steps are known."""
+    """Return the program's outline; empty if no step has settings or if some steps are unknown."""
     documents = linked.documents.values()
     found = Outline()
     if linked.is_endless or not any(document.runbook.declared.steps for document in documents):
@@ -58,7 +58,7 @@ def outline(main: Document, linked: Linked) -> Outline:
 
 
 def _is_known(document: Document) -> bool:
-    """Whether all steps are known: a header that could not be read may be that of any."""
+    """Return whether all steps of a document are known; an unreadable header could be any step."""
     return document.is_whole and all(step.id != UNKNOWN for step in all_steps(document.runbook))
 
 
@@ -75,7 +75,7 @@ def _add_frame(found: Outline, frame: Frame) -> None:
 
 
 def _add_step(found: Outline, frame: Frame, ref: StepRef, linked: Linked) -> Iterator[Frame]:
-    """Add a step; gives the runbooks that it includes."""
+    """Add a step and yield the runbooks that it includes."""
     own, group = frame.id(ref), frame.id(step_ref(ref.step)) if ref.substep else frame.scope
     if ref.is_leaf:
         is_command = bool(ref.syntax.code and ref.syntax.code.interpreter)

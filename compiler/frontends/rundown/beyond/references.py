@@ -1,4 +1,4 @@
-"""Texts such as `{{ versoin }}` that were probably meant to show an input or output (E1, E2)."""
+"""Find references such as `{{ versoin }}` that probably mean an input or output (E1, E2)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _ANY = Regex(r"(?<!\$)\{\{([^{}\n]{1,100})\}\}")
 
 
 def almost_references(source: Source, runbook: Runbook) -> Iterator[Diagnostic]:
-    """A warning for each text in double braces whose name is nearly one that the document declares."""
+    """Warn about names in double braces that are close to a declared name."""
     declared = runbook.declared.slots
     if not declared:
         return
@@ -24,8 +24,8 @@ def almost_references(source: Source, runbook: Runbook) -> Iterator[Diagnostic]:
         said = {match[0]: match[1] for text in _texts(step) for match in _ANY.finditer(text)}
         for whole, name in said.items():
             if name not in declared and (close := _nearest(name.strip(), declared)):
-                problem = f"`{whole}` is shown as it stands; did you mean `{written(close)}`?"
-                remedy = f"write `{written(close)}`, without spaces, to show the value of `{close}`"
+                problem = f"`{whole}` is not a reference, so it is shown unchanged; did you mean `{written(close)}`?"
+                remedy = f"to show the value of `{close}`, write `{written(close)}` without spaces"
                 span = _place(source, step, whole)
                 is_there = span.end_column - span.column == len(whole)
                 fix = Fix.by(span, written(close)) if is_there else None
@@ -33,7 +33,7 @@ def almost_references(source: Source, runbook: Runbook) -> Iterator[Diagnostic]:
 
 
 def references_in_commands(source: Source, runbook: Runbook) -> Iterator[Diagnostic]:
-    """What stands in a command where an input or output was meant: commands have these as environment variables."""
+    """Report references in commands, which get inputs and outputs as environment variables instead."""
     declared = runbook.declared.slots
     for step in all_steps(runbook) if declared else ():
         command = step.code.text if step.code and step.code.interpreter else ""
@@ -42,15 +42,15 @@ def references_in_commands(source: Source, runbook: Runbook) -> Iterator[Diagnos
             name = match[1].strip()
             if name not in declared:
                 continue
-            problem = f"`{match[0]}` in a command is not the value of `{name}`: the shell gets it as it stands"
+            problem = f"`{match[0]}` is not replaced in a command: the shell gets it unchanged"
             is_quoted = any(start < match.start() < end for start, end in quoted)
-            remedy = f'write `"${name}"`' + (", outside of the single quotes" if is_quoted else "")
+            remedy = f'write `"${name}"`' + (" outside the single quotes" if is_quoted else "")
             span = _within(source, step, match[0])
             yield Diagnostic("RD135" if is_quoted else "RD134", source.path, span, problem, remedy)
 
 
 def _within(source: Source, step: AnyStep, whole: str) -> Span:
-    """Where a text stands first in the block of a step."""
+    """Return the first place of a string in a step's block."""
     block, text = (step.code.span, step.code.text) if step.code else (step.span, "")
     for number in range(block.line, block.line + text.count("\n") + 2):
         if whole in (line := source.lines[number - 1]):
@@ -80,7 +80,7 @@ def _nearest(name: str, declared: Collection[str]) -> str | None:
 
 
 def _place(source: Source, step: AnyStep, whole: str) -> Span:
-    """Where the text stands first in its step, except for the commands in it; else the step's header."""
+    """Return the first place of a string in a step outside its commands, or the place of the header."""
     code = step.code.span if step.code and step.code.interpreter else None
     for number, line in enumerate(source.lines[step.span.line - 1 :], step.span.line):
         if whole in line and not (code and code.line <= number <= code.end_line):

@@ -1,4 +1,4 @@
-"""What a document says of its steps (E3), and what of that is for the targets alone."""
+"""Read the step settings of a document (E3), and the part of them that only targets use."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from compiler.source import KeyPath
 from compiler.times import duration_remedy, read_duration
 
 OF_TARGETS = ("secrets", "environment")
-"""Keys that are for targets, which hold them against their own options."""
+"""Keys that targets check against their own options."""
 
 KEYS = ("timeout", "retry-delay", "retry-backoff", "env", *OF_TARGETS)
 
@@ -21,9 +21,9 @@ LARGEST_BACKOFF = 1000
 
 
 def read_steps(content: object, places: Places) -> tuple[StepSettings, ...] | Wrong | Problems:
-    """The settings in a plain value whose scalars are as they were written."""
+    """Read the settings from a plain value whose scalars are unparsed strings."""
     if not isinstance(content, Mapping):
-        return Wrong("`steps` is not a mapping of steps to settings", 'write `steps: {"1": {timeout: 10m}}`')
+        return Wrong("`steps` must be a mapping of steps to settings", 'write `steps: {"1": {timeout: 10m}}`')
     said = {str(step): value for step, value in content.items()}
     if found := [wrong for step, value in said.items() for wrong in _problems(step, value)]:
         return Problems(found)
@@ -49,13 +49,13 @@ def _settings(step: str, said: Mapping[str, Any], places: Places) -> StepSetting
 def _problems(step: str, said: object) -> Iterator[Wrong]:
     if said is None:
         return
-    name = "all steps" if step == EVERY else step
+    inside = f"the settings of {'all steps' if step == EVERY else f'step {step}'}"
     if not isinstance(said, Mapping):
-        remedy = f"write `{step}: {{timeout: 10m}}`, with any of {', '.join(KEYS)}"
-        yield Wrong(f"the settings of {name} under `steps` are not a mapping", remedy, (step,))
+        remedy = f"write `{step}: {{timeout: 10m}}`; the keys are {', '.join(KEYS)}"
+        yield Wrong(f"{inside} must be a mapping", remedy, (step,))
         return
     for key, value in said.items():
-        yield from _key_problems(f"`steps` for {name}", str(key), value, (step, str(key)))
+        yield from _key_problems(inside, str(key), value, (step, str(key)))
 
 
 def _key_problems(inside: str, key: str, value: object, path: KeyPath) -> Iterator[Wrong]:
@@ -65,35 +65,35 @@ def _key_problems(inside: str, key: str, value: object, path: KeyPath) -> Iterat
         yield from _env_problems(inside, value, path)
     elif key == "retry-backoff":
         if not (isinstance(value, str) and value.isascii() and value.isdigit() and _number(value) >= 1):
-            problem = f"{inside}: `{key}` is not a whole number from 1 to {LARGEST_BACKOFF}"
-            yield Wrong(problem, "write by what each further delay is multiplied, such as 2", path)
+            problem = f"{inside}: `{key}` must be a whole number from 1 to {LARGEST_BACKOFF}"
+            yield Wrong(problem, "write the factor for each further delay, for example 2", path)
     elif key not in OF_TARGETS:
         seconds = read_duration(value)
         if seconds is None or (key == "timeout" and seconds == 0):
-            yield Wrong(f"{inside}: `{key}` is not a duration up to a year", duration_remedy(value), path)
+            yield Wrong(f"{inside}: `{key}` must be a duration of at most a year", duration_remedy(value), path)
 
 
 def _number(digits: str) -> int:
-    """The number of some digits; 0 if it is too large."""
+    """Return the number, or 0 if it is too large."""
     return int(digits) if len(digits) < 6 and int(digits) <= LARGEST_BACKOFF else 0
 
 
 def _env_problems(inside: str, env: object, path: KeyPath) -> Iterator[Wrong]:
     if env is not None and not isinstance(env, Mapping):
-        yield Wrong(f"{inside}: `env` is not a mapping of names to strings", "write `env: {NAME: string}`", path)
+        yield Wrong(f"{inside}: `env` must be a mapping of names to strings", "write `env: {NAME: string}`", path)
         return
     for key, value in (env or {}).items():
         name, place = str(key), (*path, str(key))
-        yield from name_problems(name, "an environment variable here", place)
+        yield from name_problems(name, "an environment variable", place)
         if problem := text_problem(value):
-            yield Wrong(f"{inside}: the value of `{name}` cannot be taken as a string: {problem}", "quote it", place)
+            yield Wrong(f"{inside}: the value of `{name}` is not a valid string: {problem}", "quote it", place)
 
 
-# --- What is for targets ---------------------------------------------------------------------------------------------
+# --- Settings for targets --------------------------------------------------------------------------------------------
 
 
 def table_for_targets(content: object, places: Places) -> Table | None:
-    """What `steps` says for targets, as plain values; None if that is nothing."""
+    """Return the settings under `steps` that are for targets, or None if there are none."""
     steps = content if isinstance(content, Mapping) else {}
     said = {str(step): _for_targets(value) for step, value in steps.items() if isinstance(value, Mapping)}
     kept = {step: value for step, value in said.items() if value}
@@ -109,9 +109,9 @@ def _is_kept(path: KeyPath, kept: Mapping[str, Mapping[str, object]]) -> bool:
 
 
 def joined_tables(tables: Iterable[tuple[str, Table]]) -> Table:
-    """The tables of a document and of those that it includes, each with the id of its inclusion, the outer ones first.
+    """Join the tables of a document and its included documents, outer documents first.
 
-    Of two environments for one step the outer one counts, of secrets all.
+    Each table comes with the id of its inclusion. The outermost environment of a step wins; secrets add up.
     """
     values: dict[str, dict[str, object]] = {}
     places: dict[KeyPath, Place] = {}
@@ -123,14 +123,14 @@ def joined_tables(tables: Iterable[tuple[str, Table]]) -> Table:
     return Table(values, places)
 
 
-def _joined(outer: Mapping[str, object], inner: Any) -> dict[str, object]:  # noqa: ANN401 (targets know what it may be)
+def _joined(outer: Mapping[str, object], inner: Any) -> dict[str, object]:  # noqa: ANN401 (targets check the type)
     mine, other = outer.get("secrets"), inner.get("secrets")
     both = {"secrets": [*mine, *other]} if isinstance(mine, list) and isinstance(other, list) else {}
     return {**inner, **outer, **both}
 
 
 def full_id(inclusion: str, step: str) -> str:
-    """The id in the program of a step that a document names; `inclusion` is the id of where it is included."""
+    """Return the program-wide id of a step in the document included at `inclusion`."""
     if not inclusion:
         return step
     return inclusion if step == EVERY else f"{inclusion}/{step}"

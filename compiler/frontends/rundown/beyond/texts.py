@@ -1,13 +1,13 @@
-"""Single texts in declarations: what cannot be carried."""
+"""Check single strings in declarations."""
 
 from __future__ import annotations
 
 LONGEST = 65_536
-"""In bytes: the longest value that a command can be given (I7)."""
+"""The longest value that a command can get, in bytes (I7)."""
 
 
 def text_problem(value: object) -> str:
-    """Why a plain value cannot be taken as a string; "" if it can."""
+    """Return why a plain value is not a valid string, or "" if it is one."""
     if value is None:
         return "it has no value"
     if not isinstance(value, str):
@@ -15,7 +15,7 @@ def text_problem(value: object) -> str:
     try:
         size = len(value.encode())
     except UnicodeEncodeError:
-        return "it holds a character that UTF-8 does not have"
+        return "it contains a character that is not valid in UTF-8"
     if "\0" in value:
-        return "it holds a NUL character"
+        return "it contains a NUL character"
     return f"it is longer than {LONGEST:,} bytes" if size > LONGEST else ""

@@ -1,4 +1,4 @@
-"""Names under `steps` that no step has (E3)."""
+"""Report names under `steps` that no step has (E3)."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from compiler.suggestions import did_you_mean
 
 
 def unknown_steps(_: Source, runbook: Runbook) -> Iterator[Diagnostic]:
-    """Names that would be those of steps of this document; what is in nested runbooks is known when it is linked."""
+    """Report unknown step names in this document; names in nested runbooks are checked after linking."""
     if not runbook.declared.steps or any(step.id == UNKNOWN for step in all_steps(runbook)):
-        return  # a header that could not be read may have been the one
+        return  # the unreadable header could be this step
     known = [step_ref(step, substep).label for step in runbook.steps for substep in (None, *step.substeps)]
     names = {EVERY, *known}
     for settings in runbook.declared.steps:
@@ -24,7 +24,7 @@ def unknown_steps(_: Source, runbook: Runbook) -> Iterator[Diagnostic]:
 
 
 def unknown_step(settings: StepSettings, known: Iterable[str]) -> Diagnostic:
-    """The finding for a name, with one of those that there are if it is near."""
+    """Return the diagnostic for an unknown step, with the nearest known name as a hint."""
     hint = did_you_mean(settings.step, known)
-    problem = f"`steps` names {settings.step}, and the document has no such step{hint}"
-    return settings.place().finding(problem, f"write the number or name of a step, or `{EVERY}` for all")
+    problem = f"there is no step `{settings.step}`{hint}"
+    return settings.place().finding(problem, f"use a step's number or name, or `{EVERY}` for all steps")

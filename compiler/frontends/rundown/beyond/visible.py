@@ -1,4 +1,4 @@
-"""What texts and commands of one inclusion of a runbook see: inputs and outputs, each kept in a slot (E1, E2, E9)."""
+"""Inputs and outputs that one inclusion of a runbook can use, each kept in a slot (E1, E2, E9)."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from compiler.ir.program import Slot, Variable
 
 
 class Visible(Struct, frozen=True, dict=True):
-    """The slots of what a runbook declares, by name; those of `outputs` commands may write.
+    """The slots of a runbook's inputs and outputs by name; commands can write those in `outputs`.
 
-    `added` are the slots that the runbook around it does not have.
+    `added` are the slots that the surrounding runbook does not have.
     """
 
     slots: Mapping[str, str] = field(default_factory=dict)
@@ -24,13 +24,13 @@ class Visible(Struct, frozen=True, dict=True):
 
     @property
     def fresh(self) -> tuple[Clear, ...]:
-        """What is done when a nested runbook begins: its own outputs are unset."""
+        """The effects when a nested runbook starts: its own outputs are unset."""
         own = {self.slots[name] for name in self.outputs}
         return tuple(Clear(slot.name) for slot in self.added if slot.name in own)
 
     @cached_property
     def keeps(self) -> tuple[Keep, ...]:
-        """What each edge of a command does: any command may write any output (E2)."""
+        """The effects on each edge of a command: any command may write any output (E2)."""
         return tuple(Keep(self.slots[name], "output", name) for name in self.outputs)
 
     @cached_property
@@ -40,20 +40,20 @@ class Visible(Struct, frozen=True, dict=True):
 
     @cached_property
     def references(self) -> dict[str, str]:
-        """The slots by what is written for them in texts."""
+        """The slots by their reference in text, such as `{{version}}`."""
         return {written(name): slot for name, slot in self.slots.items()}
 
 
 def written(name: str) -> str:
-    """What stands in a text for the value of an input or output."""
+    """Return the reference to an input or output, as written in text."""
     return f"{{{{{name}}}}}"
 
 
 def visible(declared: Declarations, outer: Visible | None = None, prefix: str = "") -> Visible:
-    """What a runbook sees: what it declares itself.
+    """Return the inputs and outputs that a runbook can use.
 
-    What the runbook around it declares too is one and the same; everything else is in slots of its own, whose names
-    begin with `prefix`: an input with its default, an output unset.
+    A name that the surrounding runbook declares too shares its slot. Other names get a slot that starts with `prefix`,
+    with the input's default or unset.
     """
     shared = outer.slots if outer else {}
     slots = {name: shared.get(name, prefix + name) for name in declared.slots}
@@ -63,7 +63,7 @@ def visible(declared: Declarations, outer: Visible | None = None, prefix: str = 
 def _added(
     declared: Declarations, slots: Mapping[str, str], shared: Mapping[str, str], *, is_main: bool
 ) -> Iterator[Slot]:
-    """The slots that are no other runbook's. That of an input of the program is filled when a run begins (I8)."""
+    """Yield the runbook's own slots; an input of the main runbook gets its value when a run starts (I8)."""
     for item in declared.inputs:
         if item.input.name not in shared:
             yield Slot(slots[item.input.name], None if is_main else item.input.default)

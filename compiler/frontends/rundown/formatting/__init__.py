@@ -1,4 +1,4 @@
-"""Formatting: a runbook is put into its normal form (`rdc fmt`), and the result is proved to mean the same."""
+"""Put a runbook into its normal form (`rdc fmt`), and prove that the result means the same."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ from compiler.source import Source, Span
 
 OUT_OF_ORDER = {"RD112", "RD113"}
 OUT_OF_SEQUENCE = {"RD102", "RD103", "RD108"}
-"""What formatting fixes: the order of a step's parts, and the numbers of steps."""
+"""Codes of the problems that formatting fixes: the order of a step's parts, and step numbers."""
 
 SWALLOWED = "RD049"
-"""Where a code block has swallowed a step, the numbers are right as they are: the closing fence is missing."""
+"""The code for a code block that includes a step; the step numbers are right, but a closing fence is missing."""
 
-DEFECT = "its normal form would not mean the same"
+DEFECT = "the formatted document would not mean the same"
 
 
 class _Read(Struct, frozen=True):
-    """A document as read in a layout: its tree, and what stands in the way of formatting it."""
+    """A document as read in one layout: its syntax tree, and the errors that prevent formatting."""
 
     scanned: Scanned
     runbook: Runbook | None
@@ -48,7 +48,7 @@ class _Read(Struct, frozen=True):
 
 
 class _Wanted(Struct, frozen=True):
-    """How the result is to be read: its layout, and the sections of prose that the project names."""
+    """The layout of the result, and the prose sections that the project names."""
 
     layout: Layout
     prose: Mapping[str, Place]
@@ -58,9 +58,9 @@ class _Wanted(Struct, frozen=True):
 
 
 def format_document(job: Job) -> Formatted:
-    """The normal form of a runbook in the layout that its options ask for (V7).
+    """Return the normal form of a runbook in the layout that its options request (V7).
 
-    A document with other errors than those of order and numbers is left alone.
+    Only errors in order and numbering can be fixed. A document with other errors stays unchanged.
     """
     prose = PROSE.first(job.configured) or {}
     scanned = scan(job.source, prose)
@@ -76,7 +76,7 @@ def format_document(job: Job) -> Formatted:
         original = replace(original, errors=tuple(_placed_back(original.errors, lines)))
     misplaced = (found for found in as_wanted.errors if found.code in OUT_OF_ORDER)
     errors = tuple(sorted(dict.fromkeys([*misplaced, *original.errors]), key=sort_key))
-    if original.runbook is None or not _can_be_mended(original):
+    if original.runbook is None or not _is_fixable(original):
         return Formatted(None, errors)
     if moved and not _has_same_content(job.source, sections, original.scanned, layout):
         return _unmovable(as_wanted, errors)
@@ -84,7 +84,7 @@ def format_document(job: Job) -> Formatted:
 
 
 def _unmovable(as_wanted: _Read, errors: tuple[Diagnostic, ...]) -> Formatted:
-    """Lines do not stay what they were when they are moved: an open comment, say, no longer has the rest in it."""
+    """Report that lines would change their meaning if moved, for example the lines inside an unclosed comment."""
     if all(found.code in OUT_OF_ORDER | OUT_OF_SEQUENCE for found in as_wanted.errors):
         return Formatted(None, errors, defect=DEFECT)
     return Formatted(None, tuple(sorted(as_wanted.errors, key=sort_key)))
@@ -100,7 +100,7 @@ def _read(scanned: Scanned, layout: Layout) -> _Read:
 
 
 def _as_written(as_wanted: _Read, wanted: Layout) -> tuple[Layout | None, _Read | None]:
-    """The layout that a document is written in, and the document as read in it; None if it keeps to neither."""
+    """Return the document's layout and the document read in it, or None twice if it mixes both layouts."""
     if not as_wanted.has(OUT_OF_ORDER):
         return wanted, as_wanted
     other = next(layout for layout in LAYOUTS if layout != wanted)
@@ -108,16 +108,16 @@ def _as_written(as_wanted: _Read, wanted: Layout) -> tuple[Layout | None, _Read 
     return (None, None) if as_other.has(OUT_OF_ORDER) else (other, as_other)
 
 
-def _can_be_mended(read: _Read) -> bool:
+def _is_fixable(read: _Read) -> bool:
     if read.runbook is None or any(found.code not in OUT_OF_SEQUENCE for found in read.errors):
         return False
-    # A number that is missing since its header reads `## Step 2: Test` must not be given to another step.
+    # Don't give a missing number to another step: its own header may read `## Step 2: Test`.
     is_missing = bool(read.errors and missing_steps(read.runbook.steps))
     return not is_missing and not has_doubled_names(read.runbook)
 
 
 class _Task(Struct, frozen=True):
-    """A document, its sections in order, how the result is to be read, and the errors of the document."""
+    """A document with its ordered sections, the wanted layout, and the document's errors."""
 
     scanned: Scanned
     sections: Sequence[Section]
@@ -126,7 +126,7 @@ class _Task(Struct, frozen=True):
 
 
 def _formatted(task: _Task, runbook: Runbook) -> Formatted:
-    """The normal form of a document, and the proof that it is one of the same document."""
+    """Return the normal form of a document after proving that it means the same."""
     source, numbering = task.scanned.source, Numbering(runbook)
     unclear = tuple(unclear_references(source, runbook, numbering))
     if unclear:
@@ -141,13 +141,13 @@ def _formatted(task: _Task, runbook: Runbook) -> Formatted:
 
 
 def _has_same_content(source: Source, sections: Sequence[Section], moved: Scanned, layout: Layout) -> bool:
-    """Whether a document that has its blocks in order, line by line, reads as the same blocks."""
+    """Return whether a document with reordered lines still has the same blocks."""
     again = arrange(read_sections(moved), layout, layout)
     return same_content(source, sections, moved.source, again)
 
 
 def _kept(source: Source) -> Rewrite:
-    """Leaves every line as it is, except for a modifier that is not to be there."""
+    """Return a rewrite that keeps every line, except for a modifier to remove."""
 
     def rewrite(piece: Piece) -> str | None:
         block = piece.block
@@ -158,7 +158,7 @@ def _kept(source: Source) -> Rewrite:
 
 
 def _placed_back(errors: Iterable[Diagnostic], lines: Sequence[Line]) -> Iterator[Diagnostic]:
-    """The diagnostics of a document with moved lines, at the places of these in the source."""
+    """Yield the diagnostics of a document with moved lines, at their original places."""
 
     def back(span: Span) -> Span:
         line = lines[min(span.line, len(lines)) - 1].origin

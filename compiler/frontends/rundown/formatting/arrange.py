@@ -1,4 +1,4 @@
-"""The order of a step's parts (V7), and the place of a step's own transitions (V8)."""
+"""Put the parts of a step (V7) and the step's own transitions (V8) in order."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ MODIFIED = Regex(r"(PASS|FAIL|YES|NO)[ \t]+(ALL|ANY)")
 
 
 def arrange(sections: Sequence[Section], written: Layout | None, wanted: Layout) -> list[Section]:
-    """The sections with the parts of each step in order.
+    """Return the sections with the parts of each step in order.
 
     Args:
         sections: All sections of a document.
-        written: The layout in which the document can be read; None if it mixes both.
+        written: The document's layout, or None if it mixes both layouts.
         wanted: The layout of the result.
     """
     head, *steps = sections
@@ -31,10 +31,9 @@ def arrange(sections: Sequence[Section], written: Layout | None, wanted: Layout)
 
 
 def _settled(steps: Sequence[Section], written: Layout | None, wanted: Layout) -> list[Section]:
-    """The sections, with the transitions from below a step's last substep at the place that they have in the step (V8).
+    """Move transitions from below the last substep to their place in the step (V8).
 
-    In the layout `after-header` there is no such place. A modifier has no meaning there, and is left out where it would
-    get one.
+    The layout `after-header` has no such place. There a modifier has no meaning and is removed.
     """
     settled = list(steps)
     for index, node in enumerate(steps):
@@ -52,7 +51,7 @@ def _settled(steps: Sequence[Section], written: Layout | None, wanted: Layout) -
 
 
 def _with_late(step: Section, late: Sequence[Piece]) -> Section:
-    """The step with transitions at its end, but above a comment or a section of prose that ends it."""
+    """Add transitions to the end of a step, above a comment or prose section that ends it."""
     end = len(step.pieces)
     while end and step.pieces[end - 1].kind == "REST":
         end -= 1
@@ -60,9 +59,9 @@ def _with_late(step: Section, late: Sequence[Piece]) -> Section:
 
 
 def _late(step: Section, written: Layout | None, wanted: Layout) -> Iterable[Piece]:
-    """The transitions of a last substep that are its step's: those with ALL or ANY, in the default layout.
+    """Return the transitions of a last substep that belong to its step: in the default layout, those with ALL or ANY.
 
-    Where both layouts are mixed, what stands below a body was written in the default one.
+    If a document mixes both layouts, the lines below a body are in the default layout.
     """
     if written == "after-header":
         return []
@@ -85,7 +84,7 @@ def _without_modifier(piece: Piece) -> Piece:
 
 
 def _ordered(step: Section, layout: Layout) -> Section:
-    """The step with its parts in order; a comment goes with the part that it stands above."""
+    """Return the step with its parts in order; a comment stays with the part below it."""
     groups: list[list[Piece]] = []
     lead: list[Piece] = []
     for piece in step.pieces:

@@ -1,4 +1,4 @@
-"""Writing sections: every line with its own line end, one blank line between blocks."""
+"""Write sections as lines: each line keeps its line ending, with one blank line between blocks."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from compiler.regex import Regex
 from compiler.source import LINE_END, Source
 
 SEPARATOR = "<!-- -->"
-"""Keeps apart a list and an indented block below it, which Markdown would take as part of its last item."""
+"""Separates a list from an indented block below it, which Markdown would add to the last item."""
 
 _INDENTED = Regex(r" {2}| ?\t")
 
 Rewrite = Callable[[Piece], str | None]
-"""The line that a piece becomes, or None if its lines stay as they are."""
+"""Returns the new line of a piece, or None to keep its lines."""
 
 
 class Line(Struct, frozen=True):
-    """A line, its end, and the line of the source that it comes from (0 for one that is new)."""
+    """A line, its line ending, and its line number in the source (0 for a new line)."""
 
     text: str
     end: str
@@ -30,12 +30,12 @@ class Line(Struct, frozen=True):
 
 
 def emit(source: Source, begin: int, sections: Sequence[Section], rewrite: Rewrite) -> list[Line]:
-    """The lines of a document whose frontmatter ends above the line `begin`."""
+    """Return the lines of a document whose frontmatter ends above line `begin`."""
     return _Emitter(source, rewrite).document(begin, sections)
 
 
 def text_of(lines: Sequence[Line]) -> str:
-    """The lines as a text."""
+    """Join lines into a string."""
     return "".join(line.text + line.end for line in lines)
 
 
@@ -49,7 +49,7 @@ class _Emitter:
         self.ends = [*ends, self.new_end]
 
     def document(self, begin: int, sections: Sequence[Section]) -> list[Line]:
-        """The frontmatter, then each section below a blank line."""
+        """Return the frontmatter and all sections, separated by blank lines."""
         lines = [self._kept(number) for number in range(1, begin)]
         before: Piece | None = None
         for piece in (piece for section in sections for piece in section.all()):
@@ -59,7 +59,7 @@ class _Emitter:
             if before and self._would_join(before, piece):
                 lines.append(self._new(SEPARATOR, lines))
                 lines.append(self._new("", lines))
-            if not lines and FENCE.fullmatch(written[0].text):  # a rule must not become the beginning of a frontmatter
+            if not lines and FENCE.fullmatch(written[0].text):  # a rule on the first line would start a frontmatter
                 lines.append(self._new("", lines))
             lines += written
             before = piece
@@ -76,11 +76,11 @@ class _Emitter:
         return Line(self.source.lines[number - 1], self.ends[number - 1], number)
 
     def _new(self, text: str, above: Sequence[Line]) -> Line:
-        """A line that the author did not write. Below a lone CR, a LF would not end a line of its own."""
+        """Return a line that is not in the source; after a lone CR, an LF would not end its own line."""
         return Line(text, "\r" if above and above[-1].end == "\r" else self.new_end)
 
     def _would_join(self, before: Piece, piece: Piece) -> bool:
-        """Whether what is indented here would become part of a list that it did not stand below."""
+        """Return whether an indented block would join a list that was not above it."""
         if not before.ends_in_list or not _INDENTED.match(self.source.lines[piece.first - 1]):
             return False
         between = self.source.lines[before.last : piece.first - 1]

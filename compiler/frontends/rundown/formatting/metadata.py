@@ -1,4 +1,4 @@
-"""References to steps in the frontmatter: `rd goto ID` in its scenarios (S1), and keys under `steps` (E3)."""
+"""Update references to steps in the frontmatter: `rd goto ID` (S1) and keys under `steps` (E3)."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from compiler.source import Span
 
 
 def jumps(runbook: Runbook) -> Iterator[Goto]:
-    """Every `rd goto ID` in the scenarios of a document."""
+    """Yield every `rd goto ID` in a document's scenarios."""
     for scenario in runbook.scenarios:
         yield from scenario.jumps
 
 
 def find_label(line: str, jump: Goto) -> Span | None:
-    """Where the ID stands in its line; None if it is written in a way that cannot be changed in place."""
+    """Return the place of the ID in its line, or None if rdc cannot edit it in place."""
     if jump.span is None:
         return None
     pattern = re.compile(rf"\bgoto[ \t]+[\"']?(?P<label>{re.escape(jump.step)})(?![\w.])")
@@ -31,7 +31,7 @@ def find_label(line: str, jump: Goto) -> Span | None:
 
 
 def find_step(line: str, said: StepSettings) -> Span | None:
-    """Where the name of a step stands under `steps`; None if it is written in a way that cannot be changed in place."""
+    """Return the place of a step's name under `steps`, or None if rdc cannot edit it in place."""
     span = said.place().span
     if span is None:
         return None
@@ -40,7 +40,7 @@ def find_step(line: str, said: StepSettings) -> Span | None:
 
 
 def renumber_frontmatter(lines: Sequence[Line], runbook: Runbook, numbering: Numbering) -> list[Line]:
-    """The lines of a document with the new numbers in its frontmatter; all else in them is kept."""
+    """Return the document's lines with new step numbers in the frontmatter."""
     edited = list(lines)
     places: dict[Span, str] = {}
     for jump in jumps(runbook):
@@ -50,7 +50,7 @@ def renumber_frontmatter(lines: Sequence[Line], runbook: Runbook, numbering: Num
         span = said.place().span
         place = find_step(lines[span.line - 1].text, said) if span else None
         places |= {place: numbering.path(said.step)} if place else {}
-    for place in sorted(places, reverse=True):  # so that the columns of what is still to do stay right
+    for place in sorted(places, reverse=True):  # from the end, so that earlier columns stay valid
         line = edited[place.line - 1]
         text = line.text[: place.column - 1] + places[place] + line.text[place.end_column - 1 :]
         edited[place.line - 1] = replace(line, text=text)

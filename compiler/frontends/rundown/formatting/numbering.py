@@ -1,4 +1,4 @@
-"""Renumbering: steps and substeps get the numbers 1, 2, 3 … in document order, and what refers to them follows (V2)."""
+"""Number steps and substeps 1, 2, 3 … in document order, and update the references to them (V2)."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from compiler.scenarios import Event, Scenario
 from compiler.scenarios import Goto as Jump
 
 Label = tuple[Identifier, Identifier | None]
-"""A step, or a substep of it."""
+"""A step, or one of its substeps."""
 
 
 class UnclearError(Exception):
-    """A reference that could mean more than one step, or one that would begin to mean something."""
+    """A reference is ambiguous, or would only match a step after renumbering."""
 
     def __init__(self, label: str, meant: Iterable[str]) -> None:
         super().__init__(label)
@@ -35,7 +35,7 @@ class UnclearError(Exception):
 
 
 class Numbering:
-    """The new identifiers of a document's steps, by their places and by what refers to them."""
+    """The new identifiers of a document's steps, by position and by old reference."""
 
     def __init__(self, runbook: Runbook) -> None:
         self.steps: list[tuple[Identifier, list[Identifier]]] = [
@@ -51,19 +51,19 @@ class Numbering:
         self._labels = {_spelled(label) for new in self._meant.values() for label in new}
 
     def labels(self) -> Iterator[Label]:
-        """The new identifiers of all steps, in document order."""
+        """Yield the new identifiers of all steps in document order."""
         for step, children in self.steps:
             yield step, None
             yield from ((step, child) for child in children)
 
     @property
     def changes(self) -> tuple[tuple[str, str], ...]:
-        """The steps that get another number, old and new, in document order."""
+        """The steps that get a new number, as pairs of old and new, in document order."""
         found = ((_spelled(old), _spelled(new)) for old, meant in self._meant.items() for new in meant)
         return tuple((old, new) for old, new in found if old != new)
 
     def target(self, target: Target) -> Target:
-        """What a GOTO says afterwards; raises `UnclearError`."""
+        """Return the new target of a GOTO; raise `UnclearError` if it is ambiguous."""
         if target.step is None:
             return target
         meant = self._meant.get((target.step, target.child), [])
@@ -73,19 +73,19 @@ class Numbering:
         return replace(target, step=step, child=child)
 
     def label(self, label: str) -> str:
-        """What a `rd goto` says afterwards; raises `UnclearError`. One that names no step stays as it is."""
+        """Return the new ID of a `rd goto`; an unknown ID stays. Raise `UnclearError` if it is ambiguous."""
         meant = self._by_label.get(label, [])
         if len(meant) > 1 or (not meant and label in self._labels):
             raise UnclearError(label, map(_spelled, meant))
         return _spelled(meant[0]) if meant else label
 
     def path(self, step: str) -> str:
-        """What names a step, or one of a nested runbook, afterwards: `2/lint.runbook.md/1`; raises `UnclearError`."""
+        """Return the new path of a step, such as `2/lint.runbook.md/1`; raise `UnclearError` if it is ambiguous."""
         label, slash, rest = step.partition("/")
         return self.label(label) + slash + rest
 
     def runbook(self, runbook: Runbook) -> Runbook:
-        """The syntax tree as it is afterwards; raises `UnclearError`."""
+        """Return the renumbered syntax tree; raise `UnclearError` for an ambiguous reference."""
         steps = tuple(self._step(step, *new) for step, new in zip(runbook.steps, self.steps, strict=True))
         nodes = tuple(replace(said, step=self.path(said.step)) for said in runbook.declared.steps)
         declared = replace(runbook.declared, steps=nodes)
@@ -103,7 +103,7 @@ class Numbering:
         return tuple(map(self.transition, step.transitions))
 
     def transition(self, transition: Transition) -> Transition:
-        """What a transition says afterwards; raises `UnclearError`."""
+        """Return the renumbered transition; raise `UnclearError` if its target is ambiguous."""
         action = transition.action
         return replace(transition, action=Goto(self.target(action.target))) if isinstance(action, Goto) else transition
 
@@ -111,12 +111,12 @@ class Numbering:
         return replace(scenario, replies=tuple(map(self.event, scenario.replies)))
 
     def event(self, event: Event) -> Event:
-        """What an event of a scenario says afterwards; raises `UnclearError`."""
+        """Return the renumbered event of a scenario; raise `UnclearError` if its target is ambiguous."""
         return replace(event, step=self.label(event.step)) if isinstance(event, Jump) else event
 
 
 def has_doubled_names(runbook: Runbook) -> bool:
-    """Whether steps share an identifier that is no number, so that renumbering cannot tell them apart (V5)."""
+    """Return whether steps share a name, so that renumbering cannot distinguish them (V5)."""
     families: list[Sequence[Step | Substep]] = [runbook.steps, *(step.substeps for step in runbook.steps)]
     named = [[node.id for node in family if not isinstance(node.id, int)] for family in families]
     return any(len(names) > len(set(names)) for names in named)

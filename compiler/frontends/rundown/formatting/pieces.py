@@ -1,4 +1,4 @@
-"""A document as pieces: runs of whole lines, of which each belongs to one step and is of one kind."""
+"""Split a document into pieces: whole lines of one kind that belong to one step."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from compiler.source import Source
 
 OUTLINE = {"STEP", "SUBSTEP"}
 LISTED = {"RUNBOOK", "TRANSITION"}
-"""Kinds of which each item of a list is a piece of its own."""
+"""The kinds whose list items are separate pieces."""
 
 
 class Piece(Struct, frozen=True):
     """The lines `first` to `last`, counted from 1, inclusive.
 
-    `kind` is a terminal of the grammar, or REST for what is none: comments, rules, definitions of links. A piece of
-    text is all text that stands together, with the REST in between, since a prompt is shown as it is written.
-    `block` is its first block, None for REST; `ends_in_list` says whether what is indented below could belong to it.
+    `kind` is a terminal of the grammar, or REST for comments, rules and link definitions. A piece of text is all
+    consecutive text with any REST in between, because prompts are shown as written. `block` is its first block, or None
+    for REST. `ends_in_list` is true if an indented block below could join it.
     """
 
     kind: str
@@ -33,23 +33,23 @@ class Piece(Struct, frozen=True):
 
 
 class Section(Struct, frozen=True):
-    """A step: its header, then its pieces in order. The first section has no header: it is all above the first step."""
+    """A step with its header and pieces; the first section is everything above the first step and has no header."""
 
     header: Piece | None
     pieces: tuple[Piece, ...]
 
     @property
     def level(self) -> str:
-        """STEP or SUBSTEP, empty for the first section."""
+        """STEP or SUBSTEP, or "" for the first section."""
         return self.header.kind if self.header else ""
 
     def all(self) -> tuple[Piece, ...]:
-        """The header and the pieces."""
+        """Return the header and the pieces."""
         return (self.header, *self.pieces) if self.header else self.pieces
 
 
 def read_sections(scanned: Scanned) -> list[Section]:
-    """The sections of a document. A section of prose is REST at the end of the step that it stands below."""
+    """Return a document's sections; a prose section becomes REST at the end of the step above it."""
     source, blocks, begin = scanned.source, scanned.outline, scanned.begin
     first_step = next((block.line for block in blocks if block.type in OUTLINE), len(source.lines) + 1)
     pieces = list(_pieces(source, [block for block in blocks if block.line >= first_step], first_step))
@@ -60,7 +60,7 @@ def read_sections(scanned: Scanned) -> list[Section]:
 
 
 def _head(source: Source, blocks: Sequence[Block], begin: int, end: int) -> Iterator[Piece]:
-    """The title, if it comes first and is written with `#`, and all else above the line `end` as one piece."""
+    """Yield the title if it comes first and is written with `#`, and the rest above line `end` as one piece."""
     written = [number for number in range(begin, end) if source.lines[number - 1].strip(" \t")]  # CommonMark's spaces
     title = next((block for block in blocks if block.type == "TITLE"), None)
     if written and title and title.line == written[0] and title.info == "#":
@@ -71,10 +71,10 @@ def _head(source: Source, blocks: Sequence[Block], begin: int, end: int) -> Iter
 
 
 def _pieces(source: Source, blocks: Iterable[Block], begin: int) -> Iterator[Piece]:
-    """The pieces from a line on, block by block, and what stands in between."""
+    """Yield the blocks from line `begin` on as pieces, and the lines between them."""
     line = begin
     for block in blocks:
-        if block.type == "TITLE":  # one that comes late keeps its place
+        if block.type == "TITLE":  # a late title keeps its place
             continue
         first = _first_line(source, block)
         yield from _rest(source, line, first)
@@ -84,7 +84,7 @@ def _pieces(source: Source, blocks: Iterable[Block], begin: int) -> Iterator[Pie
 
 
 def _first_line(source: Source, block: Block) -> int:
-    """The line of the bullet, which may stand above the text of its item."""
+    """Return the bullet's line, which may be above the text of its item."""
     line = block.line
     while block.type in LISTED and line > 1 and not source.lines[line - 1][: block.column - 1].strip():
         line, block = line - 1, replace(block, column=len(source.lines[line - 2]) + 1)
@@ -98,7 +98,7 @@ def _rest(source: Source, begin: int, end: int) -> Iterator[Piece]:
 
 
 def _joined(pieces: Sequence[Piece]) -> Iterator[Piece]:
-    """The pieces of a step with text that stands together as one piece."""
+    """Yield a step's pieces, with consecutive text joined into one piece."""
     text: Piece | None = None
     between: list[Piece] = []
     for piece in pieces:

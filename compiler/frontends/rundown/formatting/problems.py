@@ -1,4 +1,4 @@
-"""What stands in the way of renumbering: references that nobody can carry over (RD117)."""
+"""Report references that cannot be renumbered (RD117)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from compiler.source import Source, Span
 
 
 def unclear_references(source: Source, runbook: Runbook, numbering: Numbering) -> Iterator[Diagnostic]:
-    """A diagnostic for each reference to a number that more than one step has, or that only renumbering would give."""
+    """Report references to a number that several steps have, or that no step has before renumbering."""
     for step in all_steps(runbook):
         for transition in step.transitions:
             if isinstance(transition.action, Goto):
@@ -29,7 +29,7 @@ def unclear_references(source: Source, runbook: Runbook, numbering: Numbering) -
             yield _unclear(source, jump.span, f"rd goto {jump.step}", error)
             continue
         if changes and not (jump.span and find_label(source.lines[jump.span.line - 1], jump)):
-            problem = f"`rd goto {jump.step}` is written in a way that rdc cannot renumber"
+            problem = f"rdc cannot renumber `rd goto {jump.step}` in this form"
             remedy = f"write it as a plain string on one line: `- rd goto {jump.step}`"
             yield Diagnostic("RD117", source.path, jump.span, problem, remedy)
     for said in runbook.declared.steps:
@@ -37,7 +37,7 @@ def unclear_references(source: Source, runbook: Runbook, numbering: Numbering) -
 
 
 def _unclear_step(source: Source, said: StepSettings, numbering: Numbering) -> Iterator[Diagnostic]:
-    """What stands in the way of renumbering a key under `steps`."""
+    """Report a key under `steps` that cannot be renumbered."""
     span = said.place().span
     try:
         changes = numbering.path(said.step) != said.step
@@ -45,15 +45,15 @@ def _unclear_step(source: Source, said: StepSettings, numbering: Numbering) -> I
         yield _unclear(source, span, f"steps: {said.step}", error)
         return
     if changes and not (span and find_step(source.lines[span.line - 1], said)):
-        problem = f"`{said.step}` under `steps` is written in a way that rdc cannot renumber"
+        problem = f"rdc cannot renumber `{said.step}` under `steps` in this form"
         yield Diagnostic("RD117", source.path, span, problem, f'write it as a plain key: `"{said.step}":`')
 
 
 def _unclear(source: Source, span: Span | None, reference: str, error: UnclearError) -> Diagnostic:
     if error.meant:
-        problem = f"`{reference}` cannot be renumbered: more than one step is numbered {error.label}"
-        remedy = "give the step that is meant a number of its own, here and in its header"
+        problem = f"rdc cannot renumber `{reference}`: several steps have the number {error.label}"
+        remedy = "give the step you mean a unique number, here and in its header"
     else:
-        problem = f"`{reference}` names no step, but would name one after renumbering"
-        remedy = "correct the reference, or remove it"
+        problem = f"there is no step for `{reference}`, but there would be one after renumbering"
+        remedy = "fix or remove the reference"
     return Diagnostic("RD117", source.path, span, problem, remedy)

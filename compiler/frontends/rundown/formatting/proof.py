@@ -1,4 +1,4 @@
-"""The proof that formatting changed nothing that matters: the two documents become the same program."""
+"""Prove that formatting changes nothing that matters: both documents become the same program."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from compiler.source import Source
 
 
 def same_meaning(source: Source, before: Runbook, after: Runbook) -> bool:
-    """Whether two trees are the same document: the same program, head and scenarios, places aside.
+    """Return whether two syntax trees have the same program, metadata and scenarios, apart from places.
 
-    Nested runbooks stay unread: what they are does not depend on the document that includes them.
+    Nested runbooks are not read, because they do not depend on the document that includes them.
     """
     return same(_meaning(source, before), _meaning(source, after))
 
@@ -33,7 +33,7 @@ def _meaning(source: Source, runbook: Runbook) -> tuple[object, ...]:
 
 
 def _options(runbook: Runbook) -> object:
-    """The options in the frontmatter; those of steps are compared by what they are."""
+    """Return the options in the frontmatter, with step settings as a plain list."""
     options = runbook.metadata.get("rdc")
     if not isinstance(options, Mapping):
         return options
@@ -46,7 +46,7 @@ def _said(settings: StepSettings) -> tuple[object, ...]:
 
 
 def same_content(source: Source, before: Sequence[Section], moved: Source, after: Sequence[Section]) -> bool:
-    """Whether two documents have the same lines, each in the same step and in a block of the same kind."""
+    """Return whether two documents have the same lines, each in the same step and kind of block."""
     return list(_content(source, before)) == list(_content(moved, after))
 
 
@@ -58,5 +58,5 @@ def _content(source: Source, sections: Sequence[Section]) -> Iterator[tuple[str,
 
 
 def _kind(piece: Piece) -> str:
-    """A comment that comes to stand between two texts is from then on a part of the prompt."""
+    """Return a piece's kind; a comment that moves between two texts becomes part of the prompt."""
     return "TEXT" if piece.kind == "REST" else piece.kind

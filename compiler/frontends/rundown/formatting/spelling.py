@@ -1,4 +1,4 @@
-"""How the lines of a document's structure are spelled: headers, transitions, nested runbooks."""
+"""Spell headers, transitions and nested runbooks in their normal form."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ _HEADER = {
     "SUBSTEP": Regex(r"(?P<step>\{N\}|\w+)\.(?P<child>\{n\}|\w+)(?P<separator>[.:)—→ \t-]*)(?P<title>.*)"),
 }
 _CLOSING = Regex(r"(^|[ \t])#+$")
-"""What Markdown would take as the closing marks of a heading."""
+"""Matches closing marks of a Markdown heading."""
 
 
 class Spelling:
-    """The normal spelling of each piece of a document that was parsed without errors but those of order and numbers."""
+    """The normal spelling of each piece of a document whose only errors are in order and numbering."""
 
     def __init__(self, sections: Sequence[Section], numbering: Numbering) -> None:
         self._numbering = numbering
@@ -34,7 +34,7 @@ class Spelling:
         }
 
     def __call__(self, piece: Piece) -> str | None:
-        """The line of a piece; None if its lines are the author's own."""
+        """Return the line of a piece, or None if its lines stay unchanged."""
         text = piece.block.text if piece.block else ""
         match piece.kind:
             case "TITLE":
@@ -56,7 +56,7 @@ class Spelling:
         separator, title = match["separator"], match["title"].strip()
         deep = TOO_DEEP["step" if kind == "STEP" else "substep"].match(text)
         if isinstance(step if child is None else child, str) or deep:
-            separator = re.sub(r"[ \t]+", " ", separator)  # the author's punctuation, or a number that is an error
+            separator = re.sub(r"[ \t]+", " ", separator)  # keep the author's punctuation, or a number that is an error
         else:
             separator = ". " if kind == "STEP" else " "
         return _heading("##" if kind == "STEP" else "###", f"{name}{separator}{title}" if title else name)
@@ -67,7 +67,7 @@ class Spelling:
         if not isinstance(action, Stop | Complete) or not action.message or quote < 0:
             return print_transition(transition)
         bare = replace(transition, action=type(action)())
-        return f"{print_transition(bare)} {text[quote:].rstrip()}"  # the message as the author escapes it
+        return f"{print_transition(bare)} {text[quote:].rstrip()}"  # the message with the author's escapes
 
 
 def _heading(marks: str, text: str) -> str:

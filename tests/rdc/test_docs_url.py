@@ -1,0 +1,126 @@
+"""`docs-url` in rdc.toml: messages link to the page of a diagnostic."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from rdc.building.schema import schema
+from tests.conftest import ROOT
+from tests.rdc.cli_support import call, document
+
+URL = "https://docs.example.org/rdc"
+PAGE = f"{URL}/diagnostics/RD201.html"
+BAD = "# Deploy\n\n## 1. Build\n\n```bash\ntrue\n```\n\n- PASS: GOTO 10\n"
+
+WRONG = (
+    *("docs.example.org", "javascript:alert(1)", "https://", "file://host/x", "https://a b", "https://a/?q"),
+    *("https://é", "https://a/\x1b]8;;", "https://a/\x07", "https://a/\nb", 'https://a/"', "https://a/\u202e"),
+    "https://a/" + "b" * 3000,
+)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    document(tmp_path, "a.runbook.md", BAD)
+    configure(tmp_path, URL)
+    return tmp_path
+
+
+def configure(folder: Path, address: str) -> None:
+    (folder / "rdc.toml").write_text(f"docs-url = {json.dumps(address)}\n", encoding="utf-8")
+
+
+def at_a_terminal(folder: Path, *words: str, **environment: str) -> str:
+    """Run rdc with a terminal as its standard error, and return the text there."""
+    master, slave = os.openpty()
+    given = {"PATH": os.defpath, "PYTHONPATH": str(ROOT), "TERM": "xterm", **environment}
+    command = [sys.executable, "-m", "rdc", *words]
+    subprocess.run(command, cwd=folder, env=given, stdout=subprocess.PIPE, stderr=slave, check=False)
+    os.close(slave)
+    found = os.read(master, 100_000).decode()
+    os.close(master)
+    return found
+
+
+def test_a_code_is_a_link_at_a_terminal(folder: Path) -> None:
+    assert f"\x1b]8;;{PAGE}\x1b\\RD201\x1b]8;;\x1b\\" in at_a_terminal(folder, "check", "a.runbook.md")
+
+
+@pytest.mark.parametrize("environment", [{"NO_COLOR": "1"}, {"TERM": "dumb"}])
+def test_a_terminal_without_colors_gets_no_link(folder: Path, environment: dict[str, str]) -> None:
+    assert "\x1b]8" not in at_a_terminal(folder, "check", "a.runbook.md", **environment)
+
+
+def test_no_link_is_written_to_a_file(folder: Path) -> None:
+    said = call("check", "a.runbook.md", cwd=folder).err
+    assert "error[RD201]" in said
+    assert "\x1b" not in said
+
+
+def test_json_has_the_address(folder: Path) -> None:
+    found = json.loads(call("check", "a.runbook.md", "--format", "json", cwd=folder).out)["diagnostics"]
+    assert [one["url"] for one in found] == [f"{URL}/diagnostics/{one['code']}.html" for one in found]
+    assert found
+
+
+def test_sarif_has_the_address(folder: Path) -> None:
+    found = json.loads(call("check", "a.runbook.md", "--format", "sarif", cwd=folder).out)
+    rules = found["runs"][0]["tool"]["driver"]["rules"]
+    assert PAGE in [rule["helpUri"] for rule in rules]
+
+
+def test_explain_ends_with_the_address(folder: Path) -> None:
+    assert call("explain", "RD201", cwd=folder).out.endswith(f"\n\n{PAGE}\n")
+
+
+def test_the_project_of_the_document_counts(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    (elsewhere / "rdc.toml").touch()
+    out = call("check", str(folder / "a.runbook.md"), "--format", "json", cwd=elsewhere).out
+    assert json.loads(out)["diagnostics"][0]["url"] == PAGE
+
+
+def test_pyproject_has_it_too(folder: Path) -> None:
+    (folder / "rdc.toml").unlink()
+    (folder / "pyproject.toml").write_text(f'[tool.rdc]\ndocs-url = "{URL}/"\n', encoding="utf-8")
+    assert call("explain", "RD201", cwd=folder).out.endswith(f"\n\n{PAGE}\n")
+
+
+def test_nothing_changes_without_it(folder: Path) -> None:
+    (folder / "rdc.toml").write_text("", encoding="utf-8")
+    assert "\x1b]8" not in at_a_terminal(folder, "check", "a.runbook.md")
+    assert "https://" not in call("explain", "RD201", cwd=folder).out
+    assert '"url"' not in call("check", "a.runbook.md", "--format", "json", cwd=folder).out
+    assert "helpUri" not in call("check", "a.runbook.md", "--format", "sarif", cwd=folder).out
+
+
+@pytest.mark.parametrize("address", ["https://docs.example.org", "http://localhost:8000/x/", "file:///srv/rdc%20docs"])
+def test_addresses_that_rdc_takes(folder: Path, address: str) -> None:
+    configure(folder, address)
+    assert call("explain", "RD201", cwd=folder).out.endswith(f"\n\n{address.rstrip('/')}/diagnostics/RD201.html\n")
+    jsonschema.validate({"docs-url": address}, schema())
+
+
+@pytest.mark.parametrize("address", WRONG)
+def test_addresses_that_are_errors(folder: Path, address: str) -> None:
+    configure(folder, address)
+    result = call("check", "a.runbook.md", cwd=folder)
+    assert result.code == 1
+    assert "rdc.toml:1:1: error[RD501]" in result.err
+    assert "`docs-url` is not an address" in result.err
+    assert call("explain", "RD201", cwd=folder).out.count("diagnostics/RD201") == 0
+    assert "\x1b]8" not in at_a_terminal(folder, "check", "a.runbook.md")
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate({"docs-url": address}, schema())
+
+
+def test_another_type_is_an_error(folder: Path) -> None:
+    (folder / "rdc.toml").write_text("docs-url = 3\n", encoding="utf-8")
+    assert "error[RD501]" in call("check", "a.runbook.md", cwd=folder).err

@@ -1,0 +1,66 @@
+"""The page of the exit codes, from the constants in the code."""
+
+from __future__ import annotations
+
+from types import ModuleType
+
+import rdc.cli
+import runtime_shim.engine.program
+from rdc.verification import Verdict
+from tests.reference.markdown import page, table
+
+OF_RDC = {
+    "EXIT_FINE": "The command did its work and found no errors.",
+    "EXIT_FINDINGS": "The command found errors, or a file isn't up to date. With `--strict`, warnings count too.",
+    "EXIT_USAGE": "Usage error: an unknown command, an unknown option, or a file that doesn't exist.",
+    "EXIT_DEFECT": "A defect of rdc. Set `RDC_DEBUG=1` to see the traceback, and report it.",
+    "EXIT_INTERRUPTED": "You pressed Ctrl-C.",
+    "EXIT_PIPE": "The program that read the output stopped reading, for example `head`.",
+}
+
+OF_VERIFY = {
+    "PROVEN": "rdc writes exactly these files.",
+    "CHANGED": "A file was changed by hand.",
+    "UNKNOWN": "rdc can't check a file: rdc or this version didn't write it.",
+    "SOURCE_MISSING": "The document that a file was compiled from is missing.",
+}
+
+OF_PROGRAMS = {
+    "EXIT_COMPLETE": "The run finished with COMPLETE.",
+    "EXIT_STOP": "The run finished with STOP.",
+    "EXIT_REFUSED": "Error: an unknown option, a state directory that rdc can't read, or an answer that doesn't fit.",
+    "EXIT_WAITING": "The run waits for an answer or an approval. Its output shows the command to continue.",
+    "EXIT_INTERRUPTED": "The run was interrupted. To continue, run `resume`.",
+}
+
+OF_MAKE = """\
+`make` ends with 0 for COMPLETE and with 2 for everything else. Its own last line, such as `Error 75`, has the exit code
+from the table above."""
+
+
+def exit_codes() -> str:
+    """Return the page: the codes of rdc, of `rdc verify`, of generated programs and of Makefiles."""
+    head = ("exit code", "meaning")
+    return page(
+        "Exit codes",
+        "## Commands of rdc",
+        table(head, _rows(_constants(rdc.cli), OF_RDC)),
+        "`rdc verify` and `rdc run` have other codes. They follow.",
+        "## rdc verify",
+        table(head, _rows({verdict.name: int(verdict) for verdict in Verdict}, OF_VERIFY)),
+        "## Generated programs and rdc run",
+        table(head, _rows(_constants(runtime_shim.engine.program), OF_PROGRAMS)),
+        "## Makefiles",
+        OF_MAKE,
+    )
+
+
+def _constants(module: ModuleType) -> dict[str, int]:
+    return {name: value for name, value in vars(module).items() if name.startswith("EXIT_")}
+
+
+def _rows(codes: dict[str, int], meanings: dict[str, str]) -> list[tuple[str, str]]:
+    """Return a row for each code; raises `ValueError` if one has no meaning here, or a meaning no code."""
+    if codes.keys() != meanings.keys():
+        raise ValueError(f"describe exactly these exit codes: {', '.join(codes)}")
+    return [(str(codes[name]), meanings[name]) for name in sorted(codes, key=codes.__getitem__)]

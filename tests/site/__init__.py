@@ -1,0 +1,1 @@
+"""The site, which `make site` builds from `docs/` and from the explanations of the diagnostics."""
