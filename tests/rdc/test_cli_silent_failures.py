@@ -48,7 +48,7 @@ def test_one_warning_names_all_blocks_and_both_remedies(tmp_path: Path) -> None:
     said = call("check", "a.runbook.md", cwd=tmp_path)
     assert (said.code, said.err.count("warning[RD132]")) == (0, 1)
     assert "the blocks at lines 5, 18" in said.err
-    assert "begin the block with `set -e`" in said.err
+    assert "start the block with `set -e`" in said.err
     assert "`rdc: {shell: strict}`" in said.err
 
 

@@ -137,12 +137,12 @@ def test_a_wrong_result_is_shown_with_the_walk(folder: Path) -> None:
     ("commands", "problem"),
     [
         (f"{PROMPTED}, rd pass", "the run waits at step 2, but the scenario has no answer left"),
-        (f"{PROMPTED}, rd maybe", "`rd maybe` is not one of `rd pass|yes|ok`"),
+        (f"{PROMPTED}, rd maybe", "`rd maybe` must be `rd pass|yes|ok`"),
         (f"{PROMPTED}, rd goto 9", "there is no step `9`"),
-        (f"{PROMPTED}, {PROMPTED}", "a second `rd run`"),
+        (f"{PROMPTED}, {PROMPTED}", "second `rd run`"),
         ("rd run other.runbook.md", "`rd run` must run this document, not `other.runbook.md`"),
-        ("rd pass", "the first command is not `rd run"),
-        (f"{RUN}, rd yes, rd maybe", "`rd maybe` is not one of `rd pass|yes|ok`"),
+        ("rd pass", "the first command must be `rd run"),
+        (f"{RUN}, rd yes, rd maybe", "`rd maybe` must be `rd pass|yes|ok`"),
     ],
 )
 def test_a_scenario_that_comes_to_no_end_fails(folder: Path, commands: str, problem: str) -> None:

@@ -76,7 +76,7 @@ def test_no_secret_is_needed_where_nothing_runs(target: str, tmp_path: Path) -> 
         ("region=eu", "region=asia", "the value of input `region` is not valid: it is none of eu, us"),
         ("--input region=eu", "--input region", "`--input` needs NAME=VALUE"),
         ("--value id=7", "--value ix=7", "there is no output `ix`"),
-        ("fail --value id=7", "goto 1 --value id=7", "`rd goto 1 --value id=7` is not one of"),
+        ("fail --value id=7", "goto 1 --value id=7", "`rd goto 1 --value id=7` must be"),
         ("fail --value id=7", "fail --value id", "`--value` needs NAME=VALUE"),
     ],
 )

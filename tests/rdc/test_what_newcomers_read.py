@@ -27,7 +27,7 @@ def checked(folder: Path, name: str, text: str) -> Result:
 @pytest.mark.parametrize(
     ("written", "said"),
     [
-        ("RETRY 3 TIMES", "did you mean `RETRY 3`?"),
+        ("RETRY 3 TIMES", "write `RETRY 3`"),
         ("RETRY 3 times, then STOP", "did you mean `FAIL: RETRY 3 STOP`?"),
         ("RETRY 3 TIMES GOTO 2", "did you mean `FAIL: RETRY 3 GOTO 2`?"),
         ("GOTO step 2", "did you mean `FAIL: GOTO 2`?"),
@@ -37,7 +37,7 @@ def checked(folder: Path, name: str, text: str) -> Result:
         ("GOTO undo", "did you mean `GOTO Undo`?"),
         ("GOTO Udno", "did you mean `GOTO Undo`?"),
         ("GOTO verify", "did you mean `GOTO 2`?"),
-        ("GOTO the end", "name a step by its number or its name"),
+        ("GOTO the end", "use the step's number or its one-word name"),
     ],
 )
 def test_a_transition_in_other_words_gets_the_one_that_was_meant(tmp_path: Path, written: str, said: str) -> None:

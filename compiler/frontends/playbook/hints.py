@@ -32,7 +32,7 @@ _STEP = Regex(
 )
 _NUMBERLESS = Regex(r" {0,3}#{1,3}\s*STEP\s*:\s*(?P<title>\S.*)")
 _FORM = Regex(r"## *STEP *[0-9]+ *[:.)–—-] *\S", re.IGNORECASE)
-"""Match a heading that was certainly meant as a step: a number and a mark before its title."""
+"""Matches a heading that was certainly meant as a step: a number and a mark before its title."""
 _MEANT = {"else": "else", "endif": "endif", "end": "endif", "end if": "endif"}
 _SECTIONS = ("SYSTEM", "INPUTS", "ARTIFACTS")
 _WORDS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")

@@ -38,7 +38,7 @@ TOO_DEEP: dict[Kind, re.Pattern[str]] = {
     "step": Regex(r"(\d+|\{N\})\.(\d|\{n\})"),
     "substep": Regex(r"(\d+|\{N\})\.(\d+|\{n\})\.\d"),
 }
-"""Match headers such as `## 1.2 Title` and `### 1.2.3 Title`, whose title starts with a number by the grammar."""
+"""Matches headers such as `## 1.2 Title` and `### 1.2.3 Title`, whose title starts with a number by the grammar."""
 
 BARE_NEXT = Regex(r":\s*(RETRY\s+(\d+\s+)?)?NEXT$")
 """Matches an action that is only NEXT (G4)."""

@@ -27,7 +27,7 @@ CANDIDATE = Regex(
     r"^ {0,3}(?:(?P<marks>#{2,3})[ \t]++(?P<header>\S[^\n]*+)|(?P<fence>`{3,}+|~{3,}+)[ \t]*+(?P<info>[^\s][^\n]*+))",
     re.MULTILINE,
 )
-"""Match a line that would be a header or open a code block outside this block."""
+"""Matches a line that would be a header or open a code block outside this block."""
 
 _ID = r"[0-9]{1,9}|\{[Nn]\}|[A-Za-z_][A-Za-z0-9_]*+"
 HEADER = {

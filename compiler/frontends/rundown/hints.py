@@ -26,10 +26,10 @@ TRANSITIONS = {
 """Lines that look like a transition but are not: lowercase, without a colon or bullet, or nested."""
 
 HEADER = Regex(r" {0,3}(?P<found>#{2,3}(?:\u00a0|(?=[\d{]))\S*)")
-"""Match a header without the space after its marks, which Markdown reads as text."""
+"""Matches a header without the space after its marks, which Markdown reads as text."""
 
 RUNBOOK = Regex(rf"\s*{BULLET}(?P<found>(?:\[[^\]]*\]\(|`)?\S[^`()]*\.runbook\.md[`)]?)\s*$")
-"""Match a list item like a runbook path, but with spaces, marks or a number."""
+"""Matches a list item like a runbook path, but with spaces, marks or a number."""
 
 _PARTS = Regex(
     r"[*_`]*(?P<outcome>pass|fail|yes|no)[*_`]*(?:\s+(?P<modifier>all|any))?[*_`]*\s*(?:[:：–—→-]|->|=>)?\s*"

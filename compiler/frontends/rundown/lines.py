@@ -66,7 +66,7 @@ NUMBERED: dict[Kind, re.Pattern[str]] = {
     "step": Regex(r"([0-9]{1,9})([.:)—→ \t-]++)(\S.*)"),
     "substep": Regex(r"([0-9]{1,9})\.([0-9]{1,9})([.:)—→ \t-]++)(\S.*)"),
 }
-"""Match the usual headers, which differ only in their numbers and titles."""
+"""Matches the usual headers, which differ only in their numbers and titles."""
 
 
 def parse_header(text: str, kind: Kind) -> Header:

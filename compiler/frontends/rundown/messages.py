@@ -111,16 +111,16 @@ def continued_transition(source: Source, block: Block) -> Diagnostic:
 
 
 STEP_WORD = Regex(r"(.*\bGOTO\s+(?:NEXT\s+)?)(?i:sub-?step|step|#)\s*#?(\d+(?:\.\w+)?)\s*")
-"""Match a target with the word "step" before its number."""
+"""Matches a target with the word "step" before its number."""
 
 COUNT_WORD = Regex(
     r"(.*\bRETRY\s+\d+)\s+(?i:(?:times?|x|attempts?|tries|retries)\b[\s,]*(?:then\s+)?|(?:then|and|or)\s+)(.*)"
 )
-"""Match a RETRY with a word after its count."""
+"""Matches a RETRY with a word after its count."""
 
 
 NO_COUNT = Regex(r".*\bRETRY\s+(?!\d|ALL\b|ANY\b)\w+\s+((?:CONTINUE|COMPLETE|STOP|GOTO)\b.*)")
-"""Match a RETRY with a word instead of its count."""
+"""Matches a RETRY with a word instead of its count."""
 
 NEXT_STEP = Regex(r"(.*:\s*)NEXT\s+(?i:step|one)\s*")
 SYNONYMS = {

@@ -12,7 +12,7 @@ from compiler.regex import Regex
 from compiler.source import Source, Span
 
 STEP_AS_TITLE = Regex(r"(\d+|\{N\})[.:)](\s|$)|\{N\}|\d+ *[—→-] ")
-"""Match an H1 that was meant as a step header (D4)."""
+"""Matches an H1 that was meant as a step header (D4)."""
 
 
 def settle_outline(source: Source, blocks: Iterable[Block]) -> tuple[list[Block], list[Diagnostic]]:
@@ -63,7 +63,7 @@ def _closing(source: Source, block: Block, number: int) -> Fix:
 
 
 _OWN = Regex(r" {0,3}(?:#{2,3}\s|[-*+]\s+(?:PASS|FAIL|YES|NO)\b|`{3}|~{3})")
-"""Match a line that is rarely part of a code block."""
+"""Matches a line that is rarely part of a code block."""
 
 
 def _line_like_a_fence(source: Source, block: Block) -> int:
