@@ -204,7 +204,7 @@ def test_another_format_of_the_journal_of_make_is_refused_and_kept(tmp_path: Pat
         place.journal.write_text(content)
         refused = place.call("resume")
         assert refused.code == 2
-        assert re.search("another version of the Makefile|another version of rdc", end_of(place, refused))
+        assert re.search("another version of the Makefile|another rdc version", end_of(place, refused))
         assert place.call("clean").code == 0
     assert place.log() == []
 
