@@ -64,7 +64,7 @@ def _is_line(declared: Input, options: GithubOptions) -> bool:
 
 
 def without_slots(program: Program) -> Program:
-    """Return a native program whose strings have marks in place of input values. Its steps know all inputs anyway."""
+    """Return a native program whose strings have marks instead of input values. Its steps know all inputs anyway."""
     names, values = {slot.name for slot in program.slots}, values_of(program)
     nodes = (_without(node, names, values) for node in program.nodes)
     return replace(program, nodes=tuple(nodes)) if names else program

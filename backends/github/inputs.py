@@ -87,7 +87,7 @@ def measured(
     asked = "".join(f"${{{{ !inputs.{name} && '{field} ' || '' }}}}" for name, field in fields.items())
     yield Step(
         name="Measure the event",
-        comments=("Stops the run here if an event field is too long: the steps below could not start to report it.",),
+        comments=("Stops the run if an event field is too long for the steps below.",),
         condition="${{ !inputs.resume }}" if waits else "",
         shell=PLAIN_SHELL,
         env={

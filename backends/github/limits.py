@@ -80,7 +80,7 @@ def _waits_on_schedule(program: Program, options: GithubOptions) -> Iterator[Dia
     if not asking or "schedule" not in options.triggers() or options.prompts == "agent":
         return
     what = "approval" if options.prompts == "environment" else "answer"
-    problem = f"no one is there to answer a scheduled run: it waits for an {what} at step {asking[0]}"
+    problem = f"a scheduled run would wait for an {what} at step {asking[0]}, but no one is there to give it"
     remedy = "use `prompts: agent`, or remove `schedule` from the option `on`"
     yield _about_option(program, ("on", "schedule"), "RD523", problem, remedy)
 

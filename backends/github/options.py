@@ -162,7 +162,7 @@ class GithubOptions(Options, frozen=True):
     ] = {}
     bind: Annotated[
         dict[Name, Source],
-        "Values for inputs that the run is given none for: `event.` and a field of the event, a fixed value, or "
+        "Values of inputs, unless the run is given others: `event.` and a field of the event, a fixed value, or "
         "`{run: COMMAND}`.",
     ] = {}
     permissions: Annotated[

@@ -12,7 +12,7 @@ from backends.templating import joined
 @joined
 def assignment_sh() -> Iterator[str]:
     """Fill in `assignment.sh.jinja`."""
-    yield "# Prints the variable $1 with the value $2 as a file such as $GITHUB_ENV needs it.\n"
+    yield "# Prints the variable $1 with the value $2 in the format of $GITHUB_ENV.\n"
     yield "assignment() {\n"
     yield "  local end=rdc\n"
     yield '  while [[ $2 == *"$end"* ]]; do end+=_; done\n'

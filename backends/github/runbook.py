@@ -70,7 +70,7 @@ class Runbook(Written, frozen=True, dict=True):
         return any(place.kind in {"step", "loop"} for place in self.plan.places)
 
     def _filled(self, step: Step) -> Step:
-        """Return a step with expressions in place of input values."""
+        """Return a step with expressions instead of input values."""
         if not self.program.slots:
             return step
         return replace(step, env={name: filled(text) for name, text in step.env.items()})

@@ -23,7 +23,7 @@ class MakeBackend(Backend[MakeOptions]):
     """A Makefile that runs commands and pass/fail questions in sh, and calls the program for everything else."""
 
     name: ClassVar[str] = "make"
-    summary: ClassVar[str] = "a Makefile for GNU make 3.81 and a POSIX shell that can resume runs"
+    summary: ClassVar[str] = "a Makefile that can resume runs, for GNU make 3.81 and a POSIX shell"
     suffix: ClassVar[str] = ".mk"
     options = MakeOptions
     features: ClassVar[frozenset[Feature]] = frozenset(Feature)

@@ -36,7 +36,7 @@ class PythonBackend(Backend[PythonOptions]):
     """Python 3.9 or newer, with only the standard library."""
 
     name: ClassVar[str] = "python"
-    summary: ClassVar[str] = "an executable Python file without dependencies that can resume runs"
+    summary: ClassVar[str] = "an executable Python file that can resume runs, without dependencies"
     suffix: ClassVar[str] = ".py"
     executable: ClassVar[bool] = True
     options = PythonOptions

@@ -34,7 +34,7 @@ def command(file: str | None, as_json: bool) -> int:
         put(json.dumps({"version": 1, "runs": runs}, indent=2))
     else:
         lines = [visible(line) for run in runs for line in _lines(run)]
-        put("\n".join(lines) or "There are no runs in this folder.")
+        put("\n".join(lines) or "No run has started here.")
     return 1 if any(run["state"] == "unreadable" for run in runs) else 0
 
 

@@ -138,7 +138,7 @@ def test_status_offers_the_program_where_the_document_is_elsewhere(tmp_path: Pat
 
 
 def test_status_without_runs(tmp_path: Path) -> None:
-    assert spawn("status", cwd=tmp_path).out == "There are no runs in this folder.\n"
+    assert spawn("status", cwd=tmp_path).out == "No run has started here.\n"
 
 
 def test_status_follows_no_link(tmp_path: Path) -> None:

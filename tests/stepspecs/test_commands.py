@@ -222,10 +222,10 @@ def test_what_is_in_the_driver_of_the_records_is_named_and_nothing_is_left_undec
 def test_a_folder_that_cannot_hold_the_records_begins_no_run(place: Place) -> None:
     for folder in ("allowed", "allowed/x"):
         assert place("run", "--run-dir", folder).code == 2
-        assert "There are no runs in this folder." in place("status").out
+        assert "No run has started here." in place("status").out
     (place.folder / "manifest.json").write_text("[]", encoding="utf-8")
     assert place("run", "--run-dir", ".").code == 2
-    assert "There are no runs in this folder." in place("status").out
+    assert "No run has started here." in place("status").out
 
 
 @pytest.mark.parametrize("folder", ["..", "/tmp", "", "a/../../b"])
@@ -233,7 +233,7 @@ def test_a_placeholder_that_leads_out_of_the_project_begins_no_run(place: Place,
     said = place("run", "--var", f"output_folder={folder}")
     assert said.code == 2
     assert "a.md of step a is not inside the project" in said.err
-    assert "There are no runs in this folder." in place("status").out
+    assert "No run has started here." in place("status").out
 
 
 def test_an_executor_is_not_called_where_an_output_lies_behind_a_link_out_of_the_project(place: Place) -> None:

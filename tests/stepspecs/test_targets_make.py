@@ -186,10 +186,10 @@ def test_another_program_is_not_called(tmp_path: Path) -> None:
         file.write("print('changed')\n")
     done = place.make("output_folder=out")
     assert done.returncode == 2
-    assert "is not the program that this Makefile was compiled with" in done.stdout
+    assert "is not the program that belongs to this Makefile" in done.stdout
     assert not (tmp_path / ".rdc").exists()
     (tmp_path / "rdc" / "notes.py").unlink()
-    assert "cannot be read" in place.make("status").stdout
+    assert "cannot read" in place.make("status").stdout
 
 
 def test_what_is_missing_is_said(tmp_path: Path) -> None:

@@ -36,7 +36,7 @@ read_journal() {
   rdc_first="$rdc_value | $rdc_value"
   [ "$rdc_tail" != damaged ] || damaged $((rdc_count + 1))
 }
-damaged() { fail "$rdc_journal:$1: the journal is damaged, or of another rdc; ${rdc_again}clean archives it"; }
+damaged() { fail "$rdc_journal:$1: the journal is damaged or from another rdc version; ${rdc_again}clean archives it"; }
 has_ended() { case $rdc_records in *"$rdc_eol"over\ [01]\ [CS]*) ;; *) return 1 ;; esac; }
 is_own() { case $rdc_records in "run $rdc_program "*) ;; *) return 1 ;; esac; }
 # Takes the run to where its records say that it is. Each record has to fit the program.
