@@ -44,7 +44,7 @@ def checked(data: bytes) -> list[dict[str, Any]]:
 
 
 def is_change(change: object) -> bool:
-    """Tell whether this is a file that may be written or deleted."""
+    """Return whether this is a file that may be written or deleted."""
     if not isinstance(change, dict) or not is_path(change.get("path")):
         return False
     if set(change) == {"path", "deleted"}:
@@ -54,7 +54,7 @@ def is_change(change: object) -> bool:
 
 
 def is_path(path: object) -> bool:
-    """Tell whether a path stays in the repository, and leads to no workflow and nothing of git's own."""
+    """Return whether a path stays in the repository, and leads to no workflow and nothing of git's own."""
     if not isinstance(path, str) or not 0 < len(path) <= 1000 or re.search(r"[\0-\x1f\x7f\\]", path):
         return False
     parts = path.lower().split("/")

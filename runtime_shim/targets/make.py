@@ -104,7 +104,7 @@ def warn_of(name: str, inputs: list[str], display: Display) -> None:
 
 
 def is_unfinished(path: str) -> bool:
-    """Tell whether the journal of a Makefile that calls no program is that of an unfinished run."""
+    """Return whether the journal of a Makefile that calls no program is that of an unfinished run."""
     try:
         with open(path, "rb", opener=at_once) as journal:
             lines = journal.read().splitlines()
@@ -144,7 +144,7 @@ class OfMake(Extension):
 
     @staticmethod
     def suits(_program: Table) -> bool:
-        """Tell whether make calls the program."""
+        """Return whether make calls the program."""
         return "RDC_MAKE" in os.environ
 
     def __init__(self, session: Session) -> None:

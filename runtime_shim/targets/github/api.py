@@ -161,7 +161,7 @@ def reviews(api: Api, number: str, environment: str) -> list[tuple[str, str, str
 
 
 def _is_about(review: Table, environment: str) -> bool:
-    """Tell whether a review is about an environment; GitHub tells their names apart without regard to case."""
+    """Return whether a review is about an environment; GitHub tells their names apart without regard to case."""
     named = review.get("environments")
     names = [one.get("name") for one in named if isinstance(one, dict)] if isinstance(named, list) else []
     return environment.lower() in [str(name).lower() for name in names]

@@ -105,7 +105,7 @@ class Job:
             open(self.path("rdc-open"), "w").close()
 
     def is_open(self) -> bool:
-        """Tell whether it has."""
+        """Return whether it has."""
         return os.path.exists(self.path("rdc-open"))
 
     # --- The run ---

@@ -63,7 +63,7 @@ def _is_answer(value: object) -> bool:
 
 
 def must_join(node: str, place: str, result: str) -> bool:
-    """Tell whether agents have been jobs of their own; refuses a run that is not where these jobs have left it."""
+    """Return whether agents have been jobs of their own; refuses a run that is not where these jobs have left it."""
     was_done = result not in ("", "skipped")
     if was_done != (node == place):
         raise HaltError("Elsewhere", f"the run is at {plain(node)}, where its jobs have not left it. Begin a new run")

@@ -74,7 +74,7 @@ def passed_gates(finished: list[Record], gates: Collection[str]) -> list[Record]
 
 
 def is_approved(record: Record) -> bool:
-    """Tell whether a record lets the run through."""
+    """Return whether a record lets the run through."""
     return record["outcome"] in WORDS["approved"]
 
 

@@ -81,7 +81,7 @@ def plain_command(node: Table) -> str:
 
 
 def is_shown(program: Table, places: Sequence[str], script: str) -> bool:
-    """Tell whether a script is the one that the step of these places shows."""
+    """Return whether a script is the one that the step of these places shows."""
     return _bare(script) == _bare(shown_script(program, places))
 
 

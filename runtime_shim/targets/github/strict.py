@@ -41,7 +41,7 @@ def check_records(program: Table, records: list[Record]) -> None:
 
 
 def is_passed(node: Table) -> bool:
-    """Tell whether a run goes on through a step: a branch, or the end of a nested document, which has edges (M8)."""
+    """Return whether a run goes on through a step: a branch, or the end of a nested document, which has edges (M8)."""
     return node["task"] in ("branch", "end") and bool(node.get("edges"))
 
 
