@@ -26,7 +26,7 @@ LONGEST_ATTEMPT = 10**8  # seconds; timers take little more
 HANDED = {
     "evidence": "RDC_EVIDENCE_FILE",
     "drrs": "RDC_DRR_FILE",
-}  # data from an executor, and the variable of its file
+}  # an executor's data, and where
 KINDS_OF_STAGES = ("inputs", "context", "tool", "execute", "guardrails", "validation", "outputs")  # in order
 TOLD_ERRORS = 3  # most errors in a message; the journal has all
 

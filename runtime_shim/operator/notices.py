@@ -20,9 +20,7 @@ RESET = (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGTTOU)  # ignored by Python an
 class Notices(Extension):
     """Calls the operator's command. Its result does not affect the run."""
 
-    options = (
-        ("run resume", "--notify", "COMMAND", "call when the run waits or ends; the event is on standard input"),
-    )
+    options = (("run resume", "--notify", "COMMAND", "call when the run waits or ends, with the event on its stdin"),)
 
     def event(self, event: str, fields: Record) -> None:
         """Send an event to the command."""
