@@ -35,7 +35,7 @@ def _from_lines(path: str, text: str) -> dict[str, str]:
                 raise RefusedError(f"{path}:{number}: {name} is given twice")
             found[name] = value
     except ValueError as error:
-        raise RefusedError(f"{path}: {error}, or a JSON object") from None
+        raise RefusedError(f"{path}: {error}, and the file is not a JSON object") from None
     return found
 
 

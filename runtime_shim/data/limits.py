@@ -31,7 +31,7 @@ class Limits(Extension):
             done = [*(record["node"] for record in before.finished if record["outcome"] != "goto"), before.node]
             is_gate = [nodes.get(name, {}).get("task") == "gate" for name in (move.node, *done)]  # gates don't count
             if not is_gate[0] and is_gate.count(False) > limit:
-                message = f"{move.node}: the run has reached its limit of {limit} steps"
+                message = f"{move.node}: the limit of {limit} steps was reached"
                 return {"condition": "stop", "message": message, "limited": limit}
         seconds = pause_of(nodes[move.node], move.registers)
         if not seconds:

@@ -27,7 +27,7 @@ def is_link(path: AnyPath, at: Optional[int] = None) -> bool:
 
 def refused_link(path: AnyPath) -> RefusedError:
     """Return the error for a link, with its remedy."""
-    return RefusedError(f"{path} is a link; remove it, or name its target with --state-dir")
+    return RefusedError(f"{path} is a link: remove it, or name its target with --state-dir")
 
 
 @contextmanager

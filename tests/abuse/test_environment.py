@@ -154,7 +154,7 @@ def test_an_environment_that_leaves_no_room_for_a_command_is_told(target: str, t
     assert done.code == 2
     assert re.search("Argument list too long|too long", done.err + done.out)
     if target == "python":
-        assert re.search(r"\(the environment has [\d,]{9} bytes\), then: .* resume", done.err)
+        assert re.search(r"shrink the environment \([\d,]{9} bytes\) or free resources, then: .* resume", done.err)
         assert place.call("resume").code == 75
         assert place.log() == ["one"]
 
@@ -169,7 +169,7 @@ def test_in_a_folder_that_was_deleted_nothing_is_done(verb: str, target: str, tm
     done = through_shell(place, "cd gone && rmdir ../gone", *words)
     assert "Traceback" not in done.err
     if target == "python":
-        assert (done.code, done.last) == (2, "rdc: error: the current folder: No such file or directory")
+        assert (done.code, done.last) == (2, "rdc: error: the current directory: No such file or directory")
     elif verb == "run":
         assert (done.code, "rdc: error: the state directory cannot be written" in done.out) == (2, True)
     assert place.log() == []

@@ -73,7 +73,7 @@ def test_no_secret_is_needed_where_nothing_runs(target: str, tmp_path: Path) -> 
         ("version: 1.10", "versoin: 1.10", "there is no input `versoin`; the inputs are version, region"),
         ("version: 1.10", "version: x", "the value of the input `version` does not fit: it does not match [0-9.]+"),
         ("version: 1.10, ", "", "the input `version` has no default and is not given"),
-        ("region=eu", "region=asia", "the value of the input `region` does not fit: it is none of eu, us"),
+        ("region=eu", "region=asia", "the value of the input `region` does not fit: it must be one of eu, us"),
         ("--input region=eu", "--input region", "`--input` takes NAME=VALUE"),
         ("--value id=7", "--value ix=7", "there is no output `ix` under `outputs`"),
         ("fail --value id=7", "goto 1 --value id=7", "`rd goto 1 --value id=7` is not one of"),

@@ -145,7 +145,7 @@ def test_nothing_there(tmp_path: Path, words: tuple[str, ...]) -> None:
     place = Place(tmp_path, REVIEW)
     result = place.run(*words)
     assert result.code == 2
-    assert "no run has begun here" in result.err
+    assert "no run has started here" in result.err
     assert not (tmp_path / ".rdc").exists()
 
 
@@ -172,7 +172,7 @@ def test_help(tmp_path: Path) -> None:
     place = Place(tmp_path, REVIEW)
     assert place.run().code == 2
     assert "resume" in place.run().err
-    assert place.run().last.startswith("rdc: error: no subcommand")
+    assert place.run().last.startswith("rdc: error: missing subcommand")
     assert place.run("run", "--help").code == 0
 
 
@@ -356,7 +356,7 @@ def test_dry_run_of_a_loop_ends(tmp_path: Path) -> None:
     result = place.run("run", "--dry-run")
     assert "would repeat 1 Work: " in result.out
     counted = Place(tmp_path, program({"1": shell("true", "1", edges=edges)}, {"N": 1}))
-    assert counted.run("run", "--dry-run").out.endswith("would repeat 1 Work: the path ends here.\n")
+    assert counted.run("run", "--dry-run").out.endswith("1 Work would repeat again. The dry run ends here.\n")
 
 
 def test_reader_that_goes_away(tmp_path: Path) -> None:
@@ -393,12 +393,12 @@ def test_dry_run_shows_what_a_step_asks_about(tmp_path: Path) -> None:
         (
             'os.environ["BIG"] = "x" * 200_000',
             "Argument list too long",
-            r"make room for it \(the environment has 20\d,\d{3} bytes\), then: ",
+            r"shrink the environment \(20\d,\d{3} bytes\) or free resources, then: ",
         ),
         (
             "def busy(*a, **k): raise OSError(11, 'Resource temporarily unavailable')\nos.posix_spawnp = busy",
             "Resource temporarily unavailable",
-            r"make room for it \(the environment has \d,\d{3} bytes\), then: ",
+            r"shrink the environment \(\d,\d{3} bytes\) or free resources, then: ",
         ),
     ],
 )

@@ -195,7 +195,7 @@ def test_a_program_refuses_a_journal_of_another_format(tmp_path: Path) -> None:
     assert place.run("run").code == 75
     begin, *others = place.records()
     place.journal.write_bytes(b"".join(map(encode, ({**begin, "format": 2}, *others))))
-    assert "the state has a format that this program does not know" in place.run("resume").last
+    assert "this program does not know the format of this state" in place.run("resume").last
 
 
 @pytest.mark.parametrize(("words", "most"), [((), 3), (("--jobs", "2"), 2), (("--jobs", "1"), 1)])
@@ -232,9 +232,9 @@ def test_a_gate_is_approved_by_name_and_signed(tmp_path: Path) -> None:
     place = Compiled(tmp_path, GATES)
     assert place.run("run").code == 75
     for words, said in (
-        (("--gate", "b"), "a waits for an answer, b does not"),
-        (("--gate", "x"), "a waits for an answer, x does not"),
-        ((), "approve needs the gate: --gate ID"),
+        (("--gate", "b"), "b is not waiting for an answer; a is"),
+        (("--gate", "x"), "x is not waiting for an answer; a is"),
+        ((), "approve needs --gate ID"),
     ):
         refused = place.run("approve", *words)
         assert (refused.code, said in refused.last) == (2, True), refused.err

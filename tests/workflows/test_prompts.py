@@ -230,7 +230,7 @@ def test_an_environment_without_reviewers_approves_nothing(tmp_path: Path, githu
     """GitHub creates an environment that is not there, and lets its jobs pass."""
     ran = unasked(tmp_path, approvals(tmp_path), github)
     assert (ran.jobs["approve_agree"], ran.jobs["part_2"]) == ("success", "failure")
-    assert "no review of the environment approval. Nobody has decided, or it has no required reviewers" in ran.summary
+    assert "no review of the environment approval. No one has decided, or it has no required reviewers" in ran.summary
     assert heading(ran) == [], "no end was reached"
     assert done(tmp_path) == ["build"]
 
@@ -306,7 +306,7 @@ def test_jobs_that_are_re_run_alone_are_refused(job: str, rejected: list[str], t
     place = after.index("        env:\n")
     text = before + begin + after[:place] + "        env:\n          GITHUB_RUN_ATTEMPT: 2\n" + after[place + 13 :]
     ran = run(tmp_path, text, github, *rejected)
-    assert "An earlier attempt has gone on from here, and would be repeated" in ran.summary
+    assert "An earlier attempt continued from here, and this would repeat it" in ran.summary
     assert heading(ran) == []
     assert done(tmp_path) == ["build"]
 

@@ -57,7 +57,7 @@ def not_saved(run: Run, ran: act.ActRun, problem: str) -> None:
 @pytest.mark.parametrize("value", ["$(printenv KEY | sed -n 2p)", "$(printenv KEY)"])
 def test_a_file_of_the_workspace_with_a_secret_is_not_kept(tmp_path: Path, value: str) -> None:
     run, ran = waits(tmp_path, f'mkdir conf; echo "token={value}" > conf/.npmrc', secrets=["DEPLOY_TOKEN", "KEY"])
-    not_saved(run, ran, "the file conf/.npmrc holds a secret. Remove it before the run stops here")
+    not_saved(run, ran, "the file conf/.npmrc has a secret in it. Remove the secret before the run stops here")
     assert LONG not in ran.summary
 
 

@@ -221,9 +221,7 @@ def do_call(own: Table, program: Table, calls: Table, script: str) -> int:
     relay = Relay()
     try:
         if word in ("step", "entry") and not _is_as_shown(program, places, script):
-            says = (
-                "This step shows something else than the program runs. Compile the document again and commit all files"
-            )
+            says = "This step does not show what the program runs. Compile the document again and commit all files"
             raise HaltError("Another command", says)  # noqa: TRY301
         code: int = calls[word](job, places)
     except HaltError as error:
