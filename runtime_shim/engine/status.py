@@ -92,7 +92,7 @@ def status_lines(session: Session, facts: Table) -> Iterator[str]:
         where = facts["message"] if word in ENDED else f"at {facts['step']} {facts['step_title']}"
         yield from (f"run {facts['run']}", one_line(f"{word.upper()} {where}"))
         if facts["pid"] is not None:
-            left = ("is still running", ". Wait until it ends, or let rdc stop it and run it again")
+            left = ("still runs", ". Wait until it ends, or let rdc stop it and run it again")
             how, hint = ("is running", "") if word == "running" else left
             yield f"Its command {how} (pid {facts['pid']}){hint}."
         if not facts["same_program"]:

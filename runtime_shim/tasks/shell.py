@@ -67,11 +67,11 @@ class Calling(Performer):
         session, options, label = self.session, self.session.options, self.session.label(name)
         node, running = session.program["nodes"][name], session.state.left_behind()
         if running:  # no decision yet, unless the options end it
-            still = f"{label}: its {self.noun} is still running (pid {', '.join(str(one['pid']) for one in running)})"
+            still = f"{label}: its {self.noun} still runs (pid {', '.join(str(one['pid']) for one in running)})"
             if not options.rerun_interrupted:
-                known = (*hints(session, "interrupted"), f"{still}; wait until it ends, or stop it")
-                raise RefusedError(*known) if options.assume else Waiting(*known)
-            session.display.line(f"{still}; stopping it")
+                told, known = f"{still}; wait until it ends, or stop it", hints(session, "interrupted")
+                raise RefusedError(*known, told) if options.assume else Waiting(told, *known)
+            session.display.line(f"{still}; ending it")
             end_groups(running)
         if options.rerun_interrupted or options.assume:
             return self.assumed(name, options.assume) if options.assume else None

@@ -125,7 +125,7 @@ def test_without_any_tools_the_reason_is_told(path: str, target: str, tmp_path: 
     done = through_shell(place, f"PATH={path}; export PATH", *run_words(place, "run"))
     said = {
         "make": "rdc: error: Makefile cannot be read: .* is awk on PATH",
-        "python": "there is no bash here",
+        "python": "bash was not found",
     }
     assert done.code == {"make": 2, "python": 1}[target]
     assert re.search(said[target], done.out + done.err)

@@ -176,5 +176,5 @@ def test_a_notice_is_left_even_if_that_is_told_as_soon_as_it_has_begun(monkeypat
     begun = time.monotonic()
     with held_back() as signals:
         said = notices._told(cast("Any", SimpleNamespace(signals=signals)), "sleep 60", b"")
-    assert said.startswith("the command was ended")
+    assert said.startswith("the command was stopped")
     assert time.monotonic() - begun < 4

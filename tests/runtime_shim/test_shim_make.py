@@ -74,7 +74,7 @@ def test_what_only_other_makefiles_take_is_refused(name: str, command: str, monk
     for value in ("1", "0", ""):
         monkeypatch.setenv("RDC_GIVEN", f"{name}={value}")
         monkeypatch.setenv("RDC_OPENS", "1")
-        with pytest.raises(RefusedError, match=f"this Makefile does not take {name}: "):
+        with pytest.raises(RefusedError, match=f"this Makefile does not take {name}; "):
             list(OfMake.from_caller({"inputs": []}, (), command, Display(sys.stderr)))
 
 

@@ -85,7 +85,7 @@ def test_waits_answers_and_goes_on(tmp_path: Path) -> None:
     assert command in waiting.err
     assert place.run("resume").code == 75
     for words, told in (
-        (("answer", "1", "pass"), "2 waits"),
+        (("answer", "1", "pass"), "1 is not waiting for an answer; 2 is"),
         (("answer", "2", "maybe"), "expected"),
         (("answer", "2"), "REPLY"),
     ):
@@ -354,7 +354,7 @@ def test_dry_run_of_a_loop_ends(tmp_path: Path) -> None:
         program({"1": shell("true", "1", edges=edges, variables={"RDC_STEP_INSTANCE": "N"})}, {"N": 1}),
     )
     result = place.run("run", "--dry-run")
-    assert "would repeat 1 Work: " in result.out
+    assert "1 Work would repeat again" in result.out
     counted = Place(tmp_path, program({"1": shell("true", "1", edges=edges)}, {"N": 1}))
     assert counted.run("run", "--dry-run").out.endswith("1 Work would repeat again. The dry run ends here.\n")
 
@@ -423,7 +423,7 @@ def test_a_shell_that_vanishes_is_a_failure(tmp_path: Path) -> None:
     place.script.write_text(place.script.read_text().replace("PROGRAM =", hook, 1))
     result = place.run("run")
     assert (result.code, place.walk()) == (1, ["1 fail"])
-    assert "FAIL  there is no bash here" in result.err
+    assert "FAIL  bash was not found" in result.err
 
 
 @pytest.mark.parametrize(("word", "outcome"), [("YES", "pass"), ("NO", "fail")])

@@ -103,7 +103,7 @@ def test_files_are_written_read_and_listed(stages: Stages) -> None:
     assert built_in_result(stages, "listFiles", {}, 30) == ["a/"]
     Path(stages.root, "bytes").write_bytes(b"\xff")
     Path(stages.root, "long").write_bytes(b"x" * (1 << 20) + b"x")
-    for path, why in (("bytes", "not UTF-8"), ("long", "larger than 1,048,576 bytes"), ("../x", "leads out")):
+    for path, why in (("bytes", "not UTF-8"), ("long", "larger than 1,048,576 bytes"), ("../x", "is outside")):
         with pytest.raises(ToolError, match=why):
             built_in_result(stages, "readFile", {"path": path}, 30)
 
@@ -157,7 +157,7 @@ def test_git_runs_nothing_that_a_repository_names(stages: Stages, tmp_path: Path
     assert "-one\n+two" in differs
     assert built_in_result(stages, "gitDiff", {"path": "a.txt", "staged": True}, 30) == ""
     assert not (tmp_path / "ran").exists()
-    with pytest.raises(ToolError, match="leads out"):
+    with pytest.raises(ToolError, match="is outside"):
         built_in_result(stages, "gitDiff", {"path": "../evil"}, 30)
     git(stages.root, "config", "filter.a=b.clean", str(evil))
     with pytest.raises(ToolError, match="cannot be turned off"):

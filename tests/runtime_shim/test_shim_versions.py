@@ -98,7 +98,7 @@ def test_state_of_another_document(tmp_path: Path) -> None:
         assert refused.code == 2
         assert refused.last == (
             f"rdc: error: .rdc/deploy has a run of deploy (deploy.runbook.md, {run}), "
-            "not of deploy (other.runbook.md): use --state-dir"
+            "not of deploy (other.runbook.md); use --state-dir"
         )
         assert "--adopt" not in refused.err
         assert "deploy.py reset" in refused.err
