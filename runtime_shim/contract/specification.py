@@ -68,8 +68,8 @@ class Specification(Extension):
     """Programs from step specifications."""
 
     options = (
-        ("run resume", "--executor", "COMMAND", "does steps, which it gets as JSON on standard input"),
-        ("run resume", "--tool", "NAME=COMMAND...", "command of a tool"),
+        ("run resume", "--executor", "COMMAND", "command that gets a step as JSON on its stdin and does it"),
+        ("run resume", "--tool", "NAME=COMMAND...", "the command for a tool"),
     )
     performers = {"stage": StepStages}
     builder = StepBuilder

@@ -118,8 +118,8 @@ class Inputs(Extension):
     """Programs with inputs."""
 
     options = (
-        ("run", "--input", "NAME=VALUE...", "the value of an input, or @FILE to read it from a file"),
-        ("run", "--inputs", "FILE", "file of inputs: a JSON object or NAME=VALUE lines"),
+        ("run", "--input", "NAME=VALUE...", "set an input; NAME=@FILE reads it from a file"),
+        ("run", "--inputs", "FILE", "read inputs from FILE: a JSON object or NAME=VALUE lines"),
         ("run", "--task", "TEXT", "the same as --input task=TEXT"),
         ("run", "--task-file", "FILE", "the same as --input task=@FILE"),
     )

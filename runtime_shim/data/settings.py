@@ -170,7 +170,7 @@ def is_in(program: Table, name: str, place: str) -> bool:
 class MostSteps(OfMore):
     """The operator's limit of steps; 0 for no limit (W14)."""
 
-    options = (("run resume", "--max-steps", "NUMBER", "most steps in the whole run; 0 for no limit"),)
+    options = (("run resume", "--max-steps", "NUMBER", "limit the steps of the whole run; 0 for no limit"),)
 
     @staticmethod
     def suits(program: Table) -> bool:

@@ -37,14 +37,14 @@ OPTIONS: Options = (
     ("answer", "REPLY", "", "pass, fail, yes or no, or another reply that the step takes"),
     ("step", "PLACE", "...", "the steps to run"),
     ("all", "--state-dir", "DIR", "the state directory (default: .rdc/NAME)"),
-    ("run resume", "--answers", "FILE", "replies, one per line: REPLY or STEP REPLY"),
+    ("run resume", "--answers", "FILE", "read replies from FILE, one per line: REPLY or STEP REPLY"),
     ("run resume", "--rerun-interrupted", "", "run the interrupted command again"),
-    ("run resume", "--assume", "WORD", "assume this outcome of the interrupted command"),
+    ("run resume", "--assume", "WORD", "assume this outcome for the interrupted command"),
     ("run resume answer approve goto", "--events", "FILE", "append events to FILE as JSON lines"),
     ("run", "--dry-run", "", "show the path, but run and record nothing"),
     ("resume status", "--adopt", "", "accept a run of another version"),
     ("status", "--json", "", "print JSON"),
-    ("history", "--prune", "N|AGE", "delete all but the newest N, or all older than 12h, 30d, 8w"),
+    ("history", "--prune", "N|AGE", "delete all but the newest N runs, or runs older than AGE (12h, 30d, 8w)"),
 )
 OptionValues = list[tuple[str, Any]]  # options, and the value of each
 LIKE = {"open": "run", "step": "resume"}  # subcommands with the options of another
@@ -89,7 +89,7 @@ def execute(program: Table, argv: list[str], host: Host, display: Display, kinds
     if {"-h", "--help"} & {*argv}:
         lines = [f"  {name + ' ' + takes:32}{text}" for _, name, takes, text in own]
         if command not in commands:
-            lines, command = [f"  {name:7} {text}" for name, (text, _) in commands.items()], "COMMAND"
+            lines, command = [f"  {name:9} {text}" for name, (text, _) in commands.items()], "COMMAND"
         return display.say([f"usage: {host.prog} {command} [OPTION]...", "", program["title"], "", *lines])
     if command not in commands:
         known = f"; choose from {', '.join(commands)} (see: {host.prog} --help)"
@@ -100,7 +100,7 @@ def execute(program: Table, argv: list[str], host: Host, display: Display, kinds
     vars(given).update(prog=host.prog, command=command, known=options, only=None)
     outcomes = sorted({word for node in program["nodes"].values() for word in words_of(node)})
     if given.assume and (given.rerun_interrupted or given.assume not in outcomes):
-        raise RefusedError(f"--assume takes one of {', '.join(outcomes)}, without --rerun-interrupted")
+        raise RefusedError(f"use either --assume with one of {', '.join(outcomes)}, or --rerun-interrupted")
     with naming("the current directory"):
         session = Session(program, given, display, kinds, host)
     try:

@@ -141,8 +141,8 @@ class Logs(Extension):
     """Keeps the output of commands."""
 
     options = (
-        ("run resume", "--logs", "", "keep each command's output in a file too"),
-        ("run resume", "--log-limit", "SIZE", "keep only the last SIZE of it (default: 1M)"),
+        ("run resume", "--logs", "", "also keep each command's output in a log file"),
+        ("run resume", "--log-limit", "SIZE", "keep only the end of each log (default: 1M)"),
     )
 
     def beside(self) -> dict[str, str]:

@@ -47,7 +47,7 @@ class Several(Extension):
 
     commands = {"status": ("show the run's state and what to do next", status_of_all)}
     options = (
-        ("run resume status steps reset answer approve goto timeline history", "--as", "NAME", "one of several runs"),
+        ("run resume status steps reset answer approve goto timeline history", "--as", "NAME", "the name of the run"),
         ("status", "--all", "", "list all runs of the document"),
     )
 

@@ -28,7 +28,7 @@ def read_lines(text: str, nodes: dict[str, Table]) -> Iterator[Union[Answer, Pro
     for number, line in enumerate(text.split("\n"), start=1):
         *step, reply = re.sub(r"(^|\s)#.*", "", line).strip().rsplit(None, 1) or [""]
         if reply.lower() not in ("", *MEANINGS):
-            yield number, "expected REPLY or STEP REPLY; replies are pass, fail, yes and no"
+            yield number, "expected pass, fail, yes or no, optionally after a step"
         elif step and nodes.get(step[0], {}).get("task") != "ask":
             yield number, f"{step[0]} does not ask anything"
         elif reply:

@@ -95,9 +95,9 @@ def answer(session: Session) -> int:
     state = session.state
     if state.condition != "waiting":
         raise RefusedError("no step is waiting for an answer")
-    performer = session.performers[state.node]
-    if not performer.is_named(step, state.node, session.program["nodes"][state.node]):
-        raise RefusedError(f"{step} is not waiting for an answer; {state.node} is")
+    performer, node = session.performers[state.node], session.program["nodes"][state.node]
+    if not performer.is_named(step, state.node, node):
+        raise RefusedError(f"{step} is not waiting for an answer; {' or '.join(performer.names(state.node, node))} is")
     session.store.open()
     done = session.through("given", performer.given(step, reply, "answered"))
     if done is not None:

@@ -45,13 +45,13 @@ def may_call(state: State, more: int) -> bool:
 def spent(name: str, state: State) -> str:
     """Return the message for a step that has no agent calls left."""
     budget = agreed(state)["agent_calls"]
-    return f"{name}: the budget of {budget} agent calls is spent; to continue, `resume --agent-calls NUMBER`"
+    return f"{name}: the budget of {budget} agent calls is spent; raise it with `resume --agent-calls NUMBER`"
 
 
 class Budget(OfMore):
     """Counts calls, and stops a run that would exceed its budget."""
 
-    options = (("run resume", "--agent-calls", "NUMBER", "most calls of agents in the whole run"),)
+    options = (("run resume", "--agent-calls", "NUMBER", "limit the agent calls of the whole run"),)
 
     def record(self, record: Record) -> Record:
         """Add a step's calls to its record."""

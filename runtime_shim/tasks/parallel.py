@@ -140,7 +140,7 @@ class Parallels(Commanded):
 class OfParallels(Extension):
     """Programs with parallel steps."""
 
-    options = (("run resume", "--jobs", "NUMBER", "how many entries of a parallel step to call at a time"),)
+    options = (("run resume", "--jobs", "NUMBER", "how many agents of a parallel step to call at a time"),)
     performers = {"parallel": Parallels}
 
     @staticmethod

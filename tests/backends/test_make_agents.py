@@ -87,7 +87,7 @@ def test_an_agent_is_called_by_name_with_its_model_and_a_name_beats_a_command(tm
     assert made.read(".rdc/main/main.json") == b"2 -m a 'b' $(x)"
     assert made.end(RDC_AGENT="llm", **given) == "rdc: COMPLETE"
     assert made.read(".rdc/main/main.json") == b"0"
-    assert made.end("AGENT=./llm", "AGENT_MODEL=x", **given).startswith("rdc: error: AGENT_MODEL works only with claude-code")
+    assert made.end("AGENT=./llm", "AGENT_MODEL=x", **given).startswith("rdc: error: AGENT_MODEL works only with")
 
 
 def test_a_file_of_agents_or_tools_has_a_line_for_each(tmp_path: Path) -> None:
@@ -118,8 +118,7 @@ def test_what_an_option_takes_is_said_by_its_name_of_make(tmp_path: Path) -> Non
         "MOCK=none": "none: No such file or directory",
         "BREAK=4": "BREAK '4': there is no such step; `steps` lists the steps",
         "EXECUTOR=x": "this Makefile does not take EXECUTOR; leave it out, or set it in make's environment",
-        "AS=../x": "AS '../x': begin with a letter or digit, then use letters, digits, `.`, `_` and `-`, "
-        "at most 64 characters",
+        "AS=../x": "AS '../x': use up to 64 letters, digits, `.`, `_` and `-`, with a letter or digit first",
     }.items():
         assert made.end("AGENT=true", given) == f"rdc: error: {wrong}"
     assert not (made.state / "journal").exists()

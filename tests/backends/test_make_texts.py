@@ -242,7 +242,10 @@ UNFIT = [
     (["needed=a", "name=x1"], "input name: it does not match [a-z]+|[0-9]{2}; set it with name=VALUE"),
     (["INPUTS=none"], "none: No such file or directory"),
     (["INPUTS=wrong"], "wrong: line 1: expected NAME=VALUE or NAME<<WORD, and the file is not a JSON object"),
-    (["needed=a", "INPUTS=wrong.json"], "there is no input other; the inputs are text, number, flag, kind, name, needed"),
+    (
+        ["needed=a", "INPUTS=wrong.json"],
+        "there is no input other; the inputs are text, number, flag, kind, name, needed",
+    ),
 ]
 
 

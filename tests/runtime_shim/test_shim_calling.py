@@ -148,7 +148,7 @@ def test_the_budget_of_calls_holds_over_resumes_and_a_larger_one_goes_on(tmp_pat
     result = place.run("run", "--agent", "echo x", "--agent-calls", "1")
     assert (result.code, place.walk()) == (1, ["1 pass"])
     assert result.last == (
-        "rdc: STOP 2: the budget of 1 agent calls is spent; to continue, `resume --agent-calls NUMBER`"
+        "rdc: STOP 2: the budget of 1 agent calls is spent; raise it with `resume --agent-calls NUMBER`"
     )
     assert place.run("resume", "--agent", "echo x").code == 1
     assert place.run("resume", "--agent", "echo x", "--agent-calls", "2").code == 0

@@ -28,7 +28,7 @@ def place(tmp_path: Path) -> Compiled:
     [
         ("input topic: a value is required; set it with --input topic=VALUE", "set it with topic=VALUE"),
         ("--agent-retries 'x': expected a number", "AGENT_RETRIES 'x': expected a number"),
-        ("to continue, `resume --agent-calls NUMBER`", "to continue, `resume AGENT_CALLS=NUMBER`"),
+        ("raise it with `resume --agent-calls NUMBER`", "raise it with `resume AGENT_CALLS=NUMBER`"),
         ("approve needs --gate ID", "approve needs GATE=ID"),
         ("no command is set; use --tool web=COMMAND", "use TOOLS=FILE with a line web=COMMAND"),
         ("choose another directory with --state-dir", "with the option `state-dir`"),

@@ -37,7 +37,8 @@ def test_state_that_a_command_removes_ends_the_run_with_the_remedy(tmp_path: Pat
     result = place.run("run", "--events", "/dev/null")
     assert result.code == 2
     assert result.last == (
-        "rdc: error: .rdc/deploy was removed or replaced during the run; 2 Clean ended with PASS, but this is not recorded"
+        "rdc: error: .rdc/deploy was removed or replaced during the run; "
+        "2 Clean ended with PASS, but this is not recorded"
     )
     *_, moved, lost, elsewhere, _ = result.err.splitlines()
     assert moved.endswith(f"{place.script} resume")

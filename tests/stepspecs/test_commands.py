@@ -42,7 +42,7 @@ def place(tmp_path: Path, program: Path) -> Place:
 def test_steps_are_done_one_by_one(place: Place) -> None:
     assert place("open").code == 0
     assert place.statuses() == ["pending", "pending"]
-    assert "not due" in place("step", "b").err
+    assert "cannot run yet" in place("step", "b").err
     assert place("step", "a").code == 0
     assert place.statuses() == ["completed", "blocked"]
     assert place("step", "a").code == 0
@@ -102,7 +102,7 @@ def test_the_status_tells_what_the_records_tell(place: Place) -> None:
 
 
 def test_the_help_names_each_command_and_its_own_options(place: Place) -> None:
-    assert "  timeline tell what happened" in place("--help").out
+    assert "  timeline  show what happened" in place("--help").out
     assert "--events" in place("run", "--help").out
     assert "--json" not in place("step", "--help").out
 
@@ -156,7 +156,7 @@ def test_outputs_are_copied_as_they_were_indexed(place: Place) -> None:
     assert place("outputs", "--from", "kept").code == 0
     assert (place.folder / "out/a.md").read_text() == "made\n"
     (place.folder / "out/a.md").write_text("altered")
-    assert "was changed" in place("outputs", "--to", "again").err
+    assert "has changed" in place("outputs", "--to", "again").err
 
 
 def test_the_timeline_is_a_table(place: Place) -> None:
@@ -269,7 +269,7 @@ def test_another_version_without_the_step_that_failed_is_refused(place: Place) -
     place("run", "--human", "--executor", "[ $RDC_STEP = a ] && echo x > out/a.md")
     said = another(place, b={"id": "c"})("resume", "--adopt")
     assert said.code == 2
-    assert "does not have b, which failed" in said.err
+    assert "has no b, which failed" in said.err
     assert place.statuses() == ["completed", "failed"]
 
 
