@@ -30,7 +30,7 @@ def read_lines(text: str, nodes: dict[str, Table]) -> Iterator[Union[Answer, Pro
         if reply.lower() not in ("", *MEANINGS):
             yield number, "expected pass, fail, yes or no, optionally after a step"
         elif step and nodes.get(step[0], {}).get("task") != "ask":
-            yield number, f"{step[0]} does not ask anything"
+            yield number, f"{step[0]} takes no answer"
         elif reply:
             yield Answer(number, step[0] if step else None, reply)
 

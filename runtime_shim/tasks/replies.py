@@ -87,7 +87,7 @@ class Script:
             is_known = self._is_free or reply.lower() in (*MEANINGS, "approved", "rejected")
             return "" if is_known else one_of(MEANINGS)
         if step not in self._askers:
-            return f"{one_line(step)} does not ask anything"
+            return f"{one_line(step)} takes no answer"
         task, replies = self._askers[step]
         if task in ("agent", "parallel") and not reply.strip(SPACES):
             return f"the answer for {step} is empty"

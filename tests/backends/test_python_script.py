@@ -119,7 +119,7 @@ def test_a_question_that_nobody_answers_ends_it(tmp_path: Path) -> None:
     ("content", "said"),
     [
         ("perhaps\n", "answers:1: expected pass, fail, yes or no"),
-        ("3.1 yes\n", "answers:1: 3.1 does not ask anything"),
+        ("3.1 yes\n", "answers:1: 3.1 takes no answer"),
     ],
 )
 def test_answers_that_fit_nothing_are_refused_before_anything_runs(tmp_path: Path, content: str, said: str) -> None:

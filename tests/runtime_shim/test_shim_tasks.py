@@ -222,9 +222,9 @@ def test_questions_take_their_replies(
         ("c perhaps\n", "answers:1: expected one of yes, no for c"),
         ("i<<E\nx\n", "answers:1: the closing line E is missing"),
         ('{"c": 1}', "answers:1: c: expected a string"),
-        ('{"d": "yes"}', "answers:1: d does not ask anything"),
+        ('{"d": "yes"}', "answers:1: d takes no answer"),
         ('{"c": ', "answers:1: not JSON"),
-        ("sh pass\n", "answers:1: sh does not ask anything"),
+        ("sh pass\n", "answers:1: sh takes no answer"),
     ],
 )
 def test_answers_that_cannot_be_meant_are_refused_before_anything_runs(tmp_path: Path, lines: str, told: str) -> None:

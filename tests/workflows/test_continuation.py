@@ -257,9 +257,9 @@ def test_a_saved_state_that_is_damaged_is_refused_before_anything_runs(
 @pytest.mark.parametrize(
     ("answers", "problem"),
     [
-        ("4 yes", "4 does not ask anything"),
+        ("4 yes", "4 takes no answer"),
         ("3 maybe", "expected pass, fail, yes or no, optionally after a step"),
-        ('{"4": "yes"}', "4 does not ask anything"),
+        ('{"4": "yes"}', "4 takes no answer"),
         ('{"3": ["yes", 1]}', "the answers of 3 must be a string or a list of strings"),
         ('{"3": "yes\\n5 no"}', "expected pass, fail, yes or no"),
         ('{"3": "yes"', "the answers look like JSON"),

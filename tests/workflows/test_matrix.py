@@ -366,7 +366,7 @@ def test_what_no_entry_has_written_is_refused(how: str, joining: Join, tmp_path:
     with pytest.raises(HaltError) as refused:
         joining()
     why = "its file is damaged or from an earlier attempt. Re-run its job"
-    assert refused.value.args == ("Lost entry", f"the entry 1 of review has no answer: {why}")
+    assert refused.value.args == ("Lost entry", f"entry 1 of review has no answer: {why}")
 
 
 def test_what_entries_have_written_is_joined_by_their_numbers(joining: Join, tmp_path: Path) -> None:

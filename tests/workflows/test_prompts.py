@@ -261,7 +261,7 @@ def test_a_failure_that_nobody_has_decided_is_no_rejection(tmp_path: Path, githu
     ran = unasked(tmp_path, begin_with(approvals(tmp_path), "approve_agree", ["exit 1"]), github)
     assert heading(ran) == []
     assert ran.exit_code
-    assert "no review of the environment approval. Nobody has decided" in ran.summary
+    assert "no review of the environment approval. No one has decided" in ran.summary
     assert done(tmp_path) == ["build"]
 
 
@@ -271,7 +271,7 @@ def test_a_rejection_does_not_answer_the_next_question(tmp_path: Path, github: R
     text = begin_with(text, jobs["Other"], ["exit 1"])
     ran = unasked(tmp_path, reviewed(text, "echo rejected", jobs["first"]), github)
     assert heading(ran) == []
-    assert "no review of the environment approval. Nobody has decided" in ran.summary
+    assert "no review of the environment approval. No one has decided" in ran.summary
 
 
 def test_without_the_api_nobody_is_asked(tmp_path: Path) -> None:

@@ -117,7 +117,7 @@ def read_replies(made: dict[str, Any], given: str) -> list[list[str]]:
     ("given", "says"),
     [
         ('{"b": broken', "the answers look like JSON, but are not valid"),
-        ('{"d": "yes"}', "d does not ask anything"),
+        ('{"d": "yes"}', "d takes no answer"),
         ("a maybe", "expected one of yes, no for a"),
         ("g yes", "expected one of approved, rejected for g"),
         ("c y", "expected one of x, Y for c"),

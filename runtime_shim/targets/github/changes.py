@@ -55,7 +55,7 @@ def check_secrets(folder: str, masked: Callable[[str], str]) -> bool:
         text = change.get("text") or data.decode("utf-8", "replace")
         if masked(text) != text or masked(change["path"]) != change["path"]:
             name = one_line(masked(change["path"]))
-            raise RefusedError(f"{name} has a secret in it, so the changes are not proposed")
+            raise RefusedError(f"{name} contains a secret, so the changes are not proposed")
     return True
 
 

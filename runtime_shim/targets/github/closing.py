@@ -120,15 +120,15 @@ def _copy_masked(path: str, to: str, mask: Any) -> None:  # noqa: ANN401 (from t
 
 
 def _keep(job: Job, state: State, name: str) -> None:
-    """Keep the run for another job or run, unless it has a secret in it."""
+    """Keep the run for another job or run, unless it contains a secret."""
     mask = job.mask
     for slot, value in state.registers.items():
         if isinstance(value, str) and mask(value) != value:
-            raise unsaved(f"the value {slot} has a secret in it. Fetch the secret again in a later step")
+            raise unsaved(f"the value {slot} contains a secret. Fetch the secret again in a later step")
     for record in read_journal(job.path("rdc/journal"))[0]:
         texts = {key: value for key, value in record.items() if key in MASKED}
         if hidden(texts, mask) != texts:
-            raise unsaved("the output of an earlier step has a secret of another step in it")
+            raise unsaved("the output of an earlier step contains a secret of another step")
     about = {"run": os.environ["GITHUB_RUN_ID"], "attempt": os.environ["GITHUB_RUN_ATTEMPT"]}
     keep_run(job.path(KEPT), job.path("rdc"), job.path(ANSWERS_FILE), about, job.masks())
     job.runner.output("kept", name)

@@ -106,7 +106,7 @@ def _search(folder: str, masks: list[bytes]) -> None:
         path = os.path.join(folder, name)
         leads = os.readlink(path) if stat.S_ISLNK(about.st_mode) else ""
         if any(mask in os.fsencode(text) for mask in masks for text in (name, leads)):
-            raise unsaved("the name of a file has a secret in it. Remove the file before the run stops here")
+            raise unsaved("the name of a file contains a secret. Remove the file before the run stops here")
         if not stat.S_ISREG(about.st_mode):
             continue
         with open(path, "rb") as file:
@@ -114,7 +114,7 @@ def _search(folder: str, masks: list[bytes]) -> None:
             while data := file.read(CHUNK):
                 if any(mask in rest + data for mask in masks):
                     shown = re.sub(r"[^A-Za-z0-9_./-]", "_", name)
-                    raise unsaved(f"the file {shown} has a secret in it. Remove the secret before the run stops here")
+                    raise unsaved(f"the file {shown} contains a secret. Remove the secret before the run stops here")
                 rest = data[-overlap:] if overlap else b""
 
 
