@@ -11,6 +11,7 @@ from runtime_shim.engine.session import Session
 from runtime_shim.engine.signals import signal_groups
 from runtime_shim.engine.state import utc_now
 from runtime_shim.tasks.exchange import file_with
+from runtime_shim.tasks.process import in_words
 
 TOLD = ("run_waiting", "run_interrupted", "run_finished")
 NOTICE_SECONDS = 30
@@ -53,8 +54,7 @@ def _told(session: Session, command: str, given: bytes) -> str:
         time.sleep(0.01)
         pid, status = os.waitpid(group, os.WNOHANG)
         if pid:
-            code = os.waitstatus_to_exitcode(status)
-            return f"the command failed with {code}" if code else ""
+            return in_words(os.waitstatus_to_exitcode(status))
     signal_groups([group], signal.SIGKILL)
     os.waitpid(group, 0)
     return f"the command was stopped, by you or after {NOTICE_SECONDS} seconds"

@@ -135,7 +135,7 @@ def test_a_notice_tells_of_waiting_and_of_the_end(tmp_path: Path) -> None:
     done = place.run("run", *words)
     assert done.code == 75
     assert done.last.startswith("rdc: WAITING"), "the last line stays the last one"
-    assert "--notify: the command failed with 5" in done.err
+    assert "--notify: exit code 5" in done.err
     assert "noise" not in done.out + done.err
     place.run("answer", "2", "pass")
     assert place.run("resume", *words).code == 0

@@ -1,6 +1,6 @@
 """Gates that earlier code cannot forge: only GitHub's reviews count as approvals (rule 1).
 
-A journal comes from a job in which commands and agents have run. So each passed gate needs a review that
+Commands and agents in a job can change its journal. So each passed gate needs a review that
 GitHub reports, of this run or of one that it continues.
 """
 

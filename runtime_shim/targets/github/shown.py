@@ -16,7 +16,7 @@ PLAIN_NAME = r"[A-Za-z0-9][A-Za-z0-9_./:~-]{0,99}"
 ABOUT_STAGES = {
     "inputs": "needs",
     "context": "asks for the context",
-    "guardrails": "checks what the outputs say",
+    "guardrails": "checks the content of the outputs",
     "outputs": "makes",
 }
 
@@ -133,7 +133,7 @@ def _of_stage(node: Table, nodes: Iterable[Table], again: int, executor: Sequenc
     if stage == "tool":
         yield f"calls the tool {node.get('subject', '')}"
     elif stage == "execute":
-        tries = f", again at most {again} times" if again > 1 else ", again at most once" * again
+        tries = f", with up to {again} retries" if again > 1 else ", with up to 1 retry" * again
         yield f"calls the executor{tries}" + (f": {executor[0]}" if len(executor) == 1 else "")
         yield from (f"  {line}" for line in executor if len(executor) > 1)
     elif stage == "validation":
@@ -150,7 +150,7 @@ def _is_checked(node: Table, other: Table) -> bool:
 def _lines(text: str) -> list[str]:
     lines = text.strip("\n").split("\n") if text.strip("\n") else []
     more = len(lines) - MOST_LINES
-    return [*lines[:MOST_LINES], f"... {more} lines more in the program"] if more > 0 else lines
+    return [*lines[:MOST_LINES], f"... {more} more lines in the program"] if more > 0 else lines
 
 
 def as_comments(lines: Iterable[str]) -> str:
