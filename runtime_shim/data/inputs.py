@@ -72,7 +72,7 @@ def _typed(session: Session, item: Table) -> Optional[str]:
     about = (
         f"one of {', '.join(options)}" if options else "",
         "several lines; end with an empty line" if is_long else "",
-        f"default {default}" if default is not None else "" if item["required"] else "may be empty",
+        f"default {default}" if default is not None else "" if item["required"] else "optional",
     )
     told = one_line("; ".join(filter(None, about)))
 

@@ -105,7 +105,7 @@ def question(display: Display, signals: Signals, text: str, choices: str) -> Opt
     while line := typed(display, signals, f"{text} [{choices}] "):
         if word := known.get(line.strip().lower()):
             return word
-        display.line(f"Please type {choices.replace('/', ' or ')}.")
+        display.line(f"Please type {choices.replace('/', ', ', choices.count('/') - 1).replace('/', ' or ')}.")
     display.line()
     return None
 

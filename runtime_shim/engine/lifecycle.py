@@ -40,14 +40,14 @@ class Waiting(BaseException):
 
 
 class Part:
-    """A part of a runtime, for one call of a program."""
+    """A part of the runtime during one call of a program."""
 
     def __init__(self, session: "Session") -> None:
         self.session = session
 
 
 class Performer(Part):
-    """Does the steps of one kind of task."""
+    """Runs the steps of one kind of task."""
 
     keys: tuple[str, ...]  # the texts that describe a step
     recovers = True  # whether an interrupted step needs a decision (R2)

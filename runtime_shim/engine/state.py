@@ -49,7 +49,7 @@ def differences(recorded: dict[str, str], now: dict[str, str]) -> list[str]:
     added, removed = ([name for name in one if name not in other] for one, other in ((now, recorded), (recorded, now)))
     changed = [name for name in now if recorded.get(name, now[name]) != now[name]]
     found = {"added": added, "removed": removed, "changed": changed}
-    lines = [f"{how}: {', '.join(names)}" for how, names in found.items() if names]
+    lines = [f"steps {how}: {', '.join(names)}" for how, names in found.items() if names]
     return lines or ["no step changed; only the first step or the counters differ"]
 
 
@@ -96,11 +96,11 @@ class State:
 def replay(records: list[Record], path: object, modes: Collection[str] = ("",)) -> State:
     """Return the state that records describe. Refuse runs of a mode that this program does not know."""
     if records[0].get("format") != FORMAT or records[0].get("mode", "") not in modes:
-        raise RefusedError(f"{path}: this program does not know the format of this state; reset archives it")
+        raise RefusedError(f"{path}: this program does not know the format of this state; `reset` archives it")
     try:
         return State(records)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise RefusedError(f"{path}: the journal is damaged: {error}") from None
+        raise RefusedError(f"{path}: the journal is damaged ({error}); `reset` archives it") from None
 
 
 class Store:

@@ -192,7 +192,7 @@ def test_another_format_of_state_is_refused_and_kept(tmp_path: Path) -> None:
     for verb in ("status", "resume", "run"):
         refused = place.call(verb)
         assert refused.code == 2
-        assert "this program does not know the format of this state; reset archives it" in refused.last
+        assert "this program does not know this state's format; `reset` archives it" in refused.last
     assert place.call("reset").code == 0
     assert place.call("run").code == 75
 

@@ -35,7 +35,7 @@ def test_missing_inputs_are_asked_for_at_a_terminal(place: Compiled) -> None:
     screen.type("red\n")
     screen.expect("it must be one of blue, green\n")
     screen.type("\n")
-    screen.expect(r"note \(may be empty\): ")
+    screen.expect(r"note \(optional\): ")
     screen.type("\n")
     assert screen.close() == 0
     assert place.text("got") == "1.5|blue|unset\n"
@@ -65,7 +65,7 @@ def test_a_text_takes_all_lines_that_are_pasted(typed: str, body: str, texts: Co
     screen = Screen([str(texts.script), "run"], texts.path, texts.environment())
     screen.expect(r"body \(several lines; end with an empty line\): ")
     screen.type(typed)
-    screen.expect(r"title \(may be empty\): ")
+    screen.expect(r"title \(optional\): ")
     screen.type("T\n")
     assert screen.close() == 0
     assert texts.text("got") == f"{body}|T"

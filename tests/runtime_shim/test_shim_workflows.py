@@ -195,7 +195,7 @@ def test_a_program_refuses_a_journal_of_another_format(tmp_path: Path) -> None:
     assert place.run("run").code == 75
     begin, *others = place.records()
     place.journal.write_bytes(b"".join(map(encode, ({**begin, "format": 2}, *others))))
-    assert "this program does not know the format of this state" in place.run("resume").last
+    assert "this program does not know this state's format" in place.run("resume").last
 
 
 @pytest.mark.parametrize(("words", "most"), [((), 3), (("--jobs", "2"), 2), (("--jobs", "1"), 1)])

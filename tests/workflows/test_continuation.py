@@ -145,7 +145,7 @@ def test_the_summary_says_how_to_go_on(run: Run) -> None:
     assert "### WAITING 3" in summary
     assert "    Is the build good?\n" in summary
     assert "    gh workflow run runbook.yml --ref main -f resume=1 -f answers='3 yes'\n" in summary
-    assert "has called" not in summary
+    assert "called this one" not in summary
     assert "| 2. Count | 2 | PASS |" in summary
     assert "3. Agree |" not in summary, "it has no outcome yet"
 
