@@ -74,7 +74,5 @@ def read_journal(path: AnyPath) -> tuple[list[Record], int]:
             records.append(_decode(tail, len(records)))
             tail = b""
     except (ValueError, KeyError, TypeError, RecursionError) as error:
-        raise RefusedError(
-            f"{path}:{len(records) + 1}: the journal is damaged ({error}); `reset` archives it"
-        ) from None
+        raise RefusedError(f"{path}:{len(records) + 1}: the journal is damaged: {error}; `reset` archives it") from None
     return records, len(content) - len(tail)

@@ -96,11 +96,11 @@ class State:
 def replay(records: list[Record], path: object, modes: Collection[str] = ("",)) -> State:
     """Return the state that records describe. Refuse runs of a mode that this program does not know."""
     if records[0].get("format") != FORMAT or records[0].get("mode", "") not in modes:
-        raise RefusedError(f"{path}: this program does not know the format of this state; `reset` archives it")
+        raise RefusedError(f"{path}: this program does not know this state's format; `reset` archives it")
     try:
         return State(records)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise RefusedError(f"{path}: the journal is damaged ({error}); `reset` archives it") from None
+        raise RefusedError(f"{path}: the journal is damaged: {error}; `reset` archives it") from None
 
 
 class Store:
