@@ -163,6 +163,6 @@ def _derived(spec: Table, level: str, date: str, given: Sequence[Table]) -> Tabl
 
 
 def evidence_of(path: str, given: Sequence[Table], whole: Sequence[Table]) -> list[str]:
-    """Return the ids of an output's evidence: what names it, or all evidence of its step (B13)."""
+    """Return the ids of the evidence that names an output, or of all evidence of its step (B13)."""
     named = [one.get("carrier_ref") == path for one in given]
     return [one["id"] for one, names in zip(whole, named or [True]) if names or True not in named]  # noqa: B905

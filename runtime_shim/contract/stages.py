@@ -236,13 +236,13 @@ class StepStages(Stages):
         return super().recover(name) if is_command or self.session.options.assume else None
 
     def preview(self, name: str, node: Table) -> Done:
-        """Return the outcome in the file of answers, or assume pass and say what the stage would do."""
+        """Return the outcome in the file of answers, or assume pass and describe the stage's work."""
         done = self.from_file(name) if node["stage"] == "execute" else None
         return done or Done("pass", f"would {previewed(self.session, node)}")
 
 
 def previewed(session: Session, node: Table) -> str:
-    """Return what a stage would do."""
+    """Return a description of a stage's work."""
     paths, subject, executor = ", ".join(paths_of(session, node)), node.get("subject", ""), executor_of(session)
     how = "built in" if subject in BUILT_IN else "unknown: skipped"
     indexed = (paths and f"index {paths}", subject and f"record evidence {subject}")

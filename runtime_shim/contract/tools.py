@@ -55,7 +55,7 @@ def _git(stages: Stages, off: list[str], words: tuple[str, ...], seconds: int, g
 
 
 def work_tree(root: str) -> str:
-    """Return the repository around the project, whatever its configuration says."""
+    """Return the repository around the project, regardless of its configuration."""
     folder = os.path.realpath(root)
     while not os.path.lexists(os.path.join(folder, ".git")) and folder != os.sep:
         folder = os.path.dirname(folder)

@@ -9,7 +9,7 @@ UNREAD = ("none", "invalid", "ambiguous", "failed")  # outcomes of an answer wit
 
 
 def implied(node: Table, said: Container[str] = ()) -> Table:
-    """Return the implied settings of a step, without those that it states."""
+    """Return the implied settings of a step, except those that it sets."""
     known = [keyword for one in (node, *node.get("entries", ())) for keyword in one.get("keywords", ())]
     words = [*dict.fromkeys(known), *UNREAD] if known else WORDS_OF_TASKS.get(node["task"])
     found = {"agent": "" if node["task"] == "agent" else None, "words": words}

@@ -40,7 +40,7 @@ class Limits(Extension):
         return {**stand, "condition": condition, "due": time.time() + seconds}
 
     def before_step(self, name: str) -> Optional[Perform]:
-        """Wait for the rest of a pause. After an interruption, a resume waits for what is left."""
+        """Wait for the rest of a pause. After an interruption, a resume waits for the rest."""
         session = self.session
         due = session.state.finished[-1].get("due", 0.0) if session.state.finished else 0.0
         whole = pause_of(session.program["nodes"][name], session.state.registers)

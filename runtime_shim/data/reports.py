@@ -63,7 +63,7 @@ class Reports(Extension):
         return {**{f"{name}_{note['entry']}": note["answer"] or "" for note in notes}, node["report"]: text}
 
     def record(self, record: Record) -> Record:
-        """Record what a step adds to which report at which offset, so that it is added only once."""
+        """Record the text and offset that a step adds to each report, so that it is added only once."""
         if record.get("kind") != "done":
             return record
         date, added = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime()), {}

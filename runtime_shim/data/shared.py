@@ -34,7 +34,7 @@ class Shared(Extension):
 def add_common(table: Table) -> None:
     """Give steps the inputs and outputs of the program as variables, values and placeholders, unless they set others.
 
-    Inputs that `about` lists among its texts are left to the steps.
+    Steps handle inputs that `about` lists among its texts.
     """
     values = table.pop("outputs", [])
     inputs = [item["name"] for item in table.get("inputs", [])]

@@ -1,4 +1,4 @@
-"""What operators see on standard error and are asked at the terminal (M8)."""
+"""Output on standard error, and questions at the terminal (M8)."""
 
 import os
 import select

@@ -1,4 +1,4 @@
-"""The interfaces of a runtime's parts: what runs a step, and what happens around steps."""
+"""The interfaces of a runtime's parts: performers run steps, extensions act around them."""
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Callable, NamedTuple, Optional
@@ -16,7 +16,7 @@ Parse = Callable[[str, str], Any]  # takes the name and the text of a file
 
 
 class Host(NamedTuple):
-    """What runs a program: how it is called, the parser of its files, the name and hash of its edition."""
+    """The caller of a program: its command, its parser of files, the name and hash of its edition."""
 
     prog: str = ""
     parse: Optional[Parse] = None
@@ -29,7 +29,7 @@ class Done(NamedTuple):
     outcome: str
     how: str
     note: Optional[Record] = None
-    verbs: Verbs = VERBS  # what the effects of its edge mean
+    verbs: Verbs = VERBS  # for the effects of its edge
 
 
 Perform = Callable[[str, Table], Done]
@@ -124,7 +124,7 @@ class Extension(Part):
             """Check the options."""
 
         def identify(self, nodes: Table) -> Table:
-            """Return what identifies the steps of this version of a program (R4)."""
+            """Return the identity of the steps of this version of a program (R4)."""
             return nodes
 
         def read(self, state: State) -> None:
@@ -174,7 +174,7 @@ class Extension(Part):
             """Act after a record is on disk."""
 
         def resumed(self) -> None:
-            """Record what a resume changes."""
+            """Record the changes that a resume makes."""
 
         def waits(self) -> None:
             """Record that a run starts waiting."""
@@ -218,7 +218,7 @@ class Extension(Part):
             return reply
 
         def given(self, done: Optional[Done]) -> Optional[Done]:
-            """Return the outcome of a reply, with changes."""
+            """Return the outcome of a reply, possibly changed."""
             return done
 
         def hint(self) -> str:

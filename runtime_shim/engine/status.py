@@ -26,7 +26,7 @@ def condition_of(state: State, is_busy: bool) -> str:
 
 
 def choices(session: Session, state: State, condition: str) -> list[tuple[str, str]]:
-    """Return what an operator can do next: a purpose and a command each."""
+    """Return the operator's next commands, each after its purpose."""
     call, node = session.call, session.program["nodes"].get(state.node, {"task": ""})
     adopt = () if session.is_same(state) else ("--adopt",)
     if condition in (*ENDED, "expired"):

@@ -27,7 +27,7 @@ VERBS: Verbs = {
 
 
 class Move(NamedTuple):
-    """A move to a node: the registers after it, those that changed, and the nodes passed on the way."""
+    """A move to a node, with the registers after it, the changed ones, and the nodes passed on the way."""
 
     node: str
     registers: Registers

@@ -175,7 +175,7 @@ class Caller(Asking, Prompting):
         )
 
     def remedy(self, _node: Table) -> tuple[str, str, str]:
-        """Return what could answer a step, the option that sets its command, and the option's value."""
+        """Return who could answer a step, the option that sets the command, and the option's value."""
         return "an agent", "--agent", "COMMAND"
 
     def preview(self, name: str, _node: Table) -> Done:

@@ -96,7 +96,7 @@ class Processes:
             for group in self._left:
                 os.waitpid(group, 0)
         if self._is_stopping or (had_keys and not KEYS.isdisjoint(codes.values())):
-            signal_groups(groups, signal.SIGKILL)  # what outlived its leader (R5)
+            signal_groups(groups, signal.SIGKILL)  # those that outlived their leader (R5)
             raise Interrupted
         signal_groups(self._late, signal.SIGKILL)
         if seconds:

@@ -39,7 +39,7 @@ def keep_entry(path: str, node: str, index: int, answer: Optional[str]) -> None:
 
 
 def read_entry(path: str, node: str, index: int, since: int) -> Optional[KeptEntry]:
-    """Return what an entry kept since an attempt; None for anything that it cannot have written."""
+    """Return an entry's kept answer from attempt `since` or later; None for an invalid file."""
     try:
         with open(path, "rb") as file:
             content = file.read(LARGEST_ENTRY + 1)

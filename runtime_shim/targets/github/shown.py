@@ -81,7 +81,7 @@ def plain_command(node: Table) -> str:
 
 
 def is_shown(program: Table, places: Sequence[str], script: str) -> bool:
-    """Return whether a script is what the step of these places shows."""
+    """Return whether a script matches the step of these places."""
     return _bare(script) == _bare(shown_script(program, places))
 
 
