@@ -18,10 +18,10 @@ from runtime_shim.editions import EDITIONS
 
 LINES_AND_KILOBYTES = {
     "script": (320, 16),
-    "commands": (1420, 77),
-    "values": (2100, 113),
-    "agents": (3420, 179),
-    "contract": (3920, 205),
+    "commands": (1420, 76),
+    "values": (2095, 111),
+    "agents": (3418, 177),
+    "contract": (3916, 203),
 }
 """The most lines and kilobytes of an edition."""
 

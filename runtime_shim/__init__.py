@@ -1,6 +1,6 @@
-"""The runtime of compiled programs: `rdc run` uses it in place, generated files carry an edition of it.
+"""The runtime of compiled programs: `rdc run` uses it in place, generated files contain an edition of it.
 
-`engine` moves a run; `tasks` has what steps do, `data` what flows between them, `contract` what step specifications
-ask for, `operator` what people ask for beside running; `publish` leaves results in a repository. `editions` says which
-modules an edition is made of. All of it needs nothing but Python 3.9.
+`engine` moves a run. `tasks` runs steps, `data` handles their data, `contract` is for step specifications,
+`operator` has features for operators, `publish` puts results into a repository. `editions` lists the
+modules of each edition. All of it needs only Python 3.9.
 """

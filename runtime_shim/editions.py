@@ -1,6 +1,6 @@
-"""The editions of the runtime: which modules each is made of, in order, and its extensions, in order (rule 2).
+"""The editions of the runtime: the modules and extensions of each, in order (rule 2).
 
-A module imports only from those before it. None has a `from __future__`: that line would have to come first.
+A module imports only from modules before it. None has a `from __future__`, since that line must come first.
 """
 
 from importlib import import_module
@@ -11,13 +11,13 @@ if TYPE_CHECKING:
 
 
 class Edition(NamedTuple):
-    """A text that is the same in every program that has it."""
+    """A part of generated programs that is the same in all of them."""
 
     modules: tuple[str, ...]
     extensions: tuple[str, ...]  # module and class
 
     def kinds(self) -> tuple["type[Extension]", ...]:
-        """Return the classes of the extensions."""
+        """Return the edition's extension classes."""
         pairs = (name.rpartition(".") for name in self.extensions)
         return tuple(getattr(import_module(f"runtime_shim.{module}"), name) for module, _, name in pairs)
 
@@ -48,13 +48,13 @@ _CONTRACT = (
     *(*_OPERATOR, "operator.mock_stages"),
 )
 
-_FIRST = ("operator.signing.Signing",)  # a record is signed before anything else is made of it
+_FIRST = ("operator.signing.Signing",)  # sign records first
 _BASE = ("tasks.ask.Tasks",)
 _MORE = (
     *("data.shared.Shared", "data.inputs.Inputs", "data.secrets.Secrets", "data.values.Values"),
     *("data.limits.Limits", "tasks.replies.Replies", "tasks.gate.OfGates"),
 )
-_MOVED = ("operator.moving.Moving",)  # no run of a specification is moved
+_MOVED = ("operator.moving.Moving",)  # specifications don't move
 _SAID = ("operator.notices.Notices", "operator.several_runs.Several")
 _SCRIPT = ("engine.program", "engine.walk", "engine.texts", "engine.builder", "tasks.answers", "engine.script")
 EDITIONS = {
@@ -83,18 +83,18 @@ EDITIONS = {
 _AROUND = ("api", "says", "shown", "gates", "strict", "kept", "replies", "relay", "page", "changes", "entries")
 _CALLED = (*_AROUND, "extension", "calls", "closing", "steps")
 _GITHUB = ("data.secrets", "targets.naming", *(f"targets.github.{name}" for name in _CALLED))
-# What a program has besides, where the file of another target calls it: each is a text of its own with its own hash.
+# Additions for programs that other targets call, each with its hash.
 CALLERS = {
     "make": Edition(("targets.make",), ("targets.make.OfMake",)),
     "github": Edition(_GITHUB, ()),
 }
 _KINDS = ("publisher", "publisher_changes", "publisher_comment", "publisher_pull", "publisher_summary", "kinds")
-PUBLISH = tuple(f"publish.{name}" for name in _KINDS)  # what publishes the output of a run on GitHub: no program has it
+PUBLISH = tuple(f"publish.{name}" for name in _KINDS)  # publishes output on GitHub; in no program
 
 
 def main(program: dict[str, Any], argv: Optional[list[str]] = None, host: "Optional[Host]" = None) -> int:
     """Run a program in place, with the largest edition for it."""
-    from runtime_shim.engine.command_line import main as run_main  # whoever only compiles needs none of it
+    from runtime_shim.engine.command_line import main as run_main  # not needed to compile
     from runtime_shim.engine.lifecycle import Host
 
     edition = EDITIONS["contract" if "contract" in program else "agents"]

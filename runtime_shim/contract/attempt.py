@@ -1,4 +1,4 @@
-"""Attempts at a step: its stages are done one by one (I32), all of an attempt within one time limit (B7)."""
+"""Attempts at a step: its stages run one by one (I32) within one time limit (B7)."""
 
 import math
 import os
@@ -21,15 +21,18 @@ from runtime_shim.tasks.exchange import SH, Answered, file_with
 from runtime_shim.tasks.process import Code
 from runtime_shim.tasks.prompting import PROMPTS, Prompting
 
-STEP_SECONDS = 1800  # the time limit of an attempt where the configuration says none (B7)
-LONGEST_ATTEMPT = 10**8  # seconds: no timer of the system takes much more
-HANDED = {"evidence": "RDC_EVIDENCE_FILE", "drrs": "RDC_DRR_FILE"}  # what an executor may hand over, and where
+STEP_SECONDS = 1800  # the default time limit of an attempt (B7)
+LONGEST_ATTEMPT = 10**8  # seconds; timers take little more
+HANDED = {
+    "evidence": "RDC_EVIDENCE_FILE",
+    "drrs": "RDC_DRR_FILE",
+}  # an executor's data, and where
 KINDS_OF_STAGES = ("inputs", "context", "tool", "execute", "guardrails", "validation", "outputs")  # in order
-TOLD_ERRORS = 3  # errors of a kind that a message has; the journal has all
+TOLD_ERRORS = 3  # most errors in a message; the journal has all
 
 
 class Found(NamedTuple):
-    """What came of a stage: what is wrong, "" if nothing is, what is kept of it in the journal (B18), a remark."""
+    """The result of a stage: an error or "", data for the journal (B18), a remark."""
 
     error: str
     kept: Table
@@ -37,23 +40,23 @@ class Found(NamedTuple):
 
 
 class LateError(Exception):
-    """The time of an attempt is over."""
+    """The attempt ran out of time."""
 
 
 def some_of(errors: Sequence[str]) -> str:
-    """Return the first few of some errors in a line, and how many more there are."""
+    """Return the first few errors on one line, and the number of others."""
     return "; ".join(errors[:TOLD_ERRORS]) + (
         f" and {len(errors) - TOLD_ERRORS} more" if len(errors) > TOLD_ERRORS else ""
     )
 
 
 def filled_values(contract: Table, value: Any, registers: Registers) -> Any:  # noqa: ANN401 (any JSON value)
-    """Return a JSON value with the placeholders in its strings filled in (B3)."""
+    """Return a JSON value with the placeholders in its strings replaced (B3)."""
     return in_strings(lambda text: filled(contract, text, registers), value)
 
 
 def spec_of(session: Session, step: str) -> Table:
-    """Return the specification of a step with its placeholders filled in."""
+    """Return the specification of a step with its placeholders replaced."""
     contract = session.program["contract"]
     spec: Table = filled_values(contract, contract["steps"][step], session.state.registers)
     return spec
@@ -66,7 +69,7 @@ def config_of(session: Session) -> Table:
 
 
 def paths_of(session: Session, node: Table) -> list[str]:
-    """Return the paths of a stage with their placeholders filled in."""
+    """Return the paths of a stage with their placeholders replaced."""
     return [filled(node, path, session.state.registers) for path in node.get("paths", ())]
 
 
@@ -75,7 +78,7 @@ def _place(node: Table) -> tuple[int, int]:
 
 
 def attempt_so_far(nodes: Table, state: State) -> list[Record]:
-    """Return the records of the stages that the attempt under way has done: their places rise (I32)."""
+    """Return the records of the finished stages of the current attempt; their order tells attempts apart (I32)."""
     node = nodes[state.node]
     found: list[Record] = []
     for record in reversed(state.finished):
@@ -88,13 +91,13 @@ def attempt_so_far(nodes: Table, state: State) -> list[Record]:
 
 
 def found_so_far(session: Session, key: str) -> list[Any]:
-    """Return what the stages of the attempt under way have found under a key."""
+    """Return the results under a key from the stages of the current attempt."""
     records = attempt_so_far(session.program["nodes"], session.state)
     return [record["found"][key] for record in records if key in record.get("found", {})]
 
 
 def masked(session: Session, value: Any) -> Any:  # noqa: ANN401 (any JSON value)
-    """Return what a stage found without the values of secrets, in names too."""
+    """Return the result of a stage without secrets, also in names."""
     if isinstance(value, list):
         return [masked(session, inner) for inner in value]
     if isinstance(value, dict):
@@ -106,7 +109,7 @@ Stage = Callable[["Stages", str, Table], Union[Found, Done]]
 
 
 class Stages(Prompts, Prompting):
-    """Does the stages of steps."""
+    """Runs the stages of steps."""
 
     kinds: Mapping[str, Stage]
     keys = ()
@@ -115,7 +118,7 @@ class Stages(Prompts, Prompting):
     _ends = 0.0
 
     def perform(self, name: str, node: Table) -> Done:
-        """Do a stage, as far as the time limit of its attempt lets it."""
+        """Run a stage within the time limit of its attempt."""
         self._begin(node)
         self.session.heed()
         late = Found(f"the attempt took longer than {duration(self._limit)}", {})
@@ -134,7 +137,7 @@ class Stages(Prompts, Prompting):
 
     @property
     def root(self) -> str:
-        """The folder that the paths of a specification are in."""
+        """The directory that the paths of a specification are relative to."""
         root: str = self.session.state.begin["cwd"]
         return root
 
@@ -144,34 +147,34 @@ class Stages(Prompts, Prompting):
         return min(seconds, LONGEST_ATTEMPT)
 
     def _begin(self, node: Table) -> None:
-        """Begin to count the seconds of an attempt; a call that resumes one starts over."""
+        """Start the clock of a new attempt. A resumed attempt has its full time again."""
         attempt = (node["step"], attempt_of(node, self.session.state.registers))
         if attempt != self._attempt:
             self._attempt = attempt
             self.begin_again()
 
     def begin_again(self) -> None:
-        """Count the seconds of an attempt from here on."""
+        """Restart the clock of the attempt."""
         self._ends = time.monotonic() + self._limit
 
     def seconds_left(self) -> int:
-        """Return how many seconds the attempt still has; 0 for none."""
+        """Return how many seconds the attempt has left, at least 0."""
         return max(math.ceil(self._ends - time.monotonic()), 0)
 
     def time_limit(self, most: int = LONGEST_ATTEMPT) -> int:
-        """Return the seconds for what is to be called now; raises LateError, since 0 would be no limit."""
+        """Return the seconds for a call; raise LateError if none are left, since 0 means no limit."""
         seconds = min(self.seconds_left(), most)
         if seconds <= 0:
             raise LateError
         return seconds
 
     def said(self, name: str, node: Table, command: str, given: str, most: int = LONGEST_ATTEMPT) -> Answered:
-        """Give a text to a command, and return its answer; raises LateError."""
+        """Send a text to a command and return its answer; raise LateError if there is no time."""
         (answered,) = self.converse({**node, "timeout": self.time_limit(most)}, [(name, node, command, given)])
         return answered
 
     def execute(self, name: str, node: Table, command: str, request: str, folder: str) -> Code:
-        """Run an executor, whose output is shown."""
+        """Run an executor, with its output on the screen, and return its exit code."""
         self.keep(PROMPTS, name, request)
         handed = {variable: os.path.join(folder, key) for key, variable in HANDED.items()}
         words, limit = [b"sh", b"-c", os.fsencode(command)], self.time_limit()
@@ -187,10 +190,10 @@ class Stages(Prompts, Prompting):
         return code
 
     def is_mocked(self, _kind: str, _name: str) -> bool:
-        """Tell whether a file answers instead of what would be called."""
+        """Return whether a mock file answers instead of a call."""
         return False
 
     @staticmethod
     def replies(_node: Table) -> list[str]:
-        """Return the words of a stage."""
+        """Return the outcomes of a stage."""
         return list(BINARY)

@@ -1,4 +1,4 @@
-"""JSON that executors and tools hand over, read strictly, and the evidence of steps (B13). Pure."""
+"""Strict JSON from executors and tools, and the evidence of steps (B13). Pure."""
 
 import json
 import math
@@ -12,15 +12,15 @@ from runtime_shim.tasks.reading import NO_TEXT
 if TYPE_CHECKING:
     import datetime
 
-DEEPEST_JSON = 100  # values within each other; Python reads about a thousand, and writes fewer
+DEEPEST_JSON = 100  # nesting; Python reads about a thousand and writes fewer
 
 
 def read_strictly(text: str) -> Any:  # noqa: ANN401 (any JSON value)
-    """Read JSON; raises ValueError with what is wrong."""
+    """Return the value of a JSON text; raise ValueError with the reason if it is not strict JSON."""
     try:
         found = json.loads(text, parse_constant=_no_number, parse_float=_finite)
     except RecursionError:
-        raise ValueError("too many values within each other") from None
+        raise ValueError("its values are nested too deeply") from None
     except json.JSONDecodeError as error:
         raise ValueError(f"it is not JSON: {error}") from None
     return _kept(found, 0)
@@ -41,14 +41,14 @@ def _no_number(name: str) -> None:
 def _finite(written: str) -> float:
     number = float(written)
     if not math.isfinite(number):
-        raise ValueError(f"{written[:40]} is too large a number")
+        raise ValueError(f"the number {written[:40]} is too large")
     return number
 
 
 def _kept(value: Any, depth: int) -> Any:  # noqa: ANN401
-    """Return a value without what no target could keep in a text."""
+    """Return a value with U+FFFD for characters that some target could not keep."""
     if depth > DEEPEST_JSON:
-        raise ValueError("too many values within each other")
+        raise ValueError("its values are nested too deeply")
     if isinstance(value, str):
         return re.sub(NO_TEXT, "\ufffd", value)
     if isinstance(value, list):
@@ -59,7 +59,7 @@ def _kept(value: Any, depth: int) -> Any:  # noqa: ANN401
 
 
 def in_strings(change: Callable[[str], str], value: Any) -> Any:  # noqa: ANN401
-    """Return a JSON value with its strings changed, except for the keys of objects."""
+    """Return a JSON value with its strings changed, but not the keys of objects."""
     if isinstance(value, str):
         return change(value)
     if isinstance(value, list):
@@ -75,20 +75,20 @@ MOMENT = r"\d{4}-\d\d-\d\d(T\d\d:\d\d:\d\d(\.\d{3}(\d{3})?)?(Z|[+-]\d\d:\d\d)?)?
 
 
 def is_fraction(value: Any) -> bool:  # noqa: ANN401 (any JSON value)
-    """Tell whether a value is a number from 0 to 1."""
+    """Return whether a value is a number from 0 to 1."""
     return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value <= 1
 
 
 def is_said(value: Any) -> bool:  # noqa: ANN401
-    """Tell whether a value is a string with something in it."""
+    """Return whether a value is a non-empty string."""
     return isinstance(value, str) and bool(value.strip())
 
 
 def moment_of(text: Any) -> "Optional[datetime.datetime]":  # noqa: ANN401
-    """Return a date, or a date and time, that a value says; None for another value."""
+    """Return the time of a string with a date or a date and time; None for other values."""
     import datetime  # slow to import
 
-    if not isinstance(text, str) or not re.fullmatch(MOMENT, text, re.ASCII):  # versions of Python read more than that
+    if not isinstance(text, str) or not re.fullmatch(MOMENT, text, re.ASCII):  # some Pythons accept more
         return None
     try:
         moment = datetime.datetime.fromisoformat(text[:-1] + "+00:00" if text[-1] == "Z" else text)
@@ -107,7 +107,7 @@ FIELDS: dict[str, tuple[Callable[[Any], object], str]] = {
 
 
 def records_in(value: Any, name: str) -> list[Table]:  # noqa: ANN401
-    """Return the objects that a file has, one or a list of them; raises ValueError."""
+    """Return a file's object or list of objects as a list; raise ValueError for anything else."""
     found = value if isinstance(value, list) else [value]
     if not all(isinstance(one, dict) for one in found):
         raise ValueError(f"{name}: expected an object, or a list of objects")
@@ -117,14 +117,14 @@ def records_in(value: Any, name: str) -> list[Table]:  # noqa: ANN401
 
 
 def checked_evidence(value: Any, taken: Collection[str]) -> list[Table]:  # noqa: ANN401
-    """Return the evidence of an executor; raises ValueError with what is wrong. `taken` are ids of other steps."""
+    """Return the evidence of an executor, or raise ValueError with the reason. `taken` are the ids of other steps."""
     found, ids = records_in(value, "evidence"), set(taken)
     for number, one in enumerate(found, start=1):
         for field, (is_fit, expected) in FIELDS.items():
             if field in one and not is_fit(one[field]):
                 raise ValueError(f"evidence {number}: {field}: expected {expected}")
         if one.get("id") in ids:
-            raise ValueError(f"evidence {number}: the id {one['id']} is that of another record")
+            raise ValueError(f"evidence {number}: the id {one['id']} is already used")
         ids |= {one["id"]} if "id" in one else set()
     return found
 
@@ -136,13 +136,13 @@ def in_utc(date: str, days: int = 0) -> str:
     moment = moment_of(date)
     try:
         found = moment and (moment + datetime.timedelta(days=days)).astimezone(datetime.timezone.utc)
-    except OverflowError:  # at the end of the calendar nothing is later
+    except OverflowError:  # the end of the calendar
         return in_utc(date) if days else date
     return found.isoformat().replace("+00:00", "Z") if found else date
 
 
 def whole_evidence(given: Sequence[Table], spec: Table, level: str, now: str, taken: Collection[str]) -> list[Table]:
-    """Return the records of a step: those that were given with all their fields, else the one that is derived."""
+    """Return the evidence of a step: the given records with all fields, or a derived one."""
     found, ids = [], {*taken, *(one["id"] for one in given if "id" in one)}
     for one in given or ([{}] if level else []):
         times: dict[str, str] = {key: in_utc(one[key]) for key in ("date", "valid_until") if key in one}
@@ -163,6 +163,6 @@ def _derived(spec: Table, level: str, date: str, given: Sequence[Table]) -> Tabl
 
 
 def evidence_of(path: str, given: Sequence[Table], whole: Sequence[Table]) -> list[str]:
-    """Return the ids of the evidence that is about an output: all that names it, else all of its step (B13)."""
+    """Return the ids of the evidence that names an output, or of all evidence of its step (B13)."""
     named = [one.get("carrier_ref") == path for one in given]
     return [one["id"] for one, names in zip(whole, named or [True]) if names or True not in named]  # noqa: B905

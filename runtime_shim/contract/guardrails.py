@@ -1,4 +1,4 @@
-"""Guardrails: words and patterns that inputs and outputs must not have (B10), looked for in a process of its own."""
+"""Guardrails: forbidden words and patterns in inputs and outputs (B10), searched in a separate process."""
 
 import json
 import re
@@ -11,7 +11,7 @@ from runtime_shim.engine.program import Table
 from runtime_shim.engine.state import utc_now
 from runtime_shim.tasks.exchange import SearchError, child_says
 
-LEADING_FLAGS = r"\(\?([aiLmsux]+)\)"  # what may stand at the beginning of a pattern only
+LEADING_FLAGS = r"\(\?([aiLmsux]+)\)"  # only allowed at the start of a pattern
 FIND = """
 import json, re, signal, sys
 signal.alarm(int(sys.argv[1]))
@@ -25,19 +25,19 @@ for rule, pattern in rules:
             found.append({"rule": rule, "where": where, "text": match.group()[:200]})
 print(json.dumps(found[:200]))
 """
-Texts = list[tuple[str, str]]  # where each stands, and the text
+Texts = list[tuple[str, str]]  # where each is, and the text
 
 
 def whole_words(pattern: str) -> str:
-    """Return the pattern that matches only whole words."""
+    """Return a pattern that matches only whole words."""
     flags = re.match(LEADING_FLAGS, pattern)
     rest = pattern[flags.end() :] if flags else pattern
-    end = "\n" if flags and "x" in flags[1] else ""  # a comment at the end of the pattern ends there
+    end = "\n" if flags and "x" in flags[1] else ""  # end a trailing comment
     return f"{flags.group() if flags else ''}(?<!\\w)(?:{rest}{end})(?!\\w)"
 
 
 def rules_of(guardrails: Table) -> list[tuple[str, str]]:
-    """Return the rules of a stage by name, each with what is searched for; a space in words matches any white space."""
+    """Return the names and patterns of rules. A space in words matches any whitespace."""
     words = (word for word in guardrails.get("blocklist", ()) if word.strip())
     blocked = [
         (f"blocklist: {word}", whole_words("(?i)" + r"\s+".join(map(re.escape, word.split())))) for word in words
@@ -46,7 +46,7 @@ def rules_of(guardrails: Table) -> list[tuple[str, str]]:
 
 
 def strings_in(value: Any, place: str) -> Texts:  # noqa: ANN401 (any JSON value)
-    """Return the strings of a JSON value and where they stand."""
+    """Return the strings of a JSON value, each with its place."""
     if isinstance(value, str):
         return [(place, value)]
     if isinstance(value, list):
@@ -57,13 +57,13 @@ def strings_in(value: Any, place: str) -> Texts:  # noqa: ANN401 (any JSON value
 
 
 def contents(root: str, paths: Iterable[str]) -> Texts:
-    """Return the contents of files; folders have none."""
+    """Return the contents of files, but not of directories."""
     files = (path for path in paths if not path.endswith("/"))
     return [(path, read_inside(root, path).decode("utf-8", "replace")) for path in files]
 
 
 def guarded(stages: Stages, side: str, gather: Callable[[], Texts]) -> Found:
-    """Look for what the guardrails of `input` or `output` do not allow; without any, nothing is read or kept."""
+    """Search for violations of the `input` or `output` guardrails. Without any rules, read nothing."""
     rules = rules_of(config_of(stages.session).get("guardrails", {}).get(side, {}))
     if not rules:
         return Found("", {})
@@ -72,7 +72,7 @@ def guarded(stages: Stages, side: str, gather: Callable[[], Texts]) -> Found:
         if texts:
             found = json.loads(child_says(stages.processes, FIND, [rules, texts], stages.time_limit(), "-S"))
     except SearchError as error:
-        found = [{"rule": "the search itself", "where": "everything", "text": str(error)}]
+        found = [{"rule": "unfinished search", "where": "all texts", "text": str(error)}]
     status = "failed" if found else "passed"
     report = {"stage": side, "status": status, "checked_at": utc_now(), "violations": found}
     told = some_of([f"{one['rule']} in {one['where']}" for one in found])

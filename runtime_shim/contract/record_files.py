@@ -1,4 +1,4 @@
-"""The files of a run (B14): made again from the journal whenever it has grown, each whole or not at all (B18)."""
+"""The record files of a run (B14), written atomically from the journal after each change (B18)."""
 
 import functools
 import json
@@ -20,12 +20,12 @@ from runtime_shim.engine.program import EXIT_COMPLETE, RefusedError, Table
 from runtime_shim.engine.session import Session
 from runtime_shim.engine.state import State, utc_now
 
-Mask = Callable[[str], str]  # takes out what must not be kept
-Written = tuple[str, tuple[int, ...]]  # the text of a file, and the marks of the file with it
+Mask = Callable[[str], str]  # removes secrets
+Written = tuple[str, tuple[int, ...]]  # text and fingerprint of a file
 
 
 def records_of(session: Session, state: State) -> RunRecords:
-    """Return the records of a run by its journal; those of a run that begins are not written yet."""
+    """Return the records of a run from its journal, or from the state of a new run."""
     begin, *others = read_journal(session.store.path)[0] or [state.begin]
     if begin["run"] != state.begin["run"]:
         begin, others = state.begin, []
@@ -36,7 +36,7 @@ def records_of(session: Session, state: State) -> RunRecords:
 
 
 def writer_of(mask: Mask) -> Callable[[Any], str]:
-    """Return what writes the value of a file; records grow, and the text of each item is made once."""
+    """Return a function that writes JSON, and reuses the text of unchanged items."""
 
     @functools.cache
     def item(written: str) -> str:
@@ -58,7 +58,7 @@ def writer_of(mask: Mask) -> Callable[[Any], str]:
 
 
 def marks_of(path: str) -> tuple[int, ...]:
-    """Return by what a file is known to be the one that was written; () for none."""
+    """Return a fingerprint of a file; () if it is missing."""
     with suppress(FileNotFoundError):
         about = os.lstat(path)
         return about.st_dev, about.st_ino, about.st_size, about.st_mtime_ns, about.st_ctime_ns
@@ -66,10 +66,10 @@ def marks_of(path: str) -> tuple[int, ...]:
 
 
 def records_told(session: Session) -> Table:
-    """Return the files of the run as its journal has them now."""
+    """Return the content of the run's record files."""
     state = session.read()
     if state is None:
-        raise RefusedError(f"no run has begun here ({session.store.directory})")
+        raise RefusedError(f"no run has started here ({session.store.directory})")
     session.state = state
     return records_of(session, state).files()
 
@@ -81,7 +81,7 @@ def show_timeline(session: Session) -> int:
 
 
 def copy_outputs(session: Session) -> int:
-    """Copy the outputs of completed steps to a folder, or bring back those that are not there."""
+    """Copy the outputs of completed steps to a directory, or restore missing ones from it."""
     to, back, troubles = session.options.to, getattr(session.options, "from"), []
     if bool(to) == bool(back):
         raise RefusedError("outputs needs --to DIR or --from DIR")
@@ -89,56 +89,56 @@ def copy_outputs(session: Session) -> int:
     source, target = (root, folder) if to else (folder, root)
     if to:
         os.makedirs(folder, exist_ok=True)
-    for artifact in {one["path"]: one for one in found["artifacts"]}.values():  # the last one counts
+    for artifact in {one["path"]: one for one in found["artifacts"]}.values():  # the latest
         try:
             if to or is_missing(target, artifact["path"]):
                 copy_output(source, target, artifact)
         except UnsafeError as error:
             troubles.append(f"output {error} ({source}, step {artifact['step_id']})")
     if troubles:
-        raise RefusedError(*troubles, f"{len(troubles)} of the outputs could not be copied")
+        raise RefusedError(*troubles, f"could not copy {len(troubles)} of the outputs")
     return EXIT_COMPLETE
 
 
 def copy_output(source: str, target: str, artifact: Table) -> None:
-    """Copy an output that is as it was indexed, whole or not at all."""
+    """Copy an output atomically; refuse one that has changed since it was indexed."""
     import hashlib
 
     content = read_inside(source, artifact["path"], math.inf)
     if hashlib.sha256(content).hexdigest() != artifact["sha256"]:
-        raise UnsafeError(f"{artifact['path']} was changed since it was indexed")
+        raise UnsafeError(f"{artifact['path']} has changed since it was indexed")
     write_inside(target, artifact["path"], content)
 
 
 class RecordFiles(Extension):
-    """Keeps the files of the run that a call is about; those whose content is as it was are left alone."""
+    """Keeps the record files of a run up to date, and rewrites only those that change."""
 
     commands = {
-        "timeline": ("tell what happened, and when", show_timeline),
+        "timeline": ("show what happened and when", show_timeline),
         "outputs": ("copy the outputs of completed steps", copy_outputs),
     }
     options = (
-        ("run resume answer approve timeline outputs status", "--run-dir", "DIR", "the records of the run"),
-        ("timeline", "--markdown", "", "as a table in Markdown"),
-        ("outputs", "--to", "DIR", "the folder to copy to"),
-        ("outputs", "--from", "DIR", "the folder to restore missing files from"),
+        ("run resume answer approve timeline outputs status", "--run-dir", "DIR", "the directory of the run's records"),
+        ("timeline", "--markdown", "", "print a Markdown table"),
+        ("outputs", "--to", "DIR", "the directory to copy to"),
+        ("outputs", "--from", "DIR", "the directory to restore missing files from"),
     )
-    _own = ""  # the folder beside the journal, by the state that was read last
+    _own = ""  # the directory beside the journal
     _folder: str
     _records: RunRecords
     _text: Callable[[Any], str]
     _written: dict[str, Written]
 
     def read(self, state: State) -> None:
-        """Have the files of a run archived with it, where they lie beside its journal."""
+        """Note whether the files are beside the journal, to archive them with it."""
         self._own = "" if "run_dir" in state.begin else state.begin["run"]
 
     def beside(self) -> dict[str, str]:
-        """Return their folder."""
+        """Return the directory of the record files."""
         return {self._own: "files"} if self._own else {}
 
     def record(self, record: Record) -> Record:
-        """Return a record with its time, which is never before that of the last one; B14 says what a run is called."""
+        """Return a record with a time that never goes back, and with the run's id (B14)."""
         if "kind" not in record:
             return record
         given = self.session.options.run_dir
@@ -151,7 +151,7 @@ class RecordFiles(Extension):
         return {**record, "time": max(last, record.get("time", ""))}
 
     def open(self) -> None:
-        """Take up the files of a run; what a kill has left behind is written again."""
+        """Take up the record files of a run, and complete them after a kill."""
         session, options, begin = self.session, self.session.options, self.session.state.begin
         self._records, self._text, self._written = records_of(session, session.state), writer_of(session.mask), {}
         given = options.run_dir or begin.get("run_dir")
@@ -161,25 +161,25 @@ class RecordFiles(Extension):
         if options.command != "run":
             if options.run_dir not in (None, begin.get("run_dir")):
                 self._set_aside()
-            if session.is_same(session.state):  # another version may yet be refused
+            if session.is_same(session.state):  # another version may be refused later
                 self._write()
-        elif given:  # what cannot be written to is refused before anything is recorded
+        elif given:  # check before recording anything
             with self._opened():
                 self._place_of_other()
 
     def event(self, event: str, fields: Record) -> None:
-        """Write the files of a run that begins."""
+        """Write the files of a new run."""
         if event == "run_started" and not fields["resumed"]:
             self._set_aside()
             self._write()
 
     def written(self, record: Record) -> None:
-        """Bring the files up to what the journal says now."""
+        """Update the files from a new record."""
         if self._records.apply(record):
             self._write()
 
     def _write(self) -> None:
-        """Write what has changed, in the records or by somebody on disk: events first, the manifest last (B14)."""
+        """Write files that differ from the records: events first, the manifest last (B14)."""
         with self._opened() as folder:
             for name, value in self._records.files().items():
                 path, text = self._path(name), self._text(value) + "\n"
@@ -188,7 +188,7 @@ class RecordFiles(Extension):
                 try:
                     put(folder, f"{name}.json", text.encode("utf-8", "replace"))
                 except OSError as error:
-                    reason = f"{error.strerror}; when it can be written: {self.session.call('resume')}"
+                    reason = f"{error.strerror}; when it is writable again: {self.session.call('resume')}"
                     raise OSError(error.errno, reason, path) from None
                 self._written[name] = (text, marks_of(path))
 
@@ -197,7 +197,7 @@ class RecordFiles(Extension):
 
     @contextmanager
     def _opened(self) -> Iterator[Folder]:
-        """Open the folder and make it; what a command may have put in the place of that in the state is replaced."""
+        """Open or create the directory; replace a link that a command may have put there."""
         within, run = self.session.store.within, self.session.state.begin["run"]
         is_own = self._folder == os.path.join(self.session.store.folder, run)
         with naming(self._folder):
@@ -213,7 +213,7 @@ class RecordFiles(Extension):
             os.close(folder.at)
 
     def _place_of_other(self) -> str:
-        """Return where the files of another run that lie here belong; "" for none. Refuses what is in the way."""
+        """Return the archive path for another run's files that are here, or "". Refuse other files."""
         manifest = self._path("manifest")
         try:
             with open(manifest, opener=at_once) as file:
@@ -221,16 +221,16 @@ class RecordFiles(Extension):
         except FileNotFoundError:
             return ""
         except (OSError, ValueError, KeyError, TypeError):
-            raise RefusedError(f"{manifest} is no manifest of a run: name another folder with --run-dir") from None
+            raise RefusedError(f"{manifest} is not from a run; choose another directory with --run-dir") from None
         place = os.path.join(self._folder, "history", os.path.basename(str(other)) or "run")
         if other == self.session.state.begin["run"]:
             return ""
         if os.path.exists(place):
-            raise RefusedError(f"{place} is there already: name another folder with --run-dir")
+            raise RefusedError(f"{place} already exists; choose another directory with --run-dir")
         return place
 
     def _set_aside(self) -> None:
-        """Move the files of another run that lie here to `history`: nothing is ever written over."""
+        """Move another run's files that are here to `history`."""
         if place := self._place_of_other():
             os.makedirs(place)
             for name in self._records.files():

@@ -1,4 +1,4 @@
-"""The records of a run, put together from its journal, which alone is the truth (B6, B14, B15, B18). Pure."""
+"""The records of a run, derived only from its journal (B6, B14, B15, B18). Pure."""
 
 from typing import Any, Optional
 
@@ -7,7 +7,7 @@ from runtime_shim.contract.timeline import timeline
 from runtime_shim.engine.journal import Record
 from runtime_shim.engine.program import Table
 
-RESUMED = "resumed"  # the outcome of an end that a resume takes a failed run away from
+RESUMED = "resumed"  # the outcome recorded when a failed run resumes
 PENDING, RUNNING, BLOCKED, FAILED, COMPLETED = "pending", "running", "blocked", "failed", "completed"
 ALLOWED = {
     PENDING: (RUNNING,), RUNNING: (COMPLETED, FAILED, BLOCKED), FAILED: (RUNNING,), BLOCKED: (RUNNING,), COMPLETED: (),
@@ -16,11 +16,11 @@ STATES = {"stop": FAILED, "complete": COMPLETED}
 
 
 class IllegalTransitionError(Exception):
-    """A status that a step cannot change to: an error in rdc, or a journal that rdc has not written."""
+    """A step cannot change to a status: a bug in rdc, or a foreign journal."""
 
 
 def run_step(spec: Table) -> Table:
-    """Return the record of a step that has not begun (B14)."""
+    """Return the record of a pending step (B14)."""
     about = {"step_id": spec["id"], "name": spec.get("name", ""), "status": PENDING, "attempts": 0}
     given = {"inputs": spec.get("inputs", {}), "outputs": spec.get("outputs", [])}
     found: Table = {"tools": [], "telis_context": None, "guardrails": {"input": None, "output": None}}
@@ -28,7 +28,7 @@ def run_step(spec: Table) -> Table:
 
 
 def change(step: Table, status: str, time: str) -> None:
-    """Change the status of a step; any change that is not allowed is a bug, and raises."""
+    """Change the status of a step; raise IllegalTransitionError for a change that cannot happen."""
     if status not in ALLOWED[step["status"]]:
         raise IllegalTransitionError(f"step {step['step_id']}: {step['status']} cannot become {status}")
     step["status"], step["started_at"] = status, step["started_at"] or time
@@ -36,7 +36,7 @@ def change(step: Table, status: str, time: str) -> None:
 
 
 class RunRecords:
-    """What the records of a run say after each record of its journal."""
+    """The records of a run, updated with each record of its journal."""
 
     def __init__(self, program: Table, begin: Record) -> None:
         contract = program["contract"]
@@ -48,8 +48,8 @@ class RunRecords:
         for name, node in self._nodes.items():
             if node["task"] == "stage":
                 self._first.setdefault(node["step"], name)
-        self._is_told = False  # whether an `open` has said that it resumes the run
-        self._is_open = False  # whether an attempt has begun and not ended
+        self._is_told = False  # whether an `open` has reported that it resumes
+        self._is_open = False  # whether an attempt is open
         self.steps = {spec["id"]: run_step(spec) for spec in specs}
         self._gates: dict[str, Table] = {}
         self._found: dict[str, list[Table]] = {"tool_results": [], "artifacts": [], "evidence": [], "drrs": []}
@@ -69,7 +69,7 @@ class RunRecords:
         self._come(begin["node"], begin["condition"])
 
     def files(self) -> dict[str, Any]:
-        """Return the value of each file, in the order in which they are written: events first, the manifest last."""
+        """Return the content of each file in writing order: events first, the manifest last."""
         gates = list(self._gates.values())
         return {
             "events": self._events,
@@ -81,7 +81,7 @@ class RunRecords:
         }
 
     def apply(self, record: Record) -> bool:
-        """Go on by one record of the journal; tells whether that says anything of the run as others see it."""
+        """Apply a record of the journal, and return whether the files may change."""
         is_done, goes_on = record["kind"] == "done", record.get("condition") == "running"
         is_taken = record["kind"] == "rest" and "resumes" in record  # by an `open`
         if not (is_done or goes_on or is_taken):
@@ -92,7 +92,7 @@ class RunRecords:
         elif is_done:
             node = self._nodes.get(record["node"], {})
             task = "" if record["outcome"] == RESUMED else node.get("task")
-            if self._is_open and "resumes" in record:  # the outcome of an interrupted stage was assumed
+            if self._is_open and "resumes" in record:  # an assumed outcome
                 self._tell("WorkflowResumed", self._step_of(record["node"]))
             if task == "gate":
                 self._decide(node, record)
@@ -113,13 +113,13 @@ class RunRecords:
         self._events.append({"event_type": kind, "step_id": step, **about, "payload": {**about, **payload}})
 
     def _run_step(self, step: str) -> Table:
-        """Have a step run, if it does not."""
+        """Return a step's record with the status running."""
         if self.steps[step]["status"] != RUNNING:
             change(self.steps[step], RUNNING, self._now)
         return self.steps[step]
 
     def _come(self, name: str, condition: str, before: Optional[str] = None) -> None:
-        """Come to a node from one of the step `before`; a step that is left for another one is completed (I32)."""
+        """Move to a node from the step `before`; leaving a step completes it (I32)."""
         self._node, step = name, self._step_of(name)
         node = self._nodes.get(name, {})
         if before is not None and step != before and condition != "stop":
@@ -134,13 +134,13 @@ class RunRecords:
                 self._attempt(step)
 
     def _take_over(self) -> None:
-        """Tell once that an `open` resumes the run (B15); where its status changes, the next attempt tells it."""
+        """Report once that an `open` resumes the run, unless the next attempt will (B15)."""
         if self._manifest["status"] == RUNNING and not self._is_told:
             self._tell("WorkflowResumed", self._step_of(self._node))
             self._is_told = True
 
     def _go_on(self, name: str, resumes: bool) -> None:
-        """Go on at a step: after a pause, or in another call of the program."""
+        """Continue at a step after a pause or in another call."""
         step = self._step_of(name)
         if step is None or self._nodes[name]["task"] != "stage":
             return
@@ -151,7 +151,7 @@ class RunRecords:
         self._attempt(step)
 
     def _attempt(self, step: str) -> None:
-        """Begin an attempt at a step, unless one is under way (B15: told once)."""
+        """Start an attempt at a step, unless one is open (B15)."""
         if self._is_open:
             return
         if self._manifest["status"] != RUNNING:
@@ -162,11 +162,11 @@ class RunRecords:
         self._tell("WorkflowStepStarted", step, attempt=about["attempts"])
 
     def _block(self, step: str, node: Table) -> None:
-        """Wait at a gate: the step is created or updated first (B5)."""
+        """Wait at a gate; update the step first (B5)."""
         gate, reason = node["gate"], filled_values(node, node.get("reason", ""), self._registers)
         change(self._run_step(step), BLOCKED, self._now)
         self._manifest.update(status=BLOCKED, current_step=step)
-        rejected = self._gates.get(gate)  # what was decided before stays on record
+        rejected = self._gates.get(gate)  # keep earlier decisions
         earlier = [*rejected.pop("earlier", []), rejected] if rejected else []
         self._gates[gate] = {
             "gate_id": gate,
@@ -199,7 +199,7 @@ class RunRecords:
         self._tell("WorkflowFailed", step)
 
     def _decide(self, node: Table, record: Record) -> None:
-        """Record who let the run through a gate, or did not."""
+        """Record who approved or rejected a gate."""
         gate, step, outcome = node["gate"], node["step"], record["outcome"]
         by, note = record.get("by"), record.get("note", "")
         self._gates[gate].update({"status": outcome, f"{outcome}_by": by, f"{outcome}_at": self._now, "note": note})
@@ -211,7 +211,7 @@ class RunRecords:
         self._tell("HumanGateApproved", step, gate_id=gate, approved_by=by)
 
     def _keep(self, node: Table, record: Record) -> None:
-        """Take over what came of a stage."""
+        """Keep the result of a stage."""
         step, found, has_failed = node["step"], record.get("found", {}), record["outcome"] == "fail"
         about = self.steps[step]
         if "guardrails" in found:
@@ -227,7 +227,7 @@ class RunRecords:
             self._tell("ValidationFailed" if has_failed else "ValidationPassed", step, **what)
         if node["stage"] == "outputs" and not has_failed:
             self._index(step, found)
-        # A failure ends its attempt, except for that of an optional tool.
+        # A failure ends its attempt, except for an optional tool's.
         following = record["next"]
         is_over = following == self._first[step] or self._nodes.get(following, {}).get("task") == "end"
         if has_failed and is_over:

@@ -1,7 +1,7 @@
-"""Files of the project: what a specification names is read and written inside its root, and nowhere else (B3).
+"""Safe file access: only inside the project's root (B3).
 
-Paths come from documents, inputs and tools. Links that stay inside are followed once, by name; the files are then
-opened folder by folder without following links, so that nobody can put a link in their place meanwhile.
+Paths come from documents, inputs and tools. Links that stay inside are resolved once. Then each directory is
+opened without following links, so that no one can swap in a link meanwhile.
 """
 
 import errno
@@ -16,17 +16,17 @@ from runtime_shim.engine.state import OURS
 from runtime_shim.engine.texts import one_line
 from runtime_shim.tasks.reading import NO_TEXT
 
-LARGEST_FILE = 16 * 1024 * 1024  # bytes that are read of a file to look at its content
-PROTECTED = (".git", OURS)  # what Git and rdc keep: to write there would change what they do
+LARGEST_FILE = 16 * 1024 * 1024  # bytes read for checks
+PROTECTED = (".git", OURS)  # writing there would change Git or rdc
 FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 
 
 class UnsafeError(ValueError):
-    """A path that is not used, and why."""
+    """A refused path, with the reason."""
 
 
 def inside(root: str, path: str) -> list[str]:
-    """Return the names that lead from the root to a path, with the links in it followed."""
+    """Return the names on the way from the root to a path, with links resolved."""
     try:
         is_path = bool(path) and b"\0" not in os.fsencode(path)
     except UnicodeEncodeError:
@@ -38,13 +38,13 @@ def inside(root: str, path: str) -> list[str]:
     top = os.path.realpath(root)
     real = os.path.realpath(os.path.join(top, path))
     if real != top and not real.startswith(os.path.join(top, "")):
-        raise UnsafeError(f"{one_line(path)} leads out of the project")
+        raise UnsafeError(f"{one_line(path)} is outside the project")
     return [name for name in os.path.relpath(real, top).split(os.sep) if name != os.curdir]
 
 
 @contextmanager
 def folder_inside(root: str, names: Sequence[str], makes: bool = False) -> Iterator[int]:
-    """Open the folder that names lead to, without following links."""
+    """Open a directory by its names without following links."""
     folder = os.open(os.path.realpath(root), FOLDER)
     try:
         for name in names:
@@ -61,7 +61,7 @@ def folder_inside(root: str, names: Sequence[str], makes: bool = False) -> Itera
 
 @contextmanager
 def safely(path: str) -> Iterator[None]:
-    """Say which path an error of the system is about."""
+    """Turn system errors into UnsafeError with the path."""
     try:
         yield
     except OSError as error:
@@ -71,7 +71,7 @@ def safely(path: str) -> Iterator[None]:
 
 
 def check_there(root: str, path: str) -> None:
-    """Refuse a path that is not there: a regular file, or a folder where the path ends with a slash."""
+    """Refuse a path unless it is a regular file, or a directory if it ends with a slash."""
     names = inside(root, path)
     with safely(path), folder_inside(root, names[:-1]) as folder:
         mode = os.stat(names[-1] if names else ".", dir_fd=folder, follow_symlinks=False).st_mode
@@ -82,12 +82,12 @@ def check_there(root: str, path: str) -> None:
 
 
 def is_missing(root: str, path: str) -> bool:
-    """Tell whether nothing is at a path inside the project."""
+    """Return whether a path inside the project does not exist."""
     return not os.path.lexists(os.path.join(os.path.realpath(root), *inside(root, path)))
 
 
 def pieces_of(root: str, path: str) -> Iterator[bytes]:
-    """Read a regular file piece by piece; a pipe in its place is not waited for."""
+    """Read a regular file piece by piece, without waiting for a pipe."""
     names = inside(root, path)
     with safely(path), folder_inside(root, names[:-1]) as folder:
         flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
@@ -103,7 +103,7 @@ def pieces_of(root: str, path: str) -> Iterator[bytes]:
 
 
 def read_inside(root: str, path: str, most: float = LARGEST_FILE) -> bytes:
-    """Read a regular file."""
+    """Return the content of a regular file."""
     content = bytearray()
     for piece in pieces_of(root, path):
         content += piece
@@ -123,12 +123,12 @@ def sha256_of(root: str, path: str) -> str:
 
 
 def write_inside(root: str, path: str, content: bytes) -> None:
-    """Write a file, whole or not at all; folders on the way are made."""
+    """Write a file atomically, and create its directories."""
     names = inside(root, path)
     if not names or path.endswith("/"):
-        raise UnsafeError(f"{one_line(path)} is a folder")
+        raise UnsafeError(f"{one_line(path)} is a directory")
     if any(name.lower() in PROTECTED for name in names):
-        raise UnsafeError(f"{one_line(path)} belongs to Git or rdc, and is not written")
+        raise UnsafeError(f"{one_line(path)} belongs to Git or rdc, and cannot be written")
     with safely(path), folder_inside(root, names[:-1], makes=True) as folder:
         with suppress(FileNotFoundError):
             if not stat.S_ISREG(os.stat(names[-1], dir_fd=folder, follow_symlinks=False).st_mode):
@@ -137,7 +137,7 @@ def write_inside(root: str, path: str, content: bytes) -> None:
 
 
 def list_inside(root: str, path: str) -> list[str]:
-    """Return the names in a folder, sorted; those of folders end with a slash."""
+    """Return the sorted names in a directory; names of directories end with a slash."""
     with safely(path), folder_inside(root, inside(root, path)) as folder, os.scandir(folder) as entries:
         names = (entry.name + ("/" if entry.is_dir(follow_symlinks=False) else "") for entry in entries)
         return sorted(re.sub(NO_TEXT, "\ufffd", name) for name in names)

@@ -1,4 +1,4 @@
-"""Specifications: steps as others see them (B6), runs that go on after a failure (B12, B16)."""
+"""Specifications: the status of steps (B6), and runs that continue after a failure (B12, B16)."""
 
 import os
 from typing import Optional
@@ -20,7 +20,7 @@ from runtime_shim.tasks.prompting import pairs
 
 
 def step_at(program: Table, state: State) -> Optional[str]:
-    """Return the step at which a run stands or has failed; None if it is complete, or this program has no such step."""
+    """Return the step where a run is or has failed; None if it is complete or the program has no such step."""
     if state.condition == "complete":
         return None
     last = [record["node"] for record in state.finished[-1:]] if state.condition == "stop" else []
@@ -29,29 +29,29 @@ def step_at(program: Table, state: State) -> Optional[str]:
 
 
 def _target(program: Table, state: State) -> str:
-    """Return where a failed run goes on."""
+    """Return the node where a failed run continues."""
     nodes, last, step = program["nodes"], state.finished[-1], step_at(program, state)
     due = (*undecided(program, state, step), *(name for name in nodes if is_stage_of(nodes[name], step)))
     first = last["node"] if last["outcome"] == "rejected" else next(iter(due), "")
     if first not in nodes:
-        raise RefusedError(f"this program does not have {one_line(last['node'])}, which failed: start a new run")
+        raise RefusedError(f"this program has no {one_line(last['node'])}, which failed; start a new run")
     return first
 
 
 def is_stage_of(node: Table, step: Optional[str]) -> bool:
-    """Tell whether a node is a stage of a step."""
+    """Return whether a node is a stage of a step."""
     return bool(node["task"] == "stage" and node["step"] == step)
 
 
 def undecided(program: Table, state: State, step: Optional[str]) -> list[str]:
-    """Return the gates of a step that the run was not let through."""
+    """Return the gates of a step that are not approved."""
     approved = {record["node"] for record in state.finished if record["outcome"] == "approved"}
     nodes = program["nodes"].items()
     return [name for name, node in nodes if node["task"] == "gate" and node["step"] == step and name not in approved]
 
 
 def reopen(session: Session) -> None:
-    """Record that a failed run goes on."""
+    """Record that a failed run continues."""
     state, program = session.state, session.program
     is_same, target = session.is_same(state), _target(program, state)
     node = program["nodes"][target]
@@ -65,29 +65,29 @@ def reopen(session: Session) -> None:
 
 
 class Specification(Extension):
-    """Programs of step specifications."""
+    """Programs from step specifications."""
 
     options = (
-        ("run resume", "--executor", "COMMAND", "does the work of steps: the step as JSON on standard input"),
-        ("run resume", "--tool", "NAME=COMMAND...", "the command that a tool is"),
+        ("run resume", "--executor", "COMMAND", "command that gets a step as JSON on its stdin and does it"),
+        ("run resume", "--tool", "NAME=COMMAND...", "the command for a tool"),
     )
     performers = {"stage": StepStages}
     builder = StepBuilder
     reopens = True
-    _resumes = False  # whether the next record of this call is the first one of a run that it resumes
+    _resumes = False  # whether the next record is the first since a resume
 
     def prepare(self) -> None:
-        """Refuse a word that is no name with a command before anything runs."""
+        """Check the `--tool` options before anything runs."""
         pairs("--tool", self.session.options.tool)
 
     def identify(self, nodes: Table) -> Table:
-        """Add to stages what the contract says of their steps, and of all (I32)."""
+        """Add the contract of their steps to stages (I32)."""
         contract = self.session.program["contract"]
         common, steps = {key: contract[key] for key in contract if key != "steps"}, contract["steps"]
         return {name: {**node, "contract": [common, steps.get(node.get("step"))]} for name, node in nodes.items()}
 
     def open(self) -> None:
-        """Refuse to go on with a version that has steps or gates before the place of the run which it never came to."""
+        """Refuse a version with new steps or gates before the place of the run."""
         session, state, program = self.session, self.session.state, self.session.program
         if session.options.command != "resume" or not session.options.adopt or session.is_same(state):
             return
@@ -99,16 +99,16 @@ class Specification(Extension):
             skipped += undecided(program, state, at)
         if skipped:
             told = f"this version has {one_line(skipped[0])} before {at}"
-            raise RefusedError(f"{told}, and the run was not there: start over")
+            raise RefusedError(f"{told}, but the run did not pass it; start over")
 
     def resumed(self) -> None:
-        """Take a failed run back to the step that failed, with all its attempts (B12), or to its gate."""
+        """Return a failed run to the failed step with all its attempts (B12), or to its gate."""
         session, state, only = self.session, self.session.state, self.session.options.only
         last = state.finished[-1:]
         before: Table = session.program["nodes"].get(last[0]["node"], {}) if last else {}
-        # A `step` that follows the one before it does not resume the run (B15).
+        # A `step` right after the one before does not resume (B15).
         self._resumes = not only or (before.get("task") == "stage" and last[0]["node"] in only)
-        if only == [] and state.condition == "ready":  # an `open` that takes over a run says so, and does no step
+        if only == [] and state.condition == "ready":  # an `open` only records that it resumes
             self._resumes = False
             session.record({"kind": "rest", "condition": "ready", "time": utc_now(), "resumes": True})
         if state.condition == "stop":
@@ -117,7 +117,7 @@ class Specification(Extension):
             reopen(session)
 
     def record(self, record: Record) -> Record:
-        """Mark the first record of a call that resumes a run, and name who has made the decision at a gate (B8)."""
+        """Mark the first record after a resume, and sign decisions at gates (B8)."""
         kind = record.get("kind")
         if kind in ("resume", "done") and self._resumes:
             self._resumes = False
@@ -126,12 +126,12 @@ class Specification(Extension):
         return {**record, "by": record.get("by") or user()} if is_gate else record
 
     def end(self) -> None:
-        """Say how a run goes on that has failed."""
+        """Show how to continue a failed run."""
         for what, command in self.again(self.session.state):
             self.session.display.rule(f"{what}: {command}")
 
     def again(self, state: State) -> list[tuple[str, str]]:
-        """Return the command that tries a failed step again, or asks for an approval again."""
+        """Return the command that retries a failed step or asks for an approval again."""
         if state.condition != "stop":
             return []
         is_rejected = state.finished[-1]["outcome"] == "rejected"
@@ -140,12 +140,12 @@ class Specification(Extension):
         return [(what, self.session.call("resume", *adopt))]
 
     def facts(self, state: State) -> Table:
-        """Return the steps for the status, as the records have them."""
+        """Return the steps and their status from the records."""
         found = records_of(self.session, state).steps.items()
         return {"steps": [{"step_id": name, "status": about["status"]} for name, about in found]}
 
     def lines(self, facts: Table, record: Optional[Table]) -> list[str]:
-        """Return the steps as lines that stand above their stages."""
+        """Return a line for each step, above the stages."""
         told = facts["steps"] if record is None else ()
         lines = [f"  {one['status']:9}  {one_line(one['step_id'])}" for one in told]
         return [*lines, *([""] if lines else [])]
@@ -158,19 +158,19 @@ class Placeholders(Extension):
 
     @staticmethod
     def suits(program: Table) -> bool:
-        """Tell whether the program has any."""
+        """Return whether the program has placeholders."""
         return bool(program.get("inputs"))
 
     def prepare(self) -> None:
-        """Take the values of both options as one list."""
+        """Merge the values of `--input` and `--var`."""
         options = self.session.options
         options.input = [*options.input, *options.var]
 
     def open(self) -> None:
-        """Refuse to begin a run whose placeholders make a path that leads out of the project (B3)."""
+        """Refuse to start a run whose placeholders make a path outside the project (B3)."""
         session = self.session
         nodes = session.program["nodes"].values() if session.options.command == "run" else ()
         for path, step in ((path, node["step"]) for node in nodes for path in paths_of(session, node)):
             if os.path.isabs(path) or os.pardir in path.split(os.sep):
                 where = f"the path {one_line(path)} of step {step}"
-                raise RefusedError(f"{where} is not inside the project: give its placeholders other values")
+                raise RefusedError(f"{where} is outside the project; change the values of its placeholders")

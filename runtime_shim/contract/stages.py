@@ -1,4 +1,4 @@
-"""The stages of a step: what each does, from its inputs to its outputs (B2, B7, B10, B11, B13, B17)."""
+"""The stages of a step, from its inputs to its outputs (B2, B7, B10, B11, B13, B17)."""
 
 import json
 import os
@@ -40,7 +40,7 @@ from runtime_shim.tasks.reading import LARGEST_ANSWER
 
 
 def look_at_inputs(stages: Stages, _name: str, node: Table) -> Found:
-    """Check that the inputs are there, and their content."""
+    """Check that the inputs exist, and check their content."""
     paths, troubles = paths_of(stages.session, node), []
     for path in paths:
         try:
@@ -54,7 +54,7 @@ def look_at_inputs(stages: Stages, _name: str, node: Table) -> Found:
 
 
 def look_up_context(stages: Stages, name: str, node: Table) -> Found:
-    """Give the specification and its `telis_*` keys to the command, and keep its answer."""
+    """Send the specification and its `telis_*` keys to the context command, and keep its answer."""
     session = stages.session
     spec = spec_of(session, node["step"])
     keys = {key: value for key, value in (spec.get("inputs") or {}).items() if key.startswith("telis_")}
@@ -67,18 +67,18 @@ def look_up_context(stages: Stages, name: str, node: Table) -> Found:
 
 
 def run_of(session: Session) -> Table:
-    """Return what commands get to know of the run."""
+    """Return the run's description for commands."""
     return {"run_id": session.state.begin["run"], "workflow": session.program["contract"]["workflow"]}
 
 
 def look_at_outputs(stages: Stages, _name: str, node: Table) -> Found:
-    """Check the content of the outputs that are there; the validation finds those that are not."""
+    """Check the content of existing outputs; the validation finds missing ones."""
     paths, root = spec_of(stages.session, node["step"]).get("outputs") or (), stages.root
     return guarded(stages, "output", lambda: contents(root, (path for path in paths if not is_missing(root, path))))
 
 
 def validate(stages: Stages, _name: str, node: Table) -> Found:
-    """Do all checks of all files; a file that is not there has no others."""
+    """Run all checks on all files; a missing file fails only `exists`."""
     found: list[Table] = []
     for path in dict.fromkeys(paths_of(stages.session, node)):
         for check in node["checks"]:
@@ -93,7 +93,7 @@ def validate(stages: Stages, _name: str, node: Table) -> Found:
 
 
 def index_outputs(stages: Stages, _name: str, node: Table) -> Found:
-    """Hash the outputs, and link them to their evidence."""
+    """Hash the outputs and link them to their evidence."""
     session, paths = stages.session, list(dict.fromkeys(paths_of(stages.session, node)))
     hashes = [sha256_of(stages.root, path) for path in paths]
     given = [one for found in found_so_far(session, "evidence") for one in found]
@@ -107,21 +107,21 @@ def index_outputs(stages: Stages, _name: str, node: Table) -> Found:
 
 
 def evidence_ids(state: State) -> set[str]:
-    """Return the ids of all evidence that a run has recorded."""
+    """Return the ids of all recorded evidence."""
     passed = (record.get("found", {}) for record in state.finished if record["outcome"] == "pass")
     indexed: list[Any] = [found for found in passed if "artifacts" in found]
     return {one["id"] for found in indexed for one in found["evidence"]}
 
 
 def executor_of(session: Session) -> Optional[str]:
-    """Return the command of the executor: that of the operator, the environment, the configuration; None for none."""
+    """Return the executor's command: the operator's, the environment's, the configuration's, or None."""
     given = session.options.executor or os.environ.get("RDC_EXECUTOR")
     command: Optional[str] = given or config_of(session).get("executor")
     return command
 
 
 def execute_step(stages: Stages, name: str, node: Table) -> Union[Found, Done]:
-    """Call the executor and take what it hands over, or put the step to a person."""
+    """Call the executor and keep its data, or ask a person."""
     import shutil
     import tempfile
 
@@ -129,7 +129,7 @@ def execute_step(stages: Stages, name: str, node: Table) -> Union[Found, Done]:
     if command is None and not stages.is_mocked("executors", name):
         return by_person(stages, name, node)
     for path in spec_of(session, node["step"]).get("outputs") or ():
-        inside(stages.root, path)  # a link may lead out of the project: nothing is written there (B3)
+        inside(stages.root, path)  # refuse links out of the project (B3)
     request = json.dumps(request_of(session, node), sort_keys=True) + "\n"
     try:
         folder, kept = tempfile.mkdtemp(prefix="rdc-"), {}
@@ -148,7 +148,7 @@ def execute_step(stages: Stages, name: str, node: Table) -> Union[Found, Done]:
 
 
 def request_of(session: Session, node: Table) -> Table:
-    """Return what an executor gets: the step, and what the attempt has found so far."""
+    """Return the request to an executor: the step, and the results of the attempt so far."""
     context = found_so_far(session, "telis_context")
     return {
         **run_of(session),
@@ -160,13 +160,13 @@ def request_of(session: Session, node: Table) -> Table:
 
 
 def handed_over(session: Session, folder: str) -> Table:
-    """Return what the executor has written into its files; raises ValueError with what is wrong."""
+    """Return the data in an executor's files; raise ValueError with the reason if it is invalid."""
     found: Table = {}
     for key, variable in HANDED.items():
         try:
             value = value_in(os.path.join(folder, key))
         except ValueError as error:
-            raise ValueError(f"the file of {variable} is refused: {error}") from None
+            raise ValueError(f"bad {variable}: {error}") from None
         if value is not None:
             is_evidence = key == "evidence"
             found[key] = checked_evidence(value, evidence_ids(session.state)) if is_evidence else records_in(value, key)
@@ -174,7 +174,7 @@ def handed_over(session: Session, folder: str) -> Table:
 
 
 def value_in(path: str) -> Any:  # noqa: ANN401 (any JSON value)
-    """Return the JSON value of a file that an executor may have written; None for nothing. Raises ValueError."""
+    """Return the JSON value of an executor's file, None if it is empty; raise ValueError if it is invalid."""
     try:
         content = read_regular(path)
         text = content.decode("utf-8-sig")
@@ -188,14 +188,14 @@ def value_in(path: str) -> Any:  # noqa: ANN401 (any JSON value)
 
 
 def unrecorded(session: Session, node: Table, kept: Table) -> str:
-    """Say that evidence which was handed over is not recorded: that of a step without outputs and level (B13)."""
+    """Return a remark if the given evidence is not recorded: the step has no outputs and no level (B13)."""
     nodes = session.program["nodes"].values()
     is_recorded = any(each.get("stage") == "outputs" and each["step"] == node["step"] for each in nodes)
     return "" if is_recorded or not kept.get("evidence") else "its evidence is not recorded: the step has no level"
 
 
 def by_person(stages: Stages, name: str, node: Table) -> Done:
-    """Put a step to a person; the time that this takes does not count."""
+    """Ask a person for a step's outcome; this time does not count."""
     done, session = stages.from_file(name), stages.session
     if done is not None:
         return done
@@ -215,7 +215,7 @@ def by_person(stages: Stages, name: str, node: Table) -> Done:
 
 
 class StepStages(Stages):
-    """Does the stages of all kinds."""
+    """Runs stages of all kinds."""
 
     kinds = {
         "inputs": look_at_inputs,
@@ -228,7 +228,7 @@ class StepStages(Stages):
     }
 
     def recover(self, name: str) -> Optional[Done]:
-        """Do a stage again that was interrupted; about a command, somebody decides (R2)."""
+        """Repeat an interrupted stage, but ask about one with a command (R2)."""
         node = self.session.program["nodes"][name]
         is_command = node["stage"] in ("context", "execute") or (
             node["stage"] == "tool" and calls_command(self.session, node)
@@ -236,13 +236,13 @@ class StepStages(Stages):
         return super().recover(name) if is_command or self.session.options.assume else None
 
     def preview(self, name: str, node: Table) -> Done:
-        """Say what a stage would do; a file of answers may say what comes of it."""
+        """Return the outcome in the file of answers, or assume pass and describe the stage's work."""
         done = self.from_file(name) if node["stage"] == "execute" else None
         return done or Done("pass", f"would {previewed(self.session, node)}")
 
 
 def previewed(session: Session, node: Table) -> str:
-    """Say what a stage would do."""
+    """Return a description of a stage's work."""
     paths, subject, executor = ", ".join(paths_of(session, node)), node.get("subject", ""), executor_of(session)
     how = "built in" if subject in BUILT_IN else "unknown: skipped"
     indexed = (paths and f"index {paths}", subject and f"record evidence {subject}")
@@ -250,8 +250,8 @@ def previewed(session: Session, node: Table) -> str:
         "inputs": f"check the inputs: {paths or 'guardrails'}",
         "context": f"look up the context: {config_of(session).get('context')}",
         "tool": f"call the tool {subject}: {command_of_tool(session, subject) or how}",
-        "execute": f"call the executor: {executor}" if executor else "put the step to a person: there is no executor",
-        "guardrails": "check the outputs by their guardrails",
+        "execute": f"call the executor: {executor}" if executor else "ask a person, as there is no executor",
+        "guardrails": "check the outputs against the guardrails",
         "validation": f"check {', '.join(node.get('checks', ()))}: {paths}",
         "outputs": " and ".join(filter(None, indexed)),
     }

@@ -1,4 +1,4 @@
-"""The words of a specification: a step states its facts once, and its gates and stages follow from them (I32)."""
+"""The functions a specification calls: gates and stages follow from the facts of a step (I32)."""
 
 import re
 from typing import Any, Optional
@@ -19,18 +19,18 @@ CHECK_WORDS = (
 
 
 def checks_of(policy: str) -> list[str]:
-    """Return the checks of a validation: files must exist, and pass the checks that the policy names (B11)."""
+    """Return the checks of a validation policy: `exists`, and those that it names (B11)."""
     return ["exists", *(check for check, words in CHECK_WORDS if re.search(words, policy, re.IGNORECASE))]
 
 
 def part_of(node: Table) -> str:
-    """Return the key of a document that a gate or a stage comes from."""
+    """Return the key in the document that a gate or a stage comes from."""
     kind: str = node.get("stage", "gate")
     return KEYS_OF_STAGES.get(kind, kind)
 
 
 def template_of(written: str) -> str:
-    """Return the path of a template: one without a placeholder is in the folder of templates."""
+    """Return the path of a template; one without a placeholder is in the template folder."""
     path = written.removeprefix("template:")
     return path if path == written or path.startswith("{") else f"{{template_folder}}/{path}"
 
@@ -41,13 +41,13 @@ def strings(value: object) -> list[str]:
 
 
 def paths_needed(inputs: Table, templates: list[str], said: Optional[list[str]] = None) -> list[str]:
-    """Return the paths that must exist when a step starts: its artifacts, unless it says others, and its templates."""
+    """Return the paths a step needs: its artifacts, unless `said` lists others, and its templates."""
     needs = strings(inputs.get("artifacts")) if said is None else said
     return list(dict.fromkeys([*needs, *map(template_of, templates)]))
 
 
 class StepBuilder:
-    """The words of a specification. The last stage of a step continues with the next call."""
+    """The functions a specification calls. The last stage of a step leads to the next call."""
 
     def __init__(self) -> None:
         self.table: Table = {"registers": {}, "nodes": {}}
@@ -56,7 +56,7 @@ class StepBuilder:
         self.leaving: list[Table] = []  # the transitions to the next call
 
     def about(self, title: str, variables: Any = (), secrets: Any = (), workflow: Any = (), **more: Any) -> None:  # noqa: ANN401
-        """Describe the workflow; `variables` are the placeholders with their defaults, `more` the configuration."""
+        """Describe the workflow. `variables` are the placeholders with their defaults, `more` is the configuration."""
         defaults = dict(variables)
         self.table.update({key: more.pop(key) for key in ("name", "source")}, title=title)
         self.table["registers"] = dict.fromkeys(defaults)
@@ -68,12 +68,12 @@ class StepBuilder:
         self.table["contract"] = self.contract
 
     def end(self, name: str, result: str, message: str = "") -> None:
-        """Add an end; one after the last step is where that leads to."""
+        """Add an end, which the step before leads to."""
         self._arrive(name)
         self.table["nodes"][name] = {"title": "", "task": "end", "result": result, "message": message, "edges": []}
 
     def step(self, name: str, title: str = "", at: int = 0, lines: Any = None, **said: Any) -> None:  # noqa: ANN401
-        """Add a step; `lines` are those of its parts that are not the step's own."""
+        """Add a step. `lines` are the line numbers of parts that differ from the step's."""
         said = {key: unframed(value) for key, value in said.items()}
         spec = self._spec(name, title, said)
         self.contract["steps"][name] = spec
@@ -94,14 +94,14 @@ class StepBuilder:
         self.leaving = [one for one in edges if "go" not in one]
 
     def _group(self, name: str, title: str, description: str) -> Table:
-        """Add the group of a step that has a description; return what its parts say of it."""
+        """Add a group for a step with a description, and return the setting of its parts."""
         if not description:
             return {}
         self.table.setdefault("groups", {})[name] = self._mark({"title": title, "prompt": description}, description)
         return {"group": name}
 
     def _count(self, name: str, stages: Table, pause: int) -> None:
-        """Add the counter of a step that is tried again, with a pause before further attempts."""
+        """Add the retry counter of a step, and its pause before further attempts."""
         counter = f"{name} retries"
         self.table["registers"][counter] = 0
         self.table.setdefault("scopes", {})[name] = [counter]
@@ -111,20 +111,20 @@ class StepBuilder:
             next(iter(stages.values())).update(delay=pause, backoff=1)
 
     def _arrive(self, name: str) -> None:
-        """Lead the step before to this node."""
+        """Make the step before lead to this node."""
         for one in self.leaving:
             one["go"] = name
         self.leaving = []
 
     def _mark(self, item: Table, texts: object) -> Table:
-        """Add the placeholders of some texts."""
+        """Add the placeholders in some texts to an item."""
         found = {mark: place for mark, place in self.marks.items() if mark in str(texts)}
         if found:
             item["placeholders"] = {**item.get("placeholders", {}), **found}
         return item
 
     def _spec(self, name: str, title: str, facts: Table) -> Table:
-        """Return the contract of a step with all its fields."""
+        """Return the specification of a step with all fields."""
         implied = {
             "phase": self.contract["workflow"].get("phase") or "",
             "inputs": {"artifacts": facts["needs"]} if facts.get("needs") else {},
@@ -137,7 +137,7 @@ class StepBuilder:
         return {"id": name, "name": title or name, **{key: said[key] for key in STEP_FACTS}, "retries": retries}
 
     def _gates(self, name: str, title: str, spec: Table, reason: str) -> Table:
-        """Return the gates of a step: its own, and those of its tools; no gate is asked twice (B8, B9)."""
+        """Return the gates of a step: its own and those of its tools, each only once (B8, B9)."""
         about = self.contract["workflow"]
         found = {f"{about['module']}:{about['workflow']}:{name}:hitl": reason} if reason else {}
         for call in spec["tools"]:
@@ -151,7 +151,7 @@ class StepBuilder:
         return {gate: {**fixed, "gate": gate, "reason": why} for gate, why in new.items()}
 
     def _stages(self, name: str, title: str, spec: Table, said: Table) -> Table:
-        """Return the stages that have work to do, in order; a call whose name is taken says its stage (`as`)."""
+        """Return the stages that a step needs, in order. A call whose name is taken sets its stage (`as`)."""
         config, inputs = self.contract.get("config", {}), spec["inputs"]
         guards, found = config.get("guardrails", {}), {}
 
@@ -180,7 +180,7 @@ class StepBuilder:
         return found
 
     def _edges(self, name: str, node: Table, then: str, first: str) -> list[Table]:
-        """Return the transitions of a part: a failure leads to the next attempt, or to STOP; "" is the next call."""
+        """Return the transitions of a part. A failure leads to the next attempt or STOP; "" is the next call."""
         if node["task"] == "gate":
             return [edge("approved", then), edge("rejected", f"{name}/rejected")]
         spec = self.contract["steps"][name]
@@ -202,7 +202,7 @@ class StepBuilder:
 
 
 def inputs_of(defaults: Table) -> list[Table]:
-    """Return the inputs that give placeholders their values."""
+    """Return the inputs for placeholders."""
     return [
         {"name": name, "type": "string", "required": True, "description": f"Placeholder {{{name}}}"}
         | ({} if value is None else {"default": value})

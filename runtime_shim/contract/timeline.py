@@ -1,4 +1,4 @@
-"""The timeline of a run: all its records in the order of time, and as a table for people (B14). Pure."""
+"""The timeline of a run: all its records by time, and as a table for people (B14). Pure."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,7 +12,7 @@ WHEN = {
     "evidence": ("evidence", "date"),
     "drrs": ("drr", "recorded_at"),
 }
-"""The kinds of records: the name of an entry, and the field with its time."""
+"""Kinds of records: the name of their entries, and the field with their time."""
 DETAILS = ("reason", "approved_by", "attempt", "attempts", "error", "path", "evidence_id", "name", "status", "note")
 MARKUP = frozenset("&<>|\\`*_[]#~!@")
 HEADINGS = ("Time", "Event", "Step", "Details")
@@ -27,7 +27,7 @@ def timeline(
 
 
 def in_order(timestamp: str) -> str:
-    """Return a time so that the texts of times have the order of the times: some have no fraction of a second."""
+    """Return a time as a sortable string; some times have no fraction of a second."""
     return timestamp[:-1].ljust(20, ".").ljust(26, "0")
 
 
@@ -46,7 +46,7 @@ def _entry(kind: str, timestamp: str, step: object, details: Table) -> Table:
 
 
 def timeline_lines(entries: Sequence[Table], is_markdown: bool) -> list[str]:
-    """Return a timeline as a table of what happened: its events and the calls of tools."""
+    """Return the events and tool calls of a timeline as a table."""
     rows = [HEADINGS, *(_row(entry) for entry in entries if entry["kind"] in ("event", "tool"))]
     if is_markdown:
         rows.insert(1, ("---",) * len(HEADINGS))
@@ -67,5 +67,5 @@ def _shown(value: object) -> str:
 
 
 def _in_markdown(text: str) -> str:
-    """Write a text so that nothing in it is Markdown, HTML or an address."""
+    """Escape a text so that it has no Markdown, HTML or links."""
     return "".join(f"&#{ord(sign)};" if sign in MARKUP else sign for sign in text.replace("://", ": //"))

@@ -1,4 +1,4 @@
-"""What tools take: a small subset of JSON Schema, and the tools that every run has (B9). Pure."""
+"""Arguments of tools: a small subset of JSON Schema, and the built-in tools (B9). Pure."""
 
 import json
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ from runtime_shim.engine.program import Table
 
 
 def _taking(*required: str, **properties: str) -> Table:
-    """Return the schema of a tool, by the types of its arguments."""
+    """Return the schema of a tool with these required arguments and types."""
     typed = {name: {"type": kind} for name, kind in properties.items()}
     about: Table = {"type": "object", "properties": typed, "additionalProperties": False}
     return {"arguments": {**about, "required": [*required]}}
@@ -40,7 +40,7 @@ def _is_whole(value: Any) -> bool:  # noqa: ANN401 (any JSON value)
 
 
 def unfit_arguments(schema: Table, arguments: Any) -> str:  # noqa: ANN401 (any JSON value)
-    """Return the first thing that is wrong with the arguments of a tool, in words; "" if they fit."""
+    """Return the first problem with the arguments of a tool; "" if they fit."""
     return next(_problems(schema, arguments, "the arguments"), "")
 
 
@@ -70,7 +70,7 @@ def _of_object(schema: Table, value: Table, place: str) -> Iterator[str]:
         if name in properties:
             yield from _problems(properties[name], inner, f"{place}: {name}")
         elif more is False:
-            yield f"{place}: {name} is not known; there are {', '.join(properties) or 'none'}"
+            yield f"{place}: unknown name {name}; known: {', '.join(properties) or 'none'}"
         elif isinstance(more, dict):
             yield from _problems(more, inner, f"{place}: {name}")
 

@@ -1,4 +1,4 @@
-"""Tools: those that every run has, what Git says, and the stages in which tools are called (B9)."""
+"""Built-in tools, and the stages that call tools (B9)."""
 
 import json
 import os
@@ -20,7 +20,7 @@ from runtime_shim.tasks.reading import LARGEST_ANSWER, TOOL_SECONDS, decoded
 if TYPE_CHECKING:
     import datetime
 
-# Nothing that a repository configures is run.
+# Run nothing that a repository configures.
 GIT_VARIABLES = "GIT_OPTIONAL_LOCKS=0 GIT_TERMINAL_PROMPT=0 GIT_ALLOW_PROTOCOL=none GIT_NO_LAZY_FETCH=1"
 GIT_SETTINGS = "core.fsmonitor=false core.hooksPath=/dev/null diff.external= submodule.recurse=false"
 GIT_SETTINGS += " safe.bareRepository=explicit"
@@ -30,17 +30,17 @@ DIFF = "diff --no-color --no-ext-diff --no-textconv --ignore-submodules=all"
 
 
 class ToolError(Exception):
-    """Why a tool has no result."""
+    """The reason that a tool has no result."""
 
 
 def repository_says(stages: Stages, command: str, arguments: Table, seconds: int) -> str:
-    """Return what a command of Git says of a path inside the project."""
+    """Return the output of a Git command for a path inside the project."""
     path = arguments.get("path", ".")
     inside(stages.root, path)
-    found = _git(stages, [], FILTERS, seconds, good=("", "exit code 1")).decode("utf-8", "replace")  # 1: there are none
+    found = _git(stages, [], FILTERS, seconds, good=("", "exit code 1")).decode("utf-8", "replace")  # 1: no filters
     filters = [name for name in found.split("\0") if name]
     if any("=" in name or "\n" in name for name in filters):
-        raise ToolError("the configuration of this repository has a filter whose name cannot be switched off")
+        raise ToolError("this repository configures a filter that cannot be turned off")
     off = [f"{name}={'false' if name.endswith('required') else ''}" for name in filters]
     return decoded(_git(stages, off, (*command.split(), "--", f":(literal){os.path.normpath(path)}"), seconds))
 
@@ -55,12 +55,12 @@ def _git(stages: Stages, off: list[str], words: tuple[str, ...], seconds: int, g
 
 
 def work_tree(root: str) -> str:
-    """Return the folder of the repository around the project: its configuration may name any other."""
+    """Return the repository around the project, regardless of its configuration."""
     folder = os.path.realpath(root)
     while not os.path.lexists(os.path.join(folder, ".git")) and folder != os.sep:
         folder = os.path.dirname(folder)
     if folder == os.sep:
-        raise ToolError("the project is in no repository of Git")
+        raise ToolError("the project is not in a Git repository")
     return folder
 
 
@@ -68,7 +68,7 @@ USUAL_ZONE = "America/Toronto"
 
 
 def current_time(zone: str) -> str:
-    """Return the time of the system's clock in a time zone, as ISO 8601 with its offset."""
+    """Return the current time in a time zone as ISO 8601 with offset."""
     import datetime  # slow to import
 
     now = datetime.datetime.fromisoformat(utc_now()[:-1]).replace(tzinfo=datetime.timezone.utc)
@@ -88,14 +88,12 @@ def time_zone(name: str) -> "datetime.tzinfo":
     except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError):
         pass
     if zoneinfo.available_timezones():
-        raise ToolError(f"{name} is not a time zone; give an IANA name such as {USUAL_ZONE}")
-    raise ToolError(
-        f"time zones other than UTC need the package tzdata: pip install tzdata, or give UTC instead of {name}"
-    )
+        raise ToolError(f"{name} is not a time zone; use an IANA name such as {USUAL_ZONE}")
+    raise ToolError(f"{name} needs the package tzdata; run 'pip install tzdata' or use UTC")
 
 
 def read_file(stages: Stages, path: str) -> str:
-    """Return the text of a file."""
+    """Return the text of a file; raise ToolError if it is not UTF-8."""
     try:
         return read_inside(stages.root, path, LARGEST_ANSWER).decode("utf-8")
     except UnicodeDecodeError:
@@ -110,7 +108,7 @@ def write_file(stages: Stages, path: str, text: str) -> Table:
 
 
 def validate_file(stages: Stages, path: str) -> Table:
-    """Return whether a file parses."""
+    """Return the result of parsing a file; raise ToolError if it does not parse."""
     found = checked(stages, "parses", path)
     if found["status"] == "failed":
         raise ToolError(found["message"])
@@ -118,7 +116,7 @@ def validate_file(stages: Stages, path: str) -> Table:
 
 
 def difference(stages: Stages, given: Table, seconds: int) -> str:
-    """Return what `git diff` says, of what is staged too."""
+    """Return the output of `git diff`, optionally of staged changes."""
     return repository_says(stages, DIFF + " --cached" * bool(given.get("staged")), given, seconds)
 
 
@@ -134,7 +132,7 @@ BUILT_IN_CALLS: dict[str, Callable[[Stages, Table, int], Any]] = {
 
 
 def built_in_result(stages: Stages, tool: str, arguments: Table, seconds: int) -> Any:  # noqa: ANN401 (any JSON value)
-    """Return the result of a built-in tool, unless it is too long; raises ToolError."""
+    """Return the result of a built-in tool; raise ToolError if it fails or is too long."""
     try:
         result = BUILT_IN_CALLS[tool](stages, arguments, seconds)
     except UnsafeError as error:
@@ -145,34 +143,34 @@ def built_in_result(stages: Stages, tool: str, arguments: Table, seconds: int) -
 
 
 def command_of_tool(session: Session, tool: str) -> Optional[str]:
-    """Return the command that a tool is: the operator's, or that of the configuration; None for none."""
+    """Return a tool's command: the operator's, the configuration's, or None."""
     given = pairs("--tool", session.options.tool)
     command: Optional[str] = given.get(tool) or config_of(session).get("tools", {}).get(tool, {}).get("command")
     return command
 
 
 def call_tool(stages: Stages, name: str, node: Table) -> Found:
-    """Make a call of a step, and record it."""
+    """Call a tool and return a record of the call."""
     spec = spec_of(stages.session, node["step"])["tools"][node["place"]]
     about = {**CALL, **{key: value for key, value in spec.items() if value is not None}, "started_at": utc_now()}
     tool, command = about["name"], command_of_tool(stages.session, about["name"])
     ended: Table = {"status": "failed"}
     try:
         if command is None and tool not in BUILT_IN and not stages.is_mocked("tools", tool):
-            ended = {"status": "skipped", "error": f"no tool {tool} is known; name its command: --tool {tool}=COMMAND"}
+            ended = {"status": "skipped", "error": f"unknown tool {tool}; set its command with --tool {tool}=COMMAND"}
         else:
             ended = {"status": "completed", "result": result_of(stages, name, node, about, command)}
     except ToolError as error:
         ended["error"] = str(error)
     except LateError:
-        ended["error"] = "the time of the attempt was over"
+        ended["error"] = "the attempt ran out of time"
     trouble = f"tool {tool}: {ended['error']}" if "error" in ended else ""
     is_fine = ended["status"] == "skipped" and not about["required"]
     return Found("" if is_fine else trouble, {"tool": {**about, **ended, "ended_at": utc_now()}}, trouble)
 
 
 def result_of(stages: Stages, name: str, node: Table, about: Table, command: Optional[str]) -> Any:  # noqa: ANN401
-    """Return the result of a tool; raises ToolError and LateError."""
+    """Return the result of a tool; raise ToolError if it fails, LateError if there is no time."""
     tool, arguments = about["name"], about["args"]
     configured = config_of(stages.session).get("tools", {}).get(tool, {})
     schema = configured.get("arguments") or BUILT_IN.get(tool, {}).get("arguments", {})
@@ -193,5 +191,5 @@ def result_of(stages: Stages, name: str, node: Table, about: Table, command: Opt
 
 
 def calls_command(session: Session, node: Table) -> bool:
-    """Tell whether a tool is a command of somebody, or may have been one in the call before."""
+    """Return whether a tool is a command, or may have been one in the call before."""
     return node["subject"] not in BUILT_IN or command_of_tool(session, node["subject"]) is not None

@@ -1,4 +1,4 @@
-"""Whether files parse, have sound types and style: what the checks of a validation find (B11)."""
+"""The checks of a validation: files parse, and pass types and lint (B11)."""
 
 import json
 import os
@@ -12,7 +12,7 @@ from runtime_shim.tasks.exchange import Answered, Call, SearchError, child_says,
 from runtime_shim.tasks.prompting import for_others
 from runtime_shim.tasks.reading import decoded
 
-LONGEST_MESSAGE = 2000  # characters that are kept of what a tool says
+LONGEST_MESSAGE = 2000  # characters kept of a tool's output
 LANGUAGES = {".py": "Python", ".pyi": "Python", ".yaml": "YAML", ".yml": "YAML", ".json": "JSON"}
 PARSE = """
 import ast, json, signal, sys
@@ -31,21 +31,21 @@ try:
 except ImportError:
     told = ["skipped", "PyYAML is not installed"]
 except ZeroDivisionError:
-    told = ["failed", "not JSON: NaN and Infinity are no numbers"]
+    told = ["failed", "not JSON: NaN and Infinity are not numbers"]
 except Exception as error:
     told = ["failed", "not " + kind + ": " + " ".join((str(error) or type(error).__name__).split())]
 print(json.dumps(told))
 """
 PROGRAMS = {
-    # Without any configuration: that of a project may name plugins, which are code.
+    # No configuration: a project's could load plugins, which are code.
     "types": "mypy --config-file= --no-incremental --cache-dir=/dev/null --follow-imports=silent"
     " --ignore-missing-imports --no-error-summary --no-color-output --",
-    "lint": "ruff check --no-cache --no-fix --quiet --output-format=concise --",  # with the rules of the project
+    "lint": "ruff check --no-cache --no-fix --quiet --output-format=concise --",  # with the project's rules
 }
 
 
 def checked(stages: Stages, check: str, path: str) -> Table:
-    """Return what a check says of a path: whether it has passed, has failed or was skipped, and why."""
+    """Return the result of a check for a path: passed, failed or skipped, and why."""
     try:
         status, message = _checked(stages, check, path)
     except UnsafeError as error:
@@ -62,18 +62,18 @@ def _checked(stages: Stages, check: str, path: str) -> tuple[str, str]:
         return "skipped", "not a Python file"
     if check in PROGRAMS:
         return _by_program(stages, PROGRAMS[check].split(), path)
-    return _parsed(stages, language, path) if language else ("skipped", "neither JSON, YAML nor Python")
+    return _parsed(stages, language, path) if language else ("skipped", "not a JSON, YAML or Python file")
 
 
 def _parsed(stages: Stages, language: str, path: str) -> tuple[str, str]:
-    """Parse a file in a process of its own: a hostile one may take forever, or end the process."""
+    """Parse a file in a separate process, since a hostile file may hang or crash it."""
     try:
         text = read_inside(stages.root, path).decode("utf-8-sig")
         status, message = json.loads(child_says(stages.processes, PARSE, [language, text], stages.time_limit()))
     except UnicodeDecodeError:
         return "failed", "not UTF-8"
     except SearchError as error:
-        return "failed", f"not {language}: the parser ended: {error}"
+        return "failed", f"not {language}: the parser failed: {error}"
     return status, message
 
 
@@ -91,6 +91,6 @@ def _by_program(stages: Stages, words: list[str], path: str) -> tuple[str, str]:
 
 
 def listened(stages: Stages, words: list[str], seconds: int = LONGEST_ATTEMPT) -> Answered:
-    """Run a program of somebody else in the project, and return what it says; raises LateError."""
+    """Run an external program in the project and return its output; raise LateError if there is no time."""
     call = Call(f"exec {shlex.join(words)}", for_others(os.environb), b"", lambda _lines: None)
     return exchange(stages.processes, [call], stages.time_limit(seconds))[0]

@@ -1,6 +1,6 @@
-"""What flows between steps: inputs, outputs, secrets, limits, reports and the artifact of a run.
+"""Data of runs: inputs, outputs, secrets, limits, reports and the artifact.
 
-`values` keeps strings: it gives them to commands and takes the outputs of commands. `fitting` says whether one is
-allowed. `shared` fills in what a document need not say. `limits` bounds a run, `settings` keeps what its operator says
-once, `secrets` hides what nobody may see; `reports` and `artifact` are what a run leaves, by `whole_files`.
+`values` keeps strings: it gives them to commands and takes their outputs. `fitting` checks whether a string is
+allowed. `shared` adds defaults to a document. `limits` bounds a run, `settings` keeps its operator's options,
+`secrets` hides secrets. `reports` and `artifact` are the files that a run leaves, written by `whole_files`.
 """

@@ -1,4 +1,4 @@
-"""The file that a good run leaves (I28): written once, whole or not at all, after the run is known to be complete."""
+"""The file that a complete run leaves (I28), written once and never partly."""
 
 import os
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ OTHER = "txt"
 
 
 def write_out(path: str, data: bytes) -> None:
-    """Write a file that has its name once it is whole; what is no regular file, such as a pipe, is written to."""
+    """Write a file atomically; write directly to anything that is not a regular file, such as a pipe."""
     path = os.path.realpath(path)
     if os.path.exists(path) and not os.path.isfile(path):
         with open(path, "wb") as file:
@@ -33,23 +33,23 @@ def write_out(path: str, data: bytes) -> None:
 
 
 class Artifact(Extension):
-    """Programs that leave a file."""
+    """Programs with an artifact."""
 
-    options = (("run resume", "--out", "FILE", "where the last output is written, instead of the state directory"),)
+    options = (("run resume", "--out", "FILE", "write the last output here, not in the state directory"),)
 
     @staticmethod
     def suits(program: Table) -> bool:
-        """Tell whether the program leaves one."""
+        """Return whether the program has an artifact."""
         return "artifact" in program
 
     def beside(self) -> dict[str, str]:
-        """Return the file, whatever its type was."""
+        """Return the file under all names that it may have had."""
         name = self.session.program["name"]
         files = (f"{name}.{suffix}" for suffix in dict.fromkeys([*SUFFIXES.values(), OTHER]))
         return {file: file for file in files}
 
     def end(self) -> None:
-        """Write the file at the end of a run, unless that was done."""
+        """Write the file when a run is complete, unless it is written."""
         session, state, artifact = self.session, self.session.state, self.session.program["artifact"]
         text = state.registers[artifact["slot"]]
         if state.condition != "complete" or text is None or any(note["kind"] == "left" for note in state.notes):
@@ -69,11 +69,11 @@ class Artifact(Extension):
 
 
 OUTPUT = "output "
-UNTOLD = ("last output", "prompt ", "__elicit_step_")  # slots that repeat others, or are no outputs
+UNTOLD = ("last output", "prompt ", "__elicit_step_")  # slots that repeat others or are not outputs
 
 
 def kept_slots(program: Table) -> Iterator[tuple[str, str]]:
-    """Return each slot that the answer of a step is kept in, with the step, in order."""
+    """Return each step and slot that keeps its answer, in order."""
     for name, node in program["nodes"].items():
         for edge in node.get("edges", ()):
             yield from ((name, effect[0]) for effect in edge.get("do", ()) if effect[1:2] == ["keep"])
@@ -84,10 +84,10 @@ def _sized(size: int) -> str:
 
 
 class Produced(OfMore):
-    """The outputs of a run in its status."""
+    """Shows the outputs of a run in its status."""
 
     def facts(self, state: State) -> Table:
-        """Return the outputs that there are."""
+        """Return the outputs so far."""
         rows: dict[str, Table] = {}
         for node, slot in dict.fromkeys(kept_slots(self.session.program)):
             text = state.registers.get(slot)

@@ -1,4 +1,4 @@
-"""Whether a run keeps a string, and it fits its input: one rule for targets and the compiler (I8)."""
+"""The check whether a string can be kept and fits its input, for targets and the compiler (I8)."""
 
 import re
 import sys
@@ -9,7 +9,7 @@ NUMBER = r"-?[0-9]+(\.[0-9]+)?"
 TOO_SLOW = "matching it takes too long"
 LONGEST_TEXT = 1 << 20  # bytes
 LONGEST_MATCH = 2  # seconds
-MOST_TRIES = 10**6  # of characters: no longer than a process needs to start
+MOST_TRIES = 10**6  # characters; as fast as starting a process
 MATCH = """
 import json, re, signal, sys
 signal.signal(signal.SIGALRM, signal.SIG_DFL)
@@ -21,22 +21,22 @@ print(getattr(re, function)(pattern, value, flags) is not None)
 
 
 def unkept(text: str, most: int = LONGEST_TEXT) -> str:
-    """Return why a run does not keep a string, in words that follow its name; "" if it does."""
+    """Return why a run cannot keep a string, to follow its name in a message; "" if it can."""
     if len(text.encode("utf-8", "surrogatepass")) > most:
         return f"is longer than {most:,} bytes"
     return "is not UTF-8" if re.search("[\ud800-\udfff]", text) else ""
 
 
 def unfit(value: str, kind: str, options: Sequence[str] = (), pattern: Optional[str] = None) -> str:
-    """Return what is wrong with a value of an input of some type, in words; "" if nothing is."""
-    if problem := "holds a NUL character" if "\0" in value else unkept(value):
+    """Return the problem with a value of an input, or ""."""
+    if problem := "has a NUL character" if "\0" in value else unkept(value):
         return f"it {problem}"
     if kind == "number" and not re.fullmatch(NUMBER, value):
         return "it is not a decimal number"
     if kind == "boolean" and value not in ("true", "false"):
-        return "it is neither true nor false"
+        return "it must be true or false"
     if kind == "choice" and value not in options:
-        return f"it is none of {', '.join(options)}"
+        return f"it must be one of {', '.join(options)}"
     if kind == "string" and ("\n" in value or "\r" in value):
         return "it has more than one line"
     matches = pattern is None or is_matched(pattern, value)
@@ -46,15 +46,15 @@ def unfit(value: str, kind: str, options: Sequence[str] = (), pattern: Optional[
 
 
 def is_matched(pattern: str, value: str) -> Optional[bool]:
-    """Tell whether a pattern matches a whole value; None if that takes too long."""
+    """Return whether a pattern matches the whole value; None if that takes too long."""
     repetitions = sum(map(pattern.count, "*+?{"))
-    if "(" not in pattern and (len(value) + 1) ** repetitions <= MOST_TRIES:  # each multiplies by the length at most
+    if "(" not in pattern and (len(value) + 1) ** repetitions <= MOST_TRIES:  # each multiplies by the length
         return re.fullmatch(pattern, value) is not None
     return in_time("fullmatch", 0, pattern, value)
 
 
 def in_time(function: str, flags: int, pattern: str, value: str) -> Optional[bool]:
-    """Tell what a function of `re` finds, in a process of its own that ends itself in time; None if it had to."""
+    """Return whether a function of `re` finds a match, tested in a separate process; None if it timed out."""
     import json
     import subprocess
 

@@ -1,15 +1,15 @@
-"""What follows from the task of a step and its keywords (I12)."""
+"""Settings of a step that follow from its task and keywords (I12)."""
 
 from collections.abc import Container
 
 from runtime_shim.engine.program import Table
 
 WORDS_OF_TASKS = {"gate": ["approved", "rejected"], "confirm": ["yes", "no"], "input": ["pass"]}
-UNREAD = ("none", "invalid", "ambiguous", "failed")  # the outcomes of an agent without one of its keywords
+UNREAD = ("none", "invalid", "ambiguous", "failed")  # outcomes of an answer without one keyword
 
 
 def implied(node: Table, said: Container[str] = ()) -> Table:
-    """Return the settings that follow from others, without those that a step states itself."""
+    """Return the implied settings of a step, except those that it sets."""
     known = [keyword for one in (node, *node.get("entries", ())) for keyword in one.get("keywords", ())]
     words = [*dict.fromkeys(known), *UNREAD] if known else WORDS_OF_TASKS.get(node["task"])
     found = {"agent": "" if node["task"] == "agent" else None, "words": words}

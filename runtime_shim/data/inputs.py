@@ -1,4 +1,4 @@
-"""Inputs: values that are given when a run begins (I8)."""
+"""Inputs: values given at the start of a run (I8)."""
 
 import json
 import types
@@ -17,7 +17,7 @@ from runtime_shim.tasks.terminal import asked, forget_pasted, more_comes
 
 
 def _from_file(path: str) -> dict[str, str]:
-    """Read a file of inputs: a JSON object, or lines `NAME=VALUE` and `NAME<<WORD`."""
+    """Return the inputs in a file: a JSON object, or `NAME=VALUE` and `NAME<<WORD` lines."""
     text = read_text(path)
     if not text.lstrip().startswith("{"):
         return _from_lines(path, text)
@@ -35,7 +35,7 @@ def _from_lines(path: str, text: str) -> dict[str, str]:
                 raise RefusedError(f"{path}:{number}: {name} is given twice")
             found[name] = value
     except ValueError as error:
-        raise RefusedError(f"{path}: {error}, and the file is no JSON object") from None
+        raise RefusedError(f"{path}: {error}, and the file is not a JSON object") from None
     return found
 
 
@@ -48,7 +48,7 @@ def _from_options(options: types.SimpleNamespace, declared: dict[str, Table]) ->
             raise RefusedError(f"--input {word}: expected NAME=VALUE or NAME=@FILE")
         if name in given:
             raise RefusedError(f"input {name} is given twice")
-        if value.startswith("@@"):  # a text that begins with the sign
+        if value.startswith("@@"):  # an escaped @
             value = value[1:]
         elif value.startswith("@"):
             value = read_text(value[1:])
@@ -59,20 +59,20 @@ def _from_options(options: types.SimpleNamespace, declared: dict[str, Table]) ->
 
 
 def _problem(item: Table, value: Optional[str]) -> str:
-    """Return what is wrong with the value of an input, "" if nothing is."""
+    """Return the problem with the value of an input, or ""."""
     if value is None:
-        return "a value is needed" if item["required"] else ""
+        return "a value is required" if item["required"] else ""
     return unfit(value, item["type"], item.get("options", ()), item.get("pattern"))
 
 
 def _typed(session: Session, item: Table) -> Optional[str]:
-    """Ask for an input; an empty line takes the default, and ends a string of several lines."""
+    """Ask for an input. An empty line takes the default, and ends a multi-line string."""
     name, options, default = item["name"], item.get("options", ()), item.get("default")
     is_long = item["type"] == "text"
     about = (
         f"one of {', '.join(options)}" if options else "",
         "several lines; end with an empty line" if is_long else "",
-        f"default {default}" if default is not None else "" if item["required"] else "may be empty",
+        f"default {default}" if default is not None else "" if item["required"] else "optional",
     )
     told = one_line("; ".join(filter(None, about)))
 
@@ -82,7 +82,7 @@ def _typed(session: Session, item: Table) -> Optional[str]:
             raise RefusedError(one_line(problem))
         return value
 
-    def goes_on(line: str) -> bool:  # an empty line within a string that is pasted does not end it
+    def goes_on(line: str) -> bool:  # a paste may have empty lines
         return is_long and (line != "\n" or more_comes())
 
     session.display.line(one_line(f"{name}: {item.get('description', '')}").rstrip(": "))
@@ -90,12 +90,12 @@ def _typed(session: Session, item: Table) -> Optional[str]:
 
 
 def check_inputs(session: Session) -> Registers:
-    """Return the values of all inputs, or refuse them, every unfit one at once."""
+    """Return the values of all inputs, or refuse all unfit ones at once."""
     declared: dict[str, Table] = {item["name"]: item for item in session.program["inputs"]}
     given = _from_file(session.options.inputs) if session.options.inputs else {}
     given.update(_from_options(session.options, declared))
     known = ", ".join(declared)
-    wrong = [f"{name}: there is no such input; known: {known}" for name in given if name not in declared]
+    wrong = [f"there is no input {name}; the inputs are {known}" for name in given if name not in declared]
     missing = [item for name, item in declared.items() if name not in given]
     if session.is_interactive and not wrong and any(_problem(item, item.get("default")) for item in missing):
         try:
@@ -108,7 +108,7 @@ def check_inputs(session: Session) -> Registers:
             forget_pasted()
     found = {name: given.get(name, item.get("default")) for name, item in declared.items()}
     problems = ((name, _problem(item, found[name])) for name, item in declared.items())
-    wrong += [f"input {name}: {problem}; give it by --input {name}=VALUE" for name, problem in problems if problem]
+    wrong += [f"input {name}: {problem}; set it with --input {name}=VALUE" for name, problem in problems if problem]
     if wrong:
         raise RefusedError(*wrong)
     return found
@@ -118,17 +118,17 @@ class Inputs(Extension):
     """Programs with inputs."""
 
     options = (
-        ("run", "--input", "NAME=VALUE...", "NAME=VALUE or NAME=@FILE"),
-        ("run", "--inputs", "FILE", "inputs, long ones too: a JSON object, or lines NAME=VALUE"),
+        ("run", "--input", "NAME=VALUE...", "set an input; NAME=@FILE reads it from a file"),
+        ("run", "--inputs", "FILE", "read inputs from FILE: a JSON object or NAME=VALUE lines"),
         ("run", "--task", "TEXT", "the same as --input task=TEXT"),
         ("run", "--task-file", "FILE", "the same as --input task=@FILE"),
     )
 
     @staticmethod
     def suits(program: Table) -> bool:
-        """Tell whether the program has any."""
+        """Return whether the program has inputs."""
         return bool(program.get("inputs"))
 
     def registers(self) -> Registers:
-        """Return their values."""
+        """Return the values of the inputs."""
         return check_inputs(self.session)

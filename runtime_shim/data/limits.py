@@ -1,4 +1,4 @@
-"""How often a run may do steps (I24), and how long it waits before further attempts (I22)."""
+"""Limits of a run's steps (I24) and pauses before further attempts (I22)."""
 
 import time
 from typing import Optional
@@ -10,11 +10,11 @@ from runtime_shim.engine.program import Table
 from runtime_shim.engine.state import State
 from runtime_shim.engine.walk import Move, Registers, attempt_of
 
-LONGEST_PAUSE = 10**8  # seconds: as good as forever, and no overflow
+LONGEST_PAUSE = 10**8  # seconds; avoids overflow
 
 
 def pause_of(node: Table, registers: Registers) -> int:
-    """Return how many seconds a run waits before the attempt at a step that is due."""
+    """Return how many seconds to wait before the next attempt at a step."""
     further = attempt_of(node, registers) - 2
     if further < 0 or "delay" not in node:
         return 0
@@ -22,14 +22,14 @@ def pause_of(node: Table, registers: Registers) -> int:
 
 
 class Limits(Extension):
-    """Ends a run by STOP at its limit, and waits before further attempts at a step."""
+    """Stops a run at its limit, and waits before further attempts at a step."""
 
     def stand(self, move: Move, before: Optional[State], stand: Record) -> Record:
-        """Return what a run does: it ends, or waits before the step begins."""
+        """Stop the run at its limit, or set a pause before the step."""
         nodes, limit = self.session.program["nodes"], self.session.program.get("limit")
         if before is not None and limit:
             done = [*(record["node"] for record in before.finished if record["outcome"] != "goto"), before.node]
-            is_gate = [nodes.get(name, {}).get("task") == "gate" for name in (move.node, *done)]  # which does not count
+            is_gate = [nodes.get(name, {}).get("task") == "gate" for name in (move.node, *done)]  # gates don't count
             if not is_gate[0] and is_gate.count(False) > limit:
                 message = f"{move.node}: the limit of {limit} steps was reached"
                 return {"condition": "stop", "message": message, "limited": limit}
@@ -40,7 +40,7 @@ class Limits(Extension):
         return {**stand, "condition": condition, "due": time.time() + seconds}
 
     def before_step(self, name: str) -> Optional[Perform]:
-        """Wait for what is left of a pause: a signal interrupts it, and a resume waits for the rest."""
+        """Wait for the rest of a pause. After an interruption, a resume waits for the rest."""
         session = self.session
         due = session.state.finished[-1].get("due", 0.0) if session.state.finished else 0.0
         whole = pause_of(session.program["nodes"][name], session.state.registers)

@@ -1,4 +1,4 @@
-"""Reports: answers are added to files, each below a heading with the date (I29), in a folder that texts name (I30)."""
+"""Reports: files that collect answers, each under a heading with the date (I29, I30)."""
 
 import os
 import stat
@@ -16,9 +16,9 @@ REPORTS = "reports"
 
 
 def add_block(folder: Folder, report: str, place: int, text: str) -> None:
-    """Add a block to a report at a place, unless it is there."""
+    """Insert a block into a report at an offset, unless it is there."""
     name, before, block = f"{report}.md", b"", text.encode("utf-8", "replace")
-    if is_link(name, folder.at):  # an agent may have put anything in its place
+    if is_link(name, folder.at):  # an agent may have replaced it
         raise OSError(0, "it is a link")
     with suppress(FileNotFoundError), open(folder.open(name, os.O_RDONLY), "rb") as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
@@ -31,29 +31,29 @@ def add_block(folder: Folder, report: str, place: int, text: str) -> None:
 class Reports(Extension):
     """Programs with reports."""
 
-    _said = ""  # the text of the outcome that is about to be recorded
+    _said = ""  # the text of the next outcome
 
     @staticmethod
     def suits(program: Table) -> bool:
-        """Tell whether a step has a report, or a text names their folder."""
+        """Return whether a step has a report, or a text names the directory of reports."""
         return "folder" in program or any("report" in node for node in program["nodes"].values())
 
     @property
     def _folder(self) -> str:
-        """The folder of the reports of a run."""
+        """The directory of a run's reports."""
         return os.path.join(self.session.store.folder, REPORTS)
 
     def beside(self) -> dict[str, str]:
-        """Return their folder."""
+        """Return the directory of reports."""
         return {REPORTS: REPORTS}
 
     def told(self, text: str, done: Done) -> Done:
-        """Keep the text of an outcome until that is recorded."""
+        """Remember the text of an outcome until it is recorded."""
         self._said = text
         return done
 
     def _texts(self, name: str) -> dict[str, str]:
-        """Return the texts that a step adds to reports: a parallel step has some for its entries too."""
+        """Return the texts that a step adds to reports, including those of parallel entries."""
         node, text = self.session.program["nodes"].get(name, {}), self._said
         self._said = ""
         if "report" not in node:
@@ -63,7 +63,7 @@ class Reports(Extension):
         return {**{f"{name}_{note['entry']}": note["answer"] or "" for note in notes}, node["report"]: text}
 
     def record(self, record: Record) -> Record:
-        """Write into the record of a step what is added where, so that it is added once, whatever happens then."""
+        """Record the text and offset that a step adds to each report, so that it is added only once."""
         if record.get("kind") != "done":
             return record
         date, added = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime()), {}
@@ -75,29 +75,29 @@ class Reports(Extension):
         return {**record, "reports": added} if added else record
 
     def open(self) -> None:
-        """Let texts name the folder of the reports, and add what is missing in those of a run that goes on."""
+        """Set the slot for the directory, and complete the reports of a resumed run."""
         session, slot = self.session, self.session.program.get("folder")
         if slot:
             session.state.registers[slot] = self._folder
         self._write()
 
     def event(self, event: str, _fields: Table) -> None:
-        """Make the folder where a run begins or goes on."""
+        """Create the directory when a run starts or resumes."""
         if event == "run_started":
             with inner(self.session.store.within, REPORTS):
                 pass
 
     def after_step(self, _move: Move) -> None:
-        """Write where a step is done."""
+        """Write the reports of a finished step."""
         self._write()
 
     def _write(self) -> None:
-        """Add the answer of the last step, unless it is there."""
+        """Add the last step's answers, unless they are there."""
         session, finished = self.session, self.session.state.finished
         for report, (place, text) in (finished[-1] if finished else {}).get("reports", {}).items():
             try:
                 with inner(session.store.within, REPORTS) as folder:
                     add_block(folder, report, place, text)
             except OSError as error:
-                again = f"once it can be written: {session.call('resume')}"
-                raise RefusedError(again, f"the report {report} cannot be written: {error.strerror}") from None
+                again = f"when it is writable again: {session.call('resume')}"
+                raise RefusedError(again, f"cannot write the report {report}: {error.strerror}") from None

@@ -1,4 +1,4 @@
-"""Settings of a run that its operator gives once: the journal keeps them, and later calls go by them too."""
+"""Settings that an operator gives once: the journal keeps them for later calls."""
 
 import os
 import re
@@ -15,22 +15,22 @@ from runtime_shim.engine.walk import Move
 
 TIME_UNITS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86_400}
 LONGEST_TIME = 10**9  # seconds
-UNANSWERED = ("fail", "failed", "invalid", "ambiguous")  # outcomes of calls without an answer that counts
+UNANSWERED = ("fail", "failed", "invalid", "ambiguous")  # outcomes without a valid answer
 
 
 def seconds_of(option: str, given: str) -> int:
-    """Return the seconds of a time; `option` is for the refusal of what is none."""
+    """Return the seconds of a time; `option` is for the error message."""
     found = re.fullmatch(r"([0-9]{1,9})([smhd]?)", given)
     seconds = int(found[1]) * TIME_UNITS[found[2]] if found else 0
     if not 0 < seconds <= LONGEST_TIME:
-        raise RefusedError(f"{option} {one_line(given)!a}: give a time such as 90s, 30m, 24h or 7d")
+        raise RefusedError(f"{option} {one_line(given)!a}: expected a time such as 90s, 30m, 24h or 7d")
     return seconds
 
 
 def number_of(option: str, given: str, least: int) -> int:
-    """Return a number that an option takes."""
+    """Return the number given to an option."""
     if not re.fullmatch("[0-9]{1,9}", given) or int(given) < least:
-        raise RefusedError(f"{option} {one_line(given)!a}: give a number, at least {least}")
+        raise RefusedError(f"{option} {one_line(given)!a}: expected a number, at least {least}")
     return int(given)
 
 
@@ -38,16 +38,16 @@ READ: dict[str, Callable[[str], Any]] = {
     "agent_calls": lambda given: number_of("--agent-calls", given, 1),
     "expire": lambda given: seconds_of("--expire", given),
     "max_steps": lambda given: number_of("--max-steps", given, 0),
-    "out": os.path.abspath,  # wherever the run goes on
+    "out": os.path.abspath,  # independent of the working directory
 }
 REMINDED = (
     *("--agent", "--agent-for", "--tool", "--agent-model", "--agent-timeout", "--agent-retries"),
     *("--mock", "--out"),
-)  # whoever answers by hand is reminded of these options; their values are kept nowhere
+)  # options that hints mention, whose values are not kept
 
 
 def agreed(state: State) -> Table:
-    """Return the settings of a run; what was said last counts."""
+    """Return the settings of a run; the latest count."""
     notes = (note["agreed"] for note in state.notes if note["kind"] == "agreed")
     last = state.finished[-1] if state.finished else state.begin
     found: Table = {}
@@ -57,7 +57,7 @@ def agreed(state: State) -> Table:
 
 
 def settings_in(options: Any, before: Table) -> Table:  # noqa: ANN401 (a namespace)
-    """Return the settings that the options of a call have; breakpoints are added to those before."""
+    """Return the settings in a call's options; breakpoints add to earlier ones."""
     found = {key: read(given) for key, read in READ.items() if (given := getattr(options, key, None))}
     if breaks := getattr(options, "break"):
         found["breaks"] = [*dict.fromkeys([*before.get("breaks", ()), *breaks])]
@@ -68,22 +68,22 @@ def settings_in(options: Any, before: Table) -> Table:  # noqa: ANN401 (a namesp
 
 
 class OfMore(Extension):
-    """A part of programs that do more than run commands: they call agents or tools, or leave an artifact."""
+    """A part of programs that call agents or tools, or leave an artifact."""
 
     @staticmethod
     def suits(program: Table) -> bool:
-        """Tell whether the program does."""
+        """Return whether the program calls agents or tools, or leaves an artifact."""
         tasks = {node["task"] for node in program["nodes"].values()}
         return "artifact" in program or not tasks.isdisjoint(("agent", "tool", "parallel"))
 
 
 class Settings(OfMore):
-    """Keeps the settings. A run that waits longer than its operator allows is over."""
+    """Keeps the settings, and ends a run that waits longer than its operator allows."""
 
-    options = (("run", "--expire", "TIME", "a run that waits longer than this is over, such as 24h"),)
+    options = (("run", "--expire", "TIME", "end the run if it waits longer than this, such as 24h"),)
 
     def record(self, record: Record) -> Record:
-        """Write the settings into the first record of a run, and into that of each step that is done."""
+        """Add the settings to the first record of a run and to each finished step."""
         kind, session = record.get("kind"), self.session
         found = settings_in(session.options, {}) if kind == "begin" else agreed(session.state) if kind == "done" else {}
         return {**record, "agreed": found} if found else record
@@ -96,12 +96,12 @@ class Settings(OfMore):
             self.session.record({"kind": "agreed", "agreed": found})
 
     def hint(self) -> str:
-        """Name the options that the run was given last."""
+        """Return a reminder of the options in the last call."""
         given = agreed(self.session.state).get("given", ())
         return str(self.session.through("worded", f"   (with {', '.join(given)}, as before)" if given else ""))
 
     def again(self, state: State) -> list[tuple[str, str]]:
-        """Return the command that calls an agent or tool again which ended a run by STOP."""
+        """Return the command that repeats the agent or tool call that stopped a run."""
         session, nodes = self.session, self.session.program["nodes"]
         is_at_end = state.condition == "stop" and nodes.get(state.node, {}).get("task") == "end"
         if not is_at_end or not session.is_same(state):  # `goto` refuses these
@@ -111,13 +111,13 @@ class Settings(OfMore):
         return [("to call it again", f"{session.call('goto', step)} && {session.call('resume')}") for step in called]
 
     def waits(self) -> None:
-        """Record since when a run waits."""
+        """Record when a run started to wait."""
         state = self.session.state
         if "expire" in agreed(state) and all(note["kind"] != "waits" for note in state.notes):
             self.session.record({"kind": "waits", "since": time.time()})
 
     def read(self, state: State) -> None:
-        """End a run that has waited too long."""
+        """Mark a run that has waited too long as ended."""
         since = [note["since"] for note in state.notes if note["kind"] == "waits"]
         longest = agreed(state).get("expire")
         if state.condition == "waiting" and longest and since and time.time() - since[0] > longest:
@@ -125,18 +125,18 @@ class Settings(OfMore):
             state.notes.append({"kind": "expired"})
 
     def facts(self, state: State) -> Table:
-        """Tell the status of such a run."""
+        """Return the status of an expired run."""
         is_over = any(note["kind"] == "expired" for note in state.notes)
         return {"state": "expired", "expired": True} if is_over else {}
 
 
 class Breaks(OfMore):
-    """Breakpoints: a run waits after a step, with all that is in it, until it is resumed."""
+    """Breakpoints: a run waits after a step and its substeps until it is resumed."""
 
-    options = (("run resume", "--break", "STEP...", "wait after this step; `resume` goes on"),)
+    options = (("run resume", "--break", "STEP...", "wait after this step until `resume`"),)
 
     def prepare(self) -> None:
-        """Refuse a breakpoint that no run can come to."""
+        """Refuse a breakpoint that does not exist."""
         program = self.session.program
         doing = [name for name, node in program["nodes"].items() if node["task"] in self.session.kinds]
         for place in getattr(self.session.options, "break"):
@@ -144,7 +144,7 @@ class Breaks(OfMore):
                 raise RefusedError(f"--break {one_line(place)!a}: there is no such step; `steps` lists the steps")
 
     def record(self, record: Record) -> Record:
-        """Have the run wait where it leaves a place with a breakpoint."""
+        """Make the run wait when it leaves a step with a breakpoint."""
         if record.get("kind") != "done" or record["condition"] in ENDED:
             return record
         places = agreed(self.session.state).get("breaks", ())
@@ -153,14 +153,14 @@ class Breaks(OfMore):
         return {**record, "condition": "waiting", "paused": True} if is_left else record
 
     def after_step(self, _move: Move) -> None:
-        """Wait, once that is recorded."""
+        """Wait after the pause is recorded."""
         session = self.session
         if session.options.command in ("run", "resume") and session.state.finished[-1].get("paused"):
             raise Waiting(f"to continue: {session.call('resume')}")
 
 
 def is_in(program: Table, name: str, place: str) -> bool:
-    """Tell whether a step has a name, or is in the step that has it: `2/elicit` and `2a` are in `2`."""
+    """Return whether a step is `place` or inside it: `2/elicit` and `2a` are in `2`."""
     told = program.get("steps", {})
     if name in told:
         return name == place or place in told[name]
@@ -168,24 +168,24 @@ def is_in(program: Table, name: str, place: str) -> bool:
 
 
 class MostSteps(OfMore):
-    """How many steps a run may do, where the operator says so: 0 for as many as it takes (W14)."""
+    """The operator's limit of steps; 0 for no limit (W14)."""
 
-    options = (("run resume", "--max-steps", "NUMBER", "how many steps the whole run may do, 0 for any number"),)
+    options = (("run resume", "--max-steps", "NUMBER", "limit the steps of the whole run; 0 for no limit"),)
 
     @staticmethod
     def suits(program: Table) -> bool:
-        """Tell whether the program has a limit that this one takes the place of."""
+        """Return whether the program has a limit that the operator can replace."""
         return "limit" in program and OfMore.suits(program)
 
     def before_run(self, state: Optional[State]) -> None:
-        """Put the number of the operator in the place of the program's limit."""
+        """Replace the program's limit with the operator's."""
         before = {} if state is None else agreed(state)
         most = {**before, **settings_in(self.session.options, before)}.get("max_steps")
         if most is not None:
             self.session.program = {**self.session.program, "limit": most}
 
     def resumed(self) -> None:
-        """Take up a run that has ended at its limit, if this call allows more."""
+        """Reopen a run that ended at its limit, if this call allows more steps."""
         state, most = self.session.state, self.session.program["limit"]
         limit = state.finished[-1].get("limited") if state.condition == "stop" and state.finished else None
         if limit is not None and (most == 0 or most > limit):

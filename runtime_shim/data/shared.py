@@ -1,4 +1,4 @@
-"""What the calls of a document need not say, since it follows from others (I6, I7, I9)."""
+"""Defaults that follow from other calls of a document (I6, I7, I9)."""
 
 import json
 from collections.abc import Sequence
@@ -13,28 +13,28 @@ TEXTS = ("title", "prompt", "block", "command", "message", "reason", "arguments"
 
 
 def read_json(path: str, text: str) -> Any:  # noqa: ANN401 (any JSON value)
-    """Return what stands in a file of JSON."""
+    """Return the content of a JSON file."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise RefusedError(f"{path}: not JSON, which a program reads (`rdc run` reads YAML too): {error}") from None
+        raise RefusedError(f"{path}: not JSON: {error} (`rdc run` also reads YAML)") from None
 
 
 class Shared(Extension):
-    """Completes the tables of programs."""
+    """Adds defaults to the tables of programs."""
 
     @staticmethod
     def complete(table: Table) -> None:
-        """Give steps their outcomes, and the inputs and outputs of the program, if they say nothing else."""
+        """Give steps default outcomes, inputs and outputs."""
         for node in table["nodes"].values():
             node.update(implied(node, node))
         add_common(table)
 
 
 def add_common(table: Table) -> None:
-    """Give steps the inputs and outputs of the program as variables, as values and in texts, if they say nothing else.
+    """Give steps the inputs and outputs of the program as variables, values and placeholders, unless they set others.
 
-    An input that `about` lists among its texts is left to the steps.
+    Steps handle inputs that `about` lists among its texts.
     """
     values = table.pop("outputs", [])
     inputs = [item["name"] for item in table.get("inputs", [])]
@@ -49,7 +49,7 @@ def add_common(table: Table) -> None:
             keep_values(node, node.get("outputs", values))
         shown, said = str([node.get(key) for key in TEXTS]), node.get("placeholders", {})
         found = {mark: place for mark, place in marks.items() if mark in shown}
-        places = {**said, **found, **said}.items()  # what is said comes first, and counts
+        places = {**said, **found, **said}.items()  # explicit ones come first and win
         node["placeholders"] = {mark: place for mark, place in places if place is not None}
         for key in ("texts", "placeholders", "outputs"):
             if key in node and not node[key]:
@@ -57,7 +57,7 @@ def add_common(table: Table) -> None:
 
 
 def keep_values(node: Table, values: Sequence[str]) -> None:
-    """Let each transition of a step keep its outputs; of a step that says what it `gives`, they say it themselves."""
+    """Make each transition of a step keep its outputs, unless the step lists them in `gives`."""
     if "gives" in node:
         node["outputs"] = node.pop("gives")
         return

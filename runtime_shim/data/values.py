@@ -1,4 +1,4 @@
-"""Strings that a run keeps (I5, I17, I19): variables of what it calls (I7, I25), outputs of commands (I9)."""
+"""Strings that a run keeps (I5, I17, I19): variables for processes (I7, I25), outputs of commands (I9)."""
 
 import os
 import re
@@ -23,7 +23,7 @@ Slot = Optional[str]
 
 
 def keeping(text: str, values: Mapping[str, str]) -> Verbs:
-    """Return the effects of an edge after an outcome with this text and these values (I19)."""
+    """Return the verbs for an edge after an outcome with this text and these values (I19)."""
 
     def keep(before: Slot, what: list[str]) -> Slot:
         if what[0] == "output":
@@ -34,12 +34,12 @@ def keeping(text: str, values: Mapping[str, str]) -> Verbs:
 
 
 def unfit_variable(value: str) -> str:
-    """Return why no environment variable can have a value, in words that follow its name; "" if one can."""
+    """Return why a value cannot be an environment variable, to follow its name in a message; "" if it can."""
     return "has a NUL character" if "\0" in value else unkept(value, LARGEST_VARIABLE)
 
 
 def until(word: str, lines: Iterator[tuple[int, str]]) -> Optional[str]:
-    """Return the lines up to one that is just this word; None if there is none."""
+    """Return the lines before a line that is only this word; None if there is none."""
     inner: list[str] = []
     for _, line in lines:
         if line == word:
@@ -49,22 +49,22 @@ def until(word: str, lines: Iterator[tuple[int, str]]) -> Optional[str]:
 
 
 def pairs_in(text: str, has_comments: bool = False) -> Iterator[tuple[int, str, str]]:
-    """Return the line, name and value of `NAME=VALUE` and `NAME<<WORD` lines; raises ValueError for any other line."""
+    """Return the line, name and value of `NAME=VALUE` and `NAME<<WORD` lines; raise ValueError for any other."""
     lines = enumerate(text.removesuffix("\n").split("\n"), start=1)
     for number, line in lines if text else ():
         if has_comments and (not line.strip() or line.lstrip().startswith("#")):
             continue
         pair = re.fullmatch(PAIR, line)
         if pair is None:
-            raise ValueError(f"line {number}: neither NAME=VALUE nor NAME<<WORD")
+            raise ValueError(f"line {number}: expected NAME=VALUE or NAME<<WORD")
         value = until(pair[3], lines) if pair[2] == "<<" else pair[3]
         if value is None:
-            raise ValueError(f"line {number}: {pair[3]} does not follow")
+            raise ValueError(f"line {number}: the closing line {pair[3]} is missing")
         yield number, pair[1], value
 
 
 def read_output(content: bytes, names: Iterable[str]) -> dict[str, str]:
-    """Read the outputs of a command. Raises ValueError where one is not as it should be."""
+    """Return the outputs of a command; raise ValueError for an invalid one."""
     known, found = set(names), {}
     for number, name, value in pairs_in(content.decode()):
         if problem := unfit_variable(value) if name in known else "is not declared as an output":
@@ -74,7 +74,7 @@ def read_output(content: bytes, names: Iterable[str]) -> dict[str, str]:
 
 
 def read_regular(path: str) -> bytes:
-    """Read a file that a command may have replaced by anything; one that is gone holds nothing."""
+    """Return the content of a file that a command may have replaced; a missing file is empty."""
     with suppress(FileNotFoundError), open(path, "rb", opener=at_once) as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             raise ValueError("it is not a regular file")
@@ -86,29 +86,29 @@ def read_regular(path: str) -> bytes:
 
 
 class Values(Extension):
-    """Strings that a run keeps, and gives to what it calls."""
+    """Programs that keep strings and give them to processes."""
 
-    options = (("run resume answer", "--value", "NAME=VALUE...", "an output of the command, beside its outcome"),)
+    options = (("run resume answer", "--value", "NAME=VALUE...", "an output of the command, for --assume or answer"),)
 
     @staticmethod
     def suits(program: Table) -> bool:
-        """Tell whether the program keeps any, or gives fixed ones."""
+        """Return whether the program keeps strings or sets variables."""
         registers, nodes = program["registers"].values(), program["nodes"].values()
         return any(not isinstance(value, int) for value in registers) or any("env" in node for node in nodes)
 
     def prepare(self) -> None:
-        """Refuse outputs of an interrupted command whose outcome is not given."""
+        """Refuse outputs without an outcome."""
         options = self.session.options
         if options.value and not options.assume and options.command != "answer":
-            raise RefusedError("--value goes with --assume WORD")
+            raise RefusedError("--value needs --assume WORD")
 
     def given(self, done: Optional[Done]) -> Optional[Done]:
-        """Return an outcome with the outputs that the options give (E2, I16)."""
+        """Return an outcome with the outputs in the options (E2, I16)."""
         name, values = self.session.state.node, {}
         for given in self.session.options.value:
             key, equals, value = given.partition("=")
             if done is None or not equals or key not in self.session.program["nodes"][name].get("outputs", ()):
-                raise RefusedError(f"--value {given}: expected NAME=VALUE with a name that {name} keeps")
+                raise RefusedError(f"--value {given}: expected NAME=VALUE with an output of step {name}")
             if problem := unfit_variable(value):
                 raise RefusedError(f"--value {key} {problem}")
             values[key] = value
@@ -119,11 +119,11 @@ class Values(Extension):
         return done._replace(verbs=keeping(text, {}))
 
     def facts(self, state: State) -> Table:
-        """Return the strings that a run keeps, for its status."""
+        """Return the kept strings for the status."""
         return {"slots": {name: value for name, value in state.registers.items() if not isinstance(value, int)}}
 
     def variables(self, node: Table, registers: Registers) -> dict[str, str]:
-        """Return the environment variables of what a step calls; a string that is unset gives none."""
+        """Return a step's environment variables; unset strings give none."""
         places = node.get("texts", {}).items()
         found = {name: registers[slot] for name, slot in places if registers[slot] is not None}
         path = os.path.join(self.session.store.folder, "output")
@@ -131,7 +131,7 @@ class Values(Extension):
         return {**node.get("env", {}), **found, **own}
 
     def before_step(self, name: str) -> Optional[Perform]:
-        """Fail a step whose variables do not fit into an environment; have the outputs of a command read."""
+        """Fail a step whose variables do not fit an environment; read the outputs of a command."""
         node = self.session.program["nodes"][name]
         for variable, value in self.variables(node, self.session.state.registers).items():
             if problem := unfit_variable(value):
@@ -140,11 +140,11 @@ class Values(Extension):
         return self._perform if node["task"] == "shell" and "outputs" in node else None
 
     def _perform(self, name: str, node: Table) -> Done:
-        """Run a command and read its outputs; where they are malformed it fails, and has none."""
+        """Run a command and read its outputs; malformed outputs make it fail."""
         path = self.variables(node, self.session.state.registers)["RDC_OUTPUT"]
         try:
             with suppress(FileNotFoundError):
-                os.unlink(path)  # a command may have put a link there
+                os.unlink(path)  # it may be a link
             os.close(self.session.store.within.open("output", os.O_WRONLY | os.O_CREAT | os.O_EXCL))
         except OSError as error:
             self.session.rest()
@@ -153,7 +153,7 @@ class Values(Extension):
             done = self.session.performers[name].perform(name, node)
             values = read_output(read_regular(path), node["outputs"])
         except (ValueError, OSError) as error:
-            return Done("fail", f"the file of RDC_OUTPUT is refused: {getattr(error, 'strerror', error)}")
+            return Done("fail", f"bad RDC_OUTPUT file: {getattr(error, 'strerror', error)}")
         finally:
             with suppress(OSError):
                 os.unlink(path)

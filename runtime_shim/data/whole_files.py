@@ -1,4 +1,4 @@
-"""Files that are whole or not there, whenever a run is killed: its records and reports, and outputs of steps."""
+"""Atomic writes: a file is whole or missing, even if the run is killed."""
 
 import os
 from collections.abc import Iterator
@@ -9,7 +9,7 @@ from runtime_shim.engine.private import Folder
 
 
 def file_name(name: str) -> str:
-    """Return a file name for the name of a step; no character of it means anything in a path."""
+    """Return a step's name as a file name, safe in any path."""
     import urllib.parse  # slow to import
 
     return urllib.parse.quote(name, safe="{} ")[:150]
@@ -17,7 +17,7 @@ def file_name(name: str) -> str:
 
 @contextmanager
 def inner(folder: Folder, name: str) -> Iterator[Folder]:
-    """Open a directory in another one, and make it."""
+    """Open or create a subdirectory."""
     found = folder.enter(name)
     try:
         yield found
@@ -26,7 +26,7 @@ def inner(folder: Folder, name: str) -> Iterator[Folder]:
 
 
 def put(folder: Folder, name: str, data: bytes) -> None:
-    """Write a file of a run, with the mode of its directory; a draft that a kill has left goes."""
+    """Write a file of a run with the mode of its directory, and remove any leftover draft."""
     draft = f".{name}.new"
     with folder.naming(name):
         with suppress(FileNotFoundError):
@@ -35,13 +35,13 @@ def put(folder: Folder, name: str, data: bytes) -> None:
 
 
 def write_at(folder: int, name: str, data: bytes, draft: str = "", mode: Optional[int] = None) -> None:
-    """Write a file in an open directory; it has its name once it is whole and on the disk."""
+    """Write a file in an open directory; it gets its name once it is whole and on disk."""
     draft = draft or f".rdc-{os.urandom(8).hex()}.new"
     file = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, mode or 0o666, dir_fd=folder)
     try:
         with open(file, "wb") as opened:
             if mode is not None:
-                os.fchmod(file, mode)  # whatever the umask is
+                os.fchmod(file, mode)  # regardless of the umask
             opened.write(data)
             opened.flush()
             os.fsync(file)

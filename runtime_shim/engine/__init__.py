@@ -1,7 +1,7 @@
-"""The engine moves a run; nothing else does.
+"""The engine: only it moves a run.
 
-`program` is the table that a runbook builds (`builder`), `walk` follows its transitions, `journal` and `state` keep
-where a run is, in directories that `private` checks. `session` is the loop that does one step after the other and
-records it; `lifecycle` names the moments at which extensions take part in it. `command_line`, `display` and `status`
-are what an operator sees, `subcommands` start and continue runs, `signals` end them.
+`builder` makes the table of a program, `walk` follows its transitions, `journal` and `state` keep
+where a run is, in directories that `private` checks. `session` is the loop that does one step after another and
+records it; `lifecycle` names the moments at which extensions take part. `command_line`, `display` and `status`
+talk to the operator, `subcommands` start and continue runs, `signals` end them.
 """

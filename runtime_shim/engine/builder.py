@@ -1,4 +1,4 @@
-"""The table of a program, put together from the calls of its document."""
+"""The table of a program, built by the calls in its document."""
 
 import functools
 from collections.abc import Sequence
@@ -14,18 +14,18 @@ Pairs = list[tuple[Optional[str], Table]]
 
 
 class Builder:
-    """The words of a document. Of several transitions, the first whose conditions hold is taken."""
+    """The functions a document calls. Of several transitions, a run takes the first whose conditions hold."""
 
     def __init__(self) -> None:
         self.table: Table = {"registers": {}, "nodes": {}}
 
     def about(self, title: str, counters: Any = (), texts: Any = (), **facts: Any) -> None:  # noqa: ANN401
-        """Describe the program and the values that it starts with; a text that is only named has none."""
+        """Describe the program and its initial values. A text that is only named is unset."""
         texts = texts if isinstance(texts, dict) else dict.fromkeys(texts)
         self.table.update(title=title, registers={**dict(counters), **texts}, **facts)
 
     def group(self, name: str, **facts: str) -> None:
-        """Say what a run is told when it comes into a group."""
+        """Describe a group of steps; a run shows this when it enters the group."""
         self.table.setdefault("groups", {})[name] = {key: unframed(value) for key, value in facts.items()}
 
     def step(self, name: str, title: str = "", at: object = "", task: str = "shell", **settings: Any) -> None:  # noqa: ANN401
@@ -55,43 +55,43 @@ class Builder:
         node["edges"] = [self._edge(name, counter, edge) for edge in edges]
 
     def _edge(self, name: str, counter: str, edge: Table) -> Table:
-        """Write a transition as an edge of a step."""
+        """Return a transition as an edge of a step."""
         if "times" in edge:
             edge.update({"if": [[counter, "<", edge.pop("times")]], "do": [[counter, "+", 1]]})
-        elif counter:  # who leaves and comes back has all attempts again
+        elif counter:  # leaving resets the attempts
             edge["do"].append([counter, "=", 0])
         if "end" in edge:
             edge["go"] = self._end(name, edge, edge.pop("end"))
         return {key: value for key, value in edge.items() if value or key == "says"}
 
     def end(self, name: str, result: str, message: str = "", **settings: Any) -> None:  # noqa: ANN401
-        """Add an end that several steps share, or one that leads on."""
+        """Add an end that several steps share, or one that continues elsewhere."""
         self.step(name, task="end", result=result, **settings)
         self.table["nodes"][name]["message"] = message
 
     def go(self, go: str, says: str = "", when: Any = (), do: Any = (), keeps: Any = ()) -> Table:  # noqa: ANN401
-        """Lead to a step; `says` is what the document says. Texts that it `keeps` are the answer, or a field of it."""
+        """Return a transition to a step. `says` quotes the document; `keeps` stores the answer or fields of it."""
         pairs = [(one, ["answer"]) if isinstance(one, str) else (one[0], ["field", one[1]]) for one in keeps]
         return {"go": go, "if": when, "do": [*do, *([slot, "keep", what] for slot, what in pairs)], "says": says}
 
     def complete(self, message: str = "", says: Any = None, when: Any = (), do: Any = (), **more: Any) -> Table:  # noqa: ANN401
-        """Lead to a good end."""
+        """Return a transition to a COMPLETE end."""
         return {**self.go("", says, when, do), "end": {"result": "complete", "message": message, **more}}
 
     def stop(self, message: str = "", says: Any = None, when: Any = (), do: Any = (), **more: Any) -> Table:  # noqa: ANN401
-        """Lead to a bad end."""
+        """Return a transition to a STOP end."""
         return {**self.go("", says, when, do), "end": {"result": "stop", "message": message, **more}}
 
     def retry(self, times: int, says: str = "", then: Any = ()) -> list[Any]:  # noqa: ANN401
-        """Lead to the step itself again, so many times, and then on."""
+        """Return transitions that retry the step some times, then continue with `then`."""
         return [{"times": times, "says": says or f"RETRY {times}"}, then]
 
     def _flat(self, word: Optional[str], said: Any) -> Pairs:  # noqa: ANN401 (transitions, nested as they come)
-        """Return transitions one after the other, each with its outcome."""
+        """Return nested transitions as a flat list, each with its outcome."""
         return [(word, said)] if isinstance(said, dict) else [pair for one in said for pair in self._flat(word, one)]
 
     def _end(self, name: str, edge: Table, end: Table) -> str:
-        """Add an end that only one transition leads to, and name it; a document that names it says no result."""
+        """Add an end for one transition, named by the document or after the step, and return its name."""
         nodes, word = self.table["nodes"], end["result"].upper()
         if edge["says"] is None:
             edge["says"] = "" if "to" in end else word
@@ -101,15 +101,15 @@ class Builder:
         return name
 
 
-def unframed(value: Any) -> Any:  # noqa: ANN401 (a text, or any other setting)
-    """Take the line ends off a text that stands on lines of its own between its quotes."""
+def unframed(value: Any) -> Any:  # noqa: ANN401 (a setting)
+    """Strip the first and last newline of a text that starts with a newline."""
     return value[1:-1] if isinstance(value, str) and value.startswith("\n") else value
 
 
 def built(document: Callable[..., None], extensions: Sequence["type[Extension]"]) -> Table:
-    """Return the table of a document, by the first builder that has all of its words.
+    """Return the table of a document, made by the first builder that knows all its words.
 
-    For the common builder, a word that is not its own is the kind of a task.
+    If none does, the common builder treats each unknown word as a kind of task.
     """
     words = document.__code__.co_varnames[: document.__code__.co_argcount]
     makers = [extension.builder for extension in extensions if extension.builder]

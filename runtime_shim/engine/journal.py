@@ -1,8 +1,8 @@
-"""The journal: an append-only file of checked records, on disk before what they tell is seen (R1).
+"""The journal: an append-only file of checked records, written before anyone sees their effect (R1).
 
-A line holds the CRC-32 of the record, a space, and the record as JSON with its number `n`. A write
-that was cut short leaves a strict prefix of a line at the end: that is repaired. Anything else that
-is not as it was written is damage, and nothing is changed then.
+A line holds the CRC-32 of the record, a space, and the record as JSON with its number `n`. An
+interrupted write leaves a strict prefix of a line at the end, which is repaired. Any other
+difference is damage; then nothing is changed.
 """
 
 import functools
@@ -20,14 +20,14 @@ Record = dict[str, Any]
 
 @functools.cache
 def encoder() -> Callable[[object], str]:
-    """Return what writes JSON without spaces; it is made once, since each record needs it."""
-    import json  # slow, and `status` does not need it before there is a run
+    """Return the function that writes JSON without spaces, made once."""
+    import json  # slow to import
 
     return json.JSONEncoder(separators=(",", ":")).encode
 
 
 def encode(record: Record) -> bytes:
-    """Write a record as a line."""
+    """Return a record as a line of the journal."""
     import zlib
 
     text = encoder()(record).encode()
@@ -35,29 +35,29 @@ def encode(record: Record) -> bytes:
 
 
 def _decode(line: bytes, number: int) -> Record:
-    """Read a line without its newline; raises ValueError where it is not what was written."""
+    """Return the record of a line without its newline; raise ValueError if it was altered."""
     import json
 
     record: Record = json.loads(line[9:])
     if encode({**record, "n": number}) != line + b"\n":
-        raise ValueError(f"this is not record {number} as it was written")
+        raise ValueError(f"record {number} was altered")
     return record
 
 
 def _is_torn(tail: bytes, number: int) -> bool:
-    """Tell whether a tail without newline is what a write that was cut short leaves."""
+    """Return whether a tail without newline comes from an interrupted write."""
     import json
 
     text, start = tail[9:], b'{"n":%d,' % number
     with suppress(ValueError):
         json.JSONDecoder().raw_decode(text.decode())
-        return False  # a whole record is there, without its newline or with its last byte altered
+        return False  # a whole record, without its newline or with its last byte altered
     is_begun = re.fullmatch(rb"[0-9a-f]{0,8}|[0-9a-f]{8} [ -~]*", tail)
     return bool(is_begun) and text[: len(start)] == start[: len(text)]
 
 
 def read_journal(path: AnyPath) -> tuple[list[Record], int]:
-    """Return the records of a journal, and how many bytes of it are good; one that is not there holds nothing."""
+    """Return the records of a journal and the size of its good part in bytes; a missing journal is empty."""
     try:
         with naming(path), open(path, "rb", opener=at_once) as file:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
@@ -74,5 +74,5 @@ def read_journal(path: AnyPath) -> tuple[list[Record], int]:
             records.append(_decode(tail, len(records)))
             tail = b""
     except (ValueError, KeyError, TypeError, RecursionError) as error:
-        raise RefusedError(f"{path}:{len(records) + 1}: the journal is damaged: {error}") from None
+        raise RefusedError(f"{path}:{len(records) + 1}: the journal is damaged: {error}; `reset` archives it") from None
     return records, len(content) - len(tail)

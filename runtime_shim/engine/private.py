@@ -1,6 +1,6 @@
-"""Directories of a run: files are opened by name, never through a link, and are private by default.
+"""Directories of a run: private by default, and never reached through a link.
 
-A repository may have committed links, and an agent may plant some: they would lead what is written elsewhere.
+A repository may have committed links, and an agent may plant some: they would redirect what the run writes.
 """
 
 import errno
@@ -13,26 +13,26 @@ from typing import Optional, Union
 from runtime_shim.engine.program import RefusedError
 
 AnyPath = Union[str, "os.PathLike[str]"]
-PRIVATE = 0o700  # the mode of a directory that is made
+PRIVATE = 0o700  # mode of new directories
 DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
-CAREFULLY = os.O_NONBLOCK | os.O_NOFOLLOW  # a pipe would be waited for, with signals held back, and a link leads away
+CAREFULLY = os.O_NONBLOCK | os.O_NOFOLLOW  # don't hang on a pipe or follow a link
 
 
 def is_link(path: AnyPath, at: Optional[int] = None) -> bool:
-    """Tell whether something is a link, by its path from an open directory."""
+    """Return whether a path, relative to an open directory, is a link."""
     with suppress(OSError):
         return stat.S_ISLNK(os.stat(path, dir_fd=at, follow_symlinks=False).st_mode)
     return False
 
 
 def refused_link(path: AnyPath) -> RefusedError:
-    """Say how to get rid of a link."""
-    return RefusedError(f"{path} is a link: remove it, or name the directory that it leads to with --state-dir")
+    """Return the error for a link, with its remedy."""
+    return RefusedError(f"{path} is a link: remove it, or name its target with --state-dir")
 
 
 @contextmanager
 def naming(path: AnyPath, at: Optional[int] = None, name: str = "") -> Iterator[None]:
-    """Name the file that an error of the system is about, and refuse a link in its place."""
+    """Name the file in system errors, and refuse a link in its place."""
     try:
         yield
     except OSError as error:
@@ -43,43 +43,43 @@ def naming(path: AnyPath, at: Optional[int] = None, name: str = "") -> Iterator[
 
 
 def at_once(path: AnyPath, flags: int) -> int:
-    """Open a file by its path, for `open`."""
+    """Open a file without waiting or following a link, as the `opener` of `open`."""
     return os.open(path, flags | CAREFULLY)
 
 
 class Folder:
-    """A directory that is open."""
+    """An open directory."""
 
     def __init__(self, at: int, shown: str) -> None:
         self.at, self.shown, self.mode = at, shown, stat.S_IMODE(os.fstat(at).st_mode)
 
     def naming(self, name: str) -> "AbstractContextManager[None]":
-        """Name the whole path where an error is about a file in it."""
+        """Name the whole path in errors about a file in this directory."""
         return naming(os.path.join(self.shown, name), self.at, name)
 
     def enter(self, name: str, mode: int = 0) -> "Folder":
-        """Open a directory in it; one that is made lasts, and has the mode of this one if no other is given."""
+        """Open or durably create a subdirectory; a new one gets `mode`, or this directory's mode."""
         with self.naming(name):
             with suppress(FileExistsError):
                 os.mkdir(name, dir_fd=self.at)
-                os.chmod(name, mode or self.mode, dir_fd=self.at)  # whatever the umask is
+                os.chmod(name, mode or self.mode, dir_fd=self.at)  # regardless of the umask
                 os.fsync(self.at)
             return Folder(os.open(name, DIRECTORY, dir_fd=self.at), os.path.join(self.shown, name))
 
     def open(self, name: str, flags: int) -> int:
-        """Open a file in it; one that is made has the mode of the directory."""
+        """Open a file in this directory; a new one gets the directory's mode."""
         with self.naming(name):
             file = os.open(name, flags | CAREFULLY, 0o600, dir_fd=self.at)
-            if os.fstat(file).st_nlink > 1:  # a file elsewhere has been given this name too
+            if os.fstat(file).st_nlink > 1:  # a hard link to a file elsewhere
                 raise refused_link(os.path.join(self.shown, name))
             if flags & os.O_CREAT:
-                with suppress(PermissionError):  # another operator has made it
+                with suppress(PermissionError):  # another operator owns it
                     os.fchmod(file, self.mode & 0o666)
             return file
 
 
 def refuse_links(path: str) -> None:
-    """Refuse a directory that is reached through a link; of an absolute path, only the last name is ours."""
+    """Refuse a directory reached through a link. Of an absolute path, check only the last name."""
     if is_link(path):
         raise refused_link(path)
     if path and not os.path.isabs(path):
@@ -87,7 +87,7 @@ def refuse_links(path: str) -> None:
 
 
 def opened_folder(path: str) -> Folder:
-    """Open the directory of a state, and make it; what everybody may write to is refused, and so is a link in it."""
+    """Open or create a state directory. Refuse one that anyone can write to or that has a link in it."""
     with naming(path):
         if os.path.isabs(path):
             os.makedirs(os.path.dirname(path), exist_ok=True)
@@ -97,7 +97,7 @@ def opened_folder(path: str) -> Folder:
             os.close(outer)
         found = [entry.name for entry in os.scandir(folder.at) if entry.is_symlink()]
     if folder.mode & stat.S_IWOTH:
-        raise RefusedError(f"to forbid it: chmod o-w {path}", f"everybody may write to {path}, and so change the run")
+        raise RefusedError(f"to fix it: chmod o-w {path}", f"anyone can write to {path} and change the run")
     if found:
         raise refused_link(os.path.join(path, found[0]))
     return folder

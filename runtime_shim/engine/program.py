@@ -1,4 +1,4 @@
-"""What a program and its caller have in common: exit codes, refusals, the table of the program (R3)."""
+"""Exit codes, refusals and the table of a program (R3)."""
 
 from typing import Any
 
@@ -8,4 +8,4 @@ EXIT_COMPLETE, EXIT_STOP, EXIT_REFUSED, EXIT_WAITING, EXIT_INTERRUPTED = 0, 1, 2
 
 
 class RefusedError(Exception):
-    """A reason to go no further, after lines with details, for the operator; the exit code is 2 (R3)."""
+    """An error for the operator, with exit code 2. The arguments are lines of details, then the reason (R3)."""

@@ -1,4 +1,4 @@
-"""A run without a journal: it starts at the first step, continues to the end, and keeps nothing (rule 2)."""
+"""A run without a journal: it goes from the first step to an end and keeps nothing (rule 2)."""
 
 import os
 import signal
@@ -11,19 +11,19 @@ from runtime_shim.engine.texts import MEANINGS, clean, one_line, word_of
 from runtime_shim.engine.walk import Registers, advance, filled, follow, variables_of
 from runtime_shim.tasks.answers import LARGEST, read_answers, read_text, take_answer
 
-HELP = "Keeps no state: start it again. Without `-O runtime=script` it resumes."
+HELP = "It keeps no state. To resume runs, compile without `-O runtime=script`."
 STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-BY_PYTHON = (signal.SIGPIPE, signal.SIGXFSZ)  # ignored by it
+BY_PYTHON = (signal.SIGPIPE, signal.SIGXFSZ)  # Python ignores them
 
 
 def say(text: str, end: str = "\n") -> None:
-    """Write a line to the operator; a log that nobody reads any more does not stop a run."""
+    """Write a line to the operator. A log that no one reads does not stop a run."""
     with suppress(OSError, ValueError):
         print(text, end=end, file=sys.stderr, flush=True)
 
 
 class Script:
-    """One run: only its counters know which steps were done."""
+    """One run, kept only in memory."""
 
     registers: Registers
 
@@ -32,15 +32,15 @@ class Script:
         self.answers = read_answers(answers, read_text(answers, LARGEST), self.nodes) if answers else []
         self.registers, self.child, self.group = dict(program["registers"]), 0, ""
         self.is_stopped, self.is_interactive = False, os.isatty(0)
-        self.joins = os.getpgrp() if any(map(os.isatty, (0, 1, 2))) else 0  # the group of commands; 0: a new one
+        self.joins = os.getpgrp() if any(map(os.isatty, (0, 1, 2))) else 0  # commands' group, 0: new
         self.run_id = f"script-{os.urandom(4).hex()}"
 
     def stop(self, number: int, _frame: object) -> None:
-        """Start no other step, and pass the signal on; a terminal signals commands too, except by SIGTERM."""
+        """Start no other step, and forward the signal unless the terminal already sent it to the command."""
         self.is_stopped = True
         if not self.child:
             raise KeyboardInterrupt
-        signal.signal(number, signal.SIG_IGN)  # it comes back here if the group is ours
+        signal.signal(number, signal.SIG_IGN)  # it may come back
         with suppress(ProcessLookupError):
             if not self.joins:
                 os.killpg(self.child, number)
@@ -48,7 +48,7 @@ class Script:
                 os.kill(0 if self.joins == os.getpid() else self.child, number)
 
     def run(self) -> int:
-        """Do step after step, as transitions say; return the exit code (R3)."""
+        """Run step after step and return the exit code (R3)."""
         move = follow(self.program, {"go": self.program["entry"]}, self.registers)
         while True:
             self.registers.update(move.changed)
@@ -63,18 +63,18 @@ class Script:
             say(f"    {word_of(node, outcome)}  {one_line(move.says)}".rstrip())
 
     def text(self, node: Table, key: str) -> str:
-        """Return a text of a step, whole."""
+        """Return a text of a step with its placeholders replaced."""
         return filled(node, node.get(key, ""), self.registers)
 
     def show(self, name: str, node: Table, attempt: int) -> None:
-        """Show a step, and before it a group that the run comes into."""
+        """Show a step, after its group if that is a new one."""
         before, self.group = self.group, node.get("group", "")
         if self.group not in ("", before):
             say(one_line(f"{self.group} {self.text(self.program['groups'][self.group], 'title')}"))
         say(one_line(f"{name} {self.text(node, 'title')}" + f" - attempt {attempt}" * (attempt > 1)))
 
     def command(self, node: Table, found: Table) -> str:
-        """Run the command of a step: exit code 0 is PASS, all else FAIL (M2)."""
+        """Run a step's command. Exit code 0 means pass, anything else fail (M2)."""
         own = {key: str(value) for key, value in {**found, "RDC_RUN_ID": self.run_id}.items()}
         words = [node["shell"], "-c", self.text(node, "command")]
         signal.pthread_sigmask(signal.SIG_BLOCK, STOPS)
@@ -83,34 +83,34 @@ class Script:
                 words[0], words, {**os.environ, **own}, setpgroup=self.joins, setsigmask=(), setsigdef=BY_PYTHON
             )
         except FileNotFoundError:
-            say(f"    there is no {words[0]} here")
+            say(f"    {words[0]} was not found")
             return "fail"
         finally:
             signal.pthread_sigmask(signal.SIG_UNBLOCK, STOPS)
         group, self.child, status = self.child, 0, os.waitpid(self.child, 0)[1]
         if self.is_stopped:
             with suppress(ProcessLookupError):
-                os.killpg(group, 0 if self.joins else signal.SIGTERM)  # jobs ignore SIGINT
+                os.killpg(group, 0 if self.joins else signal.SIGTERM)  # background jobs ignore SIGINT
             raise KeyboardInterrupt
         return "fail" if status else "pass"
 
     def ask(self, name: str, node: Table) -> str:
-        """Return the outcome that the file of answers has for a question, or the person at the terminal."""
+        """Return the answer to a question, from the file of answers or the terminal."""
         for line in clean(f"{self.text(node, 'prompt')}\n{self.text(node, 'block')}").strip("\n").splitlines():
             say(f"    {line}".rstrip())
         typed = getattr(take_answer(self.answers, name), "reply", " ")
         known = {word[:length]: MEANINGS[word] for word in MEANINGS for length in (1, len(word))}
         while typed.strip().lower() not in known:
             if not (typed and self.is_interactive):
-                raise RefusedError(f"{name} has no answer: start at a terminal or give --answers FILE")
-            termios.tcflush(0, termios.TCIFLUSH)  # typed before
+                raise RefusedError(f"{name} needs an answer; run at a terminal or use --answers FILE")
+            termios.tcflush(0, termios.TCIFLUSH)
             say(f"    [{node['question']}] ", end="")
             typed = os.read(0, 4096).decode(errors="replace")
         return known[typed.strip().lower()]
 
 
 def main(program: Table) -> int:
-    """Run the program as the command line says; return the exit code."""
+    """Run the command line and return the exit code."""
     (option, path), usage = (*sys.argv[1:], "", "")[:2], f"usage: {sys.argv[0]} [--answers FILE]"
     if option in ("-h", "--help"):
         print(f"{usage}\n\n{clean(program['title'])}\n\n{HELP}")
@@ -119,7 +119,7 @@ def main(program: Table) -> int:
         if sys.argv[1:] not in ([], ["--answers", path]):
             raise RefusedError(usage)  # noqa: TRY301
         script = Script(program, path)
-        for number in (one for one in STOPS if signal.getsignal(one) != signal.SIG_IGN):  # as nohup has it
+        for number in (one for one in STOPS if signal.getsignal(one) != signal.SIG_IGN):  # keep nohup's
             signal.signal(number, script.stop)
         return script.run()
     except KeyboardInterrupt:

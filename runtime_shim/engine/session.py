@@ -1,4 +1,4 @@
-"""A run: the loop that does one step after the other and records each before it goes on."""
+"""A run: the loop that runs one step after another and records each before the next."""
 
 import functools
 import os
@@ -33,10 +33,10 @@ if TYPE_CHECKING:
 
 
 class Session(Telling):
-    """One call of a program: what the operator wants, the state that is kept, and the run that it is about."""
+    """One call of a program: its options, its state directory, and its run."""
 
     signals: Signals
-    answers: Any = ("", ())  # the digest of the file of answers, and what is left of it
+    answers: Any = ("", ())  # digest of the file of answers, unused answers
 
     def __init__(
         self,
@@ -49,7 +49,7 @@ class Session(Telling):
         self.program, self.options, self.display, self.host = program, options, display, host
         self.kinds = {task: performer for kind in kinds for task, performer in kind.performers.items()}
         self.extensions = [kind(self) for kind in kinds]
-        # The methods of the extensions for a moment, in order.
+        # The extensions' methods of a name, in order.
         self.at = functools.cache(lambda name: [getattr(one, name) for one in self.extensions if hasattr(one, name)])
         self.each("prepare")
         directory = (options.state_dir or os.path.join(OURS, program["name"])).rstrip("/") or "/"
@@ -63,82 +63,82 @@ class Session(Telling):
     # --- The extensions ---
 
     def each(self, moment: str, *about: object) -> list[Any]:
-        """Have each extension do what it does at a moment; return the results."""
+        """Call a method of all extensions and return the results."""
         return [act(*about) for act in self.at(moment)]
 
     def gathered(self, moment: str, *about: object) -> list[Any]:
-        """Return all that the extensions say of something."""
+        """Return the items of all extensions' results in one list."""
         return [one for found in self.each(moment, *about) for one in found]
 
     def through(self, moment: str, value: "Value", *about: object) -> "Value":
-        """Return what the extensions make of a value, one after the other."""
+        """Pass a value through a method of all extensions, one after another."""
         for change in self.at(moment):
             value = change(*about, value)
         return value
 
     def call(self, *words: str) -> str:
-        """Return the command with which the operator calls a subcommand."""
+        """Return the shell command for a subcommand of this program."""
         default = ("--state-dir", self.options.state_dir) if self.options.state_dir else ()
         place = [default, *self.each("repeat", words[0])][-1]
         command = f"{self.options.prog} {' '.join(map(shlex.quote, [*words, *place]))}"
         return str(next(filter(None, self.each("call", words)), command))
 
     def mask(self, text: str) -> str:
-        """Return a text without what must not be kept or sent."""
+        """Return a text without secrets."""
         return self.through("mask", text)
 
     def told(self, done: Done, text: str) -> Done:
-        """Return an outcome to which a text belongs."""
+        """Return an outcome with the text that belongs to it."""
         return self.through("told", done, text)
 
     # --- The state ---
 
     def alone(self) -> None:
-        """Keep every other run away until this process ends."""
+        """Lock the state directory until this process ends."""
         if self.options.command != "run" and not os.path.exists(self.store.path):
             self.read()
         self.store.lock()
 
     def is_same(self, state: State) -> bool:
-        """Tell whether a state belongs to this version of the program (R4)."""
+        """Return whether this version of the program made a state (R4)."""
         return bool(self.identity()["program"] == state.program)
 
     def read_state(self) -> Optional[State]:
-        """Read the state without changing anything on disk."""
+        """Return the state, or None if there is no run."""
         state = self.store.read()
         if state is not None:
             self.each("read", state)
         return state
 
     def read(self, begins: bool = False) -> Optional[State]:
-        """Read the state; refuses that of another program (R4), and to begin beside a run."""
+        """Return the state. Refuse that of another program (R4), or to start beside an unfinished run."""
         old, about, reset = self.read_state(), self.program, f"to archive it:  {self.call('reset')}"
         if old is None and not begins:
-            raise RefusedError(f"no run has begun here ({self.store.directory}); begin one: {self.call('run')}")
+            raise RefusedError(f"no run has started here ({self.store.directory}); to start one: {self.call('run')}")
         if old is None or (begins and old.condition in ENDED):
             return old
         is_same = self.is_same(old)
         is_fine = is_same or bool(self.options.adopt)
         if not is_fine and (old.name, old.source) != (about["name"], about["source"]):
-            theirs = f"{self.store.directory} has the state of {old.name} ({old.source}, run {old.begin['run']})"
-            raise RefusedError(reset, f"{theirs}, not of {about['name']} ({about['source']}): use --state-dir")
+            theirs = f"{self.store.directory} has a run of {old.name} ({old.source}, {old.begin['run']})"
+            raise RefusedError(reset, f"{theirs}, not of {about['name']} ({about['source']}); use --state-dir")
         if begins:
             again = self.call("resume", *["--adopt"][is_same:])
             choices = [f"to resume it:   {again}"] if old.node in self.places else []
-            version = "" if is_same else ", of a different version of this program"
-            raise RefusedError(*choices, reset, f"an unfinished run is at step {old.node}{version}")
+            version = "" if is_same else " of a different version of this program"
+            raise RefusedError(*choices, reset, f"an unfinished run{version} is at step {old.node}")
         if not is_fine and old.condition not in ENDED:
             raise self.of_another_version(old)
         return old
 
     def of_another_version(self, old: State) -> RefusedError:
-        """Say what differs between the version of a run and this one."""
+        """Return the error for a run of another version, with the steps that differ."""
         how = f"to resume with this version: {self.call('resume', '--adopt')}"
         found = differences(old.nodes, self.identity()["nodes"])
         return RefusedError(*found, how, "this run belongs to a different version of this program")
 
     def adopt(self) -> None:
-        """Go on with another program than the run began with (R4), with counters and texts that both have."""
+        """Continue a run with this version of the program, and keep the counters and texts that both have (R4)."""
         old, new, state = self.state.registers, self.program["registers"], self.state
         if state.node not in self.places:
             raise RefusedError(f"the run is at step {state.node}, which this program does not have")
@@ -148,17 +148,17 @@ class Session(Telling):
         self.record({"kind": "adopt", **self.identity(), **stand})
 
     def beside(self) -> dict[str, str]:
-        """Return what lies beside the journal and is archived with it, with the endings of the names there."""
+        """Return the files to archive with the journal, each with its new extension."""
         return {path: ending for found in self.each("beside") for path, ending in found.items()}
 
     # --- The run ---
 
     def take(self, state: Optional[State] = None) -> None:
-        """Be about a run, a new one if none is given; signals are held back from here on."""
+        """Take up a run, or create one, and block signals from here on."""
         self.each("before_run", state)
         self.signals = Signals()
         self.display.gives_up = self.signals.has_come
-        with self.signals:  # a person may be asked, and a pipe is waited for until its other end is opened
+        with self.signals:  # questions and pipes can be interrupted
             self.state = state or State([self._first_record()])
             nodes, performer = self.program["nodes"], functools.cache(lambda task: self.kinds[task](self))
             self.performers: dict[str, Performer] = {name: performer(nodes[name]["task"]) for name in self.places}
@@ -178,11 +178,11 @@ class Session(Telling):
         return self.through("record", {"kind": "begin", **version, **where, **self.stand(move)})
 
     def is_over(self, name: str) -> bool:
-        """Tell whether a call ends at a step: it is for another call, which names it (rule 1)."""
+        """Return whether this call ends before a step, which another call runs (rule 1)."""
         return self.options.only is not None and name not in self.options.only
 
     def stand(self, move: Move, before: Optional[State] = None, begins: bool = True) -> Record:
-        """Say what a run does where it moved."""
+        """Return the condition of a run after a move."""
         node = self.program["nodes"][move.node]
         if node["task"] == "end":
             return {"condition": node["result"], "message": self.filled(node, "message", move.registers)}
@@ -191,19 +191,19 @@ class Session(Telling):
         return self.through("stand", {"condition": condition}, move, before)
 
     def record(self, record: Record, sync: bool = True) -> None:
-        """Write a record to the journal and take it into account."""
+        """Write a record to the journal and update the state."""
         record = self.through("record", record)
         self.store.append(record, sync)
         self.state.apply(record)
         try:
             self.each("written", record)
         except OSError:
-            if record["kind"] == "done":  # what the run has just come to has not begun
+            if record["kind"] == "done":  # the next step has not started
                 self.rest()
             raise
 
     def emit(self, event: str, is_between: bool = False, **fields: object) -> None:
-        """Append an event for machines."""
+        """Report an event to the extensions and append it to the events file."""
         fields = {"step" if key == "node" else key: value for key, value in fields.items()}
         try:
             self.each("event", event, fields)
@@ -218,7 +218,7 @@ class Session(Telling):
             raise RefusedError(f"{self.options.events}: cannot write the event {event}: {error.strerror}") from None
 
     def go(self, resumed: bool) -> int:
-        """Walk to an end, or as far as possible, and return the exit code (R3)."""
+        """Run steps to an end, or as far as possible, and return the exit code (R3)."""
         state = self.state
         if resumed:
             self.each("resumed")
@@ -251,7 +251,7 @@ class Session(Telling):
         return code
 
     def _do_next(self, name: str, is_interrupted: bool = False) -> None:
-        """Do a step; somebody decides about one that was interrupted."""
+        """Run a step; an interrupted one may need a decision first."""
         performer, begun = self.performers[name], time.monotonic()
         if is_interrupted and (decided := self.through("given", performer.recover(name))):
             self.announce(name, "interrupted")
@@ -269,7 +269,7 @@ class Session(Telling):
         return self.settle(name, done, time.monotonic() - begun)
 
     def settle(self, name: str, done: Done, seconds: float, begins: bool = True) -> None:
-        """Record an outcome and where the run goes: one record (R1)."""
+        """Record an outcome and the move after it as one record (R1)."""
         move = advance(self.program, name, self.state.registers, done.outcome, done.verbs)
         result = {**self.about(name), "outcome": done.outcome, "how": done.how, "says": move.says}
         result.update(seconds=round(seconds, 3), next=move.node)
@@ -280,10 +280,10 @@ class Session(Telling):
         except RefusedError as error:
             is_unknown = self.performers[name].recovers
             again = ("resume", "--assume", done.outcome) if is_unknown else ("answer", name, word.lower())
-            how = f"make room, then: {self.call(*again)}"
+            how = f"free some space, then: {self.call(*again)}"
             raise RefusedError(f"{ended}, but this could not be recorded ({error}); {how}") from None
-        if not is_there:  # a folder that was moved away has the record
-            raise self._lost(f"{ended}, which is lost")
+        if not is_there:  # the record is in the moved directory
+            raise self._lost(f"{ended}, but this is not recorded")
         details = ", ".join(filter(None, [done.how, duration(seconds), one_line(move.says)]))
         self.display.line(f"    {self.display.paint(word, done.outcome)}  {self.display.paint(details, 'dim')}")
         self.emit("step_finished", True, **result)
@@ -291,22 +291,22 @@ class Session(Telling):
         self.each("after_step", move)
 
     def heed(self) -> None:
-        """Begin no step when the run was told to end, or when its state has vanished."""
+        """Raise instead of starting a step if the run must stop or its state has vanished."""
         if self.signals.has_come():
             self.rest()
             raise Interrupted
         if not self.store.is_there():
-            raise self._lost(f"{self.label(self.state.node)} was not begun")
+            raise self._lost(f"{self.label(self.state.node)} was not started")
 
     def rest(self) -> None:
-        """Record that the step at which the run stands has not begun: nobody need decide about it."""
+        """Record that the current step has not started, so no decision is needed."""
         if self.state.condition == "running" and not self.options.dry_run:
             self.record({"kind": "rest", "condition": "ready"})
 
     def _lost(self, what: str) -> RefusedError:
-        """Say what can be done about a run without state."""
-        moved = f"if the folder was moved, put it back, then: {self.call('resume')}"
-        lost = f"if it is lost, start again: {self.call('run')}"
-        elsewhere = "to keep it from the commands of the run, name another folder with --state-dir"
+        """Return the error for a vanished state, with the remedies."""
+        moved = f"if the directory was moved, move it back, then: {self.call('resume')}"
+        lost = f"if it was deleted, start over: {self.call('run')}"
+        elsewhere = "to keep it away from the run's commands, use --state-dir"
         reason = f"{self.store.directory} was removed or replaced during the run; {what}"
         return RefusedError(moved, lost, elsewhere, reason)

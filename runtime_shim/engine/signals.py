@@ -1,4 +1,4 @@
-"""Signals, held back while the run thinks (R5), and the processes that outlive a runner (R2)."""
+"""Stop signals, blocked except while the run waits for them (R5), and processes that outlive a runner (R2)."""
 
 import os
 import signal
@@ -13,7 +13,7 @@ GRACE = 5.0  # seconds from SIGTERM to SIGKILL
 
 
 def started_at(pid: int) -> Optional[int]:
-    """Return when a process began, in ticks of the machine; None if it is gone, or without /proc."""
+    """Return a process's start time in clock ticks; None if it is gone or there is no /proc."""
     with suppress(OSError), open(f"/proc/{pid}/stat", "rb", buffering=0) as file:
         state, *fields = file.read(4096).rpartition(b")")[2].split()
         return int(fields[18]) if state not in (b"Z", b"X") else None
@@ -21,13 +21,13 @@ def started_at(pid: int) -> Optional[int]:
 
 
 def is_alive(process: Table) -> bool:
-    """Tell whether a recorded process still lives; another one may have its number by now."""
+    """Return whether a recorded process is still alive; another one may have its pid by now."""
     pid, since = process["pid"], process["since"]
-    return type(pid) is type(since) is int and pid > 1 and started_at(pid) == since  # no command is 0 or 1
+    return type(pid) is type(since) is int and pid > 1 and started_at(pid) == since  # never signal 0 or 1
 
 
 def signal_groups(groups: Iterable[int], *numbers: int) -> None:
-    """Send signals to process groups that may be gone."""
+    """Send signals to process groups; ignore those that are gone."""
     for group in groups:
         for number in numbers:
             with suppress(ProcessLookupError, PermissionError):
@@ -35,7 +35,7 @@ def signal_groups(groups: Iterable[int], *numbers: int) -> None:
 
 
 def end_groups(left: Sequence[Table]) -> None:
-    """End the process groups of processes that were left behind."""
+    """End the process groups that an interrupted run left behind."""
     groups = [process["pid"] for process in left]
     signal_groups(groups, signal.SIGTERM, signal.SIGCONT)
     deadline = time.monotonic() + GRACE
@@ -45,28 +45,28 @@ def end_groups(left: Sequence[Table]) -> None:
 
 
 STOPS = ("INT", "TERM", "HUP", "QUIT", "USR1", "USR2", "XCPU", "ALRM", "VTALRM", "PROF", "POLL", "PWR", "STKFLT")
-FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)  # commands get the others as TERM
+FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)  # commands get TERM for the others
 
 
 class Interrupted(KeyboardInterrupt):
-    """The operator, or the system, told the run to end."""
+    """The operator or the system asked the run to end."""
 
 
 class Signals:
-    """The stop signals, blocked until they are waited for: a handler loses one just before a call.
+    """The stop signals, blocked until the run waits for them; otherwise one could be lost just before a call.
 
-    They raise Interrupted inside `with signals`.
+    Inside `with signals` they raise Interrupted.
     """
 
     def __init__(self) -> None:
         wanted = [signal.Signals[f"SIG{name}"] for name in STOPS if hasattr(signal, f"SIG{name}")]
         self.stops = {number for number in wanted if signal.getsignal(number) is not signal.SIG_IGN}
-        self._has_received, self.has_timer = False, False  # an alarm not of the run's own is a stop like any other
+        self._has_received, self.has_timer = False, False  # an alarm that the run did not set is a stop
         self._watched = {*self.stops, signal.SIGCHLD, signal.SIGALRM}
         self.before = signal.pthread_sigmask(signal.SIG_BLOCK, self._watched)
         for number in self._watched:
             signal.signal(number, self._received)
-        signal.signal(signal.SIGTTOU, signal.SIG_IGN)  # the run takes its terminal back
+        signal.signal(signal.SIGTTOU, signal.SIG_IGN)  # so that the run can take its terminal back
 
     def _received(self, number: int, _frame: object) -> None:
         if number in self.stops:
@@ -80,18 +80,18 @@ class Signals:
         signal.pthread_sigmask(signal.SIG_BLOCK, self.stops)
 
     def wait(self) -> int:
-        """Wait for a stop signal, the end of a child or an alarm; returns its number."""
+        """Wait for a stop signal, the end of a child or an alarm, and return its number."""
         number = signal.sigwait(self._watched)
         self._has_received |= number in self.stops and not (number == signal.SIGALRM and self.has_timer)
         return number
 
     def wake_after(self, seconds: int) -> None:
-        """Have `wait` return SIGALRM after a time; 0 takes it back."""
+        """Make `wait` return SIGALRM after some seconds; 0 cancels it."""
         signal.alarm(seconds)
         if not seconds and self.has_timer and signal.SIGALRM in signal.sigpending():
             signal.sigwait({signal.SIGALRM})
         self.has_timer = bool(seconds)
 
     def has_come(self) -> bool:
-        """Tell whether a stop signal has come, be it received or still held back."""
+        """Return whether a stop signal has arrived, even if it is still blocked."""
         return self._has_received or bool(self.stops & signal.sigpending())

@@ -1,4 +1,4 @@
-"""The state of a run: what its journal says, the lock that keeps two runs apart, the archive."""
+"""The state of a run: its journal, the lock that keeps two runs apart, the archive."""
 
 import errno
 import fcntl
@@ -14,17 +14,17 @@ from runtime_shim.engine.program import RefusedError, Table
 from runtime_shim.engine.signals import is_alive
 
 ENDED = ("complete", "stop")
-OURS, FORMAT = ".rdc", 1  # where states are, the format of journals
+OURS, FORMAT = ".rdc", 1  # parent of state directories; journal format
 
 
 def utc_now() -> str:
-    """Return the time as it is written in records."""
+    """Return the current time in the format of records."""
     now = time.time_ns() // 1000
     return time.strftime(f"%Y-%m-%dT%H:%M:%S.{now % 10**6:06}Z", time.gmtime(now // 10**6))
 
 
 def digest(value: object) -> str:
-    """Return the SHA-256 of a text, or of another value as JSON, wherever and whenever it is made."""
+    """Return the SHA-256 of a text, or of another value as canonical JSON."""
     import hashlib
     import json
 
@@ -33,28 +33,28 @@ def digest(value: object) -> str:
 
 
 def identified(program: Table, nodes: Table) -> Table:
-    """Return what tells a program: its name and source, its hash, short digests of what tells its steps (R4)."""
+    """Return a program's identity: name, source, hash, and a short digest for each step (R4)."""
     whole = {key: program.get(key, {}) for key in ("entry", "registers", "scopes")}
     hashes = {"program": digest({**whole, "nodes": nodes}), "nodes": {name: digest(nodes[name])[:12] for name in nodes}}
     return {"name": program["name"], "source": program["source"], **hashes}
 
 
 def without_places(program: Table) -> Table:
-    """Return the steps without the lines of the document on which they stand."""
+    """Return the steps without their line numbers in the document."""
     return {name: {key: node[key] for key in node if key != "at"} for name, node in program["nodes"].items()}
 
 
 def differences(recorded: dict[str, str], now: dict[str, str]) -> list[str]:
-    """Say which steps were added, removed and changed since."""
+    """Return lines that name the steps added, removed and changed since a run was recorded."""
     added, removed = ([name for name in one if name not in other] for one, other in ((now, recorded), (recorded, now)))
     changed = [name for name in now if recorded.get(name, now[name]) != now[name]]
     found = {"added": added, "removed": removed, "changed": changed}
-    lines = [f"{how}: {', '.join(names)}" for how, names in found.items() if names]
-    return lines or ["no step differs, only where the program begins or what it counts"]
+    lines = [f"steps {how}: {', '.join(names)}" for how, names in found.items() if names]
+    return lines or ["no step changed; only the first step or the counters differ"]
 
 
 class State:
-    """Where a run stands: its condition is running, ready (its step has not begun), waiting, complete or stop."""
+    """The state of a run. Its condition is running, ready (its step has not started), waiting, complete or stop."""
 
     finished: list[Record]
     notes: list[Record]
@@ -62,14 +62,14 @@ class State:
     def __init__(self, records: Sequence[Record]) -> None:
         begin = records[0]
         self.begin, self.node, self.message = begin, begin["node"], begin.get("message", "")
-        self.finished, self.notes = [], []  # what the step has left so far, such as the processes that it has called
-        self.used: set[tuple[str, int]] = set()  # lines of files of answers, each with the digest of its file
+        self.finished, self.notes = [], []  # notes of the current step, such as its processes
+        self.used: set[tuple[str, int]] = set()  # digest and line number of each used answer
         self.decided: list[Record] = []
         for record in records:
             self.apply(record)
 
     def apply(self, record: Record) -> None:
-        """Go on by one record."""
+        """Update the state with one record."""
         kind = record["kind"]
         if "answers" in record:
             self.used.add((record["answers"], record["line"]))
@@ -77,43 +77,43 @@ class State:
             self.notes.append(record)
             return
         self.condition = record["condition"]
-        if kind in ("begin", "adopt"):  # it belongs to this program
+        if kind in ("begin", "adopt"):  # it now belongs to this program
             self.registers, self.program, self.nodes = dict(record["registers"]), record["program"], record["nodes"]
             self.name, self.source = record["name"], record["source"]
         elif kind == "resume":
             self.decided.append({**record, "after": len(self.finished)})
             self.notes = [note for note in self.notes if note["kind"] != "process"]
         elif kind == "done":
-            self.finished.append({key: value for key, value in record.items() if key != "changed"})  # texts may be long
+            self.finished.append({key: value for key, value in record.items() if key != "changed"})  # text may be long
             self.node, self.message, self.notes = record["next"], record.get("message", ""), []
             self.registers.update(record["changed"])
 
     def left_behind(self) -> list[Record]:
-        """Return the processes of a step that was interrupted which go on without the run."""
+        """Return the processes of an interrupted step that are still running."""
         return [note for note in self.notes if note["kind"] == "process" and is_alive(note)]
 
 
 def replay(records: list[Record], path: object, modes: Collection[str] = ("",)) -> State:
-    """Put a state together; runs of another mode than these are not for this program."""
+    """Return the state that records describe. Refuse runs of a mode that this program does not know."""
     if records[0].get("format") != FORMAT or records[0].get("mode", "") not in modes:
-        raise RefusedError(f"{path}: the state has a format that this program does not know; reset archives it")
+        raise RefusedError(f"{path}: this program does not know this state's format; `reset` archives it")
     try:
         return State(records)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise RefusedError(f"{path}: the journal is damaged: {error}") from None
+        raise RefusedError(f"{path}: the journal is damaged: {error}; `reset` archives it") from None
 
 
 class Store:
-    """A state directory, by the name that the operator knows: nothing is opened here after a chdir."""
+    """A state directory, named as the operator knows it. Open nothing here after a chdir."""
 
-    within: Any = None  # the directory, once it is open
+    within: Any = None  # the open directory
     _file: int
 
     def __init__(self, directory: str, modes: Collection[str] = ("",)) -> None:
         self.directory, self.path, self.modes = directory, os.path.join(directory, "journal"), modes
-        self.folder = os.path.join(os.getcwd(), directory)  # wherever the run goes
+        self.folder = os.path.join(os.getcwd(), directory)  # independent of the working directory
         self._count, self._size = 0, 0
-        self._open: dict[str, tuple[int, ...]] = {}  # the files that must stay where they are: inode and device
+        self._open: dict[str, tuple[int, ...]] = {}  # inode and device of files that must not move
 
     def read(self) -> Optional[State]:
         """Read the state without changing anything."""
@@ -123,18 +123,18 @@ class Store:
         return replay(records, self.path, self.modes) if records else None
 
     def _opened(self, name: str, flags: int) -> int:
-        """Open a file that must stay where it is."""
+        """Open a file that must not move during the run."""
         file: int = self.within.open(name, flags | os.O_CREAT)
         self._open[os.path.join(self.folder, name)] = os.fstat(file)[1:3]
         return file
 
     def lock(self) -> None:
-        """Keep every other run away until this process ends; refuses where one is at work."""
+        """Lock the directory until this process ends. Refuse if another run has it."""
         is_ours = OURS in self.directory.split("/") or not os.path.isdir(self.directory)
         self.within = opened_folder(self.directory)
         lock = self._opened("lock", os.O_RDWR)
         with naming(os.path.join(self.directory, "lock")):
-            for patience in (0.05, 0.1, 0.0):  # a `status` looks at the lock for an instant
+            for patience in (0.05, 0.1, 0.0):  # `status` holds the lock for an instant
                 with suppress(BlockingIOError):
                     fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
                     os.ftruncate(lock, 0)
@@ -143,14 +143,14 @@ class Store:
                 time.sleep(patience)
             else:
                 holder = os.pread(lock, 20, 0).decode().strip()
-                raise RefusedError(f"{self.directory}: a run is at work here (pid {holder})")
-        if is_ours:  # Git takes no state; a folder that was there stays as it is
+                raise RefusedError(f"another run is using {self.directory} (pid {holder}); wait until it ends")
+        if is_ours:  # keep state out of Git, but leave an existing directory alone
             flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
             with suppress(OSError), open(self.within.open(".gitignore", flags), "w") as file:
                 file.write("*\n")
 
     def is_busy(self) -> bool:
-        """Tell whether a run is at work here now."""
+        """Return whether a run is using this directory now."""
         try:
             with open(os.path.join(self.directory, "lock"), opener=at_once) as lock:
                 fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
@@ -159,13 +159,13 @@ class Store:
         return False
 
     def is_there(self) -> bool:
-        """Tell whether lock and journal are still where they were; a command may have removed them."""
+        """Return whether lock and journal are still in place; a command may have removed them."""
         with suppress(OSError):
             return all(os.lstat(path)[1:3] == file for path, file in self._open.items())
         return False
 
     def open(self) -> None:
-        """Open the journal of a state that is locked, as it was read, for appending; a torn end is repaired."""
+        """Open the journal of a locked state for appending, and repair a torn end."""
         self._file = self._opened("journal", os.O_RDWR | os.O_APPEND)
         with naming(self.path):
             os.ftruncate(self._file, self._size)
@@ -174,7 +174,7 @@ class Store:
             os.fsync(self.within.at)
 
     def append(self, record: Record, sync: bool = True) -> None:
-        """Write a record; it survives whatever happens, if `sync`."""
+        """Append a record. With `sync` it is on disk when this returns."""
         line = encode({"n": self._count, **record})
         try:
             if os.write(self._file, line) < len(line):
@@ -182,12 +182,12 @@ class Store:
             if sync:
                 getattr(os, "fdatasync", os.fsync)(self._file)
         except OSError as error:
-            os.ftruncate(self._file, self._size)  # half a record before another one would be damage
+            os.ftruncate(self._file, self._size)  # half a record would be damage
             raise RefusedError(f"{self.path}: cannot record: {error.strerror}") from None
         self._count, self._size = self._count + 1, self._size + len(line)
 
     def archive(self, name: str, beside: Mapping[str, str]) -> str:
-        """Archive the journal under a name of its own, and what lies beside it; nothing is ever deleted."""
+        """Archive the journal and its companion files under a new name, and return the path. Delete nothing."""
         history = self.within.enter("history").at
         taken = {entry.partition(".")[0] for entry in os.listdir(history)}
         while name in taken:

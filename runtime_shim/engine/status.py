@@ -1,4 +1,4 @@
-"""What `status`, `steps` and `run --dry-run` print, and what an operator can do next."""
+"""The output of `status`, `steps` and `run --dry-run`, and the next commands for an operator."""
 
 import collections
 import os
@@ -13,27 +13,27 @@ from runtime_shim.engine.state import ENDED, State
 from runtime_shim.engine.texts import one_line, word_of, words_of
 from runtime_shim.engine.walk import advance
 
-ROUNDS = 10  # how often a step is shown in a dry run
-ASSUMED = ("as assumed", "as the operator says")  # of interrupted commands, whose outcomes rdc does not know
-RECENT = 12  # steps that are shown, if there are more
+ROUNDS = 10  # most visits to a step in a dry run
+ASSUMED = ("as assumed", "as the operator says")  # for interrupted commands
+RECENT = 12  # most steps shown
 KNOWN = ("title", "instances", "attempt", "outcome", "how", "says", "seconds", "by", "note")  # of a finished step
 
 
 def condition_of(state: State, is_busy: bool) -> str:
-    """Return a run's condition as people know it: an unfinished run is running while something is at work."""
+    """Return a run's condition for people: an unfinished run is `running` only while a process works on it."""
     condition = str(state.condition)
     return "running" if is_busy and condition not in ENDED else condition.replace("running", "interrupted")
 
 
 def choices(session: Session, state: State, condition: str) -> list[tuple[str, str]]:
-    """Return what an operator can do about a run in a condition, each with its command."""
+    """Return the operator's next commands, each after its purpose."""
     call, node = session.call, session.program["nodes"].get(state.node, {"task": ""})
     adopt = () if session.is_same(state) else ("--adopt",)
     if condition in (*ENDED, "expired"):
         return [*session.gathered("again", state), ("to start a new run", call("run"))]
     if adopt and node["task"] not in session.kinds:
         return [("to archive it", call("reset"))]
-    if condition == "interrupted":  # a command that still runs has no outcome
+    if condition == "interrupted":  # a running command has no outcome
         words = () if state.left_behind() else words_of(node)
         assumed = ((f"to assume {word}", call("resume", *adopt, "--assume", word)) for word in words)
         return [("to run it again", call("resume", *adopt, "--rerun-interrupted")), *assumed]
@@ -44,17 +44,17 @@ def choices(session: Session, state: State, condition: str) -> list[tuple[str, s
 
 
 def answering(session: Session, name: str, reply: str) -> str:
-    """Return the command that answers a step; `-` is for a reply in a file."""
+    """Return the command that answers a step; the reply `-` comes from a file."""
     return session.call("answer", name, reply) + " < FILE" * (reply == "-")
 
 
 def hints(session: Session, condition: str) -> list[str]:
-    """Return the same about the run of this call, as lines."""
+    """Return the next commands for this run as lines."""
     return [f"{what}: {command}" for what, command in choices(session, session.state, condition)]
 
 
 def describe(session: Session, state: Optional[State], is_busy: bool) -> Table:
-    """Return the state of a program as plain data."""
+    """Return the status as plain data."""
     program = session.program
     facts = {key: program[key] for key in ("name", "title", "source")}
     if state is None:
@@ -73,17 +73,17 @@ def describe(session: Session, state: Optional[State], is_busy: bool) -> Table:
 
 
 def status(session: Session) -> int:
-    """Show where the run is."""
+    """Print the status."""
     import json
 
-    is_busy = session.store.is_busy()  # asked first: a run that ends between the two has not been interrupted
+    is_busy = session.store.is_busy()  # before the state: a run that ends in between is not interrupted
     facts = describe(session, session.read() if os.path.exists(session.store.path) else None, is_busy)
     lines = [json.dumps(facts, indent=2)] if session.options.json else status_lines(session, facts)
     return session.display.say(lines)
 
 
 def status_lines(session: Session, facts: Table) -> Iterator[str]:
-    """Return the state of a program as one screen for a person."""
+    """Return the status as one screen for a person."""
     word, done = facts["state"], facts.get("finished", ())
     yield one_line(f"{facts['title']} ({facts['source']})")
     if word == "none":
@@ -92,15 +92,15 @@ def status_lines(session: Session, facts: Table) -> Iterator[str]:
         where = facts["message"] if word in ENDED else f"at {facts['step']} {facts['step_title']}"
         yield from (f"run {facts['run']}", one_line(f"{word.upper()} {where}"))
         if facts["pid"] is not None:
-            alone = ("still runs", ": wait until it ends, or let rdc stop it and run it again")
-            how, hint = ("is running", "") if word == "running" else alone
+            left = ("still runs", ". Wait until it ends, or let rdc stop it and run it again")
+            how, hint = ("is running", "") if word == "running" else left
             yield f"Its command {how} (pid {facts['pid']}){hint}."
         if not facts["same_program"]:
             yield "This run belongs to a different version of the program."
         yield from [""][: len(done)]
         yield from session.gathered("lines", facts, None)
     if len(done) > RECENT:
-        yield f"  ... {len(done) - RECENT} steps before these"
+        yield f"  ... {len(done) - RECENT} earlier steps"
     for record in done[-RECENT:]:
         outcome = word_of(session.program["nodes"].get(record["step"], {}), record["outcome"])
         attempt = f", attempt {record['attempt']}" if record["attempt"] > 1 else ""
@@ -113,7 +113,7 @@ def status_lines(session: Session, facts: Table) -> Iterator[str]:
 
 
 def steps(session: Session) -> int:
-    """List the steps as a table."""
+    """Print the steps as a table."""
     nodes, keys = session.program["nodes"], ("task", "title", "at")
     rows = [(name, *(one_line(nodes[name][key]) for key in keys)) for name in session.places]
     rows.insert(0, ("STEP", "KIND", "TITLE", "SOURCE"))
@@ -122,14 +122,14 @@ def steps(session: Session) -> int:
 
 
 def preview(session: Session) -> Iterator[str]:
-    """Walk without doing anything and return the lines that show it."""
+    """Return lines that show the path of a run, without running anything."""
     nodes, state = session.program["nodes"], session.state
     visits: collections.Counter[str] = collections.Counter()
     while nodes[state.node]["task"] != "end":
         name, node, performer = state.node, nodes[state.node], session.performers[state.node]
         visits[name] += 1
         if visits[name] > ROUNDS:
-            yield f"It would repeat {session.label(name)}: the path ends here."
+            yield f"{session.label(name)} would repeat again. The dry run ends here."
             return
         done = performer.preview(name, node)
         move = advance(session.program, name, state.registers, done.outcome, done.verbs)

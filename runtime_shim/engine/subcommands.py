@@ -1,4 +1,4 @@
-"""Subcommands that start a run or continue it: as far as it goes, or step by step where another program calls them."""
+"""Subcommands that start or continue a run, as far as it gets or step by step."""
 
 import os
 import time
@@ -13,7 +13,7 @@ from runtime_shim.engine.texts import one_line
 
 
 def run(session: Session) -> int:
-    """Start a run, unless one is under way."""
+    """Start a run, unless one is unfinished."""
     if session.options.dry_run:
         session.take()
         return session.display.say(preview(session))
@@ -32,17 +32,17 @@ def resume(session: Session) -> int:
     session.alone()
     session.take(session.read())
     session.store.open()
-    os.chdir(session.state.begin["cwd"])  # where the run was started (M2)
+    os.chdir(session.state.begin["cwd"])  # where it started (M2)
     edition = session.state.begin.get("edition") or session.host.edition
     if edition != session.host.edition:
-        session.display.rule(f"started with edition {edition}, continuing with {session.host.edition or 'rdc'}")
+        session.display.rule(f"started with edition {edition}, continues with {session.host.edition or 'rdc'}")
     if session.state.condition not in ENDED and not session.is_same(session.state):
         session.adopt()
     return session.go(resumed=True)
 
 
 def open_run(session: Session) -> int:
-    """Start a run, or take up the one that is there, and do nothing of it."""
+    """Start a run, or take up the existing one, without running a step."""
     state, reopens = session.read_state(), any(each.reopens for each in session.extensions)
     is_new = state is None or state.condition == "complete" or (state.condition == "stop" and not reopens)
     vars(session.options).update(only=[], command="run" if is_new else "resume")
@@ -50,19 +50,19 @@ def open_run(session: Session) -> int:
 
 
 def step(session: Session) -> int:
-    """Continue a run while it is in one of the places; where it is elsewhere, say what that means for the caller."""
+    """Continue a run while it is in one of the places; report to the caller if it is elsewhere."""
     state: Any = session.read()
     nodes, order, places = session.program["nodes"], list(session.program["nodes"]), session.options.PLACE
-    names = {name: {name, nodes[name].get("step")} for name in session.places}  # a stage belongs to a step
+    names = {name: {name, nodes[name].get("step")} for name in session.places}  # a stage is part of a step
     if unknown := {*places}.difference(*names.values()):
         raise RefusedError(f"there is no step {min(unknown)!a}; `steps` lists the steps")
     only = [name for name in names if names[name] & {*places}]
     vars(session.options).update(only=only, command="resume")
     is_stopped, what = state.condition == "stop", f"step {' '.join(places)}"
-    at = state.finished[-1]["node"] if is_stopped and state.finished else state.node  # where it is, or failed
+    at = state.finished[-1]["node"] if is_stopped and state.finished else state.node  # or where it failed
     if at in only and state.condition != "complete":
         return resume(session)
-    session.state = state  # titles may have its counters in them
+    session.state = state  # titles may show its counters
     is_later = at in order[order.index(only[-1]) :]
     if is_stopped and not (is_later and any(each.reopens for each in session.extensions)):
         session.display.rule(f"STOP {one_line(state.message)}".rstrip())
@@ -71,13 +71,13 @@ def step(session: Session) -> int:
         session.display.rule(f"{what} is completed")
         return EXIT_COMPLETE
     if state.condition != "waiting":
-        raise RefusedError(f"{what} is not due: the run is at step {at}")
+        raise RefusedError(f"{what} cannot run yet; the run is at step {at}")
     session.display.rule(f"WAITING {session.label(at)}")
     return EXIT_WAITING
 
 
 def reset(session: Session) -> int:
-    """Archive a run, a damaged one too."""
+    """Archive a run, even a damaged one."""
     session.alone()
     name = time.strftime("damaged-%Y%m%dT%H%M%SZ", time.gmtime())
     with suppress(RefusedError, OSError):

@@ -1,4 +1,4 @@
-"""The meaning of a program: a pure walk from step to step."""
+"""The meaning of a program: pure functions that move from step to step."""
 
 import collections
 import operator
@@ -22,12 +22,12 @@ VERBS: Verbs = {
     "+": operator.add,
     "at least": max,
     "clear": lambda _old, _what: None,
-    "keep": lambda old, what: old if what[0] == "output" else "",  # of an outcome without a text
+    "keep": lambda old, what: old if what[0] == "output" else "",  # the outcome has no text
 }
 
 
 class Move(NamedTuple):
-    """Where a run went, and what it set."""
+    """A move to a node, with the registers after it, the changed ones, and the nodes passed on the way."""
 
     node: str
     registers: Registers
@@ -47,23 +47,23 @@ def _apply(program: Table, edge: Table, registers: Registers, verbs: Verbs) -> N
 
 
 def choose(program: Table, node: str, registers: Registers, outcome: Optional[str]) -> Any:  # noqa: ANN401
-    """Return the first edge whose outcome and tests hold."""
+    """Return the first edge of a node whose outcome and tests hold."""
     for edge in program["nodes"][node].get("edges", ()):
         tests = edge.get("if", ())
         if edge.get("on", outcome) == outcome and all(TESTS[test](registers[name], by) for name, test, by in tests):
             return edge
-    raise RefusedError(f"{node}: no edge can be taken ({outcome or 'passing'}): the program is broken")
+    raise RefusedError(f"the program is broken: {node} has no transition for {outcome or 'passing'}")
 
 
 def advance(program: Table, node: str, registers: Registers, outcome: str, verbs: Verbs = VERBS) -> Move:
-    """Leave a step with its outcome (M13)."""
+    """Return the move that follows a step's outcome (M13)."""
     return follow(program, choose(program, node, registers, outcome), registers, verbs)
 
 
 def follow(program: Table, edge: Table, before: Registers, verbs: Verbs = VERBS) -> Move:
-    """Follow an edge, and those of branches and of ends of nested documents (M8); `before` stays as it is."""
+    """Follow an edge through branches and nested ends (M8). `before` is not changed."""
     changed: Registers = {}
-    registers = collections.ChainMap(changed, before)  # a copy at each step takes long
+    registers = collections.ChainMap(changed, before)  # copying at each step is slow
     says: list[str]
     passed: list[str]
     says, passed = [], []
@@ -78,13 +78,13 @@ def follow(program: Table, edge: Table, before: Registers, verbs: Verbs = VERBS)
 
 
 def filled(node: Table, text: str, registers: Registers, escape: Callable[[str], str] = str) -> str:
-    """Replace the placeholders in a text, in one pass (I6)."""
+    """Replace all placeholders in a text in one pass (I6)."""
     found = {mark: escape(shown(place, registers)) for mark, place in node.get("placeholders", {}).items()}
     return re.sub("|".join(map(re.escape, found)), lambda match: found[match.group()], text) if found else text
 
 
-def shown(place: Any, registers: Registers) -> str:  # noqa: ANN401 (a register, or a slot with what stands around it)
-    """Return what stands for a placeholder: a counter, a slot between two texts, or another text if it is unset."""
+def shown(place: Any, registers: Registers) -> str:  # noqa: ANN401 (a register, or a slot and the text around it)
+    """Return the value of a placeholder: a counter, a slot with text around it, or other text if the slot is unset."""
     if isinstance(place, str):
         return str(registers[place])
     slot, before, after, missing = place
@@ -92,17 +92,17 @@ def shown(place: Any, registers: Registers) -> str:  # noqa: ANN401 (a register,
 
 
 def attempt_of(node: Table, registers: Registers) -> int:
-    """Return the number of the attempt at a step within this visit (M4)."""
+    """Return the number of the current attempt at a step (M4)."""
     return registers[node["attempt"]] + 1 if "attempt" in node else 1
 
 
 def instances_of(node: Table, registers: Registers) -> Registers:
-    """Return the instance variables of a step with their values (M4)."""
+    """Return a step's instance variables and their values (M4)."""
     return {variable: registers[register] for variable, register in node.get("variables", {}).items()}
 
 
 def variables_of(name: str, node: Table, registers: Registers) -> Table:
-    """Return the environment variables by which a command knows its step (M4)."""
+    """Return the environment variables that describe the step to its command (M4)."""
     title = filled(node, node.get("title", ""), registers).replace("\0", "\ufffd")
-    own = {"RDC_STEP": name, "RDC_TITLE": title[:16_384], "RDC_ATTEMPT": attempt_of(node, registers)}  # not 128 KiB
+    own = {"RDC_STEP": name, "RDC_TITLE": title[:16_384], "RDC_ATTEMPT": attempt_of(node, registers)}  # under 128 KiB
     return {**own, **instances_of(node, registers)}

@@ -1,4 +1,4 @@
-"""Archived runs: listed, and pruned where the operator says so (E12)."""
+"""Archived runs: list them, and delete old ones (E12)."""
 
 import os
 import re
@@ -18,9 +18,9 @@ HOURS = {"h": 1, "d": 24, "w": 7 * 24}
 
 
 def place_of(path: str, modes: Collection[str], is_busy: bool = False) -> tuple[str, str, State]:
-    """Return the state of the run of a journal: its condition, its place or message, all of it.
+    """Return the condition of a journal's run, its place or message, and its whole state.
 
-    Raises RefusedError, OSError and IndexError where it cannot be read.
+    Raises RefusedError, OSError and IndexError if it cannot be read.
     """
     state = replay(read_journal(path)[0], path, modes)
     where = state.message if state.condition in ENDED else f"at {state.node}"
@@ -28,7 +28,7 @@ def place_of(path: str, modes: Collection[str], is_busy: bool = False) -> tuple[
 
 
 def told_run(session: Session, ended: float, path: str) -> str:
-    """Return how an archived run went, as a line."""
+    """Return an archived run as a line."""
     when, name = time.strftime("%Y-%m-%d %H:%M", time.localtime(ended)), os.path.basename(path)
     try:
         word, where, state = place_of(path, session.store.modes)
@@ -39,10 +39,10 @@ def told_run(session: Session, ended: float, path: str) -> str:
 
 
 def outdated(runs: list[tuple[float, str]], given: str) -> list[str]:
-    """Return the journals that go: all but the newest N, or those that ended longer ago than an AGE."""
+    """Return the journals to delete: all but the newest N, or those that ended longer ago than an age."""
     number = re.fullmatch(r"([0-9]{1,6})([hdw]?)", given)
     if not number:
-        raise RefusedError(f"--prune {given!a}: give how many to keep, or an age such as 12h, 30d or 8w")
+        raise RefusedError(f"--prune {given!a}: expected a number of runs to keep, or an age such as 12h, 30d or 8w")
     if not number[2]:
         return [path for _, path in runs[int(number[1]) :]]
     since = time.time() - int(number[1]) * HOURS[number[2]] * 3600
@@ -50,16 +50,16 @@ def outdated(runs: list[tuple[float, str]], given: str) -> list[str]:
 
 
 def history(session: Session) -> int:
-    """List the archived runs, or delete some with all that was kept of them; their journals go last."""
+    """List archived runs, or delete some with all their files, the journals last."""
     import shutil
 
     folder = os.path.join(session.store.directory, "history")
     refuse_links(folder)
     files = os.scandir(folder) if os.path.isdir(folder) else ()
     journals = [file for file in files if re.fullmatch(ARCHIVED, file.name) and file.is_file(follow_symlinks=False)]
-    runs = sorted(((file.stat().st_mtime, file.path) for file in journals), reverse=True)  # the last to end is first
+    runs = sorted(((file.stat().st_mtime, file.path) for file in journals), reverse=True)  # the newest first
     if session.options.prune is None:
-        return session.display.say([told_run(session, *run) for run in runs] or ["No run was archived here."])
+        return session.display.say([told_run(session, *run) for run in runs] or ["There are no archived runs here."])
     gone = outdated(runs, session.options.prune)
     for path in gone:
         for kept in [file.path for file in os.scandir(folder) if file.path.startswith(f"{path}.")]:
@@ -68,4 +68,4 @@ def history(session: Session) -> int:
             elif os.path.isfile(kept):
                 os.unlink(kept)
         os.unlink(path)
-    return session.display.say([f"{len(gone)} of {len(runs)} archived runs were deleted."])
+    return session.display.say([f"Deleted {len(gone)} of {len(runs)} archived runs."])

@@ -1,4 +1,4 @@
-"""Logs: what commands print is kept in files, besides being shown (E8)."""
+"""Logs: the output of commands in files, as well as on the screen (E8)."""
 
 import os
 import re
@@ -15,28 +15,28 @@ from runtime_shim.engine.texts import clean
 from runtime_shim.tasks.process import Code, Ended, Processes
 from runtime_shim.tasks.shell import Commands
 
-LOGS, LOG_LIMIT = "logs", "1m"  # the folder; how much is kept of an output
+LOGS, LOG_LIMIT = "logs", "1m"  # directory; default size
 SIZES = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}  # bytes
-PIPE = 1 << 20  # bytes: no pipe holds more
-LONGEST_LINE, LONGEST_SECRET = 1 << 20, 1 << 17  # bytes: an environment variable has 128 KiB at most
-SHOWN_LINES, SHOWN_BYTES = 10, 8192  # of a log, in the status
+PIPE = 1 << 20  # bytes; the largest pipe
+LONGEST_LINE, LONGEST_SECRET = 1 << 20, 1 << 17  # bytes; variables have 128 KiB at most
+SHOWN_LINES, SHOWN_BYTES = 10, 8192  # of a log, in `status`
 
 
 def limit_of(given: str) -> int:
-    """Return how many bytes of an output are kept."""
+    """Return how many bytes of output to keep."""
     size = re.fullmatch(r"([1-9][0-9]{0,9})([kmg]?)(i?b)?", given.lower())
     if not size:
-        raise RefusedError(f"--log-limit {given!a}: give a number of bytes, such as 65536, 512k or 1M")
+        raise RefusedError(f"--log-limit {given!a}: expected a size such as 65536, 512k or 1M")
     return int(size[1]) * SIZES[size[2]]
 
 
 def log_of(number: int, node: str) -> str:
-    """Return the file for the step that ends as the N-th; no character of its name means anything in a path."""
+    """Return the file name for the step that ends N-th, safe in any path."""
     return f"{number:03}-{file_name(node)}.log"
 
 
 class Log:
-    """Shows what a command prints, and keeps the end of it in a file; a thread does so from `start` on."""
+    """Shows a command's output and keeps the end of it in a file, in a thread that `start` starts."""
 
     def __init__(self, file: int, limit: int, mask: Callable[[str], str]) -> None:
         import threading  # slow to import
@@ -48,15 +48,15 @@ class Log:
         self.start = threading.Thread(target=self._copy, daemon=True).start
 
     def _copy(self) -> None:
-        """Copy until nobody has the other end of the pipe any more, the command or what it has left behind."""
+        """Copy until neither the command nor its leftover processes have the pipe open."""
         poll = select.poll()
         poll.register(self._source, select.POLLIN)
         data = None
         while data != b"":
-            is_over = self._is_over.is_set()  # asked first: all that the command has printed is in the pipe then
+            is_over = self._is_over.is_set()  # before the read: then the pipe has all output
             data = os.read(self._source, PIPE) if poll.poll(100) else None
             is_last = data == b"" or (is_over and not self._is_drained.is_set())
-            with suppress(OSError):  # a full disk is no reason to end a command
+            with suppress(OSError):  # a full disk does not end a command
                 self._keep(data or b"", is_last)
             self._show(data or b"")
             if is_last:
@@ -66,7 +66,7 @@ class Log:
 
     @staticmethod
     def _show(data: bytes) -> None:
-        with suppress(OSError):  # nobody reads it any more
+        with suppress(OSError):  # no one reads it
             while data:
                 data = data[os.write(1, data) :]
 
@@ -82,17 +82,17 @@ class Log:
             self._file.truncate()
 
     def _masked(self, data: bytes, is_last: bool) -> bytes:
-        """Hold back what is not whole: a secret may be cut in two where a line is not."""
+        """Return masked text up to the last complete line, since a secret may be cut in two."""
         text = (self._rest + data).decode("utf-8", "surrogateescape")
         end = len(text) if is_last else text.rfind("\n") + 1
-        if len(text) - end > LONGEST_LINE:  # it is cut where no secret is
+        if len(text) - end > LONGEST_LINE:  # cut it outside of secrets
             whole, places = self._mask(text), range(len(text) - LONGEST_SECRET, 0, -LONGEST_SECRET)
             end = next((place for place in places if self._mask(text[:place]) + self._mask(text[place:]) == whole), 0)
         self._rest = text[end:].encode("utf-8", "surrogateescape")
         return self._mask(text[:end]).encode("utf-8", "surrogateescape")
 
     def finish(self, gives_up: Callable[[], bool]) -> None:
-        """Wait until what the command has printed is shown; what it has left behind is not waited for."""
+        """Wait until the command's output is shown; do not wait for leftover processes."""
         os.close(self.sink)
         self._is_over.set()
         while not self._is_drained.wait(0.2) and not gives_up():
@@ -100,7 +100,7 @@ class Log:
 
 
 class LoggedProcesses(Processes):
-    """Begins commands whose output is logged: both streams go through one pipe, and so keep their order."""
+    """Starts commands with logs. Both streams share one pipe, so they keep their order."""
 
     _log: Log
 
@@ -111,7 +111,7 @@ class LoggedProcesses(Processes):
     def spawn(
         self, path: str, words: list[bytes], environment: Mapping[bytes, bytes], _files: Sequence[Any] = ()
     ) -> int:
-        """Begin a command with a log."""
+        """Start a command with a log."""
         session, state = self._session, self._session.state
         try:
             with inner(session.store.within, LOGS) as folder:
@@ -130,7 +130,7 @@ class LoggedProcesses(Processes):
             raise
 
     def watch(self, groups: Sequence[int], seconds: int = 0, ended: Ended = lambda _index, _code: None) -> list[Code]:
-        """Wait until the command has ended, and until what it said is shown."""
+        """Wait until the command has ended and its output is shown."""
         try:
             return super().watch(groups, seconds, ended)
         finally:
@@ -138,27 +138,27 @@ class LoggedProcesses(Processes):
 
 
 class Logs(Extension):
-    """Keeps what commands print."""
+    """Keeps the output of commands."""
 
     options = (
-        ("run resume", "--logs", "", "keep what each command prints, besides showing it"),
-        ("run resume", "--log-limit", "SIZE", "how much of it is kept, the end (default: 1M)"),
+        ("run resume", "--logs", "", "also keep each command's output in a log file"),
+        ("run resume", "--log-limit", "SIZE", "keep only the end of each log (default: 1M)"),
     )
 
     def beside(self) -> dict[str, str]:
-        """Return their folder."""
+        """Return the directory of logs."""
         return {LOGS: LOGS}
 
     def open(self) -> None:
-        """Have commands logged, if the operator wants that."""
+        """Log commands, if the operator wants it."""
         session = self.session
         limit = limit_of(session.options.log_limit or LOG_LIMIT)
         for performer in set(session.performers.values()) if session.options.logs else ():
             if isinstance(performer, Commands):
-                performer.processes = LoggedProcesses(session, performer._began, limit)  # noqa: SLF001 (the same note)
+                performer.processes = LoggedProcesses(session, performer._began, limit)  # noqa: SLF001
 
     def lines(self, facts: Table, record: Optional[Table]) -> list[str]:
-        """Return the last lines of what the step that ended last has said, if it failed."""
+        """Return the end of the last step's log, if the step failed."""
         done = facts["finished"]
         if record is None or record is not done[-1] or record["outcome"] != "fail":
             return []

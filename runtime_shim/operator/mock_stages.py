@@ -1,4 +1,4 @@
-"""Mock runs of specifications: executors and tools answer from a file, and no process is called (`--mock`)."""
+"""Mock runs of specifications: executors and tools answer from a file, without processes (`--mock`)."""
 
 import json
 import os
@@ -13,16 +13,16 @@ from runtime_shim.tasks.prompting import PROMPTS, Calls
 
 
 class MockedStages(Stages):
-    """Does what the file says instead of what would be called."""
+    """Follows the file instead of calling executors and tools."""
 
     mocks: MocksByKind
 
     def is_mocked(self, kind: str, name: str) -> bool:
-        """Tell whether the file answers: for every executor, and for the tools that it knows."""
+        """Return whether the file answers: always for executors, and for the tools it knows."""
         return kind == "executors" or name in self.mocks[kind]
 
     def converse(self, node: Table, calls: Calls) -> list[Answered]:
-        """Answer a call of a tool; a context is not looked up."""
+        """Answer a tool call; skip context lookups."""
         if node["stage"] == "context":
             return [Answered(b"null", "")]
         (name, _, _, given), tool, finished = calls[0], node["subject"], self.session.state.finished
@@ -31,7 +31,7 @@ class MockedStages(Stages):
         return [answered_by(reply_due(self.session, self.mocks, "tools", tool, number), self, name, given)]
 
     def execute(self, name: str, _node: Table, _command: str, request: str, folder: str) -> int:
-        """Write and hand over what the executor would."""
+        """Write the files and hand over the data that the mock says."""
         done = [one for one in self.session.state.finished if one["node"] == name]
         number = sum("exit_code" in one.get("found", {}) for one in done)
         play: Play = reply_due(self.session, self.mocks, "executors", name, number)

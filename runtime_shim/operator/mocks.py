@@ -1,4 +1,4 @@
-"""Mock runs: what agents, tools and executors do is in a file, by step and by tool, in order (`--mock`)."""
+"""Mock runs: a file has the answers of agents, tools and executors, by step and by tool, in order (`--mock`)."""
 
 import json
 import re
@@ -20,16 +20,16 @@ MocksByKind = dict[str, dict[str, list[Any]]]
 
 
 def mocks_in(path: str, found: Any) -> MocksByKind:  # noqa: ANN401 (any JSON value)
-    """Return the mocks of a file, which is called `path`."""
+    """Return the mocks in the content of the file `path`."""
     known = ", ".join(f"`{kind}`" for kind in KINDS)
     if not isinstance(found, dict) or not set(found) <= {*KINDS, "//"}:
-        raise RefusedError(f"{path}: a file of mocks has the keys {known}, and no others")
+        raise RefusedError(f"{path}: a mock file may only have the keys {known}")
     return {kind: _by_name(path, kind, found.get(kind) or {}) for kind in KINDS}
 
 
 def _by_name(path: str, kind: str, found: Any) -> dict[str, list[Any]]:  # noqa: ANN401 (any value of a file)
     if not isinstance(found, dict):
-        raise RefusedError(f"{path}: `{kind}` has a list of answers for each name")
+        raise RefusedError(f"{path}: `{kind}` needs a list of answers for each name")
     read: Callable[[str, Any], Any] = play_in if kind == "executors" else _reply
     listed = {name: replies if isinstance(replies, list) else [replies] for name, replies in found.items()}
     return {name: [read(f"{path}: {kind}: {name}", reply) for reply in replies] for name, replies in listed.items()}
@@ -46,7 +46,7 @@ def _reply(place: str, found: Any) -> Answered:  # noqa: ANN401
 
 
 def reply_to(mocks: MocksByKind, kind: str, name: str, number: int) -> Optional[Any]:  # noqa: ANN401
-    """Return the answer to a call, by its number from 0; None where there is none."""
+    """Return the answer to call `number`, counted from 0; None if there is none."""
     replies = mocks[kind].get(name, [])
     return replies[number] if number < len(replies) else None
 
@@ -55,7 +55,7 @@ PLAYED = {"exit", "write", "evidence", "drr"}
 
 
 class Play(NamedTuple):
-    """What an executor does in a mock run: its exit code, the files that it writes, what it hands over."""
+    """An executor in a mock run: its exit code, the files it writes, the data it hands over."""
 
     code: int
     files: dict[str, str]
@@ -63,7 +63,7 @@ class Play(NamedTuple):
 
 
 def play_in(place: str, found: Any) -> Play:  # noqa: ANN401 (any value of a file)
-    """Read what an executor does."""
+    """Return the play of an executor."""
     if found in ("pass", "fail"):
         return Play(int(found == "fail"), {}, {})
     if not isinstance(found, dict) or not set(found) <= PLAYED:
@@ -78,7 +78,7 @@ def play_in(place: str, found: Any) -> Play:  # noqa: ANN401 (any value of a fil
 
 
 def _numbered(found: Any) -> Any:  # noqa: ANN401
-    """Return what is handed over with its numbers: in files of mocks that are YAML every value is a text."""
+    """Return the data to hand over, with numbers; all values in YAML mock files are strings."""
     if isinstance(found, list):
         return [_numbered(one) for one in found]
     if not isinstance(found, dict):
@@ -88,7 +88,7 @@ def _numbered(found: Any) -> Any:  # noqa: ANN401
 
 
 def reply_due(session: Session, mocks: MocksByKind, kind: str, name: str, number: int) -> Any:  # noqa: ANN401
-    """Return the answer to a call; refuses to go on where the file has none."""
+    """Return the answer to a call; refuse if the file has none."""
     found = reply_to(mocks, kind, name, number)
     if found is None:
         session.rest()
@@ -99,7 +99,7 @@ def reply_due(session: Session, mocks: MocksByKind, kind: str, name: str, number
 
 
 def answered_by(answered: Answered, performer: Prompting, name: str, given: str) -> Answered:
-    """Show and keep an answer as if it were that of a command, unless the run was told to end."""
+    """Show and keep an answer like a command's, unless the run was asked to end."""
     performer.session.heed()
     text = answered.answer.decode()
     if text:
@@ -109,12 +109,12 @@ def answered_by(answered: Answered, performer: Prompting, name: str, given: str)
 
 
 class MockRuns(Extension):
-    """Mock runs, by a file that `--mock` names."""
+    """Mock runs from a `--mock` file."""
 
-    mocked: Performers  # what is done instead of the tasks
+    mocked: Performers  # replacements by kind of task
 
     def before_run(self, _state: Optional[State]) -> None:
-        """Have the file answer instead of commands."""
+        """Let the file answer instead of commands."""
         session, path = self.session, self.session.options.mock
         if not path or session.options.command not in ("run", "resume"):
             return

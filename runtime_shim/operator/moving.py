@@ -1,4 +1,4 @@
-"""The operator's jump: a run that is not complete goes on at another step (I27)."""
+"""Jumps: an operator continues an unfinished run at another step (I27)."""
 
 from typing import Any
 
@@ -11,13 +11,13 @@ from runtime_shim.engine.walk import Move, follow
 
 
 def is_within(jumps: Table, name: str, group: str) -> bool:
-    """Tell whether a step stands in a group; most groups have just the steps whose names begin with theirs."""
+    """Return whether a step is in a group, listed or by the prefix of its name."""
     told = jumps.get("within", {})
     return name in told[group] if group in told else name.startswith((f"{group}.", f"{group}/"))
 
 
 def target_of(program: Table, name: str) -> Table:
-    """Return what a jump to a step or group does."""
+    """Return the effects of a jump to a step or group."""
     jumps = program.get("jumps", {})
     known: dict[str, Table] = jumps.get("to", {})
     enter: Table = jumps.get("enter", {})
@@ -36,11 +36,11 @@ def target_of(program: Table, name: str) -> Table:
 
 
 def moved(program: Table, state: State, name: str) -> Move:
-    """Return where a jump leads and what it changes; the step that is left has all its attempts again (M9)."""
+    """Return the move of a jump. The step that is left gets all its attempts back (M9)."""
     jumps, jump = program.get("jumps", {}), target_of(program, name)
     node = program["nodes"].get(state.node, {})
     do: list[Any] = [[node["attempt"], "=", 0]] if "attempt" in node else []
-    for group, effects in jump.get("entering", ()):  # the outermost first
+    for group, effects in jump.get("entering", ()):  # outermost first
         if not is_within(jumps, state.node, group):
             do += effects
     whole = {**program, "scopes": {**program.get("scopes", {}), **jumps.get("scopes", {})}}
@@ -48,23 +48,23 @@ def moved(program: Table, state: State, name: str) -> Move:
 
 
 def goto(session: Session) -> int:
-    """Move the run, unless it is over or its command still runs, and record that like an outcome."""
+    """Move the run and record that like an outcome; refuse if it is over or its command is running."""
     session.alone()
     session.take(session.read())
     state, before = session.state, session.state.node
     if not session.is_same(state):
-        raise RefusedError("goto needs the version of this program that began the run")
+        raise RefusedError("goto needs the version of this program that started the run")
     is_limited = state.condition == "stop" and session.program["nodes"][before]["task"] != "end"
     if state.condition == "complete" or is_limited:
         over = state.message if is_limited else "the run is complete"
         raise RefusedError(f"{over}; start a new run: {session.call('run')}")
     if pids := ", ".join(str(one["pid"]) for one in state.left_behind()):
-        raise RefusedError(f"{session.label(before)}: its command still runs (pid {pids}); wait for it, or end it")
+        raise RefusedError(f"{session.label(before)}: its command still runs (pid {pids}); wait for it or stop it")
     move = moved(session.program, state, session.options.STEP)
     session.store.open()
     about = {**session.about(before), "outcome": "goto", "how": f"moved to {one_line(move.node)}", "says": ""}
     about.update(seconds=0.0, next=move.node, time=utc_now(), changed=move.changed)
-    session.record({"kind": "done", **about, **session.stand(move, begins=False)})  # no limit and no pause applies
+    session.record({"kind": "done", **about, **session.stand(move, begins=False)})  # no limits, no pauses
     last = state.finished[-1]
     session.emit("goto", **{key: last[key] for key in ("node", "next", "by", "note") if key in last})
     session.display.rule(f"moved from {before} to {session.label(move.node)}")
@@ -77,9 +77,9 @@ class Moving(Extension):
     """The subcommand `goto`."""
 
     commands = {"goto": ("move the run to another step", goto)}
-    options = (("goto", "STEP", "", "the step, or the group that begins with it"),)
+    options = (("goto", "STEP", "", "the step, or a group of steps"),)
 
     @staticmethod
     def suits(program: Table) -> bool:
-        """Tell whether runs can be moved: a completed step of a specification is never done again (B16)."""
+        """Return whether runs can be moved; a specification never repeats a completed step (B16)."""
         return "contract" not in program

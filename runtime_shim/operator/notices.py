@@ -1,4 +1,4 @@
-"""Notices: a command of the operator that is told when a run waits or ends (E11)."""
+"""Notices: call the operator's command when a run waits or ends (E11)."""
 
 import json
 import os
@@ -11,6 +11,7 @@ from runtime_shim.engine.session import Session
 from runtime_shim.engine.signals import signal_groups
 from runtime_shim.engine.state import utc_now
 from runtime_shim.tasks.exchange import file_with
+from runtime_shim.tasks.process import in_words
 
 TOLD = ("run_waiting", "run_interrupted", "run_finished")
 NOTICE_SECONDS = 30
@@ -18,12 +19,12 @@ RESET = (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGTTOU)  # ignored by Python an
 
 
 class Notices(Extension):
-    """Tells the command of the operator; whatever comes of that changes nothing for the run."""
+    """Calls the operator's command. Its result does not affect the run."""
 
-    options = (("run resume", "--notify", "COMMAND", "called when the run waits or ends, the event on standard input"),)
+    options = (("run resume", "--notify", "COMMAND", "call when the run waits or ends, with the event on its stdin"),)
 
     def event(self, event: str, fields: Record) -> None:
-        """Tell that something has happened."""
+        """Send an event to the command."""
         session = self.session
         command = getattr(session.options, "notify", None)
         if event not in TOLD or not command:
@@ -40,8 +41,8 @@ class Notices(Extension):
 
 
 def _told(session: Session, command: str, given: bytes) -> str:
-    """Run the command with the event on standard input, and return what went wrong."""
-    with file_with(given) as file, open(os.devnull, "wb") as nowhere:  # it need not read, nor print
+    """Run the command with the event on standard input, and return the problem or ""."""
+    with file_with(given) as file, open(os.devnull, "wb") as nowhere:  # it may ignore its input
         streams = (file, nowhere, nowhere)
         files = [(os.POSIX_SPAWN_DUP2, each.fileno(), number) for number, each in enumerate(streams)]
         deadline, before = time.monotonic() + NOTICE_SECONDS, signal.sigpending()
@@ -53,8 +54,7 @@ def _told(session: Session, command: str, given: bytes) -> str:
         time.sleep(0.01)
         pid, status = os.waitpid(group, os.WNOHANG)
         if pid:
-            code = os.waitstatus_to_exitcode(status)
-            return f"the command ended with {code}" if code else ""
+            return in_words(os.waitstatus_to_exitcode(status))
     signal_groups([group], signal.SIGKILL)
     os.waitpid(group, 0)
-    return f"the command was ended: by you, or after {NOTICE_SECONDS} seconds"
+    return f"the command was stopped, by you or after {NOTICE_SECONDS} seconds"

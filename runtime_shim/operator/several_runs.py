@@ -1,4 +1,4 @@
-"""Several runs of one document: each has a name and a place of its own; what a call was given is repeated (E12)."""
+"""Several runs of one document, each with a name and a state directory; hints repeat a call's options (E12)."""
 
 import os
 import re
@@ -14,11 +14,11 @@ from runtime_shim.operator.history import place_of
 REPEATED = (
     *("--agent", "--agent-for", "--tool", "--logs", "--log-limit", "--notify"),
     *("--agent-model", "--agent-timeout", "--agent-retries", "--mock", "--executor"),
-)  # options that say how a run goes on, and are kept nowhere
+)  # options that printed commands repeat
 
 
 def list_runs(session: Session) -> int:
-    """Say where all runs of the document stand."""
+    """List all runs of the document."""
     name, lines = session.program["name"], []
     for each in sorted(os.listdir(OURS)) if os.path.isdir(OURS) else []:
         own, _, label = each.partition("@")
@@ -34,7 +34,7 @@ def list_runs(session: Session) -> int:
 
 
 def status_of_all(session: Session) -> int:
-    """Say where the run stands, or where all of them do."""
+    """Print the status of the run, or a list of all runs."""
     if not session.options.all:
         return status(session)
     if session.options.state_dir or session.options.json or session.options.adopt:
@@ -43,28 +43,28 @@ def status_of_all(session: Session) -> int:
 
 
 class Several(Extension):
-    """Runs beside each other."""
+    """Programs that may have several runs."""
 
-    commands = {"status": ("say where the run stands", status_of_all)}
+    commands = {"status": ("show the run's state and what to do next", status_of_all)}
     options = (
-        ("run resume status steps reset answer approve goto timeline history", "--as", "NAME", "a run beside others"),
-        ("status", "--all", "", "all runs of the document, a line each"),
+        ("run resume status steps reset answer approve goto timeline history", "--as", "NAME", "the name of the run"),
+        ("status", "--all", "", "list all runs of the document"),
     )
 
     def prepare(self) -> None:
-        """Keep a run with a name apart; no program has a name with an @."""
+        """Set the state directory of a named run; no program's name has an @."""
         options, name = self.session.options, getattr(self.session.options, "as")
         if name is None:
             return
         if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}", name):
-            rule = "begin with a letter or digit, then use letters, digits, `.`, `_` and `-`, at most 64 characters"
+            rule = "use up to 64 letters, digits, `.`, `_` and `-`, with a letter or digit first"
             raise RefusedError(f"--as {one_line(name)!a}: {rule}")
         if options.state_dir:
-            raise RefusedError("--as and --state-dir both say where the state is: give one of them")
+            raise RefusedError("use --as or --state-dir, not both")
         options.state_dir = os.path.join(OURS, f"{self.session.program['name']}@{name}")
 
     def repeat(self, command: str) -> tuple[str, ...]:
-        """Return the words that a printed command repeats, so that it means this run and goes on as this call does."""
+        """Return the options that a printed command repeats, to mean this run and continue like this call."""
         options = self.session.options
         found = ["--state-dir", options.state_dir] if options.state_dir else []
         if getattr(options, "as"):

@@ -1,4 +1,4 @@
-"""Who decided about a run, and why: what an operator says is recorded with it."""
+"""Signatures: who made a decision about a run, and why."""
 
 import os
 import re
@@ -17,7 +17,7 @@ SIGNED = ("done", "entry", "resume")  # kinds of records
 
 
 def user() -> str:
-    """Return the name of the user, or else the number."""
+    """Return the user's name, or number if there is no name."""
     import getpass
 
     with suppress(KeyError, OSError):
@@ -26,36 +26,36 @@ def user() -> str:
 
 
 def told_by(record: Table) -> str:
-    """Return who decided and why, in words."""
+    """Return who decided and why, as text."""
     return ": ".join([f"by {record['by']}", *filter(None, [record.get("note")])]) if "by" in record else ""
 
 
 class Signing(Extension):
-    """Signs the decisions of a call."""
+    """Signs the decisions that a call makes."""
 
     options = (
         ("resume answer goto approve", "--by", "WHO", "who decides (default: the user)"),
-        ("resume answer goto approve", "--note", "TEXT", "why"),
+        ("resume answer goto approve", "--note", "TEXT", "the reason"),
     )
-    _is_due = False  # whether the decision of this call is still to be recorded
+    _is_due = False  # whether this call's decision is not recorded yet
 
     def _said(self) -> Record:
-        """Return who decides and why, as far as the options say."""
+        """Return the options that say who decides and why."""
         return {key: text for key in LONGEST if (text := getattr(self.session.options, key)) is not None}
 
     def before_run(self, state: Optional[State]) -> None:
-        """See to it that a decision of this call is signed."""
+        """Check the options of a signature."""
         session, command = self.session, self.session.options.command
         decides = command in ("answer", "goto") or (command == "resume" and state and state.condition == "running")
         self._is_due = bool(decides)
         for key, text in self._said().items():
             if re.search(rf"{HIDDEN}|[\n\t]", text) or not 0 < len(text.strip()) <= len(text) <= LONGEST[key]:
-                raise RefusedError(f"--{key} takes one line of 1 to {LONGEST[key]:,} characters that print")
+                raise RefusedError(f"--{key} takes one line of 1 to {LONGEST[key]:,} printable characters")
             if not (decides or session.is_interactive):
-                raise RefusedError(f"--{key} signs a decision, and none is due")
+                raise RefusedError(f"--{key} signs a decision, but there is nothing to decide")
 
     def record(self, record: Record) -> Record:
-        """Return a record with who decided and why; a resume has one decision, and what is answered at the terminal."""
+        """Add the signature to decisions: one for each resume, and each answer at the terminal."""
         if record.get("kind") not in SIGNED or not (self._is_due or record.get("how") == "answered here"):
             return record
         if self.session.options.command == "resume":
@@ -63,14 +63,14 @@ class Signing(Extension):
         return {**record, "by": user(), **self._said()}
 
     def facts(self, state: State) -> Table:
-        """Return who decided to run what again."""
+        """Return who decided to run a step again."""
         keys = ("after", "by", "note", "time")
         return {"decisions": [{key: one[key] for key in keys if key in one} for one in state.decided if "by" in one]}
 
     def lines(self, facts: Table, record: Optional[Table]) -> list[str]:
-        """Return what stands below a step: why it failed, where the run was moved, and who decided."""
+        """Return lines below a step: why it failed, where the run was moved, and who decided."""
         place = next((number for number, each in enumerate(facts["finished"], 1) if each is record), 0)
         is_told = record and record["outcome"] in ("fail", "failed", "goto") and record["how"] not in ASSUMED
         about = [record["how"] if is_told else "", told_by(record)] if record else []
-        again = (f"the next one was run again, {told_by(one)}" for one in facts["decisions"] if one["after"] == place)
+        again = (f"the next step was run again, {told_by(one)}" for one in facts["decisions"] if one["after"] == place)
         return [f"        {one_line(line)}" for line in (", ".join(filter(None, about)), *again) if line]

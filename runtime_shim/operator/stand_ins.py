@@ -1,4 +1,4 @@
-"""Runs in which a person stands in for commands, agents and tools (E4), or a file for agents and tools (`--mock`)."""
+"""Runs in which a person replaces commands, agents and tools (E4), or a file replaces agents and tools (`--mock`)."""
 
 import re
 from typing import Optional
@@ -15,11 +15,11 @@ from runtime_shim.tasks.exchange import Answered
 from runtime_shim.tasks.prompting import Calls
 from runtime_shim.tasks.terminal import asked
 
-CALLED = ("shell", "command", "texts", "timeout", "delay", "backoff")  # what matters only where something is called
+CALLED = ("shell", "command", "texts", "timeout", "delay", "backoff")  # settings of calls
 
 
 def as_prompt(node: Table) -> Table:
-    """Return a command as a question that shows it."""
+    """Return a command's step as a question that shows the command."""
     if node["task"] != "shell":
         return node
     kept = {key: value for key, value in node.items() if key not in CALLED}
@@ -27,19 +27,19 @@ def as_prompt(node: Table) -> Table:
 
 
 def asked_for(session: Session, keys: list[str]) -> dict[str, str]:
-    """Return the outputs that a person types; an empty line is for one that the command did not give."""
+    """Return the outputs that a person types. An empty line means that the command gave none."""
 
     def read(value: str) -> str:
         if problem := unfit_variable(value):
             raise RefusedError(f"it {problem}")
         return value
 
-    found = {key: asked(session, f"{key} (empty: the command gave none): ", read) for key in keys}
+    found = {key: asked(session, f"{key} (leave empty if there is none): ", read) for key in keys}
     return {key: value for key, value in found.items() if value}
 
 
 def with_hint(session: Session, name: str, node: Table, waiting: Waiting) -> Waiting:
-    """Return what a person is told who answers later, with how to give the outputs that the command writes."""
+    """Add to the hints for a later answer how to give the command's outputs."""
     written = [key for key in node["outputs"] if re.search(rf"(?<![\w-]){re.escape(key)}(=|<<)", node["block"])]
     if not written:
         return waiting
@@ -49,13 +49,13 @@ def with_hint(session: Session, name: str, node: Table, waiting: Waiting) -> Wai
 
 
 class ByHand(Extension):
-    """Runs that execute nothing; that belongs to the run."""
+    """Runs that execute nothing, recorded as such."""
 
     mode = "prompted"
-    options = (("run", "--prompted", "", "execute nothing: show each command, and ask what came of it"),)
+    options = (("run", "--prompted", "", "run nothing: show each command and ask for its outcome"),)
 
     def before_run(self, state: Optional[State]) -> None:
-        """Put commands as questions; what agents and tools do is done by hand."""
+        """Turn commands, agents and tools into questions."""
         session = self.session
         is_prompted = session.options.prompted if state is None else state.begin.get("mode") == self.mode
         if not is_prompted:
@@ -67,12 +67,12 @@ class ByHand(Extension):
             session.kinds[task] = type("ByHand", (session.kinds[task],), {"command_of": lambda _self, _kind: None})
 
     def record(self, record: Record) -> Record:
-        """Say in the journal that a run executes nothing; programs that do not know such runs refuse its format."""
+        """Record in the journal that a run executes nothing; programs without this mode refuse it."""
         is_beginning = record.get("kind") == "begin" and self.session.options.prompted
         return {**record, "mode": self.mode} if is_beginning else record
 
     def before_step(self, name: str) -> Optional[Perform]:
-        """Have the outputs of a command asked for, once its outcome was given at the terminal."""
+        """Ask for a command's outputs after its outcome was given at the terminal."""
         session, node = self.session, self.session.program["nodes"][name]
         named = [key for key in node.get("outputs", ()) if re.search(rf"\b{key}\b", node.get("block", ""))]
         if node["task"] != "ask" or not named:
@@ -88,22 +88,22 @@ class ByHand(Extension):
         return perform
 
 
-KIND_OF = {"agent": "agents", "tool": "tools"}  # by how the key of a call begins
+KIND_OF = {"agent": "agents", "tool": "tools"}  # by the prefix of a call's key
 
 
 class Mocked(Caller):
-    """Answers what would be called."""
+    """Answers calls from a mock file."""
 
     mocks: MocksByKind
 
     def command_of(self, name: str) -> Optional[str]:
-        """Return a command, which nobody calls; an optional tool that the file does not know has none."""
+        """Return a placeholder, or None for an optional tool that the file does not know."""
         node = self.session.program["nodes"][self.session.state.node]
         is_unknown = node.get("optional") and f"{name}/{node['tool']}" not in self.mocks["tools"]
         return None if is_unknown else "mock"
 
     def count(self, calls: Calls, due: list[int]) -> None:
-        """Record the calls that are due, if there is an answer to each."""
+        """Record the due calls, if the file has an answer to each."""
         before = tally(self.session.state)
         for name, what, _, _ in (calls[index] for index in due):
             key = self.key(name, what)
@@ -111,7 +111,7 @@ class Mocked(Caller):
         super().count(calls, due)
 
     def call(self, _node: Table, calls: Calls) -> list[Answered]:
-        """Answer in the order of the calls."""
+        """Return the answers in the order of the calls."""
         answers, made = [], tally(self.session.state)
         for name, what, _, given in calls:
             key = self.key(name, what)
@@ -134,5 +134,5 @@ class MocksOfAgents(MockRuns):
 
     @staticmethod
     def suits(program: Table) -> bool:
-        """Tell whether the program calls any."""
+        """Return whether the program calls agents or tools."""
         return any(node["task"] in MocksOfAgents.mocked for node in program["nodes"].values())

@@ -1,1 +1,1 @@
-"""What a workflow leaves in its repository: a comment or a pull request, free of anything that GitHub would act on."""
+"""Publishing a run's output as a comment or a pull request, without anything that GitHub would act on."""

@@ -1,4 +1,4 @@
-"""What is called to publish something: the kinds of publications, each by its name."""
+"""The kinds of publications, by name."""
 
 from runtime_shim.publish.publisher_changes import publish_changes
 from runtime_shim.publish.publisher_comment import publish_comment
@@ -14,5 +14,5 @@ KINDS = {
 
 
 def published(kind: str) -> int:
-    """Publish what the run has left."""
+    """Publish the run's output and return an exit code."""
     return KINDS[kind]()

@@ -1,4 +1,4 @@
-"""A pull request with what a run has changed in the workspace."""
+"""A pull request with a run's changes in the workspace."""
 
 import json
 import os
@@ -13,9 +13,9 @@ SHOWN_FILES = 50  # in the text of the pull request
 
 
 def propose(_name: str, data: bytes) -> str:
-    """Put the changes into a commit on a branch of their own, and ask for it to be taken over."""
+    """Commit the changes to a new branch and open a pull request."""
     if not os.environ["GITHUB_REF"].startswith("refs/heads/"):
-        raise RefusedError("the run is not one of a branch, so there is nothing that changes could be proposed for")
+        raise RefusedError("the run is not on a branch, so there is no target for a pull request")
     changes, base = checked(data), os.environ["GITHUB_SHA"]
     tree = [entry(change) for change in changes]
     before = ask("GET", f"/git/commits/{base}")["tree"]["sha"]
@@ -26,14 +26,14 @@ def propose(_name: str, data: bytes) -> str:
     ask("POST", "/git/refs", {"ref": f"refs/heads/{branch}", "sha": commit})
     files = [f"    {harmless(change['path'])}" for change in changes[:SHOWN_FILES]]
     files += [f"    and {len(changes) - SHOWN_FILES} more"] if changes[SHOWN_FILES:] else []
-    body = "\n".join([f"Agents have made these changes. {signed()}", "", *files])
+    body = "\n".join([f"Agents made these changes. {signed()}", "", *files])
     pull = {"title": title, "head": branch, "base": os.environ["GITHUB_REF_NAME"], "body": body}
     return f"opened the pull request {int(ask('POST', '/pulls', pull)['number'])}"
 
 
 def checked(data: bytes) -> list[dict[str, Any]]:
-    """Return the changes; nothing of them is trusted."""
-    wrong = RefusedError("the artifact of the run is not the list of changes that it should be")
+    """Return the changes after checking them."""
+    wrong = RefusedError("the run's artifact is not a list of changes")
     try:
         found = json.loads(data)
     except (ValueError, RecursionError):
@@ -44,7 +44,7 @@ def checked(data: bytes) -> list[dict[str, Any]]:
 
 
 def is_change(change: object) -> bool:
-    """Tell whether this is a file that may be written or deleted."""
+    """Return whether this is a valid change of one file."""
     if not isinstance(change, dict) or not is_path(change.get("path")):
         return False
     if set(change) == {"path", "deleted"}:
@@ -54,7 +54,7 @@ def is_change(change: object) -> bool:
 
 
 def is_path(path: object) -> bool:
-    """Tell whether a path stays in the repository, and leads to no workflow and nothing of git's own."""
+    """Return whether a path is inside the repository, but not in `.git` or the workflows."""
     if not isinstance(path, str) or not 0 < len(path) <= 1000 or re.search(r"[\0-\x1f\x7f\\]", path):
         return False
     parts = path.lower().split("/")
@@ -62,7 +62,7 @@ def is_path(path: object) -> bool:
 
 
 def entry(change: dict[str, Any]) -> dict[str, Any]:
-    """Return a change as GitHub has it in a tree; what is no text is sent before."""
+    """Return a change as an entry of a Git tree; upload binary content first."""
     if "deleted" in change:
         return {"path": change["path"], "mode": "100644", "type": "blob", "sha": None}
     about = {"path": change["path"], "mode": change["mode"], "type": "blob"}
@@ -72,5 +72,5 @@ def entry(change: dict[str, Any]) -> dict[str, Any]:
 
 
 def publish_changes() -> int:
-    """Publish it."""
+    """Publish the changes as a pull request."""
     return publish("pull-request", propose)

@@ -10,12 +10,12 @@ def comment(name: str, data: bytes) -> str:
     """Comment on the issue or pull request of the event."""
     number = os.environ["NUMBER"]
     if not re.fullmatch("[1-9][0-9]{0,15}", number):
-        raise RefusedError("the event has no issue and no pull request to comment on")
+        raise RefusedError("the event has no issue or pull request to comment on")
     body = f"{signed()}\n\n{shown(name, data.decode('utf-8', 'replace'))}"
     ask("POST", f"/issues/{number}/comments", {"body": body})
     return f"commented on {number}"
 
 
 def publish_comment() -> int:
-    """Publish it."""
+    """Publish the output as a comment."""
     return publish("comment", comment)

@@ -8,22 +8,22 @@ from runtime_shim.publish.publisher import ask, publish, signed
 
 
 def pull_request(name: str, data: bytes) -> str:
-    """Put the output into a file on a branch of its own, and ask for it to be taken over."""
+    """Commit the output as a file to a new branch and open a pull request."""
     path = os.environ.get("FILE") or name
     base = ask("GET", "")["default_branch"]
     there = ask("GET", f"/contents/{quote(path)}?ref={quote(base, safe='')}", missing=True)
     if there and base64.b64decode(there.get("content", "")) == data:
-        return f"{path} says this already"
+        return f"{path} is already up to date"
     commit = ask("GET", f"/git/ref/heads/{quote(base)}")["object"]["sha"]
     branch = f"rdc/{name}-{os.environ['GITHUB_RUN_ID']}-{os.environ['GITHUB_RUN_ATTEMPT']}"
     ask("POST", "/git/refs", {"ref": f"refs/heads/{branch}", "sha": commit})
     content = {"message": f"Update {path}", "content": base64.b64encode(data).decode(), "branch": branch}
     ask("PUT", f"/contents/{quote(path)}", content | ({"sha": there["sha"]} if there else {}))
-    pull = {"title": f"Update {path}", "head": branch, "base": base, "body": f"An agent has written this. {signed()}"}
+    pull = {"title": f"Update {path}", "head": branch, "base": base, "body": f"An agent wrote this. {signed()}"}
     number = ask("POST", "/pulls", pull)["number"]
     return f"opened the pull request {int(number)}"
 
 
 def publish_pull() -> int:
-    """Publish it."""
+    """Publish the output as a pull request."""
     return publish("pull-request", pull_request)

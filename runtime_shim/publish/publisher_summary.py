@@ -1,4 +1,4 @@
-"""The last output of a run on the run summary."""
+"""The last output of a run in the run summary."""
 
 import os
 from pathlib import Path
@@ -7,12 +7,12 @@ from runtime_shim.publish.publisher import publish, shown
 
 
 def summary(name: str, data: bytes) -> str:
-    """Put the output on the run summary."""
+    """Append the output to the run summary."""
     with Path(os.environ["GITHUB_STEP_SUMMARY"]).open("a", encoding="utf-8") as file:
         file.write(f"{shown(name, data.decode('utf-8', 'replace'))}\n")
     return "written"
 
 
 def publish_summary() -> int:
-    """Publish it."""
+    """Publish the output in the run summary."""
     return publish("summary", summary)

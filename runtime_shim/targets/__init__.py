@@ -1,5 +1,5 @@
-"""How a program is called by the file of another target.
+"""Support for programs that the file of another target calls.
 
-`make` takes what make was given as options, and has hints name targets of the Makefile.
-`naming` is how people read the name of a step.
+`make` turns make's variables into options, and names the Makefile's targets in hints.
+`naming` makes the names of steps readable.
 """

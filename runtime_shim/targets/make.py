@@ -1,8 +1,8 @@
-"""Programs that a Makefile calls: what make was given becomes options, and hints name targets of the Makefile.
+"""Programs that a Makefile calls: make's variables become options, and hints name targets of the Makefile.
 
-The Makefile gives up to four variables. `RDC_MAKE` has the words that call make again, the last one the prefix of
+The Makefile sets up to four variables. `RDC_MAKE` has the words that call make again, the last one the prefix of
 targets. `RDC_GIVEN` has words `NAME=VALUE`. `RDC_PLACE` has the places of a step, with `%` and two digits for odd
-characters. `RDC_OPENS` says that this call may open a gate.
+characters. `RDC_OPENS` allows this call to open a gate.
 """
 
 import difflib
@@ -26,47 +26,47 @@ from runtime_shim.engine.texts import one_line
 from runtime_shim.tasks.answers import read_text
 
 RENAMED = {"RERUN": "--rerun-interrupted", "KEEP": "--prune", "TOOLS": "--tool", "AGENTS": "--agent-for"}
-OF_FILES = ("--tool", "--agent-for")  # make names a file with a line for each
+OF_FILES = ("--tool", "--agent-for")  # make takes a file with one per line
 OF_TASK = ("TASK", "TASK_FILE")  # for documents with an input `task`
-IDS = {"STEP": "ID", "GATE": "ID", "REPLY": "REPLY"}  # what is given by its place among words
-OTHERWISE = ("--state-dir", "--input", "--var", "--dry-run", "PLACE")  # make has other words for these
-FOR_OTHERS = (  # names that only Makefiles of other documents take
+IDS = {"STEP": "ID", "GATE": "ID", "REPLY": "REPLY"}  # positional words
+OTHERWISE = ("--state-dir", "--input", "--var", "--dry-run", "PLACE")  # make has others for these
+FOR_OTHERS = (  # names that other Makefiles take
     *("AGENT", "AGENTS", "AGENT_CALLS", "AGENT_MODEL", "AGENT_RETRIES", "AGENT_TIMEOUT", "ALL", "AS", "BREAK", "BY"),
     *("EXECUTOR", "EXPIRE", "GATE", "HUMAN", "INPUTS", "JOBS", "KEEP", "MAX_STEPS", "MOCK", "NOTE", "NOTIFY", "OUT"),
     *("PROMPTED", "TASK", "TASK_FILE", "TOOLS", "VALUE"),
 )
 TRUE, FALSE = ("1", "yes", "true", "on"), ("", "0", "no", "false", "off")
-ALIKE = 0.79  # how much a name has in common with one that was meant
+ALIKE = 0.79  # similarity of a misspelled name
 OPTION = r"(?<![\w-])(--[a-z]+(?:-[a-z]+)*)(?: (\w+=[A-Z]*|[A-Z]+\b(?!=)))?"
-Takes = dict[str, tuple[str, str]]  # options, and what they take, by the names that make has for them
+Takes = dict[str, tuple[str, str]]  # option and value by make's name
 
 
 def given_to_make(command: str) -> dict[str, str]:
-    """Return what make was given; one call of make opens one gate, and others are not told."""
+    """Return make's variables. One call of make opens one gate, so later calls don't get HUMAN."""
     pairs = (word.partition("=") for word in shlex.split(os.environ.get("RDC_GIVEN", "")))
     is_used_up = command in ("run", "resume", "step") and "RDC_OPENS" not in os.environ
     return {name: value for name, _, value in pairs if name != "HUMAN" or not is_used_up}
 
 
 def make_call() -> str:
-    """Return how make is called again, up to the name of a target."""
+    """Return the command that calls make again, up to the target's name."""
     *words, prefix = shlex.split(os.environ["RDC_MAKE"])
     return f"{shlex.join(['make', *words])} {prefix}"
 
 
 def name_of(option: str) -> str:
-    """Return what make calls an option."""
+    """Return make's name for an option."""
     known = {each: name for name, each in RENAMED.items()}
     return known.get(option) or option.strip("-").upper().replace("-", "_")
 
 
 def taken(options: Options) -> Takes:
-    """Return what make takes for some options."""
+    """Return options and their values by make's names."""
     return {name_of(name): (name, takes) for _, name, takes, _ in options if name not in OTHERWISE}
 
 
 def values_of(name: str, value: str, option: str, takes: str) -> list[Any]:
-    """Return the values of an option; an empty text gives none."""
+    """Return the values of an option; an empty string gives none."""
     if option.startswith("--") and not takes:
         if value.lower() not in (*TRUE, *FALSE):
             raise RefusedError(f"{name}={one_line(value)}: expected 1 or 0")
@@ -80,7 +80,7 @@ def values_of(name: str, value: str, option: str, takes: str) -> list[Any]:
 
 
 def outputs_in(name: str, text: str) -> list[str]:
-    """Return the outputs of a text with `NAME=VALUE` and `NAME<<WORD` lines, as a command writes them."""
+    """Return the outputs in a text with `NAME=VALUE` and `NAME<<WORD` lines, as in RDC_OUTPUT."""
     try:
         return [f"{key}={value}" for _, key, value in pairs_in(text)]
     except ValueError as error:
@@ -88,23 +88,23 @@ def outputs_in(name: str, text: str) -> list[str]:
 
 
 def with_reply(given: dict[str, str]) -> dict[str, str]:
-    """Return what make was given, with the text of FILE as the reply."""
+    """Return make's variables, with the text of FILE as the reply."""
     if not given.get("FILE"):
         return given
     if given.get("REPLY"):
-        raise RefusedError("FILE and REPLY are both given: leave one out")
+        raise RefusedError("use FILE or REPLY, not both")
     return {**given, "FILE": "", "REPLY": read_text(given["FILE"]).removesuffix("\n").removesuffix("\r")}
 
 
 def warn_of(name: str, inputs: list[str], display: Display) -> None:
-    """Warn of a name that is nearly that of an input which was not given."""
+    """Warn about a name that looks like a misspelled input."""
     lower = {one.lower(): one for one in inputs}
     for near in difflib.get_close_matches(name.lower(), lower, 1, ALIKE):
         display.line(f"rdc: warning: {one_line(name)} is not an input; did you mean {lower[near]}?")
 
 
 def is_unfinished(path: str) -> bool:
-    """Tell whether the journal of a Makefile that calls no program is that of an unfinished run."""
+    """Return whether the journal of a Makefile without a program has an unfinished run."""
     try:
         with open(path, "rb", opener=at_once) as journal:
             lines = journal.read().splitlines()
@@ -114,49 +114,49 @@ def is_unfinished(path: str) -> bool:
 
 
 def about_input(item: Table) -> str:
-    """Return what an input is for, and whether it must be given."""
+    """Return an input's description, and whether it is required."""
     is_needed = item["required"] and item.get("default") is None
     return f"{item.get('description', '')}{' (required)' if is_needed else ''}"
 
 
 def listed(session: Session) -> int:
-    """List the targets of the Makefile, and what make takes."""
+    """Print the targets of the Makefile and its variables."""
     every = {**COMMANDS, **{name: each for one in session.extensions for name, each in one.commands.items()}}
     rows = {session.call(name): text for name, (text, _) in every.items() if name != "step"}
-    rows.update({session.call("clean"): "the same as reset", session.call("step-X"): "do step X, if the run is there"})
+    rows.update({session.call("clean"): "the same as reset", session.call("step-X"): "run step X, if it is next"})
     inputs = {item["name"]: about_input(item) for item in session.program.get("inputs", ())}
     rows.update({f"{name}=VALUE": text for name, text in inputs.items()})
     texts = {name: text for _, name, _, text in session.options.known}
-    rows["FILE=FILE"] = "the reply is the text of this file"
+    rows["FILE=FILE"] = "a file with the reply"
     for name, (option, takes) in sorted(taken(session.options.known).items()):
         if name in OF_TASK and "task" not in inputs:
             continue
         value = "FILE" if option in OF_FILES else takes.rstrip(".") or ("1" if option.startswith("--") else IDS[option])
-        rows[f"{name}={value}"] = texts[option] + (f"; a line {takes.rstrip('.')} each" if option in OF_FILES else "")
-    told = [f"  {one_line(name):32}{one_line(text)}" for name, text in rows.items()]
+        rows[f"{name}={value}"] = texts[option] + (f"; one {takes.rstrip('.')} per line" if option in OF_FILES else "")
+    told = [f"  {one_line(name):32}{one_line(OfMake.worded(text))}" for name, text in rows.items()]
     return session.display.say([one_line(session.program["title"]), "", *told])
 
 
 class OfMake(Extension):
     """A call of the program by a Makefile."""
 
-    commands = {"help": ("list the targets, and what make takes", listed)}
+    commands = {"help": ("list the targets and variables", listed)}
 
     @staticmethod
     def suits(_program: Table) -> bool:
-        """Tell whether make calls the program."""
+        """Return whether make calls the program."""
         return "RDC_MAKE" in os.environ
 
     def __init__(self, session: Session) -> None:
         super().__init__(session)
         self._make, self._given = make_call(), given_to_make("")
         for name in ("RDC_MAKE", "RDC_GIVEN", "RDC_PLACE", "RDC_OPENS"):
-            os.environ.pop(name, None)  # none of this is for what the program calls
+            os.environ.pop(name, None)  # not for the program's commands
 
     @staticmethod
     def from_caller(program: Table, options: Options, command: str, display: Display) -> Iterator[tuple[str, Any]]:
-        """Return what make was given as options; a name that means nothing here is a variable of the environment."""
-        display.rules = sys.stdout  # make itself has more to say on standard error
+        """Return make's variables as options; unknown names become environment variables."""
+        display.rules = sys.stdout  # make uses standard error
         here, everywhere = taken(options_of(command, options)), taken(options)
         inputs, given = [item["name"] for item in program.get("inputs", ())], given_to_make(command)
         if "REPLY" in here:
@@ -169,28 +169,28 @@ class OfMake(Extension):
                 option, takes = here[name]
                 yield from ((option, each) for each in values_of(name, value, option, takes))
             elif name in inputs or name in everywhere or name == "FILE":
-                raise RefusedError(f"{name} is not for {command}: leave it out")
+                raise RefusedError(f"{command} does not take {name}; leave it out")
             elif name in FOR_OTHERS:
-                hint = "leave it out, or set it in the environment of make"
-                raise RefusedError(f"this Makefile does not take {name}: {hint}")
+                hint = "leave it out, or set it in make's environment"
+                raise RefusedError(f"this Makefile does not take {name}; {hint}")
             else:
                 os.environ[name] = value
                 warn_of(name, [other for other in inputs if other not in given], display)
         for name in ("STEP", "REPLY", "GATE"):
             if name in here and not given.get(name):
-                raise RefusedError(f"{name} is missing: {make_call()}help says what it is for")
+                raise RefusedError(f"{name} is missing; for help, run: {make_call()}help")
 
     @staticmethod
     def worded(text: str) -> str:
-        """Return a text with the names that make has for options."""
+        """Return a text with make's names for options."""
         return re.sub(OPTION, lambda found: worded_option(found[1], found[2] or ""), text)
 
     def before_run(self, state: Optional[State]) -> None:
-        """Refuse to begin beside an unfinished run of a Makefile that calls no program (rule 7)."""
+        """Refuse to start beside an unfinished run of a Makefile without a program (rule 7)."""
         folder = re.sub(r"[^A-Za-z0-9._/@-]", "-", self.session.store.directory) + ".make"
         if state is None and is_unfinished(os.path.join(folder, "journal")):
             archive = f"to archive it:  mv {folder} {folder}.archived"
-            raise RefusedError(archive, f"an unfinished run of the Makefile that was here before is in {folder}")
+            raise RefusedError(archive, f"{folder} has an unfinished run of an earlier Makefile")
 
     def call(self, words: tuple[str, ...]) -> str:
         """Return a subcommand as a call of make."""
@@ -214,11 +214,11 @@ class OfMake(Extension):
 
 
 def worded_option(option: str, takes: str) -> str:
-    """Return what make is given for an option, and for what it takes."""
+    """Return make's words for an option and its value."""
     if option == "--input":
         return takes or "NAME=VALUE"
     if option == "--state-dir":
         return "the option `state-dir`"
     if option in OF_FILES:
-        return f"{name_of(option)}=FILE, which has a line {takes}" if takes else name_of(option)
+        return f"{name_of(option)}=FILE with a line {takes}" if takes else name_of(option)
     return f"{name_of(option)}={takes}" if takes else name_of(option)

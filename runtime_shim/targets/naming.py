@@ -1,16 +1,16 @@
-"""How people read the name of a step: generated files and the run summary show the same."""
+"""Names of steps for people, the same in generated files and the run summary."""
 
 import re
 
 PART_OF_STEP = r"(?s)(.+)/(if|else|elif(\d+)|prompt|elicit)(~\d+)?"
-# The last part of an id that is a number, one with a letter, or a placeholder; all others are names.
+# The last part of an id is a number, a number with a letter, or a placeholder; otherwise it is a name.
 NUMBERED = r"(.*[./])?(\d+|\{[Nn]\}|\d+[a-z]+)(~\d+)?"
 
 
 def split_name(name: str, title: str) -> tuple[str, str]:
-    """Return what people call a step, and its title: of `2/else Work on it` it is `2`, and `Work on it, else`.
+    """Return the name and title of a step for people: `2` and `Work on it, else` for `2/else Work on it`.
 
-    So is it for the branches of a step that have no name of their own, and for what belongs to a call of the step.
+    This applies to branches of a step without a name, and to the parts of a step that calls an agent.
     """
     found = re.fullmatch(PART_OF_STEP, name) if title else None
     if found is None:
@@ -21,7 +21,7 @@ def split_name(name: str, title: str) -> tuple[str, str]:
 
 
 def name_in_words(name: str, title: str) -> str:
-    """Return a step or a group as its author reads it: `1. Build`, `Drain the node`, `2. Work on it, else`."""
+    """Return a step or a group as people read it: `1. Build`, `Drain the node`, `2. Work on it, else`."""
     if not title.strip():
         return name
     name, title = split_name(name, title)

@@ -1,6 +1,6 @@
-"""What a step does: one module for each kind of task, and how processes are run.
+"""The kinds of tasks that steps have, one module each, and how processes run.
 
-`shell`, `ask`, `replies`, `gate`, `agent`, `tool` and `parallel` do steps. `process` runs one command, `exchange`
-several at once and takes their answers. `prompting` keeps prompts and answers, `calls` counts calls and makes them
-again. `reading` makes a string of an answer, `verdicts` a word; `recipes` has the commands of known agents.
+`shell`, `ask`, `replies`, `gate`, `agent`, `tool` and `parallel` run steps. `process` runs one command, `exchange`
+runs several at once and takes their answers. `prompting` keeps prompts and answers, `calls` counts and retries
+calls. `reading` turns an answer into a string, `verdicts` into a word. `recipes` has the commands of known agents.
 """

@@ -1,4 +1,4 @@
-"""Agents: which command answers for a type of agent, what it gets, and how its answer is read (I11, I12)."""
+"""Agents: the command for each type, its prompt, and how to read its answer (I11, I12)."""
 
 import os
 import re
@@ -25,7 +25,7 @@ from runtime_shim.tasks.verdicts import read_word
 
 
 def above(program: Table, name: str, registers: Registers) -> str:
-    """Return the text of a context, below those of the contexts that it stands below."""
+    """Return the text of a context after the contexts before it."""
     found: list[str] = []
     while name:
         context = program["contexts"][name]
@@ -36,15 +36,15 @@ def above(program: Table, name: str, registers: Registers) -> str:
 
 
 class Contexts(Extension):
-    """Programs whose steps have something above their prompts."""
+    """Programs with text that several prompts share."""
 
     @staticmethod
     def suits(program: Table) -> bool:
-        """Tell whether the program has contexts."""
+        """Return whether the program has contexts."""
         return "contexts" in program
 
     def identify(self, nodes: Table) -> Table:
-        """Add to steps a digest of what stands above their prompts."""
+        """Add to each step a digest of the context of its prompts."""
         known = {"": ""}
         for name, context in self.session.program["contexts"].items():
             known[name] = digest([context["parts"], known[context.get("after", "")]])
@@ -55,11 +55,11 @@ class Contexts(Extension):
         return {name: {**node, "above": above[name]} if any(above[name]) else node for name, node in nodes.items()}
 
 
-LONGEST_SEARCH = 60  # seconds: an hour may not be enough for `\\d+:` in a megabyte of digits
+LONGEST_SEARCH = 60  # seconds; `\\d+:` in a megabyte of digits may take hours
 
 
 def named(options: types.SimpleNamespace, command: str) -> str:
-    """Return the command of an agent that may be called by name, with the model that the operator names."""
+    """Return the command of an agent, which may be a recipe's name, with the operator's model."""
     return called(command, (options.agent_model or "") if is_recipe(command) else "")
 
 
@@ -82,43 +82,43 @@ class Commanded(Caller):
 
     @cached_property
     def _listed(self) -> dict[str, str]:
-        """The commands of the file that RDC_AGENTS names, which is not read where a flag beats it."""
+        """The commands in the file that RDC_AGENTS names; not read if `--agent` overrides it."""
         path = "" if self.session.options.agent else os.environ.get("RDC_AGENTS")
         lines = read_text(path).splitlines() if path else ()
         return pairs(f"RDC_AGENTS {path}", [line for line in lines if line.strip() and line.lstrip()[0] != "#"])
 
     def command_of(self, kind: str) -> Optional[str]:
-        """Return the command of a type of agent."""
+        """Return the command for a type of agent."""
         found = self._given.get(kind) or self._listed.get(kind) or self._common
         return found and named(self.session.options, found)
 
     def call(self, node: Table, calls: Calls) -> list[Answered]:
-        """Call agents, with the time limit of the operator if there is one."""
+        """Call agents with the operator's time limit, if any."""
         return super().call({**node, "timeout": self._seconds} if self._seconds else node, calls)
 
     def key(self, name: str, _what: Table) -> str:
-        """Return what a call of an agent is counted as."""
+        """Return the key that counts calls of an agent."""
         return f"{AGENT_CALL}{name}"
 
     def variables(self, name: str, what: Table) -> dict[str, str]:
-        """Add the type of the agent."""
+        """Add the agent's type to the variables."""
         return {**super().variables(name, what), "RDC_AGENT_TYPE": what["agent"]}
 
     @staticmethod
     def answered(name: str, reply: str) -> str:
-        """Return the answer that a person gives instead of an agent: a text with something in it."""
+        """Return a person's answer instead of an agent's; refuse an empty one."""
         answer = cleaned(reply)
         if not answer:
-            raise RefusedError(f"the answer of {one_line(name)} is empty")
+            raise RefusedError(f"the answer for {one_line(name)} is empty")
         return answer
 
     def read(self, what: Table, answer: Optional[str]) -> tuple[str, str]:
-        """Return the word of an agent's answer, and what went wrong."""
+        """Return the word of an agent's answer, and any problem."""
         settings = what.get("keywords", ()), what.get("validation"), what.get("excused", ())
         try:
             return read_word(answer, *settings, search=self._is_found), ""
         except SearchError as error:
-            return read_word(None, *settings), f"looking for its validation pattern: {error}"
+            return read_word(None, *settings), f"searching for its validation pattern: {error}"
 
     def _is_found(self, pattern: str, answer: str) -> bool:
         given = ["search", re.IGNORECASE, pattern, answer]
@@ -126,10 +126,10 @@ class Commanded(Caller):
 
 
 class Agents(Commanded):
-    """Gives prompts to agents."""
+    """Runs steps that prompt an agent."""
 
     def perform(self, name: str, node: Table) -> Done:
-        """Give the prompt to the command of the agent's type and read its answer."""
+        """Send the prompt to the agent's command and read its answer."""
         prompt = self.session.filled(node, "prompt")
         if "context" in node:
             prompt = above(self.session.program, node["context"], self.session.state.registers) + prompt
@@ -147,7 +147,7 @@ class Agents(Commanded):
         )
 
     def given(self, name: str, reply: str, how: str) -> Done:
-        """Read an answer that a person gives."""
+        """Read a person's answer."""
         node, answer = self.session.program["nodes"][name], self.answered(name, reply)
         if len(answer.encode()) > LARGEST_ANSWER:
             return Done(self.read(node, None)[0], "the answer is too long")
@@ -156,35 +156,35 @@ class Agents(Commanded):
 
 
 AGENT: Options = (
-    ("run resume", "--agent", "COMMAND", "answers prompts: a command, or a name such as claude-code or llm"),
-    ("run resume", "--agent-model", "MODEL", "the model of an agent that is called by name"),
+    ("run resume", "--agent", "COMMAND", "agent for prompts: a command, or a name such as claude-code"),
+    ("run resume", "--agent-model", "MODEL", "model, if the agent is a name"),
 )
 CALLS: Options = (
     *AGENT,
-    ("run resume", "--agent-for", "TYPE=COMMAND...", "the same for one type of agent"),
-    ("run resume", "--agent-timeout", "TIME", "how long a call may take (default: 30m)"),
-    ("run resume", "--agent-retries", "NUMBER", "how often a call that fails is made again (default: 0)"),
+    ("run resume", "--agent-for", "TYPE=COMMAND...", "command for one type of agent"),
+    ("run resume", "--agent-timeout", "TIME", "time limit of a call (default: 30m)"),
+    ("run resume", "--agent-retries", "NUMBER", "how often to retry a failed call (default: 0)"),
 )
 
 
 class OfAgents(Extension):
-    """Programs with steps that an agent answers."""
+    """Programs with agents."""
 
     options = CALLS
     performers = {"agent": Agents}
 
     @staticmethod
     def suits(program: Table) -> bool:
-        """Tell whether the program has such steps, or entries."""
+        """Return whether the program has agents."""
         return any(node["task"] in ("agent", "parallel") for node in program["nodes"].values())
 
 
-# An agent answers questions because the operator says so by --agent (M3): approval is not for any agent.
+# An agent answers questions only if the operator names it with --agent (M3). Gates are for people.
 CLOSING = "Answer {}. End your answer with a line that is just the reply."
 
 
 class AgentPrompts(Prompts, Prompting):
-    """Gets the answers of steps that ask from the agent that was named for it, or like any other question."""
+    """Answers questions with the `--agent` of this call, or like any other question."""
 
     noun = "agent"
     seconds = AGENT_SECONDS
@@ -194,11 +194,11 @@ class AgentPrompts(Prompts, Prompting):
         self._command = named(session.options, session.options.agent or "")
 
     def variables(self, name: str, what: Table) -> dict[str, str]:
-        """Say that the agent is of no type."""
+        """Give the agent no type."""
         return {**super().variables(name, what), "RDC_AGENT_TYPE": ""}
 
     def perform(self, name: str, node: Table) -> Done:
-        """Ask the agent: the last line of its answer decides, and anything else than a word is fail."""
+        """Ask the agent. The last line of its answer decides; anything but a known word means fail."""
         done = self.from_file(name) if self._command else None
         if done is not None or not self._command:
             return done or super().perform(name, node)
@@ -214,14 +214,14 @@ class AgentPrompts(Prompts, Prompting):
 
 
 def verdict(answer: str) -> Optional[str]:
-    """Return what the last line of an answer says that is not empty; only its letters count, in any case."""
+    """Return the outcome in the last non-empty line of an answer. Only its letters count, in any case."""
     last = next((line for line in reversed(answer.split("\n")) if line.strip()), "")
     word = re.sub("[^A-Z]", "", last.upper()).lower()
     return "pass" if word == "ok" else MEANINGS.get(word)
 
 
 class OfPrompts(Extension):
-    """Programs that ask pass or fail, or yes or no."""
+    """Programs with questions."""
 
     options = AGENT
     performers = {"ask": AgentPrompts}

@@ -1,4 +1,4 @@
-"""Answers of a file: which step each is for (M3)."""
+"""Files of answers, and the step that each answer is for (M3)."""
 
 import re
 from collections.abc import Iterator
@@ -7,12 +7,12 @@ from typing import Any, Callable, NamedTuple, Optional, Union
 from runtime_shim.engine.program import RefusedError, Table
 from runtime_shim.engine.texts import MEANINGS
 
-LARGEST_INPUT = 1 << 20  # bytes of a file with inputs
-LARGEST = 16 * 1024 * 1024  # of answers; a pipe may have no end
+LARGEST_INPUT = 1 << 20  # bytes
+LARGEST = 16 * 1024 * 1024  # bytes of answers; a pipe may have no end
 
 
 class Answer(NamedTuple):
-    """A line of the file; one without a step answers the next prompt that has no line of its own."""
+    """A line of the file. One without a step answers the next question that no other line names."""
 
     line: int
     step: Optional[str]
@@ -24,19 +24,19 @@ Reader = Callable[[str, dict[str, Table]], Iterator[Union[Answer, Problem]]]
 
 
 def read_lines(text: str, nodes: dict[str, Table]) -> Iterator[Union[Answer, Problem]]:
-    """Read `REPLY` and `STEP REPLY`, a line each; also what is wrong with a line."""
+    """Return the answers of `REPLY` and `STEP REPLY` lines, and problems with lines."""
     for number, line in enumerate(text.split("\n"), start=1):
         *step, reply = re.sub(r"(^|\s)#.*", "", line).strip().rsplit(None, 1) or [""]
         if reply.lower() not in ("", *MEANINGS):
-            yield number, "expected pass, fail, yes or no, alone or after a step"
+            yield number, "expected pass, fail, yes or no, optionally after a step"
         elif step and nodes.get(step[0], {}).get("task") != "ask":
-            yield number, f"{step[0]} is not a step that asks"
+            yield number, f"{step[0]} takes no answer"
         elif reply:
             yield Answer(number, step[0] if step else None, reply)
 
 
 def read_text(path: str, largest: int = LARGEST_INPUT) -> str:
-    """Read a text file that the operator names."""
+    """Return the text of a file that the operator names."""
     with open(path, "rb") as file:
         content = file.read(largest + 1)
     if len(content) > largest:
@@ -48,7 +48,7 @@ def read_text(path: str, largest: int = LARGEST_INPUT) -> str:
 
 
 def read_answers(path: str, text: str, nodes: dict[str, Table], read: Reader = read_lines) -> list[Answer]:
-    """Return the answers of a file, or refuse it with all that is wrong in it."""
+    """Return the answers of a file, or refuse it with all its problems."""
     found: list[Any] = list(read(text, nodes))
     if wrong := [f"{path}:{item[0]}: {item[1]}" for item in found if not isinstance(item, Answer)]:
         raise RefusedError(*wrong)
@@ -56,7 +56,7 @@ def read_answers(path: str, text: str, nodes: dict[str, Table], read: Reader = r
 
 
 def take_answer(left: list[Answer], step: str, is_asking: bool = True) -> Optional[Answer]:
-    """Take the next answer for a step out of what is left, its own before a common one."""
+    """Remove and return the next answer for a step; answers that name it come first."""
     owners = (step, None)[: 1 + is_asking]
     found = next((answer for owner in owners for answer in left if answer.step == owner), None)
     if found is not None:

@@ -1,4 +1,4 @@
-"""Questions: answered by a file of answers, by the person at the terminal, or later by `answer` (M3)."""
+"""Questions, answered from a file, at the terminal, or later with `answer` (M3)."""
 
 from typing import TYPE_CHECKING, Optional
 
@@ -14,14 +14,14 @@ from runtime_shim.tasks.shell import Commands
 
 
 class Asking(Performer):
-    """Does steps that a person answers."""
+    """Runs steps that a person answers."""
 
     keys: tuple[str, ...] = ("prompt", "block")
     recovers = False
-    asks = True  # whether it takes an answer that names no step
+    asks = True  # whether an answer without a step may be for it
 
     def perform(self, name: str, node: Table) -> Done:
-        """Show what a step asks and get the reply."""
+        """Show the question and get the reply."""
         session = self.session
         for line in self.shown(node):
             session.display.line(line)
@@ -32,26 +32,26 @@ class Asking(Performer):
         return done
 
     def preview(self, name: str, node: Table) -> Done:
-        """Take the answer of the file, or else the good one."""
+        """Return the answer from the file, or the first outcome."""
         return self.from_file(name) or Done(words_of(node)[0], "assumed")
 
     def shown(self, node: Table) -> list[str]:
-        """Return the lines that say what a step asks."""
+        """Return the lines of the question."""
         return [line for key in self.keys for line in self.session.texts(node, key)]
 
     if TYPE_CHECKING:
 
         def ask_here(self, name: str, node: Table) -> Optional[Done]:
-            """Ask the person at the terminal; None if the person leaves it for later."""
+            """Ask at the terminal; return None if the person leaves it for later."""
 
     def take(self, name: str) -> tuple[Optional[str], Record]:
-        """Take the reply to a step from the file of answers, if that has one, with what the journal says of it."""
+        """Take the reply to a step from the file of answers, if any, with a note for the journal."""
         mark, left = self.session.answers
         answer = take_answer(left, name, self.asks)
         return (None, {}) if answer is None else (answer.reply, {"answers": mark, "line": answer.line})
 
     def from_file(self, name: str) -> Optional[Done]:
-        """Return the outcome of a step that the file of answers has a reply to."""
+        """Return the outcome by the reply in the file of answers, if any."""
         reply, note = self.take(name)
         if reply is None:
             return None
@@ -65,10 +65,10 @@ class Asking(Performer):
 
 
 class Prompts(Asking):
-    """Gets the answers of steps that ask."""
+    """Runs steps that ask pass or fail, or yes or no."""
 
     def ask_here(self, name: str, node: Table) -> Optional[Done]:
-        """Ask for one of the two words."""
+        """Ask for one of the step's two words."""
         text = self.session.label(name)
         if not text.endswith(("?", ".", ":")):
             text = f"{text}:" if node["question"] == "yes/no" else f"Did {text} pass?"
@@ -76,28 +76,28 @@ class Prompts(Asking):
         return None if choice is None else self.given(name, choice, "answered here")
 
     def given(self, _name: str, reply: str, how: str) -> Done:
-        """Read pass, fail, yes or no."""
+        """Return the outcome of pass, fail, yes or no."""
         if reply.lower() not in MEANINGS:
             raise RefusedError(f"{one_line(reply)}: expected pass, fail, yes or no")
         return self.session.told(Done(MEANINGS[reply.lower()], how), reply)
 
     @staticmethod
     def replies(node: Table) -> list[str]:
-        """Return the two words of its question."""
+        """Return the step's two words."""
         return str(node["question"]).split("/")
 
 
 def answer(session: Session) -> int:
-    """Record the answer of the step that waits."""
+    """Record the answer to the waiting step."""
     step, reply = session.options.STEP, session.through("reply", session.options.REPLY)
     session.alone()
     session.take(session.read())
     state = session.state
     if state.condition != "waiting":
-        raise RefusedError("no step waits for an answer")
-    performer = session.performers[state.node]
-    if not performer.is_named(step, state.node, session.program["nodes"][state.node]):
-        raise RefusedError(f"{state.node} waits for an answer, {step} does not")
+        raise RefusedError("no step is waiting for an answer")
+    performer, node = session.performers[state.node], session.program["nodes"][state.node]
+    if not performer.is_named(step, state.node, node):
+        raise RefusedError(f"{step} is not waiting for an answer; {' or '.join(performer.names(state.node, node))} is")
     session.store.open()
     done = session.through("given", performer.given(step, reply, "answered"))
     if done is not None:
@@ -111,12 +111,12 @@ def answer(session: Session) -> int:
 
 
 class Tasks(Extension):
-    """Steps that run commands, and steps that a person answers."""
+    """Steps with commands and steps with questions."""
 
     performers = {"shell": Commands, "ask": Prompts}
 
     def open(self) -> None:
-        """Read the file of answers, if one was named: what the run has used of it does not count."""
+        """Read the file of answers, if any, without the answers that the run has used."""
         session, path, used = self.session, self.session.options.answers, self.session.state.used
         if path is None:
             return
@@ -125,4 +125,4 @@ class Tasks(Extension):
         found = read_answers(path, text, session.program["nodes"], read)
         session.answers = mark, [each for each in found if (mark, each.line) not in used]
         if used and mark not in dict(used):
-            session.display.rule(f"{path}: other answers than before; all of its lines count as unused")
+            session.display.rule(f"{path} has changed since the last call; all its lines count as unused")

@@ -1,4 +1,4 @@
-"""Calls of agents and tools: counted, limited, made again where they fail, or answered by a person (I11)."""
+"""Calls of agents and tools: counts, limits, retries, and answers by a person (I11)."""
 
 import collections
 import time
@@ -18,17 +18,17 @@ from runtime_shim.tasks.exchange import Answered
 from runtime_shim.tasks.prompting import Calls, Prompting, answer_of
 from runtime_shim.tasks.terminal import asked
 
-AGENT_CALL = "agent "  # begins what is counted of an agent: with the name of its step or entry
-FIRST_PAUSE = 2  # seconds; each further pause is twice as long
+AGENT_CALL = "agent "  # prefix of keys: the name of a step or entry follows
+FIRST_PAUSE = 2  # seconds; doubles each time
 
 
 def calls_of(notes: list[Record]) -> "collections.Counter[str]":
-    """Return the calls of the step at which a run stands."""
+    """Return how often the current step has made each call."""
     return collections.Counter(note["call"] for note in notes if note["kind"] == "call")
 
 
 def tally(state: State) -> "collections.Counter[str]":
-    """Return all calls of a run, over all resumes."""
+    """Return how often a run has made each call, including before resumes."""
     found = calls_of(state.notes)
     for record in state.finished:
         found.update(record.get("calls", {}))
@@ -36,30 +36,30 @@ def tally(state: State) -> "collections.Counter[str]":
 
 
 def may_call(state: State, more: int) -> bool:
-    """Tell whether the budget of a run has room for more calls of agents."""
+    """Return whether a run may call agents so many more times."""
     made = sum(number for name, number in tally(state).items() if name.startswith(AGENT_CALL))
     budget = agreed(state).get("agent_calls")
     return bool(budget is None or made + more <= budget)
 
 
 def spent(name: str, state: State) -> str:
-    """Say that there is no call left for a step."""
+    """Return the message for a step that has no agent calls left."""
     budget = agreed(state)["agent_calls"]
-    return f"{name}: the budget of {budget} calls of agents is spent; `resume --agent-calls NUMBER` goes on"
+    return f"{name}: the budget of {budget} agent calls is spent; raise it with `resume --agent-calls NUMBER`"
 
 
 class Budget(OfMore):
-    """Counts calls, and ends a run by STOP where it would make more than it may."""
+    """Counts calls, and stops a run that would exceed its budget."""
 
-    options = (("run resume", "--agent-calls", "NUMBER", "how many calls of agents the whole run may make"),)
+    options = (("run resume", "--agent-calls", "NUMBER", "limit the agent calls of the whole run"),)
 
     def record(self, record: Record) -> Record:
-        """Write into the record of a step what it has called."""
+        """Add a step's calls to its record."""
         calls = calls_of(self.session.state.notes) if record.get("kind") == "done" else {}
         return {**record, "calls": dict(calls)} if calls else record
 
     def stand(self, move: Move, before: Optional[State], stand: Record) -> Record:
-        """Return what a run does that may make no further call."""
+        """Stop a run that has no calls left."""
         node = self.session.program["nodes"][move.node]
         due = len(node["entries"]) if node["task"] == "parallel" else node["task"] == "agent"
         if before is None or not due or may_call(before, due):
@@ -68,7 +68,7 @@ class Budget(OfMore):
         return {"condition": "stop", "message": message, "spent": True}
 
     def resumed(self) -> None:
-        """Take up a run that has ended because its budget was spent, if it was given a larger one."""
+        """Reopen a run that spent its budget, if it has a larger one now."""
         state = self.session.state
         is_spent = state.condition == "stop" and state.finished and state.finished[-1].get("spent")
         if is_spent and may_call(state, 1):
@@ -76,15 +76,15 @@ class Budget(OfMore):
 
 
 class Caller(Asking, Prompting):
-    """Does steps that an agent or a tool answers, or a person in its place."""
+    """Runs steps that an agent or a tool answers, or a person instead."""
 
     recovers = True
     asks = False
     retries = 0
-    needs_words = True  # whether an answer without anything in it is none
+    needs_words = True  # whether an empty answer is a failure
 
     def converse(self, node: Table, calls: Calls) -> list[Answered]:
-        """Call commands at the same time, and those again that give no answer."""
+        """Call commands at the same time, retry those without an answer, and return all answers."""
         found: dict[int, Answered] = {}
         while True:
             self._pause()
@@ -98,15 +98,15 @@ class Caller(Asking, Prompting):
             self._try_again(", ".join(f"{calls[at][0]}: {found[at].trouble or 'an empty answer'}" for at in failed))
 
     def call(self, node: Table, calls: Calls) -> list[Answered]:
-        """Call commands once."""
+        """Call commands once, without retries."""
         return super().converse(node, calls)
 
     def key(self, name: str, _what: Table) -> str:
-        """Return what a call is counted as."""
+        """Return the key that counts a call."""
         raise NotImplementedError
 
     def variables(self, name: str, what: Table) -> dict[str, str]:
-        """Say the number of the attempt, those among them that only failed."""
+        """Add the number of the attempt, including retries."""
         node, now = self.session.program["nodes"][self.session.state.node], self.session.state.registers
         return {**super().variables(name, what), "RDC_ATTEMPT": str(attempt_of(node, now) + self._tries())}
 
@@ -114,14 +114,14 @@ class Caller(Asking, Prompting):
         return not answer_of(answered) if self.needs_words else bool(answered.trouble)
 
     def _tries(self) -> int:
-        """Return how many attempts of the step have failed so far."""
+        """Return how many calls of the step have failed so far."""
         return sum(note["kind"] == "tried" for note in self.session.state.notes)
 
     def _may_call(self, number: int) -> bool:
         return self.noun == "tool" or may_call(self.session.state, number)
 
     def count(self, calls: Calls, due: list[int]) -> None:
-        """Record the calls that are due, before they are made."""
+        """Record the due calls before making them."""
         session = self.session
         if not self._may_call(len(due)):
             session.rest()
@@ -131,14 +131,14 @@ class Caller(Asking, Prompting):
             session.record({"kind": "call", "call": self.key(name, what)}, sync=index == due[-1])
 
     def _try_again(self, trouble: str) -> None:
-        """Record that an attempt has failed: nothing runs until the next one, and nobody need decide about it."""
+        """Record that a call failed and when to retry it. An interruption until then needs no decision."""
         session, seconds = self.session, FIRST_PAUSE * 2 ** self._tries()
         session.display.line(f"    {one_line(trouble)}; trying again in {duration(seconds)}")
         session.rest()
         session.record({"kind": "tried", "how": trouble, "until": time.time() + seconds})
 
     def _pause(self) -> None:
-        """Wait for what is left of a pause, in this call of the program or a later one."""
+        """Wait for the rest of a pause, which an earlier call of the program may have started."""
         session = self.session
         tried = [note["until"] for note in session.state.notes if note["kind"] == "tried"]
         left = min(tried[-1] - time.time(), FIRST_PAUSE * 2.0 ** len(tried)) if tried else 0.0
@@ -150,7 +150,7 @@ class Caller(Asking, Prompting):
             session.record({"kind": "again", "condition": "running"})
 
     def by_hand(self, name: str, given: str) -> Done:
-        """Put to a person what there is no command for: now, at the terminal, or later."""
+        """Let a person answer a step without a command, now at the terminal or later."""
         session = self.session
         session.record({"kind": "wait", "condition": "waiting"})
         for line in clean(given).splitlines():
@@ -161,12 +161,12 @@ class Caller(Asking, Prompting):
         return done
 
     def at_terminal(self, name: str, label: str) -> Optional[Done]:
-        """Take what a person types, and ask again where that is no answer; None if the person leaves it for later."""
-        prompt = f"{label}: your answer (end it with Ctrl-D)\n"
+        """Ask until a person types a valid answer; return None if they leave it for later."""
+        prompt = f"{label}: type your answer, then Ctrl-D\n"
         return asked(self.session, prompt, lambda reply: self.given(name, reply, "answered here"), lambda _line: True)
 
     def not_called(self, name: str) -> Waiting:
-        """Say how a step is answered, or what would answer it."""
+        """Return how to answer a step by hand or with a command."""
         call, node = self.session.call, self.session.program["nodes"][self.session.state.node]
         return Waiting(
             f"to answer: {answering(self.session, name, '-')}",
@@ -175,20 +175,20 @@ class Caller(Asking, Prompting):
         )
 
     def remedy(self, _node: Table) -> tuple[str, str, str]:
-        """Return what would do a step, and the option that names its command."""
+        """Return who could answer a step, the option that sets the command, and the option's value."""
         return "an agent", "--agent", "COMMAND"
 
     def preview(self, name: str, _node: Table) -> Done:
-        """Assume that it passes, or says its first keyword that is not special."""
+        """Assume the answer in the file, or the first ordinary word."""
         return self.from_file(name) or Done(self.first_word(name), "assumed")
 
     def first_word(self, name: str) -> str:
-        """Return the first word of a step that is not special."""
+        """Return the first ordinary word of a step."""
         node: Table = self.session.program["nodes"][name]
         words: list[str] = node.get("words", ["pass"])
         return next(word for word in words if word not in (node.get("excused") or node.get("unanimous") or ()))
 
     @staticmethod
     def replies(_node: Table) -> list[str]:
-        """Return `-`: an answer comes on standard input, or as a word of its own."""
+        """Return `-`, for an answer on standard input."""
         return ["-"]

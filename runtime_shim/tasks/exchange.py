@@ -1,4 +1,4 @@
-"""Exchanges with processes: a text on standard input, and what they print on standard output (I11)."""
+"""Exchanges with processes: text on standard input, and the answer on standard output (I11)."""
 
 import json
 import os
@@ -16,14 +16,14 @@ from runtime_shim.tasks.reading import LARGEST_ANSWER
 
 SH = "/bin/sh"
 PIECE = 65536
-LOOK = 100  # milliseconds until an exchange looks again whether its process has ended
-GRACE_AFTER = 1.0  # seconds that what a process has left behind may still write
+LOOK = 100  # milliseconds between checks whether the process has ended
+GRACE_AFTER = 1.0  # seconds that leftover processes may still write
 
 Show = Callable[[str], None]
 
 
 class Call(NamedTuple):
-    """A command for `sh -c`, its environment, its standard input, and who is shown its answer."""
+    """A command for `sh -c`, its environment, its standard input, and a function that shows its answer."""
 
     command: str
     environment: Mapping[bytes, bytes]
@@ -32,26 +32,26 @@ class Call(NamedTuple):
 
 
 class Answered(NamedTuple):
-    """What a called command said, and why that is no answer (I11), "" if it is one."""
+    """A command's answer, and why it does not count, or "" (I11)."""
 
     answer: bytes
     trouble: str
 
 
 def file_with(given: bytes) -> BinaryIO:
-    """Return an open file for a process, which may read it whenever it likes; it has no name, so nothing is left."""
+    """Return an open, unnamed file with this content as a process's standard input."""
     import tempfile  # slow to import
 
-    file = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 (whoever takes it closes it)
+    file = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 (the caller closes it)
     file.write(given)
     file.seek(0)
     return file
 
 
 class Exchange:
-    """A process and its answer. `shown` is told the lines of it.
+    """A process and its answer, whose lines `shown` gets.
 
-    A thread takes the answer, since the runner waits for signals; one for each, so that none holds up another one.
+    The runner waits for signals, so a thread for each process takes its answer.
     """
 
     def __init__(self, processes: Processes, call: Call) -> None:
@@ -74,19 +74,19 @@ class Exchange:
 
     @property
     def is_too_long(self) -> bool:
-        """Whether more was said than an answer may have."""
+        """Whether the output exceeds the limit for answers."""
         return len(self.answer) > LARGEST_ANSWER
 
     def finish(self) -> None:
-        """Take what is there once the process has ended; one that it left behind does not write for long."""
+        """Take the rest of the output after the process has ended. Leftover processes get a second to write."""
         self._over.set()
         self._thread.join(GRACE_AFTER)
         if self._thread.is_alive():
             signal_groups([self.group], signal.SIGKILL)
-            self._thread.join()  # who is shown the answer may hold it up, and nothing of it must be lost
+            self._thread.join()  # showing may be slow, but must not lose anything
 
     def _take(self) -> None:
-        """Take the output until it ends, or is too long."""
+        """Read the output until it ends or is too long."""
         poll, deadline = select.poll(), 0.0
         poll.register(self._from, select.POLLIN)
         while not self.is_too_long:
@@ -109,7 +109,7 @@ class Exchange:
                 signal_groups([self.group], signal.SIGKILL)
 
     def _show(self, data: bytes, is_last: bool = False) -> None:
-        """Show the lines that are whole, all that came together at once."""
+        """Show the complete lines that arrived, all at once."""
         *whole, self._rest = (self._rest + data).split(b"\n")
         if self._rest and (is_last or len(self._rest) > PIECE):
             whole, self._rest = [*whole, self._rest], b""
@@ -120,11 +120,11 @@ class Exchange:
 def exchange(
     processes: Processes, calls: Sequence[Call], seconds: int, ended: Callable[[int], None] = lambda _index: None
 ) -> list[Answered]:
-    """Call commands at the same time (I21)."""
+    """Call commands at the same time, with a time limit, and return their answers (I21)."""
     exchanges: list[Exchange] = []
     try:
         for call in calls:
-            exchanges.append(Exchange(processes, call))  # noqa: PERF401 (those that began are known where one cannot)
+            exchanges.append(Exchange(processes, call))  # noqa: PERF401 (the started ones are known if one fails)
     except OSError:
         signal_groups([one.group for one in exchanges], signal.SIGKILL)
         for one in exchanges:
@@ -147,11 +147,11 @@ def _answered(one: Exchange, code: Code) -> Answered:
 
 
 class SearchError(Exception):
-    """What kept a process from looking for a pattern."""
+    """A search for a pattern that did not finish."""
 
 
 def child_says(processes: Processes, code: str, given: object, seconds: int, *flags: str) -> bytes:
-    """Return what a small program of Python says of a JSON value, in a process of its own."""
+    """Return the output of a small Python program for a JSON value, run in a separate process."""
     words = [sys.executable, "-I", *flags, "-W", "ignore", "-c", code, str(seconds)]
     call = Call(f"exec {shlex.join(words)}", os.environb, json.dumps(given).encode(), lambda _lines: None)
     (answered,) = exchange(processes, [call], seconds)

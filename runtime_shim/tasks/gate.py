@@ -1,4 +1,4 @@
-"""Gates: a person lets the run through, or not (I15); one call opens one gate (W13)."""
+"""Gates: a person approves or rejects (I15); one call opens one gate (W13)."""
 
 from runtime_shim.engine.lifecycle import Done, Extension
 from runtime_shim.engine.program import RefusedError, Table
@@ -9,13 +9,13 @@ from runtime_shim.tasks.replies import Questions
 
 
 class Gates(Questions):
-    """Waits at gates. A line of a file of answers that names no step opens none."""
+    """Runs gates. An answer that names no step opens none."""
 
     keys = ("reason",)
     asks = False
 
     def perform(self, name: str, node: Table) -> Done:
-        """Get the decision; `--human` opens the first gate that a call comes to, and no further one."""
+        """Get the decision. `--human` approves only the first gate of a call."""
         options = self.session.options
         if not options.human:
             return super().perform(name, node)
@@ -23,20 +23,20 @@ class Gates(Questions):
         return Done("approved", "answered here", {"flag": "--human"})
 
     def is_named(self, said: str, name: str, _node: Table) -> bool:
-        """Tell whether a word names this gate: its own name, or that of a step which has no other gate."""
+        """Return whether a word names this gate: its name, or that of a step with only this gate."""
         nodes = self.session.program["nodes"].items()
         steps = {gate: node.get("step", gate.rpartition("/")[0]) for gate, node in nodes if node["task"] == "gate"}
         found = [said] if said in steps else [gate for gate, step in steps.items() if step == said]
         if len(found) > 1:
-            raise RefusedError(f"{one_line(said)} has several gates, name one of them: {', '.join(found)}")
+            raise RefusedError(f"{one_line(said)} has several gates; name one: {', '.join(found)}")
         return found == [name]
 
 
 def approve(session: Session) -> int:
-    """Let a run through the gate that is named."""
+    """Approve the named gate."""
     options = session.options
     if not options.gate:
-        raise RefusedError("approve needs the gate: --gate ID")
+        raise RefusedError("approve needs --gate ID")
     options.command, options.STEP, options.REPLY = "answer", options.gate, "approved"
     return answer(session)
 
@@ -44,14 +44,14 @@ def approve(session: Session) -> int:
 class OfGates(Extension):
     """Programs with gates."""
 
-    commands = {"approve": ("let the run through a gate: approve --gate ID", approve)}
+    commands = {"approve": ("approve a gate: approve --gate ID", approve)}
     options = (
-        ("run resume", "--human", "", "let the run through the first gate that it comes to"),
-        ("approve", "--gate", "ID", "the gate that waits (required)"),
+        ("run resume", "--human", "", "approve the first gate that the run reaches"),
+        ("approve", "--gate", "ID", "the waiting gate (required)"),
     )
     performers = {"gate": Gates}
 
     @staticmethod
     def suits(program: Table) -> bool:
-        """Tell whether the program has gates."""
+        """Return whether the program has gates."""
         return any(node["task"] == "gate" for node in program["nodes"].values())

@@ -1,4 +1,4 @@
-"""Steps that call several agents at the same time, and join their words by index (I14)."""
+"""Steps that call several agents at the same time and join their words (I14)."""
 
 from contextlib import suppress
 from typing import Optional
@@ -18,14 +18,14 @@ Given = dict[int, Optional[str]]
 
 
 def entry_names(name: str, node: Table) -> list[str]:
-    """Return the names of the entries of a step: `review_0`, `review_1`."""
+    """Return the names of a step's entries: `review_0`, `review_1`."""
     return [f"{name}_{index}" for index in range(len(node["entries"]))]
 
 
 class Parallels(Commanded):
-    """Calls the agents of all entries and joins what they say."""
+    """Calls the agents of all entries and joins their answers."""
 
-    jobs = 0  # how many entries are called at the same time, 0 for all
+    jobs = 0  # entries called at a time, 0 for all
 
     def __init__(self, session: Session) -> None:
         super().__init__(session)
@@ -33,7 +33,7 @@ class Parallels(Commanded):
         self.jobs = number_of("--jobs", given, 1) if given else 0
 
     def perform(self, name: str, node: Table) -> Done:
-        """Call what has a command, and put the rest to a person."""
+        """Call the agents, or let a person answer if one has no command."""
         said, names = self._said(name), entry_names(name, node)
         due = [index for index in range(len(names)) if index not in said]
         calls = self._calls(name, node, due)
@@ -52,11 +52,11 @@ class Parallels(Commanded):
         ]
 
     def say(self, name: str, node: Table, due: list[int]) -> list[Optional[str]]:
-        """Call the agents of some entries and return their answers, which are joined elsewhere."""
+        """Call the agents of some entries and return their answers for the caller to join."""
         return list(map(answer_of, self.converse(node, self._calls(name, node, due))))
 
     def call(self, node: Table, calls: Calls) -> list[Answered]:
-        """Call agents at the same time, or as many as may be at work."""
+        """Call agents, at most `jobs` at a time."""
         most = self.jobs or len(calls) or 1
         pieces = [calls[place : place + most] for place in range(0, len(calls), most)]
         return [answered for piece in pieces for answered in super(Parallels, self).call(node, piece)]
@@ -67,7 +67,7 @@ class Parallels(Commanded):
         return above(self.session.program, entry["context"], now) + prompt if "context" in entry else prompt
 
     def _said(self, name: str) -> Given:
-        """Return what was answered by hand, or by the file, so far."""
+        """Return the answers so far, by hand or from the file."""
         notes = [note for note in self.session.state.notes if note["kind"] == "entry"]
         said: Given = {note["entry"]: note["answer"] for note in notes}
         names = entry_names(name, self.session.program["nodes"][name])
@@ -79,11 +79,11 @@ class Parallels(Commanded):
         return said
 
     def settled(self, name: str, answered: Answered) -> None:
-        """Record the answer of an entry: who goes on with the run does not call it again."""
+        """Record an entry's answer, so that a resume does not call it again."""
         node = self.session.state.node
         index, answer = entry_names(node, self.session.program["nodes"][node]).index(name), answer_of(answered)
         if answer:
-            with suppress(RefusedError):  # a full disk is no reason to end the others half-way; the outcome will tell
+            with suppress(RefusedError):  # a full disk does not end the others; the outcome reports it
                 self._note(index, answer)
 
     def _note(self, index: int, answer: Optional[str], **more: object) -> None:
@@ -104,12 +104,12 @@ class Parallels(Commanded):
         raise self.not_called(next(one for index, one in enumerate(names) if index not in said))
 
     def given(self, name: str, reply: str, how: str) -> Optional[Done]:
-        """Take the answer to an entry; the last one of them settles the step."""
+        """Record the answer to an entry; the last one decides the step."""
         node = self.session.state.node
         step = self.session.program["nodes"][node]
         index, said = entry_names(node, step).index(name), self._said(node)
         if index in said:
-            raise RefusedError(f"{name} was answered before")
+            raise RefusedError(f"{name} is already answered")
         said[index] = self.answered(name, reply)
         self._note(index, said[index])
         return self._joined(node, said, how) if len(said) == len(step["entries"]) else None
@@ -125,25 +125,25 @@ class Parallels(Commanded):
 
     @staticmethod
     def names(name: str, node: Table) -> list[str]:
-        """Return the names of the entries: each is answered by itself."""
+        """Return the names of the entries, which are answered separately."""
         return entry_names(name, node)
 
     def variables(self, name: str, what: Table) -> dict[str, str]:
-        """Add the number of the entry."""
+        """Add the entry's number to the variables."""
         return {**super().variables(name, what), "RDC_ENTRY": name.rpartition("_")[2]}
 
     def preview(self, name: str, _node: Table) -> Done:
-        """Assume that all entries say their first keyword, or pass."""
+        """Assume the first ordinary word for all entries."""
         return Done(self.first_word(name), "assumed")
 
 
 class OfParallels(Extension):
-    """Programs with such steps."""
+    """Programs with parallel steps."""
 
-    options = (("run resume", "--jobs", "NUMBER", "how many entries of a parallel step are called at the same time"),)
+    options = (("run resume", "--jobs", "NUMBER", "how many agents of a parallel step to call at a time"),)
     performers = {"parallel": Parallels}
 
     @staticmethod
     def suits(program: Table) -> bool:
-        """Tell whether the program has any."""
+        """Return whether the program has parallel steps."""
         return any(node["task"] == "parallel" for node in program["nodes"].values())

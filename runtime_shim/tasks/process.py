@@ -1,4 +1,4 @@
-"""Processes: each in its own group, which a stop or a time limit ends whole, with the keys of the terminal (M2, R5)."""
+"""Processes in groups that a stop or time limit ends as a whole, and the terminal they borrow (M2, R5)."""
 
 import os
 import signal
@@ -12,35 +12,35 @@ if TYPE_CHECKING:
     from typing import Protocol
 
     class Waiter(Protocol):
-        """What is waited by: `Signals` in the main thread of a run, anything that can be cancelled in another one."""
+        """Waits for events: `Signals` in the main thread of a run, or something cancellable in another thread."""
 
         has_timer: bool
 
         @property
         def before(self) -> Iterable[int]:
-            """The signals that stay blocked in what is begun."""
+            """The signals that stay blocked in new processes."""
 
         @property
         def stops(self) -> Collection[int]:
-            """The signals that mean the end."""
+            """The signals that end the run."""
 
         def wait(self) -> int:
-            """Return a stop, SIGALRM when the time is up, or SIGCHLD to have processes looked at."""
+            """Return a stop signal, SIGALRM when the time is up, or SIGCHLD to check the processes."""
 
         def wake_after(self, seconds: int) -> None:
-            """Have `wait` return SIGALRM after a time; 0 takes it back."""
+            """Make `wait` return SIGALRM after some seconds; 0 cancels it."""
 
 
-PATIENCE = 10  # seconds from a stop signal, or from the end of a time limit (I21), to SIGKILL
-IGNORED_HERE = (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGTTOU)  # by Python and by this runner
-Code = Optional[int]  # of a process that has ended: negative for a signal, None where its time was up
+PATIENCE = 10  # seconds from a stop signal or time limit (I21) to SIGKILL
+IGNORED_HERE = (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGTTOU)  # by Python and this runner
+Code = Optional[int]  # exit code; negative for a signal, None for a timeout
 KEYS = {-signal.SIGINT, -signal.SIGQUIT, 128 + signal.SIGINT}
 Modes = Optional[list[Any]]
-Ended = Callable[[int, Code], None]  # is told the place of one that has ended, and how; None where it was ended
+Ended = Callable[[int, Code], None]  # gets the index of an ended process and its code
 
 
 def in_words(code: Code) -> str:
-    """Say how a process ended."""
+    """Return how a process ended, or "" for exit code 0."""
     if code is None:
         return "out of time"
     if code >= 0:
@@ -49,30 +49,30 @@ def in_words(code: Code) -> str:
 
 
 class Processes:
-    """Begins processes, telling `began`, and waits for them; one alone has the terminal if it `lends`."""
+    """Starts processes, calls `began` for each, and waits for them; a single one gets the terminal if `lends`."""
 
     said: Any
 
     def __init__(self, signals: "Waiter", lends: bool, began: Callable[[int], None]) -> None:
         self._signals, self._lends, self._began = signals, lends, began
-        self._left: list[int] = []  # the groups that are waited for
-        self._late: set[int] = set()  # those whose time is up
+        self._left: list[int] = []  # the groups still running
+        self._late: set[int] = set()  # the groups whose time is up
         self._is_stopping, self._terminal = False, -1
-        self._ours: Modes = None  # the modes of the terminal, while it is lent
+        self._ours: Modes = None  # the terminal's modes while a command has it
         with suppress(OSError):
             self._terminal = os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY)
 
     def spawn(
         self, path: str, words: list[bytes], environment: Mapping[bytes, bytes], files: Sequence[Any] = ()
     ) -> int:
-        """Begin a process, with a group of its own."""
+        """Start a process in its own group and return the group."""
         signals: dict[str, Any] = {"setsigmask": self._signals.before, "setsigdef": IGNORED_HERE}
         group = os.posix_spawnp(path, words, environment, file_actions=files, setpgroup=0, **signals)
         self._began(group)
         return group
 
     def watch(self, groups: Sequence[int], seconds: int = 0, ended: Ended = lambda _index, _code: None) -> list[Code]:
-        """Wait until they end, or are ended."""
+        """Wait until the groups have ended, or end them, and return their codes."""
         codes: dict[int, int] = {}
         self._left, self._late = list(groups), set()
         try:
@@ -96,7 +96,7 @@ class Processes:
             for group in self._left:
                 os.waitpid(group, 0)
         if self._is_stopping or (had_keys and not KEYS.isdisjoint(codes.values())):
-            signal_groups(groups, signal.SIGKILL)  # what has outlived its leader (R5)
+            signal_groups(groups, signal.SIGKILL)  # those that outlived their leader (R5)
             raise Interrupted
         signal_groups(self._late, signal.SIGKILL)
         if seconds:
@@ -104,7 +104,7 @@ class Processes:
         return [None if group in self._late else codes[group] for group in groups]
 
     def _heed(self, number: int) -> None:
-        """End what runs when the run is told to end or the time is up (I21): at last by SIGKILL."""
+        """End the processes after a stop signal or a timeout (I21), finally by SIGKILL."""
         was_ending = self._is_stopping or bool(self._late)
         if number == signal.SIGALRM and self._signals.has_timer:
             self._late.update(self._left)
@@ -118,33 +118,33 @@ class Processes:
         signal_groups(self._left, number, signal.SIGCONT)
 
     def _stopped(self, group: int, number: int) -> None:
-        """Stop with it (Ctrl-Z) and go on; one that wanted the terminal gets it."""
+        """Stop together with a stopped process (Ctrl-Z) and continue both; give it the terminal if it wanted that."""
         theirs = self._take_back()
         if number not in (signal.SIGTTIN, signal.SIGTTOU) or not self._lend(group, theirs):
             signal_groups([os.getpgrp()], signal.SIGTSTP)
             self._lend(group, theirs)
         signal_groups([group], signal.SIGCONT)
 
-    # --- The controlling terminal, if there is one. SIGTTOU is ignored while it is used ---
+    # --- The controlling terminal, if any (SIGTTOU is ignored) ---
 
     def _lend(self, group: int, modes: Modes = None) -> bool:
-        """Give the terminal away, if it is ours; tells whether it was."""
+        """Give the terminal to a group if it is ours, and return whether it was."""
         with suppress(OSError):
             if os.tcgetpgrp(self._terminal) == os.getpgrp():
                 self._ours = self._give(group, modes)
         return self._ours is not None
 
     def _take_back(self) -> Modes:
-        """Take it back, with its modes (a `stty -echo` may be left); returns those of the command that had it."""
+        """Take the terminal back, restore its modes, and return those of the command."""
         ours, self._ours = self._ours, None
         return self._give(os.getpgrp(), ours) if ours else None
 
     def _give(self, group: int, modes: Modes) -> Modes:
-        """Give the terminal to a group, with these modes; returns those that it had."""
+        """Give the terminal to a group with these modes, and return the previous modes."""
         import termios
 
         before: Modes = None
-        with suppress(OSError, termios.error):  # the terminal may be gone, and the command
+        with suppress(OSError, termios.error):  # terminal or command may be gone
             before = termios.tcgetattr(self._terminal)
             if modes:
                 termios.tcsetattr(self._terminal, termios.TCSANOW, modes)

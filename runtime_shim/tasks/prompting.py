@@ -1,4 +1,4 @@
-"""Texts that commands get, and their answers: both are kept beside the journal (I11)."""
+"""Prompts of commands and their answers, both kept beside the journal (I11)."""
 
 import os
 import re
@@ -14,13 +14,13 @@ from runtime_shim.tasks.reading import decoded
 from runtime_shim.tasks.shell import Calling
 
 PROMPTS, ANSWERS = "prompts", "answers"
-# By which a process tells the runner of GitHub something, or acts as the job.
+# They let a process talk to the GitHub runner, or act as the job.
 OF_RUNNER = rb"GITHUB_(TOKEN|OUTPUT|ENV|PATH|STEP_SUMMARY|STATE)|ACTIONS_.*"
-Calls = list[tuple[str, Table, str, str]]  # the name of a step or entry, what it is, its command, what it is given
+Calls = list[tuple[str, Table, str, str]]  # for each: step or entry, its description, command, prompt
 
 
 def pairs(place: str, words: list[str]) -> dict[str, str]:
-    """Read `NAME=COMMAND` words of an option or a file."""
+    """Return the `NAME=COMMAND` pairs of an option or a file."""
     found: dict[str, str] = {}
     for word in words:
         name, equals, command = word.partition("=")
@@ -31,30 +31,30 @@ def pairs(place: str, words: list[str]) -> dict[str, str]:
 
 
 def for_others(environment: Mapping[bytes, bytes]) -> dict[bytes, bytes]:
-    """Return an environment without what is between a job and the runner of GitHub."""
+    """Return an environment without the variables of GitHub's runner."""
     return {name: value for name, value in environment.items() if not re.fullmatch(OF_RUNNER, name)}
 
 
 def answer_of(answered: Answered) -> Optional[str]:
-    """Return the answer of a command; None if it gave none."""
+    """Return the answer of a command; None if it failed."""
     return None if answered.trouble else decoded(answered.answer)
 
 
 class Prompting(Calling):
-    """Gives texts to commands, and takes their answers."""
+    """Sends prompts to commands and takes their answers."""
 
-    seconds = 0  # the time limit where the program says none (I21)
+    seconds = 0  # the default time limit (I21)
 
     def environment(self, node: Table, **more: str) -> dict[bytes, bytes]:
         """Return the environment of an agent, a tool or an executor."""
         return for_others(super().environment(node, **more))
 
     def variables(self, name: str, _what: Table) -> dict[str, str]:
-        """Return the variables that a command gets besides the usual ones, or in their place."""
+        """Return variables that add to or replace the usual ones."""
         return {"RDC_STEP": name}
 
     def converse(self, node: Table, calls: Calls) -> list[Answered]:
-        """Call commands at the same time, and keep their prompts and answers."""
+        """Call commands at the same time, keep their prompts and answers, and return the answers."""
         session, is_one = self.session, len(calls) == 1
         heard: list[list[str]] = [[] for _ in calls]
         made, numbers = [], []
@@ -81,16 +81,16 @@ class Prompting(Calling):
         return answers
 
     def settled(self, _name: str, _answered: Answered) -> None:
-        """Record one of several answers as soon as it is there, so that it is not asked for again."""
+        """Record one of several answers at once, so that a resume does not ask again."""
 
     def show(self, lines: str) -> None:
-        """Show an answer, or some lines of it."""
+        """Show lines of an answer."""
         display = self.session.display
         shown = (f"    {line}".rstrip() for line in clean(lines).split("\n"))
         display.line(display.paint("\n".join(shown), "dim"))
 
     def keep(self, folder: str, name: str, text: str, number: int = 0) -> int:
-        """Keep a text, whole or not at all, as STEP.K for the K-th call, and return K."""
+        """Write a text to the file STEP.K for the K-th call, and return K."""
         store = self.session.store
         path, stem = os.path.join(store.folder, folder), file_name(name)
         while not number or (folder == PROMPTS and os.path.lexists(f"{path}/{stem}.{number}")):
@@ -98,14 +98,14 @@ class Prompting(Calling):
         try:
             with inner(store.within, folder) as directory:
                 put(directory, f"{stem}.{number}", self.session.mask(text).encode("utf-8", "replace"))
-        except OSError as error:  # the journal is what counts
-            self.session.display.line(f"    {clean(str(error.filename))}: not kept: {error.strerror}")
+        except OSError as error:  # only the journal must be kept
+            self.session.display.line(f"    could not keep {clean(str(error.filename))}: {error.strerror}")
         return number
 
 
 class KeptPrompts(Extension):
-    """Prompts and answers are archived with the run."""
+    """Archives prompts and answers with the run."""
 
     def beside(self) -> dict[str, str]:
-        """Return the folders of both."""
+        """Return both directories."""
         return {PROMPTS: PROMPTS, ANSWERS: ANSWERS}

@@ -1,28 +1,28 @@
-"""How an answer becomes a text and a value: pure, for every target alike (I11, I13, I19)."""
+"""How an answer becomes text and fields: pure, the same for every target (I11, I13, I19)."""
 
 import json
 import re
 from typing import Any
 
 LARGEST_ANSWER = 1 << 20  # bytes
-AGENT_SECONDS, TOOL_SECONDS = 1800, 30  # the time limits where a program says nothing (I21)
-MOST_READ = 1 << 24  # characters of what is no JSON object in the end: so no answer takes forever
+AGENT_SECONDS, TOOL_SECONDS = 1800, 30  # the default time limits (I21)
+MOST_READ = 1 << 24  # characters that turn out not to be JSON
 SPACES = " \t\n\r\v\f"
 NO_TEXT = "[\0\ud800-\udfff]"
 
 
 def decoded(answer: bytes) -> str:
-    """Return the text of an answer: what is not UTF-8, and NUL, is U+FFFD; no spaces around (I11)."""
+    """Return the text of an answer, stripped; NUL and bytes that are not UTF-8 become U+FFFD (I11)."""
     return cleaned(answer.decode("utf-8", errors="replace"))
 
 
 def cleaned(text: str) -> str:
-    """Return a text without what no target could keep, and without spaces at both ends."""
+    """Return a text stripped, with U+FFFD for characters that some target could not keep."""
     return re.sub(NO_TEXT, "\ufffd", text).strip(SPACES)
 
 
 def extracted(answer: str, field: str) -> str:
-    """Return the field of the last JSON object in an answer that has it, else the whole answer (I19)."""
+    """Return the field of the last JSON object that has it, or the whole answer (I19)."""
     decoder, found = json.JSONDecoder(parse_constant=_no_json), answer
     place, work = answer.find("{"), 0
     while place >= 0 and work < MOST_READ:
@@ -31,7 +31,7 @@ def extracted(answer: str, field: str) -> str:
         except (ValueError, RecursionError) as error:
             value, end = None, place + 1
             work += getattr(error, "pos", len(answer)) - place
-        pending = [value]  # by hand, since a value may be deeper than calls can be
+        pending = [value]  # a value may be deeper than the call stack
         while pending:
             item: Any = pending.pop()
             if isinstance(item, dict):
@@ -43,7 +43,7 @@ def extracted(answer: str, field: str) -> str:
 
 
 def _no_json(name: str) -> None:
-    raise ValueError(f"{name} is no JSON, though Python takes it")
+    raise ValueError(f"{name} is not JSON")
 
 
 def _as_text(value: Any) -> str:  # noqa: ANN401 (any JSON value)

@@ -1,4 +1,4 @@
-"""The agents that people have, by name: how each takes a prompt on standard input and gives its answer."""
+"""Commands of common agents, by name, that take a prompt on standard input and print the answer."""
 
 import shlex
 from typing import NamedTuple
@@ -7,7 +7,7 @@ from runtime_shim.engine.program import RefusedError
 
 
 class Recipe(NamedTuple):
-    """A command, and the `version` it was read from; where `{model}` stands, `model` goes with the name of a model."""
+    """A command, and the `version` it is for; `{model}` becomes the `model` option with the name of a model."""
 
     name: str
     version: str
@@ -22,25 +22,25 @@ RECIPES = (
     Recipe("llm", "0.36", "llm{model}", "-m"),
     Recipe("copilot", "documentation of 2026-11", "copilot -s --no-ask-user{model}", "--model"),
     Recipe("opencode", "documentation of 2026-11", "opencode run{model}", "--model"),
-    # The prompt is an argument here, of which a system takes 128 KiB at most.
+    # The prompt is an argument, so it is limited to 128 KiB.
     Recipe("cursor", "documentation of 2026-11", 'cursor-agent -p --output-format text{model} -- "$(cat)"', "--model"),
 )
 
 
 def is_recipe(agent: str) -> bool:
-    """Tell whether an agent is called by a name of this table."""
+    """Return whether an agent is a name in this table."""
     return any(recipe.name == agent.strip() for recipe in RECIPES)
 
 
 def called(agent: str, model: str = "") -> str:
-    """Return the command of an agent: that of the recipe if it is the name of one, else the agent itself.
+    """Return the command of an agent: its recipe's if it is a name, otherwise itself.
 
-    Raises RefusedError where a model is named for what is no recipe.
+    Raises RefusedError if a model is given for an agent without recipe.
     """
     recipe = next((recipe for recipe in RECIPES if recipe.name == agent.strip()), None)
     if recipe is not None:
         return recipe.command.replace("{model}", f" {recipe.model} {shlex.quote(model)}" if model else "")
     if model:
         names = ", ".join(recipe.name for recipe in RECIPES)
-        raise RefusedError(f"a model needs an agent that is called by name: {names}; name it in the command instead")
+        raise RefusedError(f"--agent-model works only with {names}; put the model in the agent's command instead")
     return agent

@@ -1,4 +1,4 @@
-"""Replies that are strings: from files of answers, standard input and the terminal (I10)."""
+"""Replies that are strings, from files of answers, standard input and the terminal (I10)."""
 
 import json
 import re
@@ -18,22 +18,22 @@ from runtime_shim.tasks.ask import Asking
 from runtime_shim.tasks.reading import SPACES
 from runtime_shim.tasks.terminal import asked, kept
 
-OBJECT = r'\s*\{\s*["}]'  # how JSON begins; the name of a step may begin with a brace too
+OBJECT = r'\s*\{\s*["}]'  # the start of JSON; a step's name may start with a brace too
 ANY = ["-"]  # the replies of a step that takes any string
 
 
 def one_of(words: Iterable[str]) -> str:
-    """Say which replies there are."""
+    """Return a message that lists the replies."""
     return f"expected one of {one_line(', '.join(words))}"
 
 
 class Script:
-    """Reads a file of answers: lines, strings of several lines, or JSON."""
+    """Reads a file of answers: lines, multi-line strings, or JSON."""
 
     def __init__(self, nodes: dict[str, Table], kinds: Performers) -> None:
         self._names = {*nodes}
-        self._is_free = any(node["task"] in ("input", "select") for node in nodes.values())  # no line is a comment
-        self._askers: dict[str, tuple[str, list[str]]] = {}  # the task of what takes an answer, and its replies
+        self._is_free = any(node["task"] in ("input", "select") for node in nodes.values())  # then no line is a comment
+        self._askers: dict[str, tuple[str, list[str]]] = {}  # task and replies by name
         for name, node in nodes.items():
             task = node["task"]
             if task not in kinds or node.get("stage", "execute") != "execute":
@@ -43,7 +43,7 @@ class Script:
                 self._askers.update(dict.fromkeys(kinds[task].names(name, node), (task, replies)))
 
     def read(self, text: str) -> Iterator[Union[Answer, Problem]]:
-        """Return the answers in order, and what is wrong with some."""
+        """Return the answers in order, and problems with lines."""
         for item in self._json(text) if re.match(OBJECT, text) else self._lines(text):
             problem = self._problem(*item[1:]) if isinstance(item, Answer) else ""
             yield (item[0], problem) if problem else item
@@ -70,7 +70,7 @@ class Script:
             step, mark, reply = found.groups() if found else (None, "", line)
             if mark == "<<":
                 inner = until(reply, lines)
-                yield (number, f"{reply} does not follow") if inner is None else Answer(number, step, inner)
+                yield (number, f"the closing line {reply} is missing") if inner is None else Answer(number, step, inner)
                 continue
             reply = reply.removesuffix("\r")
             if not self._is_free and self._askers.get(step or "", ("", []))[1] != ANY:
@@ -78,7 +78,7 @@ class Script:
             yield Answer(number, step, reply)
 
     def _problem(self, step: Optional[str], reply: Any) -> str:  # noqa: ANN401 (JSON may have any value)
-        """Say what is wrong with an answer, as far as that is known before the run."""
+        """Return the problem with an answer, as far as it is known before the run, or ""."""
         if not isinstance(reply, str):
             return f"{one_line(step or '')}: expected a string, or a list of strings"
         if problem := unkept(reply):
@@ -87,24 +87,24 @@ class Script:
             is_known = self._is_free or reply.lower() in (*MEANINGS, "approved", "rejected")
             return "" if is_known else one_of(MEANINGS)
         if step not in self._askers:
-            return f"{one_line(step)} is not a step that asks"
+            return f"{one_line(step)} takes no answer"
         task, replies = self._askers[step]
         if task in ("agent", "parallel") and not reply.strip(SPACES):
-            return f"the answer of {step} is empty"
+            return f"the answer for {step} is empty"
         is_one = replies == ANY or (reply if task == "select" else reply.strip().lower()) in replies
         return "" if is_one else f"{one_of(replies)} for {step}"
 
 
 class Questions(Asking):
-    """Gets the replies of steps that ask for a string."""
+    """Runs steps whose reply is a string."""
 
     def shown(self, node: Table) -> list[str]:
-        """Add the options, with their numbers."""
+        """Add the numbered options to the question."""
         options = (f"    {place}. {one_line(option)}" for place, option in self._numbered(node).items())
         return [*super().shown(node), *options]
 
     def ask_here(self, name: str, node: Table) -> Optional[Done]:
-        """Ask for a line until it fits; the number of an option stands for it, unless an option is that number."""
+        """Ask until a reply fits. The number of an option selects it, unless that number is an option."""
         options, numbered = self._options(node), self._numbered(node)
         choices = {"input": ":", "select": f" [1-{len(options)}]"}.get(node["task"], f" [{'/'.join(options)}]")
 
@@ -115,7 +115,7 @@ class Questions(Asking):
         return asked(self.session, f"{self.session.label(name)}{choices} ", read)
 
     def given(self, _name: str, reply: str, how: str) -> Done:
-        """Read a reply: the text of the outcome is the reply, but that of a decision."""
+        """Return the outcome of a reply, with the reply as its text, except for gates."""
         node = self.session.program["nodes"][self.session.state.node]
         if node["task"] == "input":
             return self.session.told(Done("pass", how), reply.strip(SPACES))
@@ -126,7 +126,7 @@ class Questions(Asking):
         return self.session.told(done, "" if node["task"] == "gate" else text)
 
     def _options(self, node: Table) -> list[str]:
-        """Return what a step offers, as a run fills it in."""
+        """Return a step's options with their placeholders replaced."""
         return [filled(node, one, self.session.state.registers) for one in node.get("options", words_of(node))]
 
     def _numbered(self, node: Table) -> dict[str, str]:
@@ -134,14 +134,14 @@ class Questions(Asking):
 
     @staticmethod
     def replies(node: Table) -> list[str]:
-        """Return the replies that a step that waits takes; `-` is for a string that only the run knows."""
+        """Return the replies that a waiting step takes; `-` for strings that only the run knows."""
         words = words_of(node)
         is_filled = "options" in node or any(key in word for key in node.get("placeholders", ()) for word in words)
         return ANY if node["task"] == "input" or is_filled else [*words]
 
 
 class Replies(Extension):
-    """Programs whose questions take strings, in files of answers and on standard input too."""
+    """Programs whose questions take strings, also from files of answers and standard input."""
 
     performers = {"confirm": Questions, "input": Questions, "select": Questions}
 
@@ -150,7 +150,7 @@ class Replies(Extension):
         return Script(nodes, self.session.kinds).read(text)
 
     def reply(self, reply: str) -> str:
-        """Return the reply that a word stands for: `-` is for what comes on standard input."""
+        """Return the reply that a word means; `-` means standard input."""
         if reply == "-":
             reply = sys.stdin.buffer.read(LONGEST_TEXT + 2).decode(errors="surrogateescape").removesuffix("\n")
         return kept(reply)

@@ -1,4 +1,4 @@
-"""Commands: run by a shell (M2), and what is left to decide where one was interrupted half done (R2)."""
+"""Shell commands (M2), and the decision about an interrupted one (R2)."""
 
 import os
 from collections.abc import Mapping
@@ -19,14 +19,14 @@ from runtime_shim.tasks.process import Processes, in_words
 def run_command(
     processes: Processes, shell: str, command: str, environment: Mapping[bytes, bytes], seconds: int = 0
 ) -> Done:
-    """Run a command: exit code 0 is PASS, all else FAIL (M2), and so is one that takes more seconds than it may.
+    """Run a command. Exit code 0 means pass; other codes and a timeout mean fail (M2).
 
-    Knows no run, and is safe in a thread whose `processes` wait for no signal. Raises OSError where it cannot start.
+    Independent of runs, and safe in a thread whose `processes` wait for no signal. Raises OSError if it cannot start.
     """
     try:
         group = processes.spawn(shell, [shell.encode(), b"-c", command.encode()], environment)
     except FileNotFoundError:
-        return Done("fail", f"there is no {shell} here")
+        return Done("fail", f"{shell} was not found")
     (code,) = processes.watch([group], seconds)
     if code is None:
         return Done("fail", f"timeout after {duration(seconds)}")
@@ -34,7 +34,7 @@ def run_command(
 
 
 class Calling(Performer):
-    """Does steps by calling processes."""
+    """Runs steps by calling processes."""
 
     noun = "command"
 
@@ -44,11 +44,11 @@ class Calling(Performer):
         self.processes = Processes(session.signals, session.is_interactive, self._began)
 
     def _began(self, group: int) -> None:
-        with suppress(RefusedError):  # a full disk does not end a command; its outcome reports it
+        with suppress(RefusedError):  # a full disk does not end a command
             self.session.record({"kind": "process", "pid": group, "since": started_at(group)}, sync=False)
 
     def environment(self, node: Table, **more: str) -> dict[bytes, bytes]:
-        """Return the environment of what a step calls (M4, I7)."""
+        """Return the environment of a step's process (M4, I7)."""
         now = self.session.state.registers
         found: Table = {**variables_of(self.session.state.node, node, now), **more}
         for others in self.session.each("variables", node, now):
@@ -56,49 +56,49 @@ class Calling(Performer):
         return {**self.common, **{key.encode(): str(value).encode() for key, value in found.items()}}
 
     def not_begun(self, name: str, error: OSError) -> RefusedError:
-        """Leave a step whose process could not be started: it has no outcome (M2)."""
+        """Return the error for a step whose process could not start; the step has no outcome (M2)."""
         self.session.rest()
         size = sum(len(key) + len(value) + 2 for key, value in self.common.items())
-        hint = f"make room for it (the environment has {size:,} bytes), then: {self.session.call('resume')}"
+        hint = f"shrink the environment ({size:,} bytes) or free resources, then: {self.session.call('resume')}"
         return RefusedError(hint, f"{self.session.label(name)} was not started: {error.strerror}")
 
     def recover(self, name: str) -> Optional[Done]:
-        """Decide about a step that was interrupted, as options or the operator say (R2)."""
+        """Decide about an interrupted step by options or by asking the operator (R2)."""
         session, options, label = self.session, self.session.options, self.session.label(name)
         node, running = session.program["nodes"][name], session.state.left_behind()
-        if running:  # then nothing can be decided, unless the options say that it is to be ended
+        if running:  # no decision yet, unless the options end it
             still = f"{label}: its {self.noun} still runs (pid {', '.join(str(one['pid']) for one in running)})"
             if not options.rerun_interrupted:
-                known = (*hints(session, "interrupted"), f"{still}; wait until it ends, or stop it")
-                raise RefusedError(*known) if options.assume else Waiting(*known)
+                told, known = f"{still}; wait until it ends, or stop it", hints(session, "interrupted")
+                raise RefusedError(*known, told) if options.assume else Waiting(told, *known)
             session.display.line(f"{still}; ending it")
             end_groups(running)
-        if options.rerun_interrupted or options.assume:  # of which there is only one
+        if options.rerun_interrupted or options.assume:
             return self.assumed(name, options.assume) if options.assume else None
         said = f"{label} was interrupted ({one_line(node['at'])}); rdc cannot tell whether it finished."
         if session.is_interactive and "words" not in node:
             session.display.line(said)
-            choice = session.ask("Did it pass, did it fail, or run it again?", "pass/fail/again")
+            choice = session.ask("Did it pass or fail, or run it again?", "pass/fail/again")
             if choice is not None:
                 return None if choice == "again" else Done(choice, "as the operator says")
         raise Waiting(said, *hints(session, "interrupted"))
 
     def assumed(self, name: str, word: str) -> Done:
-        """Take the word of the operator for what came of a step (I16)."""
+        """Return the outcome that the operator assumes (I16)."""
         if word not in words_of(self.session.program["nodes"][name]):
             raise RefusedError(f"{name} cannot have the outcome {word}")
         return Done(word, "as assumed")
 
 
 class Commands(Calling):
-    """Runs shell steps."""
+    """Runs steps with commands."""
 
     keys = ("command",)
 
     def perform(self, name: str, node: Table) -> Done:
-        """Run the command of a step: exit code 0 is PASS, all else FAIL (M2)."""
+        """Run a step's command. Exit code 0 means pass, anything else fail (M2)."""
         display = self.session.display
-        if display.is_terminal and attempt_of(node, self.session.state.registers) == 1:  # a log has the document for it
+        if display.is_terminal and attempt_of(node, self.session.state.registers) == 1:  # not in logs
             display.dim(self.session.texts(node, "prompt"))
         self.session.heed()
         command, environment = self.session.filled(node, "command"), self.environment(node)

@@ -1,4 +1,4 @@
-"""Strings that a person types at the terminal: asked for until they fit (I8, I10, I11)."""
+"""Asking for strings at the terminal until they fit (I8, I10, I11)."""
 
 import select
 import sys
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 
 def more_comes() -> bool:
-    """Tell whether more was typed or pasted that no one has read."""
+    """Return whether there is more typed or pasted input to read."""
     return bool(select.select([sys.stdin], [], [], 0.1)[0])
 
 
 def forget_pasted() -> None:
-    """Throw away the rest of what was pasted: it must not reach a command or the shell."""
+    """Discard the rest of a paste, so that it does not reach a command or the shell."""
     for _ in range(100):
         if not more_comes():
             break
@@ -29,7 +29,7 @@ def forget_pasted() -> None:
 
 
 def kept(reply: str) -> str:
-    """Return a reply that a run keeps; refuses another one."""
+    """Return a reply, or refuse one that a run cannot keep."""
     if problem := unkept(reply):
         raise RefusedError(f"the reply {problem}")
     return reply
@@ -41,9 +41,9 @@ def asked(
     read: Callable[[str], "Read"],
     goes_on: Callable[[str], bool] = lambda _line: False,
 ) -> Optional["Read"]:
-    """Return what `read` makes of a string; asks again where it refuses, and returns None if nothing was typed.
+    """Return the result of `read` for a typed string, or None if nothing was typed. Ask again if `read` refuses.
 
-    The string ends with the first line after which it does not go on, or with Ctrl-D.
+    The string ends with the first line for which `goes_on` is false, or with Ctrl-D.
     """
     while True:
         lines = [typed(session.display, session.signals, prompt)]

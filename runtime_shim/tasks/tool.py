@@ -13,7 +13,7 @@ from runtime_shim.tasks.reading import TOOL_SECONDS, cleaned
 
 
 def in_json(text: str) -> str:
-    """Return a text as it stands inside of a JSON string (I13)."""
+    """Return a text escaped for the inside of a JSON string (I13)."""
     return json.dumps(text, ensure_ascii=False)[1:-1]
 
 
@@ -30,7 +30,7 @@ class Tools(Caller):
         self._commands = pairs("--tool", session.options.tool)
 
     def perform(self, name: str, node: Table) -> Done:
-        """Give name and arguments of a tool to its command and take the result."""
+        """Send a tool's name and arguments to its command and take the result."""
         arguments = filled(node, node["arguments"], self.session.state.registers, in_json)
         request = f'{{"tool": {json.dumps(node["tool"])}, "arguments": {arguments}}}\n'
         done = self.from_file(name)
@@ -39,7 +39,7 @@ class Tools(Caller):
         command = self.command_of(node["connection"])
         if command is None and node.get("optional"):
             option = self.session.through("worded", " ".join(self.remedy(node)[1:]))
-            return self.session.told(Done("fail", f"no command is named: {option}"), "")
+            return self.session.told(Done("fail", f"no command is set; use {option}"), "")
         if command is None:
             return self.by_hand(name, request)
         (answered,) = self.converse(node, [(name, node, command, request)])
@@ -47,29 +47,29 @@ class Tools(Caller):
         return self.session.told(Done("fail" if result is None else "pass", answered.trouble), result or "")
 
     def command_of(self, connection: str) -> Optional[str]:
-        """Return the command of a connection."""
+        """Return the command for a connection."""
         return self._commands.get(connection)
 
     def key(self, _name: str, what: Table) -> str:
-        """Return what a call of a tool is counted as."""
+        """Return the key that counts calls of a tool."""
         return f"tool {what['connection']}/{what['tool']}"
 
     def given(self, _name: str, reply: str, how: str) -> Done:
-        """Take a result that a person gives."""
+        """Return the outcome of a person's result."""
         return self.session.told(Done("pass", how), cleaned(reply))
 
     def remedy(self, node: Table) -> tuple[str, str, str]:
-        """Return the connection, and the option that names its command."""
+        """Return the connection, the option that sets its command, and the option's value."""
         return node["connection"], "--tool", f"{node['connection']}=COMMAND"
 
 
 class OfTools(Extension):
-    """Programs with steps that call a tool."""
+    """Programs that call tools."""
 
-    options = (("run resume", "--tool", "CONNECTION=COMMAND...", "the command that calls the tools of a connection"),)
+    options = (("run resume", "--tool", "CONNECTION=COMMAND...", "command that calls a connection's tools"),)
     performers = {"tool": Tools}
 
     @staticmethod
     def suits(program: Table) -> bool:
-        """Tell whether the program has such steps."""
+        """Return whether the program calls tools."""
         return any(node["task"] == "tool" for node in program["nodes"].values())

@@ -1,17 +1,17 @@
-"""Verdicts: the word that an answer says, and how those of several agents are joined (I12, I14). Pure."""
+"""Verdicts: the word of an answer, and how to join those of several agents (I12, I14). Pure."""
 
 import re
 from collections.abc import Iterable, Sequence
 from typing import Callable, Optional
 
-COLORS = "\x1b\\[[0-?]*[ -/]*[@-~]"  # what tells a terminal how to show the words beside it
+COLORS = "\x1b\\[[0-?]*[ -/]*[@-~]"  # escape sequences of terminals
 
 
 def keywords_in(answer: str, keywords: Iterable[str]) -> set[str]:
-    """Return the keywords of the line that decides; several are ambiguous (I12)."""
+    """Return the keywords of the deciding line; more than one is ambiguous (I12)."""
     ordered = sorted(keywords, key=len, reverse=True)
     alternatives = "|".join(f"({re.escape(keyword)})" for keyword in ordered)
-    # Underscores around a word are emphasis of Markdown; within one they belong to it.
+    # Underscores around a word are Markdown emphasis; those inside belong to it.
     exact, alike = (re.compile(rf"(?<!\w)_*(?:{alternatives})(?!_*[^\W_])", flags) for flags in (0, re.IGNORECASE))
     said: set[str] = set()
     for line in reversed(answer.split("\n")):
@@ -19,14 +19,14 @@ def keywords_in(answer: str, keywords: Iterable[str]) -> set[str]:
             {ordered[match.lastindex - 1] for match in pattern.finditer(line) if match.lastindex}
             for pattern in (exact, alike)
         )
-        if found:  # what an earlier line says in exact case may be a quotation, and so may the word below it
+        if found:  # both this and the words below may be quotations
             return found | said
         said = said or folded
     return said
 
 
 def is_found(pattern: str, answer: str) -> bool:
-    """Tell whether a validation pattern matches somewhere in an answer (I12)."""
+    """Return whether a validation pattern matches somewhere in an answer (I12)."""
     return re.search(pattern, answer, re.IGNORECASE) is not None
 
 
@@ -37,7 +37,7 @@ def read_word(
     excused: Iterable[str] = (),
     search: Callable[[str, str], bool] = is_found,
 ) -> str:
-    """Return the word of an answer, or of none (I12)."""
+    """Return the word of an answer; an answer may be missing (I12)."""
     if keywords:
         return _decided(answer, keywords, validation, excused, search)
     return "pass" if answer else "fail"
@@ -63,7 +63,7 @@ def _decided(
 
 
 def joined_word(words: Sequence[str], check: str, failing: Iterable[str] = (), unanimous: Iterable[str] = ()) -> str:
-    """Join the words of entries (I14); `fail` fails."""
+    """Return the word that the words of entries give together (I14)."""
     for trouble in ("failed", "invalid", "ambiguous"):
         if trouble in words:
             return trouble
@@ -80,5 +80,5 @@ def joined_word(words: Sequence[str], check: str, failing: Iterable[str] = (), u
 
 
 def joined_answer(answers: Iterable[Optional[str]]) -> str:
-    """Return the text of a parallel step: its answers, an empty line between two (I14)."""
+    """Return the text of a parallel step: its answers, separated by empty lines (I14)."""
     return "\n\n".join(answer for answer in answers if answer)

@@ -70,7 +70,7 @@ def goes_on_as_told(place: Place, refused: Said) -> None:
     decision = re.search(r"ASSUME=\w+|--assume \w+", last)
     if decision:
         assert "ended with PASS, but this c" in last
-        assert "make room" in last
+        assert "free some space" in last
     words = decision[0].split() if decision else []
     resumed = place.call(*run_words(place, "resume"), *words)
     if "no run" in end_of(place, resumed):
@@ -201,7 +201,9 @@ def test_a_state_directory_that_cannot_be_one_is_refused(
     before = sorted(tmp_path.rglob("*"))
     refused = place.call("run")
     assert (refused.code, "Traceback" in refused.err) == (2, False)
-    hint = "is it read-only|is a link" if target == "make" else "choose another place with --state-dir|lock|is a link"
+    hint = (
+        "is it read-only|is a link" if target == "make" else "choose another directory with --state-dir|lock|is a link"
+    )
     assert re.match(f"rdc: error: .*{STATE}.*({hint})", end_of(place, refused)), refused
     assert place.log() == []
     assert [path for path in sorted(tmp_path.rglob("*")) if "proc" not in path.parts] == before

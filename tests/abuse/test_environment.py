@@ -113,7 +113,7 @@ def test_a_shell_that_is_not_there_is_a_failure_with_a_line(target: str, documen
             (tools / name).symlink_to(found)
     done = through_shell(place, ":", *run_words(place, "run"), PATH=str(tools))
     assert (done.code, end_of(place, done)) == ((2 if target == "make" else 1), "rdc: STOP"), done
-    assert re.search("there is no bash", done.err)
+    assert re.search("there is no bash|bash was not found", done.err)
     assert "FAIL" in done.err
     assert place.log() == []
 
@@ -125,7 +125,7 @@ def test_without_any_tools_the_reason_is_told(path: str, target: str, tmp_path: 
     done = through_shell(place, f"PATH={path}; export PATH", *run_words(place, "run"))
     said = {
         "make": "rdc: error: cannot read Makefile; .* is awk on PATH",
-        "python": "there is no bash here",
+        "python": "bash was not found",
     }
     assert done.code == {"make": 2, "python": 1}[target]
     assert re.search(said[target], done.out + done.err)
@@ -154,7 +154,7 @@ def test_an_environment_that_leaves_no_room_for_a_command_is_told(target: str, t
     assert done.code == 2
     assert re.search("Argument list too long|too long", done.err + done.out)
     if target == "python":
-        assert re.search(r"\(the environment has [\d,]{9} bytes\), then: .* resume", done.err)
+        assert re.search(r"shrink the environment \([\d,]{9} bytes\) or free resources, then: .* resume", done.err)
         assert place.call("resume").code == 75
         assert place.log() == ["one"]
 
@@ -169,7 +169,7 @@ def test_in_a_folder_that_was_deleted_nothing_is_done(verb: str, target: str, tm
     done = through_shell(place, "cd gone && rmdir ../gone", *words)
     assert "Traceback" not in done.err
     if target == "python":
-        assert (done.code, done.last) == (2, "rdc: error: the current folder: No such file or directory")
+        assert (done.code, done.last) == (2, "rdc: error: the current directory: No such file or directory")
     elif verb == "run":
         assert (done.code, "rdc: error: cannot write the state directory" in done.out) == (2, True)
     assert place.log() == []

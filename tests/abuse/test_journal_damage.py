@@ -156,7 +156,7 @@ def python_goes_on(place: Place, calls: Calls, content: bytes, length: int) -> N
     assert (status.code, status.err == "") == ((0, True) if whole else (2, False))
     assert place.journal.read_bytes() == cut
     if not whole:
-        assert "no run has begun" in calls("resume").last
+        assert "no run has started" in calls("resume").last
         assert calls("run", "--answers", "answers").code == 0
     elif len(ended) in {0, 2}:
         assert calls("resume", "--answers", "answers").code == 75

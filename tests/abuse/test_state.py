@@ -192,7 +192,7 @@ def test_another_format_of_state_is_refused_and_kept(tmp_path: Path) -> None:
     for verb in ("status", "resume", "run"):
         refused = place.call(verb)
         assert refused.code == 2
-        assert "the state has a format that this program does not know; reset archives it" in refused.last
+        assert "this program does not know this state's format; `reset` archives it" in refused.last
     assert place.call("reset").code == 0
     assert place.call("run").code == 75
 
@@ -233,7 +233,7 @@ def test_a_second_runner_is_refused_and_does_no_harm(target: str, document: str,
             refused = place.call(verb)
             assert refused.code == 2
             assert re.search(
-                r"another run is in progress, process \d|a run is at work here \(pid \d", end_of(place, refused)
+                r"another run is in progress, process \d|another run is using \S+ \(pid \d", end_of(place, refused)
             )
         assert place.call("status").code == 0
         assert place.journal.read_bytes() == before

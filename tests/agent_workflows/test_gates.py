@@ -151,7 +151,7 @@ def test_the_name_of_a_step_with_two_gates_opens_none(tmp_path: Path) -> None:
     for words in (("answer", "a", "approved"), ("approve", "--gate", "a")):
         said = place(*words)
         assert said.code == 2
-        assert "a has several gates, name one of them: " in said.err
+        assert "a has several gates; name one: " in said.err
         assert "tool:push:a" in said.err
     assert place.record("approvals") == []
 

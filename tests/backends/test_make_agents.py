@@ -87,7 +87,7 @@ def test_an_agent_is_called_by_name_with_its_model_and_a_name_beats_a_command(tm
     assert made.read(".rdc/main/main.json") == b"2 -m a 'b' $(x)"
     assert made.end(RDC_AGENT="llm", **given) == "rdc: COMPLETE"
     assert made.read(".rdc/main/main.json") == b"0"
-    assert made.end("AGENT=./llm", "AGENT_MODEL=x", **given).startswith("rdc: error: a model needs an agent that is")
+    assert made.end("AGENT=./llm", "AGENT_MODEL=x", **given).startswith("rdc: error: AGENT_MODEL works only with")
 
 
 def test_a_file_of_agents_or_tools_has_a_line_for_each(tmp_path: Path) -> None:
@@ -113,13 +113,12 @@ def test_a_file_of_agents_or_tools_has_a_line_for_each(tmp_path: Path) -> None:
 def test_what_an_option_takes_is_said_by_its_name_of_make(tmp_path: Path) -> None:
     made = play(tmp_path, SHORT)
     for given, wrong in {
-        "AGENT_RETRIES=x": "AGENT_RETRIES 'x': give a number, at least 0",
-        "EXPIRE=1w": "EXPIRE '1w': give a time such as 90s, 30m, 24h or 7d",
+        "AGENT_RETRIES=x": "AGENT_RETRIES 'x': expected a number, at least 0",
+        "EXPIRE=1w": "EXPIRE '1w': expected a time such as 90s, 30m, 24h or 7d",
         "MOCK=none": "none: No such file or directory",
         "BREAK=4": "BREAK '4': there is no such step; `steps` lists the steps",
-        "EXECUTOR=x": "this Makefile does not take EXECUTOR: leave it out, or set it in the environment of make",
-        "AS=../x": "AS '../x': begin with a letter or digit, then use letters, digits, `.`, `_` and `-`, "
-        "at most 64 characters",
+        "EXECUTOR=x": "this Makefile does not take EXECUTOR; leave it out, or set it in make's environment",
+        "AS=../x": "AS '../x': use up to 64 letters, digits, `.`, `_` and `-`, with a letter or digit first",
     }.items():
         assert made.end("AGENT=true", given) == f"rdc: error: {wrong}"
     assert not (made.state / "journal").exists()
@@ -157,13 +156,13 @@ def test_without_an_agent_people_answer_by_standard_input_or_in_advance(tmp_path
     assert "rdc: to answer: make answer STEP=1 REPLY=- < FILE\n" in said
     assert "rdc: to continue: make resume\nrdc: to call an agent: make resume AGENT=COMMAND\n" in said
     assert made.end("resume") == "rdc: WAITING 1 First"
-    assert made.end("answer", "STEP=1", "REPLY= ") == "rdc: error: REPLY is missing: make help says what it is for"
+    assert made.end("answer", "STEP=1", "REPLY= ") == "rdc: error: REPLY is missing; for help, run: make help"
     (tmp_path / "answers").write_text("1   \n", encoding="utf-8")
-    assert made.end("resume", "ANSWERS=answers") == "rdc: error: answers:1: the answer of 1 is empty"
+    assert made.end("resume", "ANSWERS=answers") == "rdc: error: answers:1: the answer for 1 is empty"
     (tmp_path / "my answer").write_text(f" {HOSTILE}\n\n", encoding="utf-8")
     hint = "make answer STEP=1 REPLY=- < 'my answer'"
     subprocess.run(["sh", "-c", hint], cwd=tmp_path, env=environment({}), check=True, capture_output=True)
-    assert made.end("answer", "STEP=1", "REPLY=x") == "rdc: error: 2 waits for an answer, 1 does not"
+    assert made.end("answer", "STEP=1", "REPLY=x") == "rdc: error: 1 is not waiting for an answer; 2 is"
     assert made.end("resume").startswith("rdc: WAITING 2")
     assert made.make("answer", "STEP=2", "REPLY=line two %").returncode == 0
     (tmp_path / "replies").write_text("3/else<<E\n last #1 $(x)\nE\n", encoding="utf-8")
@@ -309,7 +308,7 @@ def test_what_make_is_given_for_a_workflow(usual: Made) -> None:
     assert b"Task:\nPlan it, do it, have it reviewed" in usual.read("seen.plan")
     assert "input task is given twice" in usual.end("TASK=a", "task=b")
     assert "JOBS '0'" in usual.end("AGENT=./agent", "JOBS=0")
-    assert "MAX_STEPS 'x': give a number" in usual.end("AGENT=./agent", "MAX_STEPS=x")
+    assert "MAX_STEPS 'x': expected a number" in usual.end("AGENT=./agent", "MAX_STEPS=x")
     told = usual.make("help").stdout.decode()
     assert all(f"{name}=" in told for name in ("TASK", "TASK_FILE", "AGENTS", "JOBS", "MAX_STEPS"))
 

@@ -222,13 +222,13 @@ def test_a_false_value_is_false(made: Made, value: str) -> None:
 def test_what_a_call_does_not_take_is_refused_by_its_name(made: Made, verb: str, given: str) -> None:
     words_of = [verb, given] if verb != "run" else ["run", "topic=x", given]
     name, command = given.partition("=")[0], "step" if verb == "step-1" else verb
-    assert made.end(*words_of) == f"rdc: error: {name} is not for {command}: leave it out"
+    assert made.end(*words_of) == f"rdc: error: {command} does not take {name}; leave it out"
     assert not (made.folder / ".rdc").exists()
 
 
 def test_what_only_other_makefiles_take_is_refused_by_its_name(made: Made) -> None:
     for name, *words_of in (["PROMPTED", "run", "topic=x"], ["AS", "resume"], ["AGENT", "step-1"], ["BREAK", "status"]):
-        told = f"rdc: error: this Makefile does not take {name}: leave it out, or set it in the environment of make"
+        told = f"rdc: error: this Makefile does not take {name}; leave it out, or set it in make's environment"
         assert made.end(*words_of, f"{name}=1") == told
     assert not (made.folder / ".rdc").exists()
 
@@ -236,7 +236,7 @@ def test_what_only_other_makefiles_take_is_refused_by_its_name(made: Made) -> No
 def test_the_environment_is_neither_refused_nor_an_input(made: Made) -> None:
     assert made.end("topic=x", AS="as", PROMPTED="1", EXPIRE="1h", HUMAN="1", topic="y") == "rdc: WAITING 2"
     assert shown_lines(made) == ["x"]
-    assert "input topic: a value is needed; give it by topic=VALUE" in made.make("run", topic="y").stdout.decode() + (
+    assert "input topic: a value is required; set it with topic=" in made.make("run", topic="y").stdout.decode() + (
         made.end("reset") and made.make("run", topic="y").stdout.decode()
     )
 
@@ -256,10 +256,10 @@ def test_a_name_that_is_nearly_an_input_is_warned_of(made: Made) -> None:
 
 def test_what_is_missing_is_named(made: Made) -> None:
     made.make("topic=x")
-    assert made.end("answer", "REPLY=yes") == "rdc: error: STEP is missing: make help says what it is for"
-    assert made.end("answer", "STEP=2") == "rdc: error: REPLY is missing: make help says what it is for"
-    assert made.end("approve") == "rdc: error: GATE is missing: make help says what it is for"
-    assert made.end("goto") == "rdc: error: STEP is missing: make help says what it is for"
+    assert made.end("answer", "REPLY=yes") == "rdc: error: STEP is missing; for help, run: make help"
+    assert made.end("answer", "STEP=2") == "rdc: error: REPLY is missing; for help, run: make help"
+    assert made.end("approve") == "rdc: error: GATE is missing; for help, run: make help"
+    assert made.end("goto") == "rdc: error: STEP is missing; for help, run: make help"
 
 
 def test_help_lists_targets_inputs_and_variables(made: Made) -> None:
@@ -285,11 +285,11 @@ def test_a_reply_can_be_in_a_file(made: Made) -> None:
     (made.folder / "reply").write_text("yes\r\n", encoding="utf-8")
     (made.folder / "empty").touch()
     both = made.end("answer", "STEP=2", "REPLY=no", "FILE=reply")
-    assert both == "rdc: error: FILE and REPLY are both given: leave one out"
+    assert both == "rdc: error: use FILE or REPLY, not both"
     missing = made.end("answer", "STEP=2", "FILE=empty")
-    assert missing == "rdc: error: REPLY is missing: make help says what it is for"
+    assert missing == "rdc: error: REPLY is missing; for help, run: make help"
     assert "No such file" in made.end("answer", "STEP=2", "FILE=none")
-    assert made.end("resume", "FILE=reply") == "rdc: error: FILE is not for resume: leave it out"
+    assert made.end("resume", "FILE=reply") == "rdc: error: resume does not take FILE; leave it out"
     assert made.make("answer", "STEP=2", "FILE=reply").returncode == 0
     assert made.end("resume") == "rdc: WAITING 3"
 
@@ -440,7 +440,7 @@ def test_term_to_make_alone_ends_the_command_and_the_run_is_resumed(
     told = made.make("resume").stdout.decode()
     assert "make resume RERUN=1" in told
     assert "make resume ASSUME=pass" in told
-    assert made.end("resume", "RERUN=1", "ASSUME=pass").startswith("rdc: error: ASSUME takes one of ")
+    assert made.end("resume", "RERUN=1", "ASSUME=pass").startswith("rdc: error: use either ASSUME with one of ")
     assert made.end("resume", "ASSUME=pass") == "rdc: WAITING 2"
 
 
@@ -459,7 +459,7 @@ def test_two_makes_at_once_are_one_run(made: Made, ended: list[subprocess.Popen[
     for verb in ("run", "resume", "answer", "reset", "goto"):
         done = made.make(verb, *(["topic=y"] * (verb == "run")), *(["STEP=1"] * (verb in ("answer", "goto"))),
                          *(["REPLY=yes"] * (verb == "answer")))  # fmt: skip
-        assert (done.returncode, b"a run is at work here" in done.stdout) == (2, True), verb
+        assert (done.returncode, b"another run is using" in done.stdout) == (2, True), verb
     assert b"RUNNING at 1" in made.make("status").stdout
     kill_all(ended[0].pid)
 
@@ -473,7 +473,7 @@ def test_a_new_run_does_not_begin_beside_one_that_a_native_makefile_left(tmp_pat
     assert native.end() == "rdc: WAITING 1"
     made = Made(tmp_path, plain, operator="full")
     done = made.make()
-    assert (done.returncode, b"rdc: error: an unfinished run of the Makefile" in done.stdout) == (2, True)
+    assert (done.returncode, b"has an unfinished run of an earlier Makefile" in done.stdout) == (2, True)
     (remedy,) = re.findall("rdc: to archive it:  (.*)", done.stdout.decode())
     assert not (tmp_path / ".rdc" / "main" / "journal").exists()
     subprocess.run(["sh", "-c", remedy], cwd=tmp_path, check=True)

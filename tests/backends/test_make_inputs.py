@@ -44,8 +44,8 @@ def test_a_file_of_lines_or_json_is_read(written: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("written", "told"),
     [
-        ("a=1\nb<<END\nx\n", "given: line 2: END does not follow, and the file is no JSON object"),
-        ("a=1\n", "input b: a value is needed; give it by b=VALUE"),
+        ("a=1\nb<<END\nx\n", "given: line 2: the closing line END is missing, and the file is not a JSON object"),
+        ("a=1\n", "input b: a value is required; set it with b=VALUE"),
     ],
 )
 def test_a_value_that_is_missing_or_has_no_input_is_named(written: str, told: str, tmp_path: Path) -> None:
@@ -81,4 +81,4 @@ def test_a_missing_input_is_asked_for_at_a_terminal(tmp_path: Path) -> None:
     )
     assert last == "rdc: COMPLETE <it's $(x)|second>"
     assert "b: what it is" in shown
-    assert "input b: a value is needed; give it by b=VALUE" in made.end("a=x")
+    assert "input b: a value is required; set it with b=VALUE" in made.end("a=x")

@@ -78,7 +78,7 @@ def test_who_is_the_user_and_never_the_environment(flow: Place) -> None:
 
 
 def test_an_unfinished_stopped_or_interrupted_run_is_moved_and_no_other(flow: Place) -> None:
-    assert "no run has begun here" in last_line(flow.make("goto", "STEP=1"))
+    assert "no run has started here" in last_line(flow.make("goto", "STEP=1"))
     flow.make()
     assert "STEP is missing" in last_line(flow.make("goto"))
     before = (flow.state / "journal").read_bytes()
@@ -128,7 +128,7 @@ def test_a_prompted_run_executes_nothing(document: str, tmp_path: Path) -> None:
 
 def test_prompted_belongs_to_the_run(flow: Place) -> None:
     assert last_line(flow.make("PROMPTED=1")).startswith("rdc: WAITING 1")
-    assert last_line(flow.make("resume", "PROMPTED=1")) == "rdc: error: PROMPTED is not for resume: leave it out"
+    assert last_line(flow.make("resume", "PROMPTED=1")) == "rdc: error: resume does not take PROMPTED; leave it out"
     assert flow.make("goto", "STEP=4").returncode == 0
     assert last_line(flow.make("resume")).startswith("rdc: WAITING 4")
     assert flow.lines("log") == []
@@ -236,14 +236,14 @@ def test_the_name_of_a_run_leads_nowhere(name: str, flow: Place) -> None:
 
 def test_history_lists_and_prunes(tmp_path: Path) -> None:
     place = Place(tmp_path, PLAIN, operator="full")
-    assert place.make("history").stdout == "No run was archived here.\n"
+    assert place.make("history").stdout == "There are no archived runs here.\n"
     for _ in range(4):
         place.make()
     listed = place.make("history").stdout.splitlines()
     assert len(listed) == 3
     for wrong in ("x", "-1", "1;touch canary"):
         assert last_line(place.make("history", f"KEEP={wrong}")).startswith("rdc: error: KEEP ")
-    assert place.make("history", "KEEP=1").stdout == "2 of 3 archived runs were deleted.\n"
+    assert place.make("history", "KEEP=1").stdout == "Deleted 2 of 3 archived runs.\n"
     assert place.make("history").stdout.splitlines() == listed[:1]
     assert not list(tmp_path.rglob("canary*"))
 

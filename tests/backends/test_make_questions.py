@@ -50,7 +50,7 @@ def test_answers_are_given_one_by_one(tmp_path: Path) -> None:
     assert last == "rdc: WAITING pf"
     replies = [("pf", "PASS"), ("yn", "yes"), ("co", "no"), ("in", " a # b=c \t"), ("se", "<a # b=c>"),
                ("g", "approved"), ("h", "rejected")]  # fmt: skip
-    assert made.end("answer", "STEP=yn", "REPLY=pass") == "rdc: error: pf waits for an answer, yn does not"
+    assert made.end("answer", "STEP=yn", "REPLY=pass") == "rdc: error: yn is not waiting for an answer; pf is"
     assert "rdc: error: wrong: expected " in made.end("answer", "STEP=pf", "REPLY=wrong")
     for step, reply in replies:
         done = made.make("answer", f"STEP={step}", f"REPLY={reply}")

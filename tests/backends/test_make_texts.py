@@ -237,12 +237,15 @@ def test_inputs_have_their_values_from_make_a_file_or_their_defaults(tmp_path: P
 
 
 UNFIT = [
-    ([], "input needed: a value is needed; give it by needed=VALUE"),
-    (["needed=a\nb"], "input needed: it has more than one line; give it by needed=VALUE"),
-    (["needed=a", "name=x1"], "input name: it does not match [a-z]+|[0-9]{2}; give it by name=VALUE"),
+    ([], "input needed: a value is required; set it with needed=VALUE"),
+    (["needed=a\nb"], "input needed: it has more than one line; set it with needed=VALUE"),
+    (["needed=a", "name=x1"], "input name: it does not match [a-z]+|[0-9]{2}; set it with name=VALUE"),
     (["INPUTS=none"], "none: No such file or directory"),
-    (["INPUTS=wrong"], "wrong: line 1: neither NAME=VALUE nor NAME<<WORD, and the file is no JSON object"),
-    (["needed=a", "INPUTS=wrong.json"], "other: there is no such input; known: text, number, flag, kind, name, needed"),
+    (["INPUTS=wrong"], "wrong: line 1: expected NAME=VALUE or NAME<<WORD, and the file is not a JSON object"),
+    (
+        ["needed=a", "INPUTS=wrong.json"],
+        "there is no input other; the inputs are text, number, flag, kind, name, needed",
+    ),
 ]
 
 

@@ -112,14 +112,14 @@ def test_a_step_that_fails_ends_it_by_stop(tmp_path: Path) -> None:
 def test_a_question_that_nobody_answers_ends_it(tmp_path: Path) -> None:
     done = run(script(tmp_path))
     assert done.returncode == 2
-    assert done.stderr.splitlines()[-1] == "rdc: error: 2 has no answer: start at a terminal or give --answers FILE"
+    assert done.stderr.splitlines()[-1] == "rdc: error: 2 needs an answer; run at a terminal or use --answers FILE"
 
 
 @pytest.mark.parametrize(
     ("content", "said"),
     [
         ("perhaps\n", "answers:1: expected pass, fail, yes or no"),
-        ("3.1 yes\n", "answers:1: 3.1 is not a step that asks"),
+        ("3.1 yes\n", "answers:1: 3.1 takes no answer"),
     ],
 )
 def test_answers_that_fit_nothing_are_refused_before_anything_runs(tmp_path: Path, content: str, said: str) -> None:
@@ -255,7 +255,7 @@ def written(path: Path) -> int:
 def test_help_says_what_it_is_and_other_words_are_refused(tmp_path: Path) -> None:
     path = script(tmp_path)
     done = run(path, "--help")
-    assert (done.returncode, "Keeps no state" in done.stdout) == (0, True)
+    assert (done.returncode, "It keeps no state" in done.stdout) == (0, True)
     assert run(path, "resume").returncode == 2
     assert not (tmp_path / "log").exists()
     assert "-O runtime=script" in path.read_text(), "the header says what to leave out for a program that resumes"

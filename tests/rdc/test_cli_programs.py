@@ -43,7 +43,7 @@ def test_inputs_choose_the_way() -> None:
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [
-        (("--input", "region=mars"), "--input: region: it is none of eu, us, ask"),
+        (("--input", "region=mars"), "--input: region: it must be one of eu, us, ask"),
         (("--input", "planet=mars"), "--input: 'planet=mars' is not NAME=VALUE; the inputs are version, region"),
         (("--input", "region"), "is not NAME=VALUE"),
         (("--input", "region=eu", "--all"), "remove --input"),

@@ -73,7 +73,7 @@ def test_no_secret_is_needed_where_nothing_runs(target: str, tmp_path: Path) -> 
         ("version: 1.10", "versoin: 1.10", "there is no input `versoin`; the inputs are version, region"),
         ("version: 1.10", "version: x", "the value of input `version` is not valid: it does not match [0-9.]+"),
         ("version: 1.10, ", "", "input `version` has no default, and the scenario gives no value"),
-        ("region=eu", "region=asia", "the value of input `region` is not valid: it is none of eu, us"),
+        ("region=eu", "region=asia", "the value of input `region` is not valid: it must be one of eu, us"),
         ("--input region=eu", "--input region", "`--input` needs NAME=VALUE"),
         ("--value id=7", "--value ix=7", "there is no output `ix`"),
         ("fail --value id=7", "goto 1 --value id=7", "`rd goto 1 --value id=7` must be"),

@@ -61,7 +61,7 @@ def test_mocks_in_json_stay_where_they_are(tmp_path: Path) -> None:
     ("mocks", "says"),
     [
         ("agents: [", "mocks.yaml:1: not YAML"),
-        ("agent: {}\n", "mocks.yaml: a file of mocks has the keys"),
+        ("agent: {}\n", "mocks.yaml: a mock file may only have the keys"),
         ("agents: {a: &b x, c: *b}\n", "mocks.yaml: aliases (*) are not supported; write the value again"),
     ],
 )

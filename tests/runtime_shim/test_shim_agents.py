@@ -125,7 +125,7 @@ def test_search_for_a_pattern_that_takes_too_long_is_given_up(tmp_path: Path) ->
     place.script.write_text(place.script.read_text().replace("from runtime_shim.editions import main", short))
     result = place.run("run", "--agent", DIGITS)
     assert place.walk() == ["1 failed"], result.err
-    assert "looking for its validation pattern: out of time" in result.err
+    assert "searching for its validation pattern: out of time" in result.err
 
 
 def test_search_for_a_pattern_is_interrupted(tmp_path: Path) -> None:
@@ -170,7 +170,7 @@ def test_without_an_agent_the_run_waits_and_is_answered(tmp_path: Path) -> None:
     assert place.run("status").out.count("answer write -") == 1
     before = place.records()
     refused = place.run("answer", "write", " \n")
-    assert (refused.code, refused.last) == (2, "rdc: error: the answer of write is empty")
+    assert (refused.code, refused.last) == (2, "rdc: error: the answer for write is empty")
     assert place.records() == before, "nothing is recorded"
     answered = place.run("answer", "write", "plan")
     assert (answered.code, answered.err.splitlines()[-1].endswith(" resume")) == (0, True)
@@ -190,7 +190,7 @@ def test_an_empty_answer_in_a_file_is_refused_before_anything_runs(tmp_path: Pat
     place = Compiled(tmp_path, REVIEW)
     (tmp_path / "answers").write_text("write<<END\n  \nEND\n")
     refused = place.run("run", "--answers", "answers")
-    assert (refused.code, "answers:1: the answer of write is empty" in refused.err) == (2, True), refused.err
+    assert (refused.code, "answers:1: the answer for write is empty" in refused.err) == (2, True), refused.err
     assert list((tmp_path / ".rdc").rglob("journal")) == []
 
 
@@ -278,7 +278,7 @@ def test_person_at_the_terminal_types_the_answer(tmp_path: Path) -> None:
     screen.expect("Say it.")
     screen.expect("Ctrl-D")
     screen.type("\n\x04")
-    screen.expect("the answer of 1 is empty")
+    screen.expect("the answer for 1 is empty")
     screen.expect("Ctrl-D")
     screen.type("well\nOK\n\x04")
     assert screen.close() == 0

@@ -67,7 +67,7 @@ def test_used_lines_stay_used(tmp_path: Path) -> None:
     other = answers(place, "fail\nyes\n", "other")
     result = place.run("resume", *other)
     assert result.code == 0
-    assert result.err.count("other: other answers than before") == 1
+    assert result.err.count("other has changed since the last call") == 1
     assert place.walk() == ["1 pass", "2 fail", "a b fail", "3 pass"]
 
 

@@ -83,7 +83,7 @@ def test_a_recipe_beats_a_command_of_its_name_and_takes_a_model(tmp_path: Path) 
     assert kept_in(place, "answers") == {"1.1": said, "2.1": said}
     refused = place.run("run", "--agent", "echo x", "--agent-model", "big")
     assert refused.code == 2
-    assert "a model needs an agent that is called by name: claude-code, codex" in refused.last
+    assert "--agent-model works only with claude-code, codex" in refused.last
 
 
 def test_an_agent_that_is_called_by_name_answers_questions_too(tmp_path: Path) -> None:
@@ -148,7 +148,7 @@ def test_the_budget_of_calls_holds_over_resumes_and_a_larger_one_goes_on(tmp_pat
     result = place.run("run", "--agent", "echo x", "--agent-calls", "1")
     assert (result.code, place.walk()) == (1, ["1 pass"])
     assert result.last == (
-        "rdc: STOP 2: the budget of 1 calls of agents is spent; `resume --agent-calls NUMBER` goes on"
+        "rdc: STOP 2: the budget of 1 agent calls is spent; raise it with `resume --agent-calls NUMBER`"
     )
     assert place.run("resume", "--agent", "echo x").code == 1
     assert place.run("resume", "--agent", "echo x", "--agent-calls", "2").code == 0
@@ -173,10 +173,10 @@ def test_the_operator_says_how_long_a_call_may_take(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--agent-timeout", "soon"), "--agent-timeout 'soon': give a time such as 90s, 30m, 24h or 7d"),
-        (("--agent-retries", "x"), "--agent-retries 'x': give a number, at least 0"),
-        (("--agent-calls", "0"), "--agent-calls '0': give a number, at least 1"),
-        (("--expire", "0h"), "--expire '0h': give a time such as 90s, 30m, 24h or 7d"),
+        (("--agent-timeout", "soon"), "--agent-timeout 'soon': expected a time such as 90s, 30m, 24h or 7d"),
+        (("--agent-retries", "x"), "--agent-retries 'x': expected a number, at least 0"),
+        (("--agent-calls", "0"), "--agent-calls '0': expected a number, at least 1"),
+        (("--expire", "0h"), "--expire '0h': expected a time such as 90s, 30m, 24h or 7d"),
         (("--break", "7"), "--break '7': there is no such step; `steps` lists the steps"),
     ],
 )
@@ -238,7 +238,7 @@ def test_an_optional_tool_without_a_command_fails_at_once(tmp_path: Path, words:
     assert result.code == 0, result.err
     assert place.slots()["output 1"] == answer
     if words == ("--agent", "cat"):
-        assert "FAIL  no command is named: --tool library=COMMAND" in result.err
+        assert "FAIL  no command is set; use --tool library=COMMAND" in result.err
     if "mocks.json" in words:
         assert kept_in(place, "prompts")["1.1"] == "Be kind.\n\nGo."
         assert "1%2Fprompt.1" in kept_in(place, "answers"), "no name of a step makes a folder"

@@ -79,7 +79,7 @@ def test_step_that_cannot_be_recorded_is_the_last(tmp_path: Path) -> None:
     assert result.code == 2, result.err
     assert re.fullmatch(
         r"rdc: error: 1 Work ended with PASS, but this could not be recorded \(.*journal: cannot record: "
-        r"(No space left|File too large).*\); make room, then: .*deploy.py resume --assume pass",
+        r"(No space left|File too large).*\); free some space, then: .*deploy.py resume --assume pass",
         result.last,
     )
     assert place.text("log") == "one\n"
@@ -112,7 +112,7 @@ def test_state_directory_that_may_not_be_written(tmp_path: Path, number: str) ->
     place.script.write_text(place.script.read_text().replace("PROGRAM =", hook, 1))
     result = place.run("run")
     assert result.code == 2
-    assert re.fullmatch(r"rdc: error: \.rdc\S*: .*; choose another place with --state-dir", result.last)
+    assert re.fullmatch(r"rdc: error: \.rdc\S*: .*; choose another directory with --state-dir", result.last)
 
 
 @pytest.mark.parametrize("call", ["fcntl.flock", "os.fsync", "os.ftruncate", "os.pwrite"])
@@ -122,4 +122,4 @@ def test_errors_of_the_system_name_the_file(tmp_path: Path, call: str) -> None:
     place.script.write_text(place.script.read_text().replace("PROGRAM =", hook, 1))
     result = place.run("run")
     assert (result.code, len(result.err.splitlines())) == (2, 1)
-    assert re.fullmatch(r"rdc: error: \S+: Broken; choose another place with --state-dir", result.last), result.last
+    assert re.fullmatch(r"rdc: error: \S+: Broken; choose another directory with --state-dir", result.last), result.last

@@ -66,7 +66,7 @@ def test_goto_asks_back_about_a_step_that_is_not_there(tmp_path: Path) -> None:
     assert place.run("goto", "COMPLETE").code == 2, "an end is no step"
     assert place.run("goto", "\x1b[31m").code == 2
     assert "\x1b" not in place.run("goto", "\x1b[31m").err
-    assert place.run("goto").last.startswith("rdc: error: the following arguments are required: STEP")
+    assert place.run("goto").last.startswith("rdc: error: missing argument: STEP")
     assert place.records() == before
 
 
@@ -74,7 +74,7 @@ def test_goto_is_refused_while_the_command_still_runs(tmp_path: Path) -> None:
     place = Place(tmp_path, program({"1": shell("echo $$ > pid; exec sleep 60", "2"), "2": ask("COMPLETE")}))
     process = place.start("run")
     pid = int(place.wait_for("pid"))
-    assert "a run is at work here" in place.run("goto", "2").last
+    assert "another run is using" in place.run("goto", "2").last
     kill(process)
     refused = place.run("goto", "2")
     assert (refused.code, f"its command still runs (pid {pid})" in refused.last) == (2, True)

@@ -33,9 +33,9 @@ def test_missing_inputs_are_asked_for_at_a_terminal(place: Compiled) -> None:
     screen.type("1.5\n")
     screen.expect(r"where \(one of blue, green; default blue\): ")
     screen.type("red\n")
-    screen.expect("it is none of blue, green\n")
+    screen.expect("it must be one of blue, green\n")
     screen.type("\n")
-    screen.expect(r"note \(may be empty\): ")
+    screen.expect(r"note \(optional\): ")
     screen.type("\n")
     assert screen.close() == 0
     assert place.text("got") == "1.5|blue|unset\n"
@@ -65,7 +65,7 @@ def test_a_text_takes_all_lines_that_are_pasted(typed: str, body: str, texts: Co
     screen = Screen([str(texts.script), "run"], texts.path, texts.environment())
     screen.expect(r"body \(several lines; end with an empty line\): ")
     screen.type(typed)
-    screen.expect(r"title \(may be empty\): ")
+    screen.expect(r"title \(optional\): ")
     screen.type("T\n")
     assert screen.close() == 0
     assert texts.text("got") == f"{body}|T"
@@ -111,7 +111,7 @@ def test_who_gives_no_input_begins_no_run(key: str, code: int, last: str, place:
 
 
 def test_without_a_terminal_nothing_is_asked(place: Compiled) -> None:
-    assert "input version: a value is needed" in place.run("run").last
+    assert "input version: a value is required" in place.run("run").last
 
 
 @pytest.mark.parametrize(("given", "got"), [("@note.txt", "of a file"), ("@@note.txt", "@note.txt"), ("@@", "@")])
@@ -141,12 +141,12 @@ def test_a_file_of_inputs_may_be_lines(lines: str, got: str, place: Compiled) ->
 @pytest.mark.parametrize(
     ("lines", "told"),
     [
-        ("version: 1\n", ": line 1: neither NAME=VALUE nor NAME<<WORD, and the file is no JSON object"),
-        ("version=1\n\n  note 2\n", ": line 3: neither NAME=VALUE nor NAME<<WORD, and the file is no JSON object"),
-        ("version=1\n- note\n", ": line 2: neither NAME=VALUE nor NAME<<WORD, and the file is no JSON object"),
-        ("version=1\nnote<<END\nx\n", ": line 2: END does not follow, and the file is no JSON object"),
+        ("version: 1\n", ": line 1: expected NAME=VALUE or NAME<<WORD, and the file is not a JSON object"),
+        ("version=1\n\n  note 2\n", ": line 3: expected NAME=VALUE or NAME<<WORD, and the file is not a JSON object"),
+        ("version=1\n- note\n", ": line 2: expected NAME=VALUE or NAME<<WORD, and the file is not a JSON object"),
+        ("version=1\nnote<<END\nx\n", ": line 2: the closing line END is missing, and the file is not a JSON object"),
         ("version=1\nversion=2\n", ":2: version is given twice"),
-        pytest.param(f"version{' ' * 200_000}: 1\n", ": line 1: neither NAME", id="many spaces"),
+        pytest.param(f"version{' ' * 200_000}: 1\n", ": line 1: expected NAME", id="many spaces"),
     ],
 )
 def test_any_other_line_is_refused_by_its_number(lines: str, told: str, place: Compiled) -> None:

@@ -135,7 +135,7 @@ def test_a_notice_tells_of_waiting_and_of_the_end(tmp_path: Path) -> None:
     done = place.run("run", *words)
     assert done.code == 75
     assert done.last.startswith("rdc: WAITING"), "the last line stays the last one"
-    assert "--notify: the command ended with 5" in done.err
+    assert "--notify: exit code 5" in done.err
     assert "noise" not in done.out + done.err
     place.run("answer", "2", "pass")
     assert place.run("resume", *words).code == 0
@@ -176,5 +176,5 @@ def test_a_notice_is_left_even_if_that_is_told_as_soon_as_it_has_begun(monkeypat
     begun = time.monotonic()
     with held_back() as signals:
         said = notices._told(cast("Any", SimpleNamespace(signals=signals)), "sleep 60", b"")
-    assert said.startswith("the command was ended")
+    assert said.startswith("the command was stopped")
     assert time.monotonic() - begun < 4

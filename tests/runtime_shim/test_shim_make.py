@@ -26,12 +26,12 @@ def place(tmp_path: Path) -> Compiled:
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("input topic: a value is needed; give it by --input topic=VALUE", "give it by topic=VALUE"),
-        ("--agent-retries 'x': give a number", "AGENT_RETRIES 'x': give a number"),
-        ("`resume --agent-calls NUMBER` goes on", "`resume AGENT_CALLS=NUMBER` goes on"),
-        ("approve needs the gate: --gate ID", "the gate: GATE=ID"),
-        ("no command is named: --tool web=COMMAND", "named: TOOLS=FILE, which has a line web=COMMAND"),
-        ("choose another place with --state-dir", "with the option `state-dir`"),
+        ("input topic: a value is required; set it with --input topic=VALUE", "set it with topic=VALUE"),
+        ("--agent-retries 'x': expected a number", "AGENT_RETRIES 'x': expected a number"),
+        ("raise it with `resume --agent-calls NUMBER`", "raise it with `resume AGENT_CALLS=NUMBER`"),
+        ("approve needs --gate ID", "approve needs GATE=ID"),
+        ("no command is set; use --tool web=COMMAND", "use TOOLS=FILE with a line web=COMMAND"),
+        ("choose another directory with --state-dir", "with the option `state-dir`"),
         ("--rerun-interrupted and --prune", "RERUN and KEEP"),
         ("what-ever --is not an option", "what-ever IS not an option"),
     ],
@@ -74,7 +74,7 @@ def test_what_only_other_makefiles_take_is_refused(name: str, command: str, monk
     for value in ("1", "0", ""):
         monkeypatch.setenv("RDC_GIVEN", f"{name}={value}")
         monkeypatch.setenv("RDC_OPENS", "1")
-        with pytest.raises(RefusedError, match=f"this Makefile does not take {name}: "):
+        with pytest.raises(RefusedError, match=f"this Makefile does not take {name}; "):
             list(OfMake.from_caller({"inputs": []}, (), command, Display(sys.stderr)))
 
 
@@ -99,13 +99,13 @@ def test_rules_go_to_standard_output_where_make_calls(place: Compiled) -> None:
     assert (done.code, done.out) == (0, "rdc: COMPLETE all done\n")
     assert "1 step run" in done.err
     done = place.run("run", RDC_MAKE="-f 'my x.mk' p-")
-    assert done.out == "rdc: error: input topic: a value is needed; give it by topic=VALUE\n"
+    assert done.out == "rdc: error: input topic: a value is required; set it with topic=VALUE\n"
     assert "  make -f 'my x.mk' p-run" in place.run("help", RDC_MAKE="-f 'my x.mk' p-").out
 
 
 def test_without_make_none_of_it_is_there(place: Compiled) -> None:
     assert place.run("help", RDC_GIVEN="topic=x").code == 2
-    assert "a value is needed" in place.run("run", RDC_GIVEN="topic=x").last
+    assert "a value is required" in place.run("run", RDC_GIVEN="topic=x").last
 
 
 def test_a_program_that_people_call_has_none_of_it(place: Compiled) -> None:

@@ -120,10 +120,10 @@ def test_history_lists_and_prunes_what_is_archived_alone(tmp_path: Path) -> None
     listed = place.run("history").out
     assert [line.split()[2] for line in listed.splitlines()] == ["STOP", "COMPLETE"]
     assert listed.count("this version") == 2
-    assert place.run("history", "--prune", "99999h").out == "1 of 2 archived runs were deleted.\n"
+    assert place.run("history", "--prune", "99999h").out == "Deleted 1 of 2 archived runs.\n"
     assert place.run("history", "--prune", "many").code == 2
     live = place.journal.read_bytes()
-    assert place.run("history", "--prune", "0").out == "1 of 1 archived runs were deleted.\n"
+    assert place.run("history", "--prune", "0").out == "Deleted 1 of 1 archived runs.\n"
     assert list(history.iterdir()) == [], "what was kept of them goes too"
     assert place.journal.read_bytes() == live
 
@@ -148,7 +148,7 @@ def test_prune_deletes_no_file_that_is_no_archive(tmp_path: Path) -> None:
     logs_.rmdir()
     logs_.symlink_to(tmp_path / "elsewhere")
     assert len(place.run("history").out.splitlines()) == 1
-    assert place.run("history", "--prune", "0").out == "1 of 1 archived runs were deleted.\n"
+    assert place.run("history", "--prune", "0").out == "Deleted 1 of 1 archived runs.\n"
     assert not journal.exists()
     assert (history / "notes.txt").exists()
     assert (tmp_path / "elsewhere" / "log").exists()
@@ -234,7 +234,7 @@ def test_generated_files_can_do_it_too(runtime: str, tmp_path: Path) -> None:
     (tmp_path / "answers").write_text("1 pass\npass\n")
     assert place.run("resume", "--answers", "answers").code == 0
     assert "COMPLETE" in place.run("status", "--all").out
-    assert place.run("history").out == "No run was archived here.\n"
+    assert place.run("history").out == "There are no archived runs here.\n"
     for command in ("goto", "answer", "history"):
         assert "--as NAME" in place.run(command, "--help").out
     assert "goto" in place.run("--help").out
@@ -251,8 +251,8 @@ def test_generated_files_of_questions_can_be_answered_by_an_agent(tmp_path: Path
 @pytest.mark.parametrize("runtime", ["bundled", "shared"])
 def test_a_basic_program_has_none_of_it(runtime: str, tmp_path: Path) -> None:
     place = emitted(tmp_path, compiled(node("1", sh("exit 1"))), runtime=runtime, operator="basic")
-    assert place.run("run", "--logs").last.startswith("rdc: error: unrecognized arguments: --logs")
-    assert place.run("goto", "1").last.startswith("rdc: error: no subcommand goto: ")
+    assert place.run("run", "--logs").last.startswith("rdc: error: unknown argument --logs")
+    assert place.run("goto", "1").last.startswith("rdc: error: unknown subcommand goto; ")
     assert place.run("run").code == 0
     assert place.run("status").code == 0
 
@@ -278,4 +278,4 @@ def test_a_run_continues_with_another_edition_and_says_so(tmp_path: Path) -> Non
     done = place.run("resume")
     assert done.code == 0
     assert "rdc: started with edition commands " in done.err
-    assert ", continuing with agents " in done.err
+    assert ", continues with agents " in done.err

@@ -105,7 +105,7 @@ def test_values_are_asked_for_at_the_terminal(typed: str, value: str | None, tmp
     screen = Screen([str(place.script), "run", "--prompted"], tmp_path, place.environment())
     screen.expect(r"Did 1[^?]*\? \[pass/fail\]")
     screen.type("p\n")
-    screen.expect(r"id \(empty: the command gave none\): ")
+    screen.expect(r"id \(leave empty if there is none\): ")
     screen.type(typed)
     screen.expect(r"Did 2[^?]*\? \[pass/fail\]")
     screen.type("p\n")

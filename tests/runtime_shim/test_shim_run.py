@@ -85,7 +85,7 @@ def test_waits_answers_and_goes_on(tmp_path: Path) -> None:
     assert command in waiting.err
     assert place.run("resume").code == 75
     for words, told in (
-        (("answer", "1", "pass"), "2 waits"),
+        (("answer", "1", "pass"), "1 is not waiting for an answer; 2 is"),
         (("answer", "2", "maybe"), "expected"),
         (("answer", "2"), "REPLY"),
     ):
@@ -145,7 +145,7 @@ def test_nothing_there(tmp_path: Path, words: tuple[str, ...]) -> None:
     place = Place(tmp_path, REVIEW)
     result = place.run(*words)
     assert result.code == 2
-    assert "no run has begun here" in result.err
+    assert "no run has started here" in result.err
     assert not (tmp_path / ".rdc").exists()
 
 
@@ -172,7 +172,7 @@ def test_help(tmp_path: Path) -> None:
     place = Place(tmp_path, REVIEW)
     assert place.run().code == 2
     assert "resume" in place.run().err
-    assert place.run().last.startswith("rdc: error: no subcommand")
+    assert place.run().last.startswith("rdc: error: missing subcommand")
     assert place.run("run", "--help").code == 0
 
 
@@ -354,9 +354,9 @@ def test_dry_run_of_a_loop_ends(tmp_path: Path) -> None:
         program({"1": shell("true", "1", edges=edges, variables={"RDC_STEP_INSTANCE": "N"})}, {"N": 1}),
     )
     result = place.run("run", "--dry-run")
-    assert "would repeat 1 Work: " in result.out
+    assert "1 Work would repeat again" in result.out
     counted = Place(tmp_path, program({"1": shell("true", "1", edges=edges)}, {"N": 1}))
-    assert counted.run("run", "--dry-run").out.endswith("would repeat 1 Work: the path ends here.\n")
+    assert counted.run("run", "--dry-run").out.endswith("1 Work would repeat again. The dry run ends here.\n")
 
 
 def test_reader_that_goes_away(tmp_path: Path) -> None:
@@ -393,12 +393,12 @@ def test_dry_run_shows_what_a_step_asks_about(tmp_path: Path) -> None:
         (
             'os.environ["BIG"] = "x" * 200_000',
             "Argument list too long",
-            r"make room for it \(the environment has 20\d,\d{3} bytes\), then: ",
+            r"shrink the environment \(20\d,\d{3} bytes\) or free resources, then: ",
         ),
         (
             "def busy(*a, **k): raise OSError(11, 'Resource temporarily unavailable')\nos.posix_spawnp = busy",
             "Resource temporarily unavailable",
-            r"make room for it \(the environment has \d,\d{3} bytes\), then: ",
+            r"shrink the environment \(\d,\d{3} bytes\) or free resources, then: ",
         ),
     ],
 )
@@ -423,7 +423,7 @@ def test_a_shell_that_vanishes_is_a_failure(tmp_path: Path) -> None:
     place.script.write_text(place.script.read_text().replace("PROGRAM =", hook, 1))
     result = place.run("run")
     assert (result.code, place.walk()) == (1, ["1 fail"])
-    assert "FAIL  there is no bash here" in result.err
+    assert "FAIL  bash was not found" in result.err
 
 
 @pytest.mark.parametrize(("word", "outcome"), [("YES", "pass"), ("NO", "fail")])

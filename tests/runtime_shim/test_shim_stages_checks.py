@@ -47,7 +47,7 @@ def test_inputs_must_be_there_and_say_nothing_that_is_blocked(tmp_path: Path) ->
     result = place.run("run")
     assert result.code == 1
     for trouble in (
-        "input gone.md does not exist", "input pipe is not a regular file", "input ../x leads out of the project",
+        "input gone.md does not exist", "input pipe is not a regular file", "input ../x is outside the project",
         "input docs is not a regular file",
     ):  # fmt: skip
         assert trouble in result.err
@@ -114,7 +114,7 @@ def test_search_that_cannot_be_done_is_a_violation(tmp_path: Path) -> None:
     program = output_patterns("(")
     report = guarded(direct(tmp_path, contract=program), "output", lambda: [("x", "a")])
     assert report.kept["guardrails"]["status"] == "failed"
-    assert report.kept["guardrails"]["violations"][0]["rule"] == "the search itself"
+    assert report.kept["guardrails"]["violations"][0]["rule"] == "unfinished search"
 
 
 def test_without_guardrails_nothing_is_read(tmp_path: Path) -> None:
@@ -168,7 +168,7 @@ def test_outputs_are_guarded_that_are_there(tmp_path: Path) -> None:
         ("a.py", b"import nowhere\nprint(1)\n", "passed", ""),
         ("a.py", b"def f(:\n", "failed", "not Python: invalid syntax"),
         ("a.py", b"x = " + b"(" * 5000, "failed", "not Python: "),
-        ("a.md", b"# Title", "skipped", "neither JSON, YAML nor Python"),
+        ("a.md", b"# Title", "skipped", "not a JSON, YAML or Python file"),
     ],
 )
 def test_files_parse(tmp_path: Path, name: str, content: bytes, status: str, message: str) -> None:
@@ -282,8 +282,8 @@ def test_what_an_executor_gives_is_completed() -> None:
         ({"id": 3}, "id: expected a string"),
         ({"date": "yesterday"}, "date: expected a date and time"),
         ({"valid_until": "2026-02-30T00:00:00Z"}, "valid_until: expected a date"),
-        ({"id": "old"}, "the id old is that of another record"),
-        ([{"id": "a"}, {"id": "a"}], "the id a is that of another record"),
+        ({"id": "old"}, "the id old is already used"),
+        ([{"id": "a"}, {"id": "a"}], "the id a is already used"),
     ],
 )
 def test_wrong_evidence_is_refused(given: Any, problem: str) -> None:
@@ -316,7 +316,7 @@ def test_outputs_must_be_files_of_the_project(tmp_path: Path) -> None:
     place = compiled(tmp_path, EXECUTE, stage("outputs", "a"), config={"executor": "ln -s /etc/passwd a"})
     result = place.run("run")
     assert (result.code, found(place, "draft/outputs")) == (1, [{}])
-    assert "output a leads out of the project" in result.err
+    assert "output a is outside the project" in result.err
 
 
 # --- What attempts have found ----------------------------------------------------------------------------------------

@@ -172,17 +172,17 @@ def test_exit_code_and_what_is_handed_over_are_kept(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("command", "error"),
     [
-        ('echo "{" > "$RDC_EVIDENCE_FILE"', "the file of RDC_EVIDENCE_FILE is refused: it is not JSON: Expecting"),
+        ('echo "{" > "$RDC_EVIDENCE_FILE"', "bad RDC_EVIDENCE_FILE: it is not JSON: Expecting"),
         ('echo 3 > "$RDC_DRR_FILE"', "drrs: expected an object, or a list of objects"),
         ("""echo '{"level": "L9"}' > "$RDC_EVIDENCE_FILE" """, "evidence 1: level: expected L0, L1 or L2"),
-        ('mkfifo "$RDC_DRR_FILE"', "the file of RDC_DRR_FILE is refused: it is not a regular file"),
-        ('ln -s /etc/passwd "$RDC_DRR_FILE"', "the file of RDC_DRR_FILE is refused: it is not a regular file"),
-        ("head -c 99999999 /dev/zero > $RDC_DRR_FILE", "the file of RDC_DRR_FILE is refused: it is larger than"),
+        ('mkfifo "$RDC_DRR_FILE"', "bad RDC_DRR_FILE: it is not a regular file"),
+        ('ln -s /etc/passwd "$RDC_DRR_FILE"', "bad RDC_DRR_FILE: it is not a regular file"),
+        ("head -c 99999999 /dev/zero > $RDC_DRR_FILE", "bad RDC_DRR_FILE: it is larger than"),
         (
             "head -c 1048577 /dev/zero > $RDC_DRR_FILE",
-            "the file of RDC_DRR_FILE is refused: it is larger than 1,048,576",
+            "bad RDC_DRR_FILE: it is larger than 1,048,576",
         ),
-        ("printf '\\377' > $RDC_DRR_FILE", "the file of RDC_DRR_FILE is refused: it is not UTF-8"),
+        ("printf '\\377' > $RDC_DRR_FILE", "bad RDC_DRR_FILE: it is not UTF-8"),
         ("kill -9 $$", "executor: killed by SIGKILL"),
     ],
 )
@@ -266,7 +266,7 @@ def test_tool_has_no_longer_than_the_attempt(tmp_path: Path) -> None:
     )  # fmt: skip
     result = place.run("run")
     assert (result.code, "the attempt took longer than 1.0 s" in result.err) == (1, True)
-    assert found(place, "draft/dig")[0]["tool"]["error"] == "the time of the attempt was over"
+    assert found(place, "draft/dig")[0]["tool"]["error"] == "the attempt ran out of time"
 
 
 def test_time_that_is_over_is_no_time_without_limit(tmp_path: Path) -> None:
@@ -390,7 +390,7 @@ def test_mock_run_of_a_specification(tmp_path: Path) -> None:
         ({"executors": {"draft": [{"write": ["a"]}]}}, "write: expected a string for each path"),
         (
             {"executors": {"draft": [{"write": {"../a": "x"}}]}, "tools": {"dig": ["x"]}},
-            "../a leads out of the project",
+            "../a is outside the project",
         ),
     ],
 )

@@ -65,7 +65,7 @@ def test_other_schemas_are_refused(schema: Any) -> None:
 def test_built_in_tools_take_only_what_they_know() -> None:
     assert BUILT_IN.keys() == BUILT_IN_CALLS.keys()
     assert not any(unfit_schema(tool["arguments"]) for tool in BUILT_IN.values())
-    assert "paths is not known" in unfit_arguments(BUILT_IN["listFiles"]["arguments"], {"paths": "."})
+    assert "unknown name paths" in unfit_arguments(BUILT_IN["listFiles"]["arguments"], {"paths": "."})
 
 
 # --- Built in --------------------------------------------------------------------------------------------------------
@@ -103,7 +103,7 @@ def test_files_are_written_read_and_listed(stages: Stages) -> None:
     assert built_in_result(stages, "listFiles", {}, 30) == ["a/"]
     Path(stages.root, "bytes").write_bytes(b"\xff")
     Path(stages.root, "long").write_bytes(b"x" * (1 << 20) + b"x")
-    for path, why in (("bytes", "not UTF-8"), ("long", "larger than 1,048,576 bytes"), ("../x", "leads out")):
+    for path, why in (("bytes", "not UTF-8"), ("long", "larger than 1,048,576 bytes"), ("../x", "is outside")):
         with pytest.raises(ToolError, match=why):
             built_in_result(stages, "readFile", {"path": path}, 30)
 
@@ -157,15 +157,15 @@ def test_git_runs_nothing_that_a_repository_names(stages: Stages, tmp_path: Path
     assert "-one\n+two" in differs
     assert built_in_result(stages, "gitDiff", {"path": "a.txt", "staged": True}, 30) == ""
     assert not (tmp_path / "ran").exists()
-    with pytest.raises(ToolError, match="leads out"):
+    with pytest.raises(ToolError, match="is outside"):
         built_in_result(stages, "gitDiff", {"path": "../evil"}, 30)
     git(stages.root, "config", "filter.a=b.clean", str(evil))
-    with pytest.raises(ToolError, match="cannot be switched off"):
+    with pytest.raises(ToolError, match="cannot be turned off"):
         built_in_result(stages, "gitStatus", {}, 30)
 
 
 def test_git_says_where_there_is_no_repository(stages: Stages) -> None:
-    with pytest.raises(ToolError, match="in no repository of Git"):
+    with pytest.raises(ToolError, match="not in a Git repository"):
         built_in_result(stages, "gitStatus", {}, 30)
 
 
@@ -201,7 +201,7 @@ def test_unknown_tool_is_skipped(tmp_path: Path, required: bool) -> None:
     assert result.code == int(required)
     call = call_of(place, "dig")
     assert (call["status"], call["risk"], call["gate"], call["required"]) == ("skipped", "high", "g", required)
-    assert "no tool dig is known; name its command: --tool dig=COMMAND" in result.err
+    assert "unknown tool dig; set its command with --tool dig=COMMAND" in result.err
     assert "result" not in call
     assert call["started_at"] <= call["ended_at"]
 

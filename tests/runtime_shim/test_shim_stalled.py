@@ -108,7 +108,7 @@ def test_a_pipe_that_nobody_opens(tmp_path: Path, option: str, number: signal.Si
     os.mkfifo(tmp_path / "pipe")
     process = started(place, "run", option, "pipe")
     wait_until_it_waits(process, place)
-    assert ended(process, number) == (130, "rdc: INTERRUPTED before anything was done\n")
+    assert ended(process, number) == (130, "rdc: INTERRUPTED before anything ran\n")
     assert not place.journal.exists()
     assert place.run("run").code == 75, "the lock was given back"
 
@@ -122,7 +122,7 @@ def test_answers_that_do_not_end(tmp_path: Path, number: signal.Signals) -> None
         pipe.write("pass\n")
         pipe.flush()
         wait_until_it_waits(process, place)
-        assert ended(process, number) == (130, "rdc: INTERRUPTED before anything was done\n")
+        assert ended(process, number) == (130, "rdc: INTERRUPTED before anything ran\n")
 
 
 def test_answers_without_an_end_are_refused(tmp_path: Path) -> None:

@@ -68,7 +68,7 @@ def test_each_exit_code_says_where_the_run_is(tmp_path: Path) -> None:
     assert place.call("open").code == 0, "it takes up the run that is there"
     assert place.call("step", "9").code == 2, "there is no such step"
     early = place.call("step", "2")
-    assert (early.code, "step 2 is not due: the run is at step 1" in early.err) == (2, True)
+    assert (early.code, "step 2 cannot run yet; the run is at step 1" in early.err) == (2, True)
     assert place.call("step", "1").code == 0
     again = place.call("step", "1")
     assert (again.code, again.err) == (0, "rdc: step 1 is completed\n")

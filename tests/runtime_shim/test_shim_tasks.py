@@ -220,11 +220,11 @@ def test_questions_take_their_replies(
     ("lines", "told"),
     [
         ("c perhaps\n", "answers:1: expected one of yes, no for c"),
-        ("i<<E\nx\n", "answers:1: E does not follow"),
+        ("i<<E\nx\n", "answers:1: the closing line E is missing"),
         ('{"c": 1}', "answers:1: c: expected a string"),
-        ('{"d": "yes"}', "answers:1: d is not a step that asks"),
+        ('{"d": "yes"}', "answers:1: d takes no answer"),
         ('{"c": ', "answers:1: not JSON"),
-        ("sh pass\n", "answers:1: sh is not a step that asks"),
+        ("sh pass\n", "answers:1: sh takes no answer"),
     ],
 )
 def test_answers_that_cannot_be_meant_are_refused_before_anything_runs(tmp_path: Path, lines: str, told: str) -> None:

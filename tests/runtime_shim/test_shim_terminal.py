@@ -145,7 +145,7 @@ def test_interrupted_step_is_asked_about(tmp_path: Path, answer: str, code: int,
     for nonsense in ("", "y", "no"):
         terminal.expect(r"\[pass/fail/again\] ")
         terminal.type(f"{nonsense}\n")
-        terminal.expect("Please type pass or fail or again")
+        terminal.expect("Please type pass, fail or again")
     terminal.expect(r"\[pass/fail/again\] ")
     terminal.type(f"{answer}\n")
     assert terminal.close() == code

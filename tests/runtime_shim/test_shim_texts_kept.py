@@ -67,11 +67,11 @@ def test_inputs_are_given(tmp_path: Path, words: tuple[str, ...], got: str) -> N
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        ((), "input name: a value is needed"),
+        ((), "input name: a value is required"),
         (("--input", "name=a%b"), "input name: it does not match"),
         (("--input", "name=a", "--input", "count=1e3"), "input count: it is not a decimal number"),
-        (("--input", "name=a", "--input", "kind=c"), "input kind: it is none of a, b"),
-        (("--input", "name=a", "--input", "nam=b"), "nam: there is no such input"),
+        (("--input", "name=a", "--input", "kind=c"), "input kind: it must be one of a, b"),
+        (("--input", "name=a", "--input", "nam=b"), "there is no input nam"),
         (("--input", "name"), "expected NAME=VALUE"),
         (("--input", "name=@gone"), "gone: No such file"),
         (("--inputs", "bad.json"), "bad.json: not JSON"),

@@ -37,7 +37,8 @@ def test_state_that_a_command_removes_ends_the_run_with_the_remedy(tmp_path: Pat
     result = place.run("run", "--events", "/dev/null")
     assert result.code == 2
     assert result.last == (
-        "rdc: error: .rdc/deploy was removed or replaced during the run; 2 Clean ended with PASS, which is lost"
+        "rdc: error: .rdc/deploy was removed or replaced during the run; "
+        "2 Clean ended with PASS, but this is not recorded"
     )
     *_, moved, lost, elsewhere, _ = result.err.splitlines()
     assert moved.endswith(f"{place.script} resume")
@@ -80,7 +81,7 @@ def test_state_that_vanishes_while_a_question_is_shown(tmp_path: Path) -> None:
     result = place.run("run")
     assert (result.code, result.last) == (
         2,
-        "rdc: error: .rdc/deploy was removed or replaced during the run; 2 Review was not begun",
+        "rdc: error: .rdc/deploy was removed or replaced during the run; 2 Review was not started",
     )
 
 

@@ -97,8 +97,8 @@ def test_state_of_another_document(tmp_path: Path) -> None:
         refused = place.run(*words)
         assert refused.code == 2
         assert refused.last == (
-            f"rdc: error: .rdc/deploy has the state of deploy (deploy.runbook.md, run {run}), "
-            "not of deploy (other.runbook.md): use --state-dir"
+            f"rdc: error: .rdc/deploy has a run of deploy (deploy.runbook.md, {run}), "
+            "not of deploy (other.runbook.md); use --state-dir"
         )
         assert "--adopt" not in refused.err
         assert "deploy.py reset" in refused.err
@@ -113,7 +113,7 @@ def test_run_on_an_unfinished_run_of_another_version(tmp_path: Path) -> None:
     place.run("run")
     place.write(other_program(**{"3": shell("true", "COMPLETE")}))
     refused = place.run("run")
-    assert refused.last == "rdc: error: an unfinished run is at step 2, of a different version of this program"
+    assert refused.last == "rdc: error: an unfinished run of a different version of this program is at step 2"
     assert "deploy.py resume --adopt\n" in refused.err
     place.write(program({"1": shell("true", "COMPLETE")}))
     gone = place.run("run")

@@ -98,7 +98,7 @@ def test_branches_and_nested_ends_are_passed_through() -> None:
 
 
 def test_no_way_on_is_an_error() -> None:
-    with pytest.raises(RefusedError, match=r"^1: no edge"):
+    with pytest.raises(RefusedError, match=r"broken: 1 has no transition"):
         advance(program({"1": step({"on": "pass", "go": "COMPLETE"})}), "1", {}, "fail")
 
 
@@ -132,5 +132,5 @@ def test_identity_of_a_program() -> None:
         assert identity(one)["program"] != identity(other)["program"]
     steps = identity(one)["nodes"]
     other = program({"2": ask("COMPLETE", prompt="New"), "3": ask("COMPLETE")})
-    assert differences(steps, identity(other)["nodes"]) == ["added: 3", "removed: 1", "changed: 2"]
+    assert differences(steps, identity(other)["nodes"]) == ["steps added: 3", "steps removed: 1", "steps changed: 2"]
     assert len(differences(steps, identity(program(dict(one["nodes"]), {"r": 5}))["nodes"])) == 1

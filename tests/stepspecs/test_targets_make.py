@@ -194,8 +194,8 @@ def test_another_program_is_not_called(tmp_path: Path) -> None:
 
 def test_what_is_missing_is_said(tmp_path: Path) -> None:
     place = Place(tmp_path)
-    assert place.last("approve") == "rdc: error: GATE is missing: make help says what it is for"
-    assert place.last("answer", "STEP=a") == "rdc: error: REPLY is missing: make help says what it is for"
+    assert place.last("approve") == "rdc: error: GATE is missing; for help, run: make help"
+    assert place.last("answer", "STEP=a") == "rdc: error: REPLY is missing; for help, run: make help"
     assert "output_folder" in place.last()
     assert {"make approve", "GATE=ID", "make timeline"} < {" ".join(line.split()[:2]) for line in told(place)} | {
         line.split()[0] for line in told(place) if line
@@ -220,7 +220,7 @@ def told(place: Place) -> list[str]:
 def test_what_a_specification_cannot_do_is_refused(given: str, verb: list[str], tmp_path: Path) -> None:
     place = Place(tmp_path)
     name = given.partition("=")[0]
-    told_so = f"rdc: error: this Makefile does not take {name}: leave it out, or set it in the environment of make"
+    told_so = f"rdc: error: this Makefile does not take {name}; leave it out, or set it in make's environment"
     assert place.last(*verb, *(["output_folder=out"] * (not verb)), given) == told_so
     assert not (tmp_path / "out").exists()
     assert not (tmp_path / ".rdc").exists()

@@ -95,7 +95,7 @@ def test_the_usual_workflow(tmp_path: Path) -> None:
     last = done.jobs["part_2"]
     (summary,) = [step.summary for step in last.steps if "Reports" in step.summary]
     assert (
-        "Reports, in the folder `reports` of the artifact: `implement.md`, `plan.md`, `review.md`, `review_0.md`,"
+        "Reports, in the directory `reports` of the artifact: `implement.md`, `plan.md`, `review.md`, `review_0.md`,"
         in summary
     )
 
@@ -275,11 +275,11 @@ def test_what_may_not_go_out_is_refused(workspace: Path, tmp_path: Path) -> None
     path = workspace / ".github/workflows/x.yml"
     path.parent.mkdir(parents=True)
     path.write_text("on: push")
-    with pytest.raises(RefusedError, match="no workflow may change"):
+    with pytest.raises(RefusedError, match="a workflow may not change"):
         list(changed_files(str(own(tmp_path))))
     path.unlink()
     (workspace / "link").symlink_to("/etc/passwd")
-    with pytest.raises(RefusedError, match="no plain file"):
+    with pytest.raises(RefusedError, match="not a plain file"):
         list(changed_files(str(own(tmp_path))))
 
 
@@ -410,7 +410,7 @@ def test_changes_that_hold_a_secret_do_not_go_out(tmp_path: Path, said: str) -> 
     workflow = compiled(made, publish="artifact", secrets=["KEY"], agents=agents)
     secrets = {"KEY": "hunter2hunter2"}
     done = run(tmp_path, workflow, ANSWERS, environments=APPROVED, github={"sha": base}, secrets=secrets)
-    assert "old.txt holds a secret" in done.log
+    assert "old.txt contains a secret" in done.log
     assert done.conclusion == "failure"
     assert not list((tmp_path / "history" / "1" / "artifacts").glob("changes.json"))
 

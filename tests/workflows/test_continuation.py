@@ -145,7 +145,7 @@ def test_the_summary_says_how_to_go_on(run: Run) -> None:
     assert "### WAITING 3" in summary
     assert "    Is the build good?\n" in summary
     assert "    gh workflow run runbook.yml --ref main -f resume=1 -f answers='3 yes'\n" in summary
-    assert "has called" not in summary
+    assert "called this one" not in summary
     assert "| 2. Count | 2 | PASS |" in summary
     assert "3. Agree |" not in summary, "it has no outcome yet"
 
@@ -171,7 +171,7 @@ def test_a_workflow_that_others_call_says_what_they_can_do(tmp_path: Path) -> No
     run = Run(tmp_path, options={"on": ["workflow_call", "workflow_dispatch"]})
     events = parsed(run.text)["on"]
     assert list(events["workflow_call"]["inputs"]) == ["answers"]
-    assert "Run that workflow again, and let it pass all answers as the input answers." in run().summary
+    assert "Run that workflow again, with all answers in its input `answers`." in run().summary
 
 
 @pytest.mark.share(3)
@@ -220,7 +220,7 @@ def test_a_continuation_is_not_repeated(run: Run) -> None:
     assert said(run(resume="1", answers="yes")) == "WAITING 5"
     again = run(resume="1", answers="yes", run_attempt=2)
     assert said(again) == ""
-    assert "A re-run would repeat what its first attempt has done" in again.summary
+    assert "A re-run would repeat the first attempt" in again.summary
     assert len(run.done()) == 4
     assert said(run(resume="2", answers="yes")) == "COMPLETE All is well"
 
@@ -249,7 +249,7 @@ def test_a_saved_state_that_is_damaged_is_refused_before_anything_runs(
         path.write_bytes(content)
     ran = run(resume="1", answers="yes")
     assert ran.exit_code
-    assert "is damaged or incomplete; nothing was run" in ran.summary
+    assert "is damaged or incomplete. Nothing was run" in ran.summary
     assert run.done() == ["1 build", "1 count 1", "1 count 2"]
 
 
@@ -257,12 +257,12 @@ def test_a_saved_state_that_is_damaged_is_refused_before_anything_runs(
 @pytest.mark.parametrize(
     ("answers", "problem"),
     [
-        ("4 yes", "4 is not a step that asks"),
-        ("3 maybe", "expected pass, fail, yes or no, alone or after a step"),
-        ('{"4": "yes"}', "4 is not a step that asks"),
-        ('{"3": ["yes", 1]}', "the answers of 3 are neither a string nor a list of strings"),
+        ("4 yes", "4 takes no answer"),
+        ("3 maybe", "expected pass, fail, yes or no, optionally after a step"),
+        ('{"4": "yes"}', "4 takes no answer"),
+        ('{"3": ["yes", 1]}', "the answers of 3 must be a string or a list of strings"),
         ('{"3": "yes\\n5 no"}', "expected pass, fail, yes or no"),
-        ('{"3": "yes"', "the answers begin like JSON"),
+        ('{"3": "yes"', "the answers look like JSON"),
     ],
 )
 def test_answers_that_make_no_sense_are_refused_before_anything_runs(run: Run, answers: str, problem: str) -> None:

@@ -85,7 +85,7 @@ def test_the_approval_of_another_run_opens_no_gate(tmp_path: Path) -> None:
     (tmp_path / "log").unlink()
     forged = [{"node": "1", **FINE, "next": "2"}, {"node": "2", **APPROVED, "next": "3", "approval": "1"}]
     done = attacked(tmp_path, one_gate(), 2, forged, "rejected")
-    refused(tmp_path, done, "GitHub reports no review that let it through")
+    refused(tmp_path, done, "GitHub has no review that approves it")
 
 
 def test_the_approval_of_another_gate_opens_none(tmp_path: Path) -> None:
@@ -95,7 +95,7 @@ def test_the_approval_of_another_gate_opens_none(tmp_path: Path) -> None:
         {"node": "4", **APPROVED, "next": "5", "approval": "1"},
     ]
     done = attacked(tmp_path, two_gates(), 1, forged, "approved", "rejected")
-    refused(tmp_path, done, "A reviewer has rejected a gate")
+    refused(tmp_path, done, "A reviewer rejected a gate")
 
 
 def test_an_approval_counts_in_runs_that_continue_one_another_and_of_no_other_workflow(tmp_path: Path) -> None:
@@ -116,7 +116,7 @@ def test_an_approval_counts_in_runs_that_continue_one_another_and_of_no_other_wo
     path.write_text(record.replace(".github/workflows/workflow.yml", ".github/workflows/other.yml"), encoding="utf-8")
     last = {"resume": "3", "answers": "5 x"}
     done = run(tmp_path, workflow, None, 4, inputs=last, environments={"approval": []})
-    assert "Run 1 cannot be continued: it ran another workflow" in done.log
+    assert "Run 1 cannot be continued: it is not a run of" in done.log
     path.write_text(record, encoding="utf-8")
     done = run(tmp_path, workflow, None, 5, inputs=last, environments={"approval": []})
     assert [said for _, said, _ in log(tmp_path)] == ["One", "Publish"], done.log

@@ -261,7 +261,7 @@ def test_a_run_that_waits_before_or_behind_a_matrix_goes_on(way: list[str], tmp_
 # --- Entries that are lost, and attempts ------------------------------------------------------------------------------
 
 DIES = '[ "$RDC_STEP" != review_1 ] || [ -e "$FOLDER/alive" ] || { kill -9 "$PPID"; exit 1; }; '
-GONE_ON = "::error title=Re-run::All entries have answered in an earlier attempt, which may have gone on from here"
+GONE_ON = "::error title=Re-run::All entries answered in an earlier attempt, which may have continued from here"
 
 
 @pytest.mark.share(3)
@@ -272,7 +272,7 @@ def test_a_further_attempt_does_its_jobs_again(jobs: str, tmp_path: Path) -> Non
     done = run(tmp_path, workflow, SAID)
     results = {name: job.result for name, job in done.jobs.items()}
     assert results == {"part_1": "success", JOB: "failure", "part_2": "failure"}
-    reason = "the entry 1 of review has no answer: its job has kept nothing. Re-run the failed jobs"
+    reason = "entry 1 of review has no answer: its job kept nothing. Re-run the failed jobs"
     assert f"::error title=Lost entry::{reason}" in done.log
     assert "has no result" not in done.log
     assert not (tmp_path / "said").exists()
@@ -365,8 +365,8 @@ def test_what_no_entry_has_written_is_refused(how: str, joining: Join, tmp_path:
     keep(tmp_path, 1, FORGED[how](dict(WHOLE)))
     with pytest.raises(HaltError) as refused:
         joining()
-    why = "what it has kept is damaged, or from an earlier attempt. Re-run its job"
-    assert refused.value.args == ("Lost entry", f"the entry 1 of review has no answer: {why}")
+    why = "its file is damaged or from an earlier attempt. Re-run its job"
+    assert refused.value.args == ("Lost entry", f"entry 1 of review has no answer: {why}")
 
 
 def test_what_entries_have_written_is_joined_by_their_numbers(joining: Join, tmp_path: Path) -> None:
@@ -378,7 +378,7 @@ def test_entries_of_a_run_that_is_elsewhere_are_refused() -> None:
     assert must_join("review", "review", "success")
     assert not must_join("end", "review", "skipped")
     for name, result in (("review", "skipped"), ("end", "success")):
-        with pytest.raises(HaltError, match="where its jobs have not left it"):
+        with pytest.raises(HaltError, match="its jobs left it elsewhere"):
             must_join(name, "review", result)
 
 

@@ -67,8 +67,8 @@ def test_a_run_of_the_same_workflow_goes_on(run: Run, other: dict[str, object]) 
         ({"id": 2}, "it belongs to another repository"),
         ({"head_repository": OTHER}, "it was started from a fork"),
         ({"head_repository": None}, "it was started from a fork"),
-        ({"path": ".github/workflows/other.yml"}, f"it ran another workflow than {WORKFLOW}"),
-        ({"path": f"{WORKFLOW}x"}, "it ran another workflow"),
+        ({"path": ".github/workflows/other.yml"}, f"it is not a run of {WORKFLOW}"),
+        ({"path": f"{WORKFLOW}x"}, "it is not a run of"),
         ({"head_branch": "feature"}, "it did not run on main"),
         ({"head_branch": None}, "it did not run on main"),
         ({"status": "waiting"}, "it has not ended"),
@@ -90,13 +90,13 @@ def test_another_run_is_refused_before_it_is_fetched(run: Run, other: dict[str, 
     [
         (404, '{"message": "Not Found"}', "This repository has no run 1"),
         (403, "{}", "needs the permission `actions: read`"),
-        (410, "{}", "GitHub did not say whether run 1 can be continued (HTTP 410)"),
-        (200, "<html>", "GitHub's answer about run 1 is not what was expected"),
-        (200, "", "GitHub's answer about run 1 is not what was expected"),
-        (200, "[]", "GitHub's answer about run 1 is not what was expected"),
+        (410, "{}", "GitHub did not answer whether run 1 can be continued (HTTP 410)"),
+        (200, "<html>", "GitHub gave an unexpected answer about run 1"),
+        (200, "", "GitHub gave an unexpected answer about run 1"),
+        (200, "[]", "GitHub gave an unexpected answer about run 1"),
         (200, "{}", "Run 1 cannot be continued"),
-        (200, json.dumps(run_of(1, head_sha="../x")), "GitHub's answer about run 1 is not what was expected"),
-        (200, json.dumps(run_of(1, head_sha=None)), "GitHub's answer about run 1 is not what was expected"),
+        (200, json.dumps(run_of(1, head_sha="../x")), "GitHub gave an unexpected answer about run 1"),
+        (200, json.dumps(run_of(1, head_sha=None)), "GitHub gave an unexpected answer about run 1"),
     ],
 )
 def test_without_a_clear_answer_nothing_is_fetched(run: Run, status: int, body: str, problem: str) -> None:
@@ -123,13 +123,13 @@ def test_a_run_of_an_earlier_commit_of_the_branch_goes_on(run: Run, status: str)
 @pytest.mark.parametrize(
     ("compared", "problem"),
     [
-        ((200, {"status": "diverged"}), f"Run 1 cannot be continued: its commit {EARLIER} is not part of main"),
-        ((200, {"status": "behind"}), "is not part of main. Begin a new run"),
-        ((404, {}), "is not part of main. Begin a new run"),
+        ((200, {"status": "diverged"}), f"Run 1 cannot be continued: its commit {EARLIER} is not on main"),
+        ((200, {"status": "behind"}), "is not on main. Start a new run"),
+        ((404, {}), "is not on main. Start a new run"),
         ((403, {}), "needs the permission `contents: read`"),
-        ((200, {}), "GitHub did not say whether main has the commit of run 1"),
-        ((200, "<html>"), "GitHub did not say whether main has the commit of run 1"),
-        ((500, {}), "GitHub did not say whether main has the commit of run 1 (HTTP 500)"),
+        ((200, {}), "GitHub did not answer whether main has the commit of run 1"),
+        ((200, "<html>"), "GitHub did not answer whether main has the commit of run 1"),
+        ((500, {}), "GitHub did not answer whether main has the commit of run 1 (HTTP 500)"),
     ],
 )
 def test_a_tag_with_the_name_of_the_branch_is_refused(run: Run, compared: tuple[int, object], problem: str) -> None:
@@ -167,7 +167,7 @@ def test_what_is_no_number_is_not_asked_for(run: Run, resume: str) -> None:
     done = waiting(run)
     with serving() as api:
         run.api = api.url
-        refused(run, run(resume=resume), "The input resume is not the number of a run", done)
+        refused(run, run(resume=resume), "The input `resume` is not the number of a run", done)
         assert api.asked == []
 
 

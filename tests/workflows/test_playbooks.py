@@ -248,7 +248,7 @@ def test_a_call_is_made_again_and_the_budget_ends_a_run(tmp_path: Path) -> None:
     assert "2a: down; trying again in 2.0 s" in done.log
     spent = run(tmp_path, workflow(tmp_path, mock="mocks.json", agent_calls=1), 2)
     assert spent.conclusion == "failure"
-    assert "the budget of 1 calls of agents is spent" in spent.log
+    assert "the budget of 1 agent calls is spent" in spent.log
     assert "rdc: STOP" in spent.log
     assert "2a. Analyse the bug |" not in spent.summary
 
@@ -371,7 +371,7 @@ def test_what_is_published_spells_no_name_by_its_characters_and_hides_nothing_of
     publisher_comment.comment("a.md", b"&#64;octocat &commat;owner &#x23;1 #&#49; AT&T a && b\n```\n" + b"x" * 70_000)
     signed, long, text = said[0].split("\n\n", 2)
     assert signed == "From [this run](https://x/o/r/actions/runs/1)."
-    assert long.startswith("The text is longer")
+    assert long.startswith("This text is cut")
     shown = html.unescape(text)
     assert not {loud for loud in ("@octocat", "@owner", "#1") if loud in shown}
     assert "AT&T a && b\n" in shown
@@ -408,7 +408,7 @@ def test_a_comment_refers_to_nothing_on_any_host(reference: str, monkeypatch: py
 def test_a_comment_is_of_a_bearable_length(tmp_path: Path) -> None:
     _, bodies, _ = published(tmp_path, "word " * 30_000)
     assert 59_000 < len(bodies[0]["body"]) < 61_000
-    assert "all of it is among the artifacts" in bodies[0]["body"]
+    assert "artifacts of the run have all of it" in bodies[0]["body"]
 
 
 def test_a_pull_request_changes_one_file(tmp_path: Path) -> None:

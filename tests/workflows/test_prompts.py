@@ -230,7 +230,7 @@ def test_an_environment_without_reviewers_approves_nothing(tmp_path: Path, githu
     """GitHub creates an environment that is not there, and lets its jobs pass."""
     ran = unasked(tmp_path, approvals(tmp_path), github)
     assert (ran.jobs["approve_agree"], ran.jobs["part_2"]) == ("success", "failure")
-    assert "no review of the environment approval. Nobody has decided, or it has no required reviewers" in ran.summary
+    assert "no review of the environment approval. No one has decided, or it has no required reviewers" in ran.summary
     assert heading(ran) == [], "no end was reached"
     assert done(tmp_path) == ["build"]
 
@@ -261,7 +261,7 @@ def test_a_failure_that_nobody_has_decided_is_no_rejection(tmp_path: Path, githu
     ran = unasked(tmp_path, begin_with(approvals(tmp_path), "approve_agree", ["exit 1"]), github)
     assert heading(ran) == []
     assert ran.exit_code
-    assert "no review of the environment approval. Nobody has decided" in ran.summary
+    assert "no review of the environment approval. No one has decided" in ran.summary
     assert done(tmp_path) == ["build"]
 
 
@@ -271,7 +271,7 @@ def test_a_rejection_does_not_answer_the_next_question(tmp_path: Path, github: R
     text = begin_with(text, jobs["Other"], ["exit 1"])
     ran = unasked(tmp_path, reviewed(text, "echo rejected", jobs["first"]), github)
     assert heading(ran) == []
-    assert "no review of the environment approval. Nobody has decided" in ran.summary
+    assert "no review of the environment approval. No one has decided" in ran.summary
 
 
 def test_without_the_api_nobody_is_asked(tmp_path: Path) -> None:
@@ -306,7 +306,7 @@ def test_jobs_that_are_re_run_alone_are_refused(job: str, rejected: list[str], t
     place = after.index("        env:\n")
     text = before + begin + after[:place] + "        env:\n          GITHUB_RUN_ATTEMPT: 2\n" + after[place + 13 :]
     ran = run(tmp_path, text, github, *rejected)
-    assert "An earlier attempt has gone on from here, and would be repeated" in ran.summary
+    assert "An earlier attempt continued from here, and this would repeat it" in ran.summary
     assert heading(ran) == []
     assert done(tmp_path) == ["build"]
 

@@ -116,12 +116,12 @@ def read_replies(made: dict[str, Any], given: str) -> list[list[str]]:
 @pytest.mark.parametrize(
     ("given", "says"),
     [
-        ('{"b": broken', "the answers begin like JSON, and are not valid"),
-        ('{"d": "yes"}', "d is not a step that asks"),
+        ('{"b": broken', "the answers look like JSON, but are not valid"),
+        ('{"d": "yes"}', "d takes no answer"),
         ("a maybe", "expected one of yes, no for a"),
         ("g yes", "expected one of approved, rejected for g"),
         ("c y", "expected one of x, Y for c"),
-        ('{"a": ["yes", 3]}', "the answers of a are neither a string nor a list of strings"),
+        ('{"a": ["yes", 3]}', "the answers of a must be a string or a list of strings"),
     ],
 )
 def test_answers_that_fit_no_question_are_refused_before_anything_runs(given: str, says: str) -> None:

@@ -41,7 +41,7 @@ def test_a_complete_run_leaves_its_artifact_and_does_without_optional_tools(tmp_
     said = "a\n${{ github.token }}\n::error::x"
     done = run(tmp_path, workflow, {"1": [said]})
     assert (ended(done), done.conclusion) == ("COMPLETE", "success"), done.log
-    assert "no command is named: --tool library=COMMAND" in done.log
+    assert "no command is set; use --tool library=COMMAND" in done.log
     assert [entry[1] for entry in log(tmp_path)] == ["Draw "]
     (left,) = (path for path in (tmp_path / "history").rglob("a.mmd") if path.is_file())
     assert (left.read_text(), left.parent.name) == (said, "a.mmd")

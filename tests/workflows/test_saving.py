@@ -57,7 +57,7 @@ def not_saved(run: Run, ran: act.ActRun, problem: str) -> None:
 @pytest.mark.parametrize("value", ["$(printenv KEY | sed -n 2p)", "$(printenv KEY)"])
 def test_a_file_of_the_workspace_with_a_secret_is_not_kept(tmp_path: Path, value: str) -> None:
     run, ran = waits(tmp_path, f'mkdir conf; echo "token={value}" > conf/.npmrc', secrets=["DEPLOY_TOKEN", "KEY"])
-    not_saved(run, ran, "the file conf/.npmrc holds a secret. Remove it before the run stops here")
+    not_saved(run, ran, "the file conf/.npmrc contains a secret. Remove the secret before the run stops here")
     assert LONG not in ran.summary
 
 
@@ -80,7 +80,7 @@ def test_a_secret_handed_to_another_job_is_refused(tmp_path: Path) -> None:
     env = {"LOG": str(tmp_path / "log"), "ARTIFACTS": str(tmp_path / "artifacts")}
     with stand_in() as reviews:
         ran = act.run(tmp_path, text, env=env, secrets=act.TOKEN | {"DEPLOY_TOKEN": LONG}, api_url=reviews.url)
-    assert "the file token holds a secret" in ran.summary
+    assert "the file token contains a secret" in ran.summary
     assert ran.jobs["part_1"] == "failure"
     assert not (tmp_path / "log").exists()
     assert not list((tmp_path / "artifacts").rglob("rdc-state*"))

@@ -1,4 +1,4 @@
-"""GitHub's API, as far as a run has to ask it: about another run, and about the reviews of a run."""
+"""Requests to GitHub's API about other runs and their reviews."""
 
 import json
 import os
@@ -8,28 +8,28 @@ from typing import Any
 
 from runtime_shim.engine.program import Table
 
-ANSWERED_WITHIN = 60  # seconds until GitHub has answered
-PAUSES = (1, 2)  # seconds before it is asked again
-AGAIN = (0, 408, 429, 500, 502, 503, 504)  # statuses after which it is
+ANSWERED_WITHIN = 60  # seconds
+PAUSES = (1, 2)  # seconds before retries
+AGAIN = (0, 408, 429, 500, 502, 503, 504)  # statuses to retry
 COMMIT = "[0-9a-f]{40,64}"
-STATE = "rdc-state"  # the artifact of a run that waits
+STATE = "rdc-state"  # the artifact of a waiting run
 KEPT_PART = f"{STATE}-part_[0-9]{{1,4}}"
 RUN_NUMBER = "[1-9][0-9]{0,18}"
 
 
 class HaltError(Exception):
-    """Why a step ends here: a title and a reason, for the run summary."""
+    """A reason to end the step: a title and a text for the run summary."""
 
 
 class Api:
-    """What GitHub answers about this repository. The token is in no list of processes, and follows no redirection."""
+    """GitHub's API for this repository. The token never shows in a process list or follows a redirect."""
 
     def __init__(self, token: str) -> None:
         self._token = token
         self._where = f"{os.environ.get('GITHUB_API_URL', '')}/repos/{os.environ.get('GITHUB_REPOSITORY', '')}"
 
     def get(self, path: str) -> tuple[int, Any]:
-        """Return the HTTP status, 0 for no answer, and what was answered as JSON, None for what is not JSON."""
+        """Return the HTTP status, or 0 for no answer, and the JSON answer, or None."""
         found: tuple[int, Any] = (0, None)
         for pause in (*PAUSES, 0):
             found = self._asked(path)
@@ -43,8 +43,8 @@ class Api:
         import urllib.request
 
         class Stay(urllib.request.HTTPRedirectHandler):
-            def redirect_request(self, *_about: Any) -> None:  # noqa: ANN401 (none of it matters)
-                """Go nowhere else."""
+            def redirect_request(self, *_about: Any) -> None:  # noqa: ANN401
+                """Follow no redirect."""
 
         headers = {"Authorization": f"Bearer {self._token}", "Accept": "application/vnd.github+json"}
         request = urllib.request.Request(f"{self._where}/{path}", headers=headers)  # noqa: S310 (the runner's address)
@@ -62,47 +62,47 @@ class Api:
 
 
 def check_run(api: Api, number: str, events: list[str]) -> None:
-    """Refuse a run that this one must not go on with: who can start some other run can forge what it has kept."""
+    """Refuse to continue a foreign run, since anyone who can start it can forge its state."""
     if not re.fullmatch(RUN_NUMBER, number):
         raise HaltError(
-            "No run", "The input resume is not the number of a run. Take it from the summary of the run that waits"
+            "No run", "The input `resume` is not the number of a run. Copy it from the summary of the waiting run"
         )
     status, run = api.get(f"actions/runs/{number}")
     if status == 404:
-        raise HaltError("No run", f"This repository has no run {number}. Take the number from the run summary")
+        raise HaltError("No run", f"This repository has no run {number}. Copy the number from the run summary")
     if status in (401, 403):
         raise HaltError("No permission", f"The job may not read run {number}. It needs the permission `actions: read`")
     if status != 200:
-        said = f"GitHub did not say whether run {number} can be continued (HTTP {status:03})"
+        said = f"GitHub did not answer whether run {number} can be continued (HTTP {status:03})"
         raise HaltError("No answer", f"{said}. Try again later")
     problem = problem_of(run, number, events) if isinstance(run, dict) else None
     if problem:
         raise HaltError("Another run", f"Run {number} cannot be continued: {problem}")
     commit = run.get("head_sha") if problem is not None else None
     if not isinstance(commit, str) or not re.fullmatch(COMMIT, commit):
-        raise HaltError("No answer", f"GitHub's answer about run {number} is not what was expected. Try again later")
+        raise HaltError("No answer", f"GitHub gave an unexpected answer about run {number}. Try again later")
     if commit != os.environ["GITHUB_SHA"]:
         _check_commit(api, number, commit)
 
 
 def kept_by_run(api: Api, number: str, any_part: bool) -> str:
-    """Return the artifact in which a run is kept that waits; with `any_part` one that waited for an approval too."""
+    """Return the artifact of a waiting run; with `any_part` also of one that waited for an approval."""
     status, found = api.get(f"actions/runs/{number}/artifacts?per_page=100")
     listed = found.get("artifacts") if status == 200 and isinstance(found, dict) else None
     if not isinstance(listed, list):
         raise HaltError(
-            "No answer", f"GitHub did not say what run {number} has kept (HTTP {status:03}). Try again later"
+            "No answer", f"GitHub did not list the artifacts of run {number} (HTTP {status:03}). Try again later"
         )
     names = [str(one.get("name")) for one in listed if isinstance(one, dict) and not one.get("expired")]
     parts = [name for name in names if any_part and re.fullmatch(KEPT_PART, name)]
     kept = sorted(parts, key=lambda name: int(name.rpartition("_")[2])) + [name for name in names if name == STATE]
     if not kept:
-        raise HaltError("Nothing kept", f"Run {number} waits for nothing: it has kept no state, or no longer has it")
+        raise HaltError("Nothing kept", f"Run {number} is not waiting: it kept no state, or its state has expired")
     return kept[-1]
 
 
 def problem_of(run: Table, number: str, events: list[str]) -> Any:  # noqa: ANN401 (a string, or None)
-    """Return why a run is another one, "" if it is not; None for an answer that is not about a run."""
+    """Return why a run is foreign, "" if it is not; None if the answer is not about a run."""
     here = os.environ["GITHUB_REPOSITORY"]
     workflow, branch = workflow_path(), os.environ["GITHUB_REF_NAME"]
     try:
@@ -111,7 +111,7 @@ def problem_of(run: Table, number: str, events: list[str]) -> Any:  # noqa: ANN4
         if not _is_here(run.get("head_repository"), here):
             return "it was started from a fork"
         if run["path"] != workflow and not run["path"].startswith(f"{workflow}@"):
-            return f"it ran another workflow than {workflow}"
+            return f"it is not a run of {workflow}"
         if run["head_branch"] != branch:
             return f"it did not run on {branch}. Start this workflow on the branch of that run (`--ref`)"
         if run["status"] != "completed":
@@ -122,33 +122,33 @@ def problem_of(run: Table, number: str, events: list[str]) -> Any:  # noqa: ANN4
 
 
 def workflow_path() -> str:
-    """Return the file of this workflow in the repository."""
+    """Return the path of this workflow in the repository."""
     path = os.environ.get("GITHUB_WORKFLOW_REF", "").split("@refs/")[0]
     return path[len(os.environ["GITHUB_REPOSITORY"]) + 1 :]
 
 
-def _is_here(repository: Any, here: str) -> bool:  # noqa: ANN401 (whatever GitHub says)
+def _is_here(repository: Any, here: str) -> bool:  # noqa: ANN401 (GitHub's answer)
     return isinstance(repository, dict) and str(repository.get("full_name")).lower() == here.lower()
 
 
 def _check_commit(api: Api, number: str, commit: str) -> None:
-    """Refuse a run whose commit is not part of the branch: a tag may have the name of the branch."""
+    """Refuse a run whose commit is not on the branch, since a tag may have the branch's name."""
     status, found = api.get(f"compare/{commit}...{os.environ['GITHUB_SHA']}?per_page=1")
     how = found.get("status") if status == 200 and isinstance(found, dict) else None
     branch = os.environ["GITHUB_REF_NAME"]
     if how in ("ahead", "identical"):
         return
     if status == 404 or how in ("behind", "diverged"):
-        said = f"Run {number} cannot be continued: its commit {commit} is not part of {branch}"
-        raise HaltError("Another commit", f"{said}. Begin a new run")
+        said = f"Run {number} cannot be continued: its commit {commit} is not on {branch}"
+        raise HaltError("Another commit", f"{said}. Start a new run")
     if status in (401, 403):
         raise HaltError("No permission", "The job may not compare commits. It needs the permission `contents: read`")
-    said = f"GitHub did not say whether {branch} has the commit of run {number} (HTTP {status:03})"
+    said = f"GitHub did not answer whether {branch} has the commit of run {number} (HTTP {status:03})"
     raise HaltError("No answer", f"{said}. Try again later")
 
 
 def reviews(api: Api, number: str, environment: str) -> list[tuple[str, str, str]]:
-    """Return what reviewers have decided about an environment in a run: the decision, who, and the comment."""
+    """Return the reviews of an environment in a run: decision, reviewer, comment."""
     status, found = api.get(f"actions/runs/{number}/approvals")
     if status != 200 or not isinstance(found, list):
         said = "The reviews of this run cannot be read. The job needs the permission `actions: read`"
@@ -161,7 +161,7 @@ def reviews(api: Api, number: str, environment: str) -> list[tuple[str, str, str
 
 
 def _is_about(review: Table, environment: str) -> bool:
-    """Tell whether a review is about an environment; GitHub tells their names apart without regard to case."""
+    """Return whether a review is about an environment; GitHub ignores the case of names."""
     named = review.get("environments")
     names = [one.get("name") for one in named if isinstance(one, dict)] if isinstance(named, list) else []
     return environment.lower() in [str(name).lower() for name in names]

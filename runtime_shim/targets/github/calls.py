@@ -1,4 +1,4 @@
-"""What the steps of a workflow call: `RDC_CALL` says what, and the other variables of the step say the rest."""
+"""The calls of a workflow's steps: `RDC_CALL` names the call, other variables have its arguments."""
 
 import functools
 import os
@@ -25,37 +25,37 @@ from runtime_shim.targets.github.shown import is_shown, word_of_place
 from runtime_shim.tasks.answers import read_lines
 from runtime_shim.tasks.replies import Script
 
-OWN = ("RDC_SECRETS", "RDC_AGENT", "RDC_AGENTS", "RDC_EXECUTOR")  # variables that the program reads itself
+OWN = ("RDC_SECRETS", "RDC_AGENT", "RDC_AGENTS", "RDC_EXECUTOR")  # for the program
 
 
 class Job:
-    """A step's work on the run whose state is in a folder of the job."""
+    """A step's work on the run, whose state is in a directory of the job."""
 
     def __init__(self, program: Table, kinds: Sequence["type[Extension]"], host: Host, file: str) -> None:
         self._file = file
         self.program, self.host, self.runner, self.given = program, host, Runner(), CallFacts()
-        # A step has only its own secrets, and the first one has looked for all.
+        # A step has only its own secrets; the first step checked all.
         self._own_secrets = {key: value for key, value in program.items() if key != "secrets"}
         self.asked = {name: os.environ[name] for name in os.environ if name.startswith("RDC_")}
         for name in self.asked:
             if name not in OWN:
                 del os.environ[name]
         self._found = [kind for kind in kinds if kind.suits(program)]
-        self.lines: list[str] = []  # commands to the runner, for the end of the step
+        self.lines: list[str] = []  # commands to the runner at the end of the step
 
-    # --- What a step says, and where it finds what ---
+    # --- Variables and files of a step ---
 
     def said(self, name: str) -> str:
         """Return a variable of the step."""
         return self.asked.get(f"RDC_{name}", "")
 
     def words(self, name: str) -> list[str]:
-        """Return the words of a variable; where one has a space, each is a line of its own."""
+        """Return the words of a variable, separated by newlines if it has any, otherwise by spaces."""
         text = self.said(name)
         return [word for word in (text.split("\n") if "\n" in text else text.split(" ")) if word]
 
     def identity(self) -> str:
-        """Return the hash by which a journal knows the program."""
+        """Return the program's hash in journals."""
         kinds = kinds_on_github(self._found, self.given)
         known = tuple(dict.fromkeys([*OPTIONS, *(option for kind in kinds for option in kind.options)]))
         options = read_words([], (), known, [], "")
@@ -64,25 +64,25 @@ class Job:
         return found
 
     def path(self, name: str) -> str:
-        """Return a file of the job that lies beside the workspace: `rdc` is the state."""
+        """Return the path of a job's file outside the workspace; `rdc` is the state."""
         return os.path.join(os.environ["RUNNER_TEMP"], name)
 
     def environment(self) -> str:
-        """Return the environment whose reviewers decide about gates."""
+        """Return the environment whose reviewers approve gates."""
         return self.said("ENVIRONMENT") or "approval"
 
     def events(self) -> list[str]:
-        """Return the events by which a run may have begun that this one goes on with."""
+        """Return the events that may have started a run to continue."""
         return self.words("EVENTS") or ["workflow_dispatch"]
 
     def gates(self) -> set[str]:
-        """Return the nodes that reviewers decide about: of a specification, all gates."""
+        """Return the nodes that reviewers decide; all gates of a specification."""
         if "contract" in self.program:
             return {name for name, node in self.program["nodes"].items() if node["task"] == "gate"}
         return set(self.words("GATES"))
 
     def options(self) -> list[str]:
-        """Return the options for the program: each begins a line, and lines that are indented belong to it."""
+        """Return the options for the program, one per line; indented lines continue one."""
         found: list[str] = []
         for line in self.said("OPTIONS").rstrip("\n").split("\n"):
             if line.startswith("  ") and found:
@@ -92,7 +92,7 @@ class Job:
         return found
 
     def own_files(self) -> list[str]:
-        """Return the files of the program, by their paths in the workspace of this job."""
+        """Return the paths of the program's files in the workspace."""
         folder = os.path.dirname(self._file)
         with suppress(OSError):
             names = [name for name in os.listdir(folder or ".") if name.startswith("rdc_")]
@@ -100,24 +100,24 @@ class Job:
         return [self._file]
 
     def mark_open(self, code: int) -> None:
-        """Note that this job has begun the run, or taken it over."""
+        """Note that this job has started or taken over the run."""
         if code != EXIT_REFUSED:
             open(self.path("rdc-open"), "w").close()
 
     def is_open(self) -> bool:
-        """Tell whether it has."""
+        """Return whether this job has started or taken over the run."""
         return os.path.exists(self.path("rdc-open"))
 
     # --- The run ---
 
     def state(self) -> Optional[State]:
-        """Return where the run is; None if it has not begun."""
+        """Return the state of the run; None if it has not started."""
         if not os.path.exists(self.path("rdc/journal")):
             return None
         return Store(self.path("rdc"), {"", *(kind.mode for kind in self._found)}).read()
 
     def run(self, *words: str) -> int:
-        """Call the program, and return its exit code; what it refuses is in the run summary."""
+        """Run the program and return its exit code; write errors to the run summary."""
         kinds = kinds_on_github(self._found, self.given)
         try:
             argv = [*words, "--state-dir", self.path("rdc")]
@@ -133,13 +133,13 @@ class Job:
         return EXIT_REFUSED
 
     def refuse(self, title: str, *reasons: str) -> None:
-        """Say why a step ends, in the log and in the run summary."""
+        """Write the reasons for an error to the log and the run summary."""
         for reason in reasons:
             self.lines.append(annotation("error", title, reason))
         self.runner.page(as_block("\n".join(reasons)))
 
     def told(self, state: State, before: int) -> None:
-        """Say where the run is now, and annotate what has failed since so many steps were done."""
+        """Annotate the result of the run, and the steps that failed after the first `before` ones."""
         for record in state.finished[before:]:
             task = self.program["nodes"].get(record["node"], {}).get("task")
             if record["outcome"] in ("fail", "failed") and task != "ask" and state.condition != "stop":
@@ -152,19 +152,19 @@ class Job:
                 self.lines.append(annotation(level, word, message or f"{self.program['name']} has ended"))
 
     def place_of(self, state: State) -> str:
-        """Return what conditions call the place where a run is."""
+        """Return the word for the run's place in conditions."""
         if state.condition in ("complete", "stop"):
             return str(state.condition).upper()
         node = self.program["nodes"].get(state.node, {})
         return word_of_place(self.program, node["step"] if node.get("task") == "stage" else state.node)
 
     def left_for(self, state: State, places: Sequence[str]) -> str:
-        """Return where the run went when it left some places for the last time; "" if it never did."""
+        """Return where the run last went from some places; "" if it never left them."""
         left = [one["next"] for one in state.finished if one["node"] in places and one["next"] not in places]
         return word_of_place(self.program, left[-1]) if left else ""
 
     def reader(self) -> Any:  # noqa: ANN401 (of a file of answers)
-        """Return what reads answers."""
+        """Return the reader of answers."""
         script = next((kind for kind in self._found if kind.__name__ == "Replies"), None)
         if script is None:
             return read_lines
@@ -172,13 +172,13 @@ class Job:
         return lambda text, nodes: Script(nodes, performers).read(text)
 
     def masks(self) -> list[bytes]:
-        """Return the values that nothing may hold which is kept, and their lines."""
+        """Return the secrets and their lines, which no kept file may have."""
         values = map(str.strip, self._secrets)
         return [line.strip().encode() for value in values for line in {value, *value.split("\n")} if line.strip()]
 
     @functools.cached_property
     def mask(self) -> Callable[[str], str]:
-        """What takes the values of secrets out of a text."""
+        """The function that masks secrets in a text."""
         pattern = hidden_parts(self._secrets)
         return functools.partial(pattern.sub, "***") if pattern else str
 
@@ -187,7 +187,7 @@ class Job:
         return [os.environ.get(name, "") for name in os.environ.get("RDC_SECRETS", "").split()]
 
     def printed(self, *words: str) -> str:
-        """Return what the program prints on standard output."""
+        """Return the program's standard output."""
         with tempfile.TemporaryFile() as file:
             sys.stdout.flush()
             before = os.dup(1)
@@ -204,24 +204,24 @@ class Job:
 
 
 def worded(text: str) -> str:
-    """Return a text in the words of those who start a workflow: they have inputs, not options."""
-    return re.sub(r"; give it by --input \S+=VALUE", "", text)
+    """Return a text for people who start a workflow, which has inputs instead of options."""
+    return re.sub(r"; set it with --input \S+=VALUE", "", text)
 
 
 def edition_of_program(own: Table) -> str:
-    """Return the name and hash of the runtime that the program has loaded, as its journal has them."""
+    """Return the name and hash of the program's edition, as in its journal."""
     name, sha256 = next(iter(own["RUNTIME"].items()))
     return f"{name.split('_')[2]} {sha256[:12]}"
 
 
 def do_call(own: Table, program: Table, calls: Table, script: str) -> int:
-    """Do what a step of the workflow asks for; what goes wrong ends it with exit code 2."""
+    """Run the call of a workflow's step and return its exit code, 2 for errors."""
     job = Job(program, own["EXTENSIONS"], Host("rdc", edition=edition_of_program(own)), own["__file__"])
     word, *places = job.words("CALL") or ["step"]
     relay = Relay()
     try:
         if word in ("step", "entry") and not _is_as_shown(program, places, script):
-            says = "What this step shows is not what the program does. Compile the document again, and commit all files"
+            says = "This step does not show what the program runs. Compile the document again and commit all files"
             raise HaltError("Another command", says)  # noqa: TRY301
         code: int = calls[word](job, places)
     except HaltError as error:

@@ -1,7 +1,7 @@
-"""What a run has changed in the workspace, as one file for the job that asks for it to be taken over.
+"""The changes of a run in the workspace, as one file for the job that proposes them.
 
-Agents may have written into the repository's own settings. So git reads the files of the workspace with a repository of
-its own, which has no settings, and the step that runs it knows no secrets: a later one looks for these.
+Agents may have changed the repository's settings. So git reads the workspace with a separate repository
+without settings, in a step without secrets. A later step searches for secrets.
 """
 
 import base64
@@ -17,9 +17,9 @@ from runtime_shim.engine.program import RefusedError, Table
 from runtime_shim.engine.texts import one_line
 
 CHANGES = "changes.json"
-LARGEST_CHANGES = 1_400_000  # bytes of all files that were changed
-PLAIN_MODES = ("100644", "100755")  # modes of files that are neither links nor repositories
-PLAIN_FILES = "* -text -filter -ident -eol !working-tree-encoding\n"  # comes before what files of the workspace say
+LARGEST_CHANGES = 1_400_000  # bytes of all changed files
+PLAIN_MODES = ("100644", "100755")  # no links or repositories
+PLAIN_FILES = "* -text -filter -ident -eol !working-tree-encoding\n"  # overrides files of the workspace
 SETTINGS = {
     "GIT_CONFIG_NOSYSTEM": "1",
     "GIT_CONFIG_GLOBAL": os.devnull,
@@ -27,16 +27,16 @@ SETTINGS = {
     "GIT_NO_LAZY_FETCH": "1",
     "GIT_TERMINAL_PROMPT": "0",
 }
-WORKFLOW_FILES = ".github/workflows/"  # which no token of a workflow may change
+WORKFLOW_FILES = ".github/workflows/"  # a workflow's token may not change them
 OF_THE_JOB = r"GIT_.*|RDC_.*|ACTIONS_.*|GITHUB_(TOKEN|OUTPUT|ENV|PATH|STEP_SUMMARY|STATE)"
 
 
 def collect_changes(folder: str) -> str:
-    """Write what was changed into a folder; return what was, in words."""
+    """Write the changes into a directory and return a summary."""
     with tempfile.TemporaryDirectory() as own:
         found = list(changed_files(own))
     if not found:
-        return "Nothing was changed in the workspace."
+        return "Nothing changed in the workspace."
     os.makedirs(folder, exist_ok=True)
     with open(os.path.join(folder, CHANGES), "w", encoding="ascii") as file:
         json.dump(found, file)
@@ -44,7 +44,7 @@ def collect_changes(folder: str) -> str:
 
 
 def check_secrets(folder: str, masked: Callable[[str], str]) -> bool:
-    """Refuse changes with a secret in the name or content of a file; tell whether there are any."""
+    """Return whether there are changes; refuse those with a secret in a file's name or content."""
     path = os.path.join(folder, CHANGES)
     if not os.path.exists(path):
         return False
@@ -55,14 +55,14 @@ def check_secrets(folder: str, masked: Callable[[str], str]) -> bool:
         text = change.get("text") or data.decode("utf-8", "replace")
         if masked(text) != text or masked(change["path"]) != change["path"]:
             name = one_line(masked(change["path"]))
-            raise RefusedError(f"{name} holds a secret, so what was changed is not proposed")
+            raise RefusedError(f"{name} contains a secret, so the changes are not proposed")
     return True
 
 
 def changed_files(own: str) -> Iterator[Table]:
-    """Return each file that is another than in the commit of the run, those that git ignores aside.
+    """Return each file that differs from the run's commit, except those that git ignores.
 
-    `own` is an empty folder for the repository by which git looks.
+    `own` is an empty directory for git's separate repository.
     """
     base, size = os.environ["GITHUB_SHA"], 0
     run_git(own, "init", "-q", "--bare", "--template=")
@@ -74,33 +74,33 @@ def changed_files(own: str) -> Iterator[Table]:
         entry.split(b"\t", 1) for entry in run_git(own, "ls-tree", "-rz", "--full-tree", base).split(b"\0") if entry
     )
     within = [b":(exclude,literal)" + path for about, path in tree if about.startswith(b"160000 ")]
-    run_git(own, "add", "--all", "--", ".", *map(os.fsdecode, within))  # git would ask repositories about themselves
+    run_git(own, "add", "--all", "--", ".", *map(os.fsdecode, within))  # git would query nested repositories
     fields = run_git(own, "diff-index", "--cached", "--raw", "-z", "--no-renames", "--full-index", base).split(b"\0")
     for about, name in zip(fields[::2], fields[1::2]):  # noqa: B905 - Python 3.9 has no `strict`
         _, mode, _, blob, kind = about.decode("ascii").lstrip(":").split(" ")
         path = name.decode("utf-8", "replace")
         if path.startswith(WORKFLOW_FILES):
-            raise RefusedError(f"{one_line(path)} was changed, and no workflow may change workflows")
+            raise RefusedError(f"{one_line(path)} was changed, but a workflow may not change workflows")
         if kind == "D":
             yield {"path": path, "deleted": True}
             continue
         if mode not in PLAIN_MODES or path.encode() != name:
-            raise RefusedError(f"{one_line(path)} is no plain file, or has a name that is not UTF-8")
+            raise RefusedError(f"{one_line(path)} is not a plain file, or its name is not UTF-8")
         content = run_git(own, "cat-file", "blob", blob)
         size += len(content)
         if size > LARGEST_CHANGES:
-            raise RefusedError(f"more than {LARGEST_CHANGES:,} bytes were changed in the workspace")
+            raise RefusedError(f"the changed files have more than {LARGEST_CHANGES:,} bytes")
         yield {"path": path, "mode": mode, **content_in_json(content)}
 
 
 def content_in_json(content: bytes) -> Table:
-    """Return the content of a file as a text, or else by its bytes."""
+    """Return the content of a file as text if possible, otherwise as base64."""
     text = content.decode("utf-8", "replace")
     return {"text": text} if text.encode() == content else {"base64": base64.b64encode(content).decode("ascii")}
 
 
 def run_git(own: str, *words: str) -> bytes:
-    """Run git on the workspace, as the work tree of a repository of its own."""
+    """Run git on the workspace with the separate repository."""
     kept = {name: value for name, value in os.environ.items() if not re.fullmatch(OF_THE_JOB, name)}
     environment = {**kept, **SETTINGS, "GIT_DIR": own}
     if words[0] != "init":

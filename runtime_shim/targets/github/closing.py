@@ -1,4 +1,4 @@
-"""The end of a job: the run summary is written, and what others go on with is kept."""
+"""The end of a job: write the run summary, and keep the run for other jobs."""
 
 import copy
 import os
@@ -28,11 +28,11 @@ from runtime_shim.targets.github.strict import check_records
 
 
 def close(job: Job, part: list[str]) -> int:
-    """Write the run summary, and keep what another job or run goes on with. Knows all secrets, to hide them."""
+    """Write the run summary, and keep the run for another job or run. Gets all secrets to mask them."""
     state = job.state()
-    if state is None or not job.is_open():  # the first step has said why
+    if state is None or not job.is_open():  # the first step reported why
         return EXIT_COMPLETE
-    check_records(job.program, read_journal(job.path("rdc/journal"))[0])  # a step may have written into it
+    check_records(job.program, read_journal(job.path("rdc/journal"))[0])  # a step may have changed it
     _check_gates(job, state)
     place = job.place_of(state)
     is_over, is_handed = state.condition in ("complete", "stop"), place in job.words("ONWARD")
@@ -47,12 +47,12 @@ def close(job: Job, part: list[str]) -> int:
     if state.condition == "complete":
         _leave(job)
     if not (is_over or is_handed or is_waiting or state.condition == "running"):
-        raise HaltError("rdc", f"The run has no result: it is at {state.node}, and no step of the workflow follows")
+        raise HaltError("rdc", f"The run has no result: it is at {state.node}, but no step of the workflow follows")
     return EXIT_COMPLETE
 
 
 def _check_gates(job: Job, state: State) -> None:
-    """Refuse a run that has passed a gate which was not approved before this job began."""
+    """Refuse a run that passed a gate without an approval from before this job."""
     approved, gates, words = job.words("APPROVED"), job.gates(), words_of_places(job.program)
     for record in passed_gates(state.finished, gates):
         if is_approved(record) and words[record["node"]] not in approved:
@@ -60,7 +60,7 @@ def _check_gates(job: Job, state: State) -> None:
 
 
 def _without_secrets(state: State, mask: Callable[[str], str]) -> State:
-    """Return where a run is, as its page shows it."""
+    """Return the state of a run with secrets masked, for the summary."""
     shown = copy.copy(state)
     shown.message, shown.registers = mask(state.message), hidden(state.registers, mask)
     shown.finished = [
@@ -71,7 +71,7 @@ def _without_secrets(state: State, mask: Callable[[str], str]) -> State:
 
 
 def _tell(job: Job, state: State, is_handed: bool, is_waiting: bool) -> None:
-    """Write the run summary: what it waits for, or how it has ended, and what it has done."""
+    """Write the run summary: its question or result, and its steps."""
     mask, program = job.mask, job.program
     waits = state.condition == "waiting"
     said = ("WAITING", state.node) if waits else (state.condition.upper(), state.message)
@@ -91,7 +91,7 @@ def _tell(job: Job, state: State, is_handed: bool, is_waiting: bool) -> None:
 
 
 def _keep_texts(job: Job) -> None:
-    """Put together prompts, answers, reports and records for people, without any secret."""
+    """Collect prompts, answers, reports and records for people, with secrets masked."""
     mask, folder = job.mask, job.path("rdc-transcript")
     for name in sorted(os.listdir(job.path("rdc"))):
         path = os.path.join(job.path("rdc"), name)
@@ -103,7 +103,7 @@ def _keep_texts(job: Job) -> None:
     with suppress(FileNotFoundError):
         found = sorted(os.listdir(os.path.join(folder, "reports")))
         names = ", ".join(f"`{plain(name).replace('`', '?')}`" for name in found)
-        job.runner.page(f"\nReports, in the folder `reports` of the artifact: {names}\n")
+        job.runner.page(f"\nReports, in the directory `reports` of the artifact: {names}\n")
 
 
 def _copy_masked(path: str, to: str, mask: Any) -> None:  # noqa: ANN401 (from text to text)
@@ -120,22 +120,22 @@ def _copy_masked(path: str, to: str, mask: Any) -> None:  # noqa: ANN401 (from t
 
 
 def _keep(job: Job, state: State, name: str) -> None:
-    """Keep the run for another job or run, unless a text in it holds a secret."""
+    """Keep the run for another job or run, unless it contains a secret."""
     mask = job.mask
     for slot, value in state.registers.items():
         if isinstance(value, str) and mask(value) != value:
-            raise unsaved(f"the text {slot} holds a secret. Fetch it again in a later step")
+            raise unsaved(f"the value {slot} contains a secret. Fetch the secret again in a later step")
     for record in read_journal(job.path("rdc/journal"))[0]:
         texts = {key: value for key, value in record.items() if key in MASKED}
         if hidden(texts, mask) != texts:
-            raise unsaved("what a step has said earlier holds a secret, which only another step was given")
+            raise unsaved("the output of an earlier step contains a secret of another step")
     about = {"run": os.environ["GITHUB_RUN_ID"], "attempt": os.environ["GITHUB_RUN_ATTEMPT"]}
     keep_run(job.path(KEPT), job.path("rdc"), job.path(ANSWERS_FILE), about, job.masks())
     job.runner.output("kept", name)
 
 
 def _say_how_to_go_on(job: Job, state: State, is_handed: bool) -> None:
-    """Say how another run goes on with this one."""
+    """Write how another run continues this one."""
     if is_handed and "contract" not in job.program:
         return
     if job.said("HEAD") not in ("", os.environ["GITHUB_REPOSITORY"]):
@@ -144,12 +144,12 @@ def _say_how_to_go_on(job: Job, state: State, is_handed: bool) -> None:
         return
     job.runner.page(how_to_continue(state, job.said("BRANCH"), first_reply(job.program, state)))
     if job.said("CALLED"):
-        says = "Run that workflow again, and let it pass all answers as the input answers."
-        job.runner.page(f"\nIf another workflow has called this one, the run cannot be continued. {says}\n")
+        says = "Run that workflow again, with all answers in its input `answers`."
+        job.runner.page(f"\nIf another workflow called this one, this run cannot be continued. {says}\n")
 
 
 def _leave(job: Job) -> None:
-    """Say what a good run leaves: its last output, its outputs, and what was changed in the workspace."""
+    """Publish the results of a complete run: its last output, its outputs, and its changes."""
     artifact, folder = job.program.get("artifact"), job.path("rdc-artifact")
     if artifact is not None:
         names = [name for name in os.listdir(job.path("rdc")) if name.startswith(f"{job.program['name']}.")]
@@ -161,4 +161,4 @@ def _leave(job: Job) -> None:
     elif check_secrets(folder, job.mask):
         job.runner.output("artifact", CHANGES)
     if "contract" in job.program and job.run("outputs", "--to", job.path("rdc-outputs")):
-        job.lines.append(annotation("warning", "Outputs", "Not all outputs were kept; the log says why"))
+        job.lines.append(annotation("warning", "Outputs", "Some outputs were not kept; see the log"))

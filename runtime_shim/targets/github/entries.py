@@ -1,7 +1,7 @@
-"""Agents of a parallel step that are jobs of their own: each keeps what it says, and the next job joins that (I14).
+"""Agents of a parallel step in separate jobs: each keeps its answer, and the next job joins them (I14).
 
-Nothing that is kept is trusted. An entry that has kept something is not done again when its job is: the job that comes
-after all entries may have begun.
+Kept data is not trusted. A re-run job does not repeat an entry that has kept an answer, since the job after
+all entries may have started.
 """
 
 import json
@@ -12,26 +12,26 @@ from runtime_shim.engine.program import Table
 from runtime_shim.targets.github.api import HaltError
 from runtime_shim.targets.github.says import plain
 
-ENTRY = "entry"  # the file in the artifact of an entry
+ENTRY = "entry"  # the file in an entry's artifact
 LONGEST_ANSWER = 1 << 20  # characters
-LARGEST_ENTRY = 8 * LONGEST_ANSWER  # bytes: JSON writes a byte of an answer with up to six
+LARGEST_ENTRY = 8 * LONGEST_ANSWER  # bytes; JSON takes up to six for one
 ENTRY_FIELDS = {"run", "node", "entry", "attempt", "answer"}
 
 
 class KeptEntry(NamedTuple):
-    """What an entry has come to: in which attempt at the run, and the answer, if any."""
+    """The attempt in which an entry ran, and its answer, if any."""
 
     attempt: int
     answer: Optional[str]
 
 
 def this_attempt() -> int:
-    """Return the number of the attempt at the run."""
+    """Return the number of this attempt at the run."""
     return int(os.environ["GITHUB_RUN_ATTEMPT"])
 
 
 def keep_entry(path: str, node: str, index: int, answer: Optional[str]) -> None:
-    """Keep what an entry says; that it has no answer is kept too."""
+    """Write an entry's answer to a file, even if there is none."""
     about = {"run": os.environ["GITHUB_RUN_ID"], "node": node, "entry": index, "attempt": this_attempt()}
     os.makedirs(os.path.dirname(path), exist_ok=True)
     with open(path, "w", encoding="ascii") as file:
@@ -39,7 +39,7 @@ def keep_entry(path: str, node: str, index: int, answer: Optional[str]) -> None:
 
 
 def read_entry(path: str, node: str, index: int, since: int) -> Optional[KeptEntry]:
-    """Read what an entry has kept since an attempt; None for anything that it cannot have written."""
+    """Return an entry's kept answer from attempt `since` or later; None for an invalid file."""
     try:
         with open(path, "rb") as file:
             content = file.read(LARGEST_ENTRY + 1)
@@ -63,15 +63,15 @@ def _is_answer(value: object) -> bool:
 
 
 def must_join(node: str, place: str, result: str) -> bool:
-    """Tell whether agents have been jobs of their own; refuses a run that is not where these jobs have left it."""
+    """Return whether agents ran in separate jobs; refuse a run that is not where these jobs left it."""
     was_done = result not in ("", "skipped")
     if was_done != (node == place):
-        raise HaltError("Elsewhere", f"the run is at {plain(node)}, where its jobs have not left it. Begin a new run")
+        raise HaltError("Elsewhere", f"the run is at {plain(node)}, but its jobs left it elsewhere. Start a new run")
     return was_done
 
 
 def joined_entries(folder: str, name: str, node: Table, result: str, since: int) -> list[Optional[str]]:
-    """Return what all entries have said, or refuse to go on without one of them."""
+    """Return the answers of all entries, or refuse if one is missing."""
     found: list[KeptEntry] = []
     lost: list[str] = []
     for index, entry in enumerate(node["entries"]):
@@ -80,20 +80,20 @@ def joined_entries(folder: str, name: str, node: Table, result: str, since: int)
         if kept is not None:
             found.append(kept)
             continue
-        who = f"the entry {index} of {name}" + (f" ({plain(entry['agent'])})" if entry["agent"] else "")
+        who = f"entry {index} of {name}" + (f" ({plain(entry['agent'])})" if entry["agent"] else "")
         lost.append(f"{who} has no answer: {_why(path, result)}")
     if lost:
         raise HaltError("Lost entry", "; ".join(lost))
     if max(kept.attempt for kept in found) != this_attempt():
-        says = "All entries have answered in an earlier attempt, which may have gone on from here. Begin a new run"
+        says = "All entries answered in an earlier attempt, which may have continued from here. Start a new run"
         raise HaltError("Re-run", says)
     return [kept.answer for kept in found]
 
 
 def _why(path: str, result: str) -> str:
-    """Say why an entry has no answer, and what to do about it."""
+    """Return why an entry has no answer, and what to do."""
     if os.path.exists(path):
-        return "what it has kept is damaged, or from an earlier attempt. Re-run its job"
+        return "its file is damaged or from an earlier attempt. Re-run its job"
     if result == "success":
-        return "what it has kept could not be fetched. Begin a new run"
-    return "its job has kept nothing. Re-run the failed jobs"
+        return "its file could not be fetched. Start a new run"
+    return "its job kept nothing. Re-run the failed jobs"

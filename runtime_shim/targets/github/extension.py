@@ -1,4 +1,4 @@
-"""What the program does differently on GitHub: an extension of its runs, and secrets that only some steps have."""
+"""The program's extension for GitHub, and secrets that only some steps get."""
 
 import os
 import shlex
@@ -18,24 +18,24 @@ REVIEWER = "a reviewer"
 
 
 class CallFacts:
-    """What a call says to a run of the program beyond its command line."""
+    """Facts of a call beyond the command line."""
 
     def __init__(self) -> None:
-        self.decided: Callable[[], Optional[Decision]] = lambda: None  # what a reviewer has decided next
-        self.asked: set[str] = set()  # the gates that reviewers were asked about since the job before
+        self.decided: Callable[[], Optional[Decision]] = lambda: None  # a reviewer's next decision
+        self.asked: set[str] = set()  # gates reviewed since the job before
         self.entry, self.entry_path = 0, ""
-        self.again = False  # whether a command is done again that was interrupted in another run
+        self.again = False  # whether to repeat a command interrupted in another run
         self.joined: dict[str, list[Optional[str]]] = {}
-        self.secrets: dict[str, set[str]] = {}  # those that a step gets, where not all in its step of the workflow
+        self.secrets: dict[str, set[str]] = {}  # by step, if not all steps get the same
 
 
 def given_to(session: Session) -> CallFacts:
-    """Return what this call says."""
+    """Return the facts of this call."""
     return next(one.facts_of_call for one in session.extensions if isinstance(one, OfGithub))
 
 
 def do_entry(session: Session) -> int:
-    """Call the agent of one entry of a parallel step, and keep what it says in a file."""
+    """Call the agent of one entry of a parallel step, and keep its answer in a file."""
     places, session.options.command = session.options.PLACE, "resume"
     session.alone()
     session.take(session.read())
@@ -61,15 +61,15 @@ class OfGithub(Extension):
     options = (("entry", "PLACE", "...", "the step"),)
 
     def read(self, state: State) -> None:
-        """Let a run go on in the workspace of this job; processes of another one are not here."""
+        """Adapt a state to this job: processes of other jobs are not here."""
         state.begin = {**state.begin, "cwd": os.getcwd()}
         state.notes = [note for note in state.notes if note["kind"] != "process"]
-        if path := self.session.options.answers:  # those of an earlier run were another file
+        if path := self.session.options.answers:  # an earlier run had another file
             now = digest(read_text(path, LARGEST))
             state.used = {pair for pair in state.used if pair[0] == now}
 
     def resumed(self) -> None:
-        """Have a command that was interrupted done again, if somebody has asked for that; take what others decided."""
+        """Repeat an interrupted command if requested, and take the reviewers' decisions."""
         session, given = self.session, self.facts_of_call
         if given.again:
             session.rest()
@@ -80,7 +80,7 @@ class OfGithub(Extension):
             self._settle(session.state.node, decision)
 
     def _settle(self, name: str, decision: Decision) -> None:
-        """Record what a reviewer has decided about a gate."""
+        """Record a reviewer's decision about a gate."""
         words = DECISIONS.get(self.session.program["nodes"][name]["task"], ("pass", "fail"))
         note = {"by": decision.by or REVIEWER, APPROVAL: os.environ["GITHUB_RUN_ID"]}
         note.update({"note": decision.note} if decision.note else {})
@@ -88,12 +88,12 @@ class OfGithub(Extension):
         self.session.settle(name, Done(outcome, "as reviewed on GitHub", note), 0.0, begins=False)
 
     def record(self, record: Record) -> Record:
-        """Call a run as GitHub does: by its number, which stays when another run continues it."""
+        """Give a run GitHub's number as its id, which stays when another run continues it."""
         is_plain = record.get("kind") == "begin" and "contract" not in self.session.program
         return {**record, "run": os.environ["GITHUB_RUN_ID"]} if is_plain else record
 
     def before_step(self, name: str) -> Optional[Perform]:
-        """Take what the entries of a matrix have said; hold back the secrets of other steps in a loop."""
+        """Take the answers of a matrix, and hide the secrets of other steps in a loop."""
         session, given = self.session, self.facts_of_call
         for index, answer in enumerate(given.joined.pop(name, ())):
             session.record({"kind": "entry", "entry": index, "answer": answer})
@@ -105,13 +105,13 @@ class OfGithub(Extension):
         return None
 
     def call(self, words: tuple[str, ...]) -> str:
-        """Say how an operator goes on: by another run of the workflow."""
+        """Return the command that continues the run in another run of the workflow."""
         answers = f" -f answers={shlex.quote(' '.join(words[1:]))}" if words[0] == "answer" else ""
         return f"gh workflow run … -f resume={os.environ['GITHUB_RUN_ID']}{answers}"
 
 
 def kinds_on_github(found: Sequence["type[Extension]"], given: CallFacts) -> list["type[Extension]"]:
-    """Return the extensions of an edition as they are on GitHub."""
+    """Return the extensions of an edition for GitHub."""
     of_resume = [option for kind in found for option in kind.options if "resume" in option[0].split()]
     options = dict.fromkeys([*OfGithub.options, *(("entry", *option[1:]) for option in of_resume)])
     return [*found, type("OfGithub", (OfGithub,), {"facts_of_call": given, "options": tuple(options)})]

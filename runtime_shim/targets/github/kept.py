@@ -1,6 +1,6 @@
-"""A run in an artifact: its journal, its reports and the workspace, each file with its hash (rule 7).
+"""A run as an artifact: its journal, reports and workspace, each file with its hash (rule 7).
 
-Nothing of it is trusted when it is taken over: no other file is there, no name leads elsewhere, and nothing is run.
+It is not trusted on arrival: no extra files, no names that lead elsewhere, and nothing in it is run.
 """
 
 import gzip
@@ -28,11 +28,11 @@ NAMES = (
 REPORT = r"[A-Za-z0-9._-]+"
 CHUNK = 1 << 20
 LARGEST_JOURNAL = 64 * CHUNK
-LEAST_SEARCHED = 16  # characters of a line of a secret that files of the workspace are searched for
+LEAST_SEARCHED = 16  # characters; shorter secrets are not searched for in the workspace
 
 
 def unsaved(why: str) -> HaltError:
-    """Return the reason for a run that is not kept."""
+    """Return the error for a run that cannot be kept."""
     return HaltError("Not saved", f"The run was not saved, so it cannot be continued: {why}")
 
 
@@ -46,7 +46,7 @@ def digest_of_file(path: str) -> str:
 
 
 def files_in(folder: str, inside: str = "") -> Iterator[str]:
-    """Return the files in a folder by their paths there; raises ValueError for what is neither file nor folder."""
+    """Return the relative paths of all files in a directory; raise ValueError for other kinds of entries."""
     for entry in sorted(os.scandir(os.path.join(folder, inside)), key=lambda entry: entry.name):
         path = os.path.join(inside, entry.name)
         if entry.is_dir(follow_symlinks=False):
@@ -61,8 +61,8 @@ def files_in(folder: str, inside: str = "") -> Iterator[str]:
 
 
 def keep_run(kept: str, state: str, answers: str, about: Table, masks: Iterable[bytes]) -> None:
-    """Put a run together in a folder: all of it, or HaltError."""
-    for name in ("state", "answers", ABOUT, WORKSPACE):  # not the program, where the workflow itself holds it
+    """Collect a run in a directory, or raise HaltError."""
+    for name in ("state", "answers", ABOUT, WORKSPACE):  # not the program in a workflow
         path = os.path.join(kept, name)
         if os.path.isdir(path):
             shutil.rmtree(path)
@@ -86,13 +86,13 @@ def keep_run(kept: str, state: str, answers: str, about: Table, masks: Iterable[
 
 
 def unlinked(path: str) -> None:
-    """Remove a file that need not be there."""
+    """Remove a file if it exists."""
     with suppress(FileNotFoundError):
         os.unlink(path)
 
 
 def _copy_reports(folder: str, to: str) -> None:
-    """Copy plain files with plain names: agents know this folder, and may have put anything there."""
+    """Copy plain files with plain names, since agents may have put anything into this directory."""
     with suppress(FileNotFoundError):
         for entry in os.scandir(folder):
             if entry.is_file(follow_symlinks=False) and re.fullmatch(REPORT, entry.name):
@@ -100,13 +100,13 @@ def _copy_reports(folder: str, to: str) -> None:
 
 
 def _search(folder: str, masks: list[bytes]) -> None:
-    """Refuse a folder in which a file, its name or the place that a link leads to holds a secret."""
+    """Refuse a directory with a secret in a file, a name or a link's target."""
     overlap = max(map(len, masks), default=1) - 1
     for name, about in walked(folder) if masks else ():
         path = os.path.join(folder, name)
         leads = os.readlink(path) if stat.S_ISLNK(about.st_mode) else ""
         if any(mask in os.fsencode(text) for mask in masks for text in (name, leads)):
-            raise unsaved("the name of a file holds a secret. Remove it before the run stops here")
+            raise unsaved("the name of a file contains a secret. Remove the file before the run stops here")
         if not stat.S_ISREG(about.st_mode):
             continue
         with open(path, "rb") as file:
@@ -114,12 +114,12 @@ def _search(folder: str, masks: list[bytes]) -> None:
             while data := file.read(CHUNK):
                 if any(mask in rest + data for mask in masks):
                     shown = re.sub(r"[^A-Za-z0-9_./-]", "_", name)
-                    raise unsaved(f"the file {shown} holds a secret. Remove it before the run stops here")
+                    raise unsaved(f"the file {shown} contains a secret. Remove the secret before the run stops here")
                 rest = data[-overlap:] if overlap else b""
 
 
 def walked(folder: str, inside: str = "") -> Iterator[tuple[str, os.stat_result]]:
-    """Return all that lies in a folder, a folder before what is in it."""
+    """Return everything in a directory, parents before children."""
     for entry in sorted(os.scandir(os.path.join(folder, inside)), key=lambda entry: entry.name):
         path, about = os.path.join(inside, entry.name), entry.stat(follow_symlinks=False)
         yield path, about
@@ -128,7 +128,7 @@ def walked(folder: str, inside: str = "") -> Iterator[tuple[str, os.stat_result]
 
 
 def pack(folder: str, archive: str) -> None:
-    """Write files, folders and links as an archive. No program is called, as a step may have put one there."""
+    """Write an archive of files, directories and links, without calling programs that a step may have replaced."""
     with gzip.open(archive, "wb", compresslevel=6) as packed, tarfile.open(fileobj=packed, mode="w|") as tar:
         for name, about in walked(folder):
             info = tar.gettarinfo(os.path.join(folder, name), name)
@@ -147,7 +147,7 @@ def pack(folder: str, archive: str) -> None:
 
 
 def check_kept(kept: str) -> Table:
-    """Return what a run has kept says of itself; every file is as it was saved, and there is no other."""
+    """Return the description of a kept run, after checking that it has exactly the saved files."""
     try:
         found = set(files_in(kept))
         with open(os.path.join(kept, ABOUT), "rb") as file:
@@ -164,7 +164,7 @@ def check_kept(kept: str) -> Table:
 
 
 def take_over(kept: str, state: str, answers: str, own: Iterable[str]) -> None:
-    """Put what a run has kept in its place; the files `own` of the workspace stay as this job has them."""
+    """Put a kept run's files in place; the files `own` of the workspace stay as they are."""
     temporary = os.environ["RUNNER_TEMP"]
     before = os.path.join(temporary, "rdc-before")
     files = {path: _read(path) for path in own}
@@ -182,9 +182,7 @@ def take_over(kept: str, state: str, answers: str, own: Iterable[str]) -> None:
         with suppress(FileNotFoundError):
             shutil.move(os.path.join(kept, "answers"), answers)
     except (OSError, ValueError, tarfile.TarError, EOFError) as error:
-        says = (
-            "The files of the run could not be put into the workspace; the log says why. Free the disk, then try again"
-        )
+        says = "The run's files could not be put into the workspace; see the log. Free some disk space, then try again"
         raise HaltError("Workspace", f"{says} ({type(error).__name__}: {error})") from None
 
 
@@ -209,7 +207,7 @@ def _put_back(path: str, data: Optional[bytes]) -> None:
 
 
 def unpack(archive: str, folder: str) -> None:
-    """Unpack an archive into an empty folder: links come last, so that no file is written through one."""
+    """Unpack an archive into an empty directory, links last, so that no file is written through one."""
     links, dated = [], []
     with gzip.open(archive, "rb") as packed, tarfile.open(fileobj=packed, mode="r|") as tar:
         for member in tar:

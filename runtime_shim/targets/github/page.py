@@ -1,4 +1,4 @@
-"""The run summary: how it stands, its steps with outcome and time, the flow, and how to continue it."""
+"""The run summary: its state, its steps with outcome and time, the flow, and how to continue it."""
 
 import os
 import shlex
@@ -16,19 +16,19 @@ from runtime_shim.targets.github.says import as_block, as_cell, plain
 from runtime_shim.targets.naming import name_in_words
 
 MOST_ROWS = 2000
-MOST_NODES = 150  # of the picture; GitHub draws no larger ones
+MOST_NODES = 150  # GitHub draws no larger pictures
 LONGEST_LABEL = 60  # characters in the picture
 BAD = ("fail", "failed", "no", "rejected", "none", "invalid", "ambiguous")
 SHAPES = {"branch": ("{", "}"), "end": ("(", ")")}
 
 
 def heading(word: str, message: str) -> str:
-    """Return how a run stands, as a heading."""
+    """Return the state of a run as a heading."""
     return f"### {as_cell(f'{word} {message}'.strip()[: LONGEST_LABEL * 30])}\n"
 
 
 def put_question(program: Table, state: State) -> str:
-    """Return what a step asks that waits, and what may be answered, as a block."""
+    """Return the question of a waiting step, and its replies, as a block."""
     node = program["nodes"][state.node]
     parts = [
         filled(node, str(node.get(key) or ""), state.registers).strip("\n") for key in ("reason", "prompt", "block")
@@ -37,7 +37,7 @@ def put_question(program: Table, state: State) -> str:
 
 
 def replies_to(node: Table, state: State) -> list[str]:
-    """Return the words that answer a step; none where any text does."""
+    """Return the replies of a step; none if it takes any text."""
     if node["task"] == "ask":
         return [word.upper() for word in node.get("question", "pass/fail").split("/")]
     if node["task"] in DECISIONS:
@@ -49,7 +49,7 @@ def replies_to(node: Table, state: State) -> list[str]:
 
 
 def first_reply(program: Table, state: State) -> Optional[str]:
-    """Return a reply that the step takes which waits; None where the run waits for no reply."""
+    """Return an example of a reply to the waiting step; None if no step is waiting for one."""
     node = program["nodes"].get(state.node, {"task": ""})
     if state.condition != "waiting" or "contract" in program:
         return None
@@ -60,12 +60,12 @@ def first_reply(program: Table, state: State) -> Optional[str]:
 def _replies_in_words(node: Table, state: State) -> str:
     words = replies_to(node, state)
     if not words:
-        return "Answer with a text."
+        return "Answer with text."
     return f"Answer {' or '.join(words)}." if len(words) < 4 else "Answer one of:\n\n" + "\n".join(words)
 
 
 def table_of_steps(program: Table, finished: list[Record]) -> str:
-    """Return the steps that a run has done, as a table."""
+    """Return the finished steps of a run as a table."""
     rows = ["| Step | Attempt | Outcome | Time |", "| --- | ---: | --- | ---: |"]
     rows += [_row_of_step(program, record) for record in finished[:MOST_ROWS]]
     rows += ["| and more | | | |"] if finished[MOST_ROWS:] else []
@@ -83,7 +83,7 @@ def _row_of_step(program: Table, record: Record) -> str:
 
 
 def draw_flow(program: Table, finished: list[Record]) -> str:
-    """Return the flow as a picture in which what ran is colored; "" for one that is too large."""
+    """Return the flow as a picture with finished steps colored; "" if it is too large."""
     lines, names = list(_of_steps(program)) if "contract" in program else list(_of_nodes(program)), _ids(program)
     if len(names) > MOST_NODES:
         return ""
@@ -103,7 +103,7 @@ def _ids(program: Table) -> dict[str, str]:
 
 
 def _label(text: str) -> str:
-    """Return a text as the label of a picture, in which nothing ends it."""
+    """Return a text escaped as a label in a picture."""
     shown = plain(text)[:LONGEST_LABEL].replace("&", "#amp;").replace("<", "#lt;").replace(">", "#gt;")
     return shown.replace('"', "#quot;").replace("`", "#96;") or " "
 
@@ -130,10 +130,10 @@ def _of_nodes(program: Table) -> Iterator[str]:
 
 
 def how_to_continue(state: State, branch: str, reply: Optional[str]) -> str:
-    """Return how another run goes on with this one; `reply` is one that the step takes which waits."""
+    """Return how to continue this run in another one; `reply` is an example for the waiting step."""
     answer = f" -f answers={shlex.quote(f'{state.node} {reply}')}" if reply else ""
-    about = "with the answer and the number of this run" if reply else "with its number"
+    about = "with your answer and the number of this run" if reply else "with the number of this run"
     branch = branch or os.environ.get("GITHUB_REF_NAME", "")
     words = ["gh", "workflow", "run", os.path.basename(workflow_path()), "--ref", branch]
     command = f"{' '.join(map(shlex.quote, words))} -f resume={os.environ['GITHUB_RUN_ID']}{answer}"
-    return f"\nTo go on, run this workflow again {about}:\n\n    {plain(command)}\n"
+    return f"\nTo continue, start this workflow again {about}:\n\n    {plain(command)}\n"

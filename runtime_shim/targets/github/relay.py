@@ -1,4 +1,4 @@
-"""What a step prints passes through a pipe, so that none of it is a command to the runner, now or later."""
+"""A pipe for a step's output, so that none of it is a command to the runner, now or later."""
 
 import os
 import select
@@ -8,14 +8,14 @@ import threading
 import time
 
 COPIED = 65536
-LOOK_AGAIN = 50  # milliseconds until the copy looks again whether the step is over
-LINGER = 1.0  # seconds that what a step has left behind may still write
+LOOK_AGAIN = 50  # milliseconds between checks whether the step is over
+LINGER = 1.0  # seconds that leftover processes may still write
 
 
 class Relay:
-    """Standard output and error of a step: one pipe, which a thread copies to the log between two marks.
+    """Standard output and error of a step as one pipe, which a thread copies to the log between two marks.
 
-    A process that the step leaves behind holds the pipe, and not the log: it cannot write there once the step is over.
+    Leftover processes hold the pipe, not the log, so they cannot write to it after the step.
     """
 
     def __init__(self) -> None:
@@ -35,7 +35,7 @@ class Relay:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
     def end(self, *lines: str) -> None:
-        """Close the pipe, and print lines that may be commands."""
+        """Close the pipe and print lines that may be commands."""
         sys.stdout.flush()
         sys.stderr.flush()
         os.dup2(self._log, 1)
@@ -49,7 +49,7 @@ class Relay:
         _write(self._log, f"{line}\n".encode("utf-8", "replace"))
 
     def _copy(self) -> None:
-        """Copy until all ends are closed, or the step is over and nothing more comes."""
+        """Copy until the pipe is closed, or the step is over and nothing more arrives."""
         poll, deadline = select.poll(), 0.0
         poll.register(self._from, select.POLLIN)
         while not deadline or time.monotonic() < deadline:
@@ -66,6 +66,6 @@ class Relay:
 
 
 def _write(file: int, data: bytes) -> None:
-    """Write all of it, however little is taken at a time."""
+    """Write all data, even if a write takes only a part."""
     while data:
         data = data[os.write(file, data) :]

@@ -1,4 +1,4 @@
-"""The input `answers` of a workflow, as the file of answers that the program reads."""
+"""The workflow's input `answers` as a file of answers for the program."""
 
 import json
 import re
@@ -10,11 +10,11 @@ from runtime_shim.targets.github.api import HaltError
 from runtime_shim.tasks.answers import Answer, Reader, read_answers, take_answer
 
 FREE = ("input", "select", "agent", "tool", "parallel", "stage")
-JSON_START = r'\s*\{\s*["}]'  # how JSON begins; the name of a step may begin with a brace too
+JSON_START = r'\s*\{\s*["}]'  # a step's name may start with a brace too
 
 
 def as_lines(program: Table, text: str) -> str:
-    """Return answers with a line for each: GitHub's form takes one line, in which a semicolon parts them."""
+    """Return answers one per line. GitHub's form has only one line, with semicolons between answers."""
     nodes = program["nodes"]
     if re.match(JSON_START, text):
         return _of_json(text)
@@ -25,27 +25,27 @@ def as_lines(program: Table, text: str) -> str:
 
 
 def _of_one_line(nodes: Table, text: str) -> list[str]:
-    """Take one line apart at semicolons, if an answer to a named step stands behind each."""
+    """Split one line at semicolons, if each part names a step."""
     pieces = [piece.strip() for piece in text.split(";")]
     are_named = all(any(piece.startswith(f"{name} ") for name in nodes) for piece in pieces)
     return pieces if len(pieces) > 1 and are_named and not re.search(r"[\r\n]", text) else []
 
 
 def _of_json(text: str) -> str:
-    """Return answers of JSON as lines."""
+    """Return answers in JSON as lines."""
     try:
         pairs: Any = json.loads(text, object_pairs_hook=list)
         found = [(name, reply) for name, value in pairs for reply in (value if isinstance(value, list) else [value])]
     except (ValueError, RecursionError, TypeError) as error:
-        raise HaltError("Answers", f"the answers begin like JSON, and are not valid: {error}") from None
+        raise HaltError("Answers", f"the answers look like JSON, but are not valid: {error}") from None
     for name, reply in found:
         if not isinstance(reply, str):
-            raise HaltError("Answers", f"the answers of {name} are neither a string nor a list of strings")
+            raise HaltError("Answers", f"the answers of {name} must be a string or a list of strings")
     return written(Answer(number, name, reply) for number, (name, reply) in enumerate(found, 1))
 
 
 def written(answers: Iterable[Answer]) -> str:
-    """Return answers as the lines of a file."""
+    """Return answers as lines of a file."""
     lines: list[str] = []
     for answer in answers:
         if answer.step is None:
@@ -61,7 +61,7 @@ def written(answers: Iterable[Answer]) -> str:
 
 
 def left_over(program: Table, text: str, used: set[tuple[str, int]], digest: str, read: Reader, at: str) -> str:
-    """Return the answers of an earlier run's file that it has not used, without the one that did not fit a step."""
+    """Return the unused answers of an earlier run, without those for the step `at`, where one did not fit."""
     found = [
         answer for answer in read_answers("answers", text, program["nodes"], read) if (digest, answer.line) not in used
     ]

@@ -1,4 +1,4 @@
-"""What the steps of a workflow say: to files of the runner, in its log, and in the run summary."""
+"""The messages of a workflow's steps: in the runner's files, its log, and the run summary."""
 
 import os
 import re
@@ -9,12 +9,12 @@ from runtime_shim.engine.program import RefusedError
 from runtime_shim.engine.texts import one_line
 
 FILES_OF_RUNNER = ("GITHUB_OUTPUT", "GITHUB_ENV", "GITHUB_PATH", "GITHUB_STATE")
-LONGEST_BLOCK = 100_000  # characters of a text in the run summary, which GitHub takes 1 MiB of
+LONGEST_BLOCK = 100_000  # characters; GitHub takes 1 MiB in all
 MARKUP_SIGNS = str.maketrans({character: f"\\{character}" for character in "\\`*_[]<>|#&~!"})
 
 
 class Runner:
-    """The files by which a step tells the runner something; what the step calls does not know them."""
+    """The files that a step writes for the runner. The step's commands do not get their paths."""
 
     def __init__(self) -> None:
         self._page = os.environ.get("GITHUB_STEP_SUMMARY", "")
@@ -22,34 +22,34 @@ class Runner:
         self._said: list[str] = []
 
     def output(self, name: str, word: str) -> None:
-        """Say a name that rdc has made to conditions of later steps; no other text gets there."""
+        """Set an output for conditions of later steps; accept only names made by rdc."""
         if not re.fullmatch(r"[A-Za-z0-9_./:~ -]*", word):
-            raise RefusedError(f"{name} is not a name that rdc has made")
+            raise RefusedError(f"{name} is not a name made by rdc")
         self._said.append(f"{name}={word}\n")
 
     def page(self, text: str) -> None:
-        """Write in the run summary."""
+        """Append to the run summary."""
         if self._page:
             with open(self._page, "a", encoding="utf-8", errors="replace") as file:
                 file.write(f"{text}\n")
 
     def end(self) -> None:
-        """Leave in the files what rdc has said: what a step calls can find them, and would tell later steps more."""
+        """Write only rdc's outputs to the files, since a step's commands may have found and changed them."""
         for path, lines in ((self._output, self._said), *((path, []) for path in self._others)):
             if path:
                 with suppress(OSError):
-                    os.unlink(path)  # a process that has it open writes into nothing
+                    os.unlink(path)  # for processes that still have it open
                 with open(path, "w", encoding="ascii") as file:
                     file.writelines(lines)
 
 
 def plain(text: str) -> str:
-    """Return a text on one line in which nothing is a command to the runner."""
+    """Return a text on one line, without commands to the runner."""
     return one_line(text).replace("##[", "# # [")
 
 
-def hidden(value: Any, mask: Callable[[str], str]) -> Any:  # noqa: ANN401 (a value of a record, whatever it is)
-    """Return a value without secrets in its texts: in markup, and where it is cut, nothing would find them any more."""
+def hidden(value: Any, mask: Callable[[str], str]) -> Any:  # noqa: ANN401 (any value of a record)
+    """Return a value with its secrets masked, before markup or cuts hide them."""
     if isinstance(value, dict):
         return {name: hidden(inner, mask) for name, inner in value.items()}
     if isinstance(value, list):
@@ -58,21 +58,21 @@ def hidden(value: Any, mask: Callable[[str], str]) -> Any:  # noqa: ANN401 (a va
 
 
 def annotation(level: str, title: str, message: str) -> str:
-    """Return the command that puts a line in the run summary."""
+    """Return the runner command for an annotation."""
     return f"::{level} title={title}::{plain(message).replace('%', '%25')}"
 
 
 def as_block(text: str) -> str:
-    """Return a text that Markdown shows as it is."""
+    """Return a text as a Markdown code block."""
     lines = re.split(r"[\r\n]", text[:LONGEST_BLOCK])
     return "".join(f"    {_visible(line)}\n" for line in lines)
 
 
 def _visible(line: str) -> str:
-    """Return a line in which nothing is hidden, such as marks that reverse the direction of a text."""
+    """Return a line with invisible characters escaped, such as bidi marks."""
     return "".join(c if c.isprintable() or c == "\t" else repr(c)[1:-1] for c in line)
 
 
 def as_cell(text: str) -> str:
-    """Return a text for a cell of a table."""
+    """Return a text escaped for a table cell."""
     return plain(text).translate(MARKUP_SIGNS)

@@ -1,4 +1,4 @@
-"""What a step of a workflow shows in its `run:`: the emitter writes it, and each call compares it (rule 2)."""
+"""The `run:` of a workflow's step: the emitter writes it, and each call compares it (rule 2)."""
 
 import re
 from collections import Counter
@@ -7,29 +7,29 @@ from collections.abc import Iterable, Iterator, Sequence
 from runtime_shim.engine.program import Table
 from runtime_shim.engine.texts import clean
 
-OPEN = "$" + "{{"  # begins an expression, which a script never holds
+OPEN = "$" + "{{"  # the start of an expression
 OPENED = "$ " + "{{"
-MOST_LINES = 200  # of a text that is shown as comments; the program has all of it
+MOST_LINES = 200  # most lines shown as comments; the program has all
 SHOWN_TEXTS = ("reason", "prompt", "block", "command", "arguments")
 ENDS = ("COMPLETE", "STOP")
 PLAIN_NAME = r"[A-Za-z0-9][A-Za-z0-9_./:~-]{0,99}"
 ABOUT_STAGES = {
     "inputs": "needs",
     "context": "asks for the context",
-    "guardrails": "checks what the outputs say",
+    "guardrails": "checks the content of the outputs",
     "outputs": "makes",
 }
 
 
 def word_of_place(program: Table, name: str) -> str:
-    """Return what conditions call the place where a run is: GitHub compares it without regard to case."""
+    """Return the word for a place in conditions, which ignore case."""
     return words_of_places(program)[name]
 
 
 def words_of_places(program: Table) -> dict[str, str]:
-    """Return what conditions call each place.
+    """Return the word for each place in conditions.
 
-    Numbers are by name, since a program may build its nodes in another order than the emitter has them.
+    Numbers follow the names' order, since a program may build its nodes in another order than the emitter.
     """
     nodes = program["nodes"]
     alike = Counter(name.lower() for name in nodes)
@@ -43,7 +43,7 @@ def words_of_places(program: Table) -> dict[str, str]:
 
 
 def shown_script(program: Table, places: Sequence[str]) -> str:
-    """Return the script of a step of the workflow that does these places."""
+    """Return the script of the workflow step that runs these places."""
     all_nodes = program["nodes"]
     names = _nodes_of(all_nodes, places) if "contract" in program else [name for name in places if name in all_nodes]
     nodes = {name: all_nodes[name] for name in names}
@@ -62,14 +62,14 @@ def shown_script(program: Table, places: Sequence[str]) -> str:
 
 
 def _nodes_of(nodes: Table, steps: Sequence[str]) -> list[str]:
-    """Return the nodes of steps of a specification, and nodes that are named themselves."""
+    """Return the nodes of a specification's steps, and nodes named directly."""
     rank = {step: number for number, step in enumerate(steps)}
     names = [name for name, node in nodes.items() if name in rank or node.get("step") in rank]
     return sorted(names, key=lambda name: rank.get(name, rank.get(nodes[name].get("step"), 0)))
 
 
 def plain_command(node: Table) -> str:
-    """Return the command of a step as a file holds it; "" where a file would change it, or something is filled in."""
+    """Return a step's command as a script; "" if it has placeholders or would change in a file."""
     if node["task"] != "shell":
         return ""
     command = str(node["command"])
@@ -81,12 +81,12 @@ def plain_command(node: Table) -> str:
 
 
 def is_shown(program: Table, places: Sequence[str], script: str) -> bool:
-    """Tell whether a script is the one that the step of these places shows."""
+    """Return whether a script matches the step of these places."""
     return _bare(script) == _bare(shown_script(program, places))
 
 
 def _bare(script: str) -> str:
-    """Return a script without the line breaks around it, of which a runner may add some."""
+    """Return a script without surrounding line breaks, which a runner may add."""
     return script.replace("\r\n", "\n").strip("\n")
 
 
@@ -95,7 +95,7 @@ def _is_visible(text: str) -> bool:
 
 
 def _above(program: Table, context: str) -> Iterator[str]:
-    """Return the lines of what stands above a prompt: a value is shown by its name (I31)."""
+    """Return the lines of a prompt's context, with values shown by name (I31)."""
     texts: list[str] = []
     while context:
         found = program["contexts"][context]
@@ -126,14 +126,14 @@ def _of_node(name: str, node: Table, several: bool, above: Iterable[str]) -> Ite
 
 
 def _of_stage(node: Table, nodes: Iterable[Table], again: int, executor: Sequence[str]) -> Iterator[str]:
-    """Return the lines of a stage of a specification; its validation is shown with its outputs."""
+    """Return the lines of a stage of a specification; validation is shown with the outputs."""
     stage, paths = node.get("stage", ""), ", ".join(node.get("paths", ()))
     if node["task"] == "gate" or (stage == "outputs" and not paths):
         return
     if stage == "tool":
         yield f"calls the tool {node.get('subject', '')}"
     elif stage == "execute":
-        tries = f", again at most {again} times" if again > 1 else ", again at most once" * again
+        tries = f", with up to {again} retries" if again > 1 else ", with up to 1 retry" * again
         yield f"calls the executor{tries}" + (f": {executor[0]}" if len(executor) == 1 else "")
         yield from (f"  {line}" for line in executor if len(executor) > 1)
     elif stage == "validation":
@@ -150,11 +150,11 @@ def _is_checked(node: Table, other: Table) -> bool:
 def _lines(text: str) -> list[str]:
     lines = text.strip("\n").split("\n") if text.strip("\n") else []
     more = len(lines) - MOST_LINES
-    return [*lines[:MOST_LINES], f"... {more} lines more in the program"] if more > 0 else lines
+    return [*lines[:MOST_LINES], f"... {more} more lines in the program"] if more > 0 else lines
 
 
 def as_comments(lines: Iterable[str]) -> str:
-    """Return lines as comments of a script, without what means something to GitHub."""
+    """Return lines as comments, without anything special to GitHub."""
     texts = (clean(line.replace("\r", " ").replace("\n", " ")) for line in lines)
     plain = (text.replace(OPEN, OPENED).replace("::", ": :") for text in texts)
     return "".join(f"# {_visible_line(text)}".rstrip() + "\n" for text in plain) or "#\n"

@@ -32,7 +32,7 @@ from runtime_shim.targets.github.strict import check_records, damaged
 
 
 def check(job: Job, _places: list[str]) -> int:
-    """Ask GitHub whether the run to go on with is one of this workflow, before anything of it is fetched."""
+    """Check with GitHub that the run to continue belongs to this workflow, before fetching anything."""
     api, number = Api(job.said("TOKEN")), job.said("RESUME")
     check_run(api, number, job.events())
     job.runner.output("artifact", kept_by_run(api, number, "contract" in job.program))
@@ -40,13 +40,13 @@ def check(job: Job, _places: list[str]) -> int:
 
 
 def begin(job: Job, places: list[str]) -> int:
-    """Begin a run, or go on with one that another job or run has left."""
+    """Start a run, or continue one from another job or run."""
     _look_for_secrets(job)
     is_next, resumes, joins = bool(places), job.said("RESUME"), False
     if is_next or resumes:
         about = _taken(job, resumes)
         joins = _joined(job, about)
-        if is_next and not joins and "entry" not in places:  # one that was lost is called again alone
+        if is_next and not joins and "entry" not in places:  # a lost entry is called again by itself
             same_attempt(about.get("attempt"))
     if not is_next:
         _put_answers(job, resumes)
@@ -72,22 +72,22 @@ def begin(job: Job, places: list[str]) -> int:
 
 
 def _look_for_secrets(job: Job) -> None:
-    """Refuse to begin where a secret is not set; values do not come here, only names (I26)."""
+    """Refuse to start if a secret is not set. This step gets only the names (I26)."""
     missing = ", ".join(job.said("MISSING").split())
     if missing and job.said("FORK") == "true":
-        says = f"A pull request from a fork gets no secrets, and this workflow needs {missing}. Nothing was run"
+        says = f"A pull request from a fork gets no secrets, but this workflow needs {missing}. Nothing was run"
         raise HaltError("No secrets", says)
     if missing:
         where = job.said("PLACE") or "repository"
-        says = f"These secrets are not set, or empty: {missing}. Set them in the settings of the {where}"
+        says = f"These secrets are missing or empty: {missing}. Set them in the settings of the {where}"
         raise HaltError("Missing secrets", f"{says}, then start a new run")
 
 
 def _taken(job: Job, resumes: str) -> Table:
-    """Put the files of a run in their places; everything is checked before."""
+    """Check the files of a run and put them in place."""
     if resumes and os.environ["GITHUB_RUN_ATTEMPT"] != "1":
-        says = "A re-run would repeat what its first attempt has done"
-        raise HaltError("Re-run", f"{says}. Begin a new run, or go on with the run that waits now")
+        says = "A re-run would repeat the first attempt"
+        raise HaltError("Re-run", f"{says}. Start a new run, or continue the run that is waiting now")
     about = check_kept(job.path(KEPT))
     if about.get("run") != (resumes or os.environ["GITHUB_RUN_ID"]):
         raise damaged()
@@ -98,7 +98,7 @@ def _taken(job: Job, resumes: str) -> Table:
     if not records:
         raise damaged()
     if records[0].get("program") != job.identity():
-        says = "The run that waits belongs to another version of this workflow. Begin a new run"
+        says = "The waiting run belongs to another version of this workflow. Start a new run"
         raise HaltError("Another program", says)
     check_records(job.program, records)
     take_over(job.path(KEPT), job.path("rdc"), job.path(ANSWERS_FILE), job.own_files())
@@ -106,15 +106,15 @@ def _taken(job: Job, resumes: str) -> Table:
 
 
 def _put_answers(job: Job, resumes: str) -> None:
-    """Write the answers that were given with this run, and those of an earlier one that it has not used."""
+    """Write the answers given to this run, and the unused ones of an earlier run."""
     path, text = job.path(ANSWERS_FILE), as_lines(job.program, job.said("ANSWERS"))
     state = job.state() if resumes else None
     if state is not None and os.path.exists(path):
         with open(path, encoding="utf-8") as file:
             old = file.read()
-        at = state.node if state.condition == "waiting" else ""  # an answer that did not fit is not tried again
+        at = state.node if state.condition == "waiting" else ""  # don't retry one that did not fit
         rest = left_over(job.program, old, state.used, digest(old), job.reader(), at)
-        text = "\n" * len(state.used) + f"{text}\n{rest}"  # never the text whose answers an earlier run has used
+        text = "\n" * len(state.used) + f"{text}\n{rest}"  # never the same text as an earlier run's
     with open(path, "w", encoding="utf-8", errors="surrogateescape") as file:
         file.write(text)
 
@@ -124,7 +124,7 @@ def _answers(job: Job) -> list[str]:
 
 
 def _inputs(job: Job) -> list[str]:
-    """Return the option for the values of inputs that this run is given; they travel as a file."""
+    """Return the option for the inputs of this run, written to a file."""
     declared = job.program.get("inputs", ())
     given = {}
     for number, item in enumerate(declared, 1):
@@ -140,17 +140,17 @@ def _inputs(job: Job) -> list[str]:
 
 
 def _bound(job: Job, number: int) -> str:
-    """Return what a command has said of an input before the run, without line ends behind it."""
+    """Return the value that a command printed for an input before the run, without trailing newlines."""
     with suppress(FileNotFoundError), open(os.path.join(job.path("rdc-bound"), str(number)), "rb") as file:
         return file.read().decode("utf-8", "surrogateescape").rstrip("\n")
     return ""
 
 
-# --- What others have decided between two jobs ---
+# --- Decisions between two jobs ---
 
 
 def _held_to_reviews(job: Job, api: Api, gates: set[str]) -> list[tuple[str, str, str]]:
-    """Hold the gates that the run has passed against GitHub; return the reviews that are not used yet."""
+    """Check the gates that the run has passed with GitHub; return the unused reviews."""
     environment, number = job.environment(), os.environ["GITHUB_RUN_ID"]
     state = job.state()
     records = passed_gates(state.finished, gates) if state is not None else []
@@ -165,7 +165,7 @@ def _held_to_reviews(job: Job, api: Api, gates: set[str]) -> list[tuple[str, str
 
 
 def _say_approved(job: Job, gates: set[str]) -> None:
-    """Say to later steps and jobs which gates GitHub has let the run through: nothing else has run in this job yet."""
+    """Output the gates that GitHub approves for later steps and jobs, before anything else runs in this job."""
     state = job.state()
     records = passed_gates(state.finished, gates) if state is not None else []
     words = words_of_places(job.program)
@@ -174,7 +174,7 @@ def _say_approved(job: Job, gates: set[str]) -> None:
 
 
 def _joined(job: Job, about: Table) -> bool:
-    """Read what the agents have kept that were jobs of their own; tell whether there were any."""
+    """Read the answers of agents in separate jobs; return whether there were any."""
     state, place = job.state(), job.said("JOINED")
     if state is None or not place or not must_join(state.node, place, job.said("RESULT")):
         return False
@@ -188,7 +188,7 @@ def _joined(job: Job, about: Table) -> bool:
 
 
 def step_through(job: Job, places: list[str]) -> int:
-    """Go on with the run while it is in these places."""
+    """Continue the run while it is in these places."""
     for line in job.said("GIVEN").split("\n"):
         name, _, names = line.rpartition(":")
         if name:
@@ -196,8 +196,8 @@ def step_through(job: Job, places: list[str]) -> int:
     state = job.state()
     before = len(state.finished) if state is not None else 0
     word = job.left_for(state, places) if state is not None and state.node not in places else ""
-    if word and "contract" not in job.program:  # another run has done this before, and conditions are told again
-        print("This was done before the run had to wait.", flush=True)
+    if word and "contract" not in job.program:  # an earlier run did this; set the outputs again
+        print("This was done before the run started waiting.", flush=True)
         job.runner.output("next", word)
         return EXIT_COMPLETE
     code = job.run("step", *places, *_answers(job), *job.options())
@@ -209,7 +209,7 @@ def step_through(job: Job, places: list[str]) -> int:
 
 
 def call_entry(job: Job, places: list[str]) -> int:
-    """Call the agent of an entry, unless an earlier attempt has kept what it says."""
+    """Call the agent of an entry, unless an earlier attempt kept its answer."""
     job.given.entry, job.given.entry_path = int(job.said("ENTRY")), os.path.join(job.path("rdc-entry"), ENTRY)
     about = check_kept_attempt(job)
     if read_entry(job.given.entry_path, places[0], job.given.entry, about) is not None:
@@ -222,13 +222,13 @@ def call_entry(job: Job, places: list[str]) -> int:
 
 
 def check_kept_attempt(job: Job) -> int:
-    """Return the attempt at the run in which it came to the step."""
+    """Return the attempt in which the run reached the step."""
     with open(os.path.join(job.path(KEPT), "about.json"), "rb") as file:
         return int(json.load(file)["attempt"])
 
 
 def find_changes(job: Job, _places: list[str]) -> int:
-    """Collect what was changed in the workspace, once the run is complete; this step knows no secret."""
+    """Collect the changes in the workspace once the run is complete. This step has no secrets."""
     state = job.state()
     if state is not None and state.condition == "complete":
         print(collect_changes(job.path("rdc-artifact")), flush=True)
@@ -246,5 +246,5 @@ STEP_CALLS: dict[str, StepCall] = {
 
 
 def on_github(own: Table, document: Any, script: str) -> int:  # noqa: ANN401 (the function of the document)
-    """Do what a step of the workflow asks for, with the program that is loaded; `script` is the file of the step."""
+    """Run the call of a workflow's step with the loaded program; `script` is the step's file."""
     return do_call(own, built(document, own["EXTENSIONS"]), STEP_CALLS, script)

@@ -1,6 +1,6 @@
-"""A journal from an artifact is data: it must be one that this program can have written, or the run does not go on.
+"""Checks of a journal from an artifact: the run continues only if this program can have written it.
 
-Every transition is walked again. What a run has passed, such as a gate, is in the journal then.
+Every transition is checked, so all gates that a run has passed are in the journal.
 """
 
 import re
@@ -14,7 +14,7 @@ from runtime_shim.engine.walk import VERBS, Registers, choose, follow
 from runtime_shim.targets.github.api import HaltError
 from runtime_shim.targets.github.gates import DECISIONS
 
-MOST = 10**4000  # of a counter; Python reads no longer numbers
+MOST = 10**4000  # largest counter; Python reads no longer numbers
 CONDITIONS = ("running", "ready", "waiting", "complete", "stop")
 NOTES = {
     "rest": ("ready",),
@@ -27,8 +27,8 @@ TEXT = (str, type(None))
 
 
 def damaged() -> HaltError:
-    """Return the reason for a state that is not as this program writes it."""
-    says = "The saved state of the run that is to go on is damaged or incomplete; nothing was run. Begin a new run"
+    """Return the error for a state that this program cannot have written."""
+    says = "The saved state of the run is damaged or incomplete. Nothing was run. Start a new run"
     return HaltError("Damaged state", says)
 
 
@@ -41,7 +41,7 @@ def check_records(program: Table, records: list[Record]) -> None:
 
 
 def is_passed(node: Table) -> bool:
-    """Tell whether a run goes on through a step: a branch, or the end of a nested document, which has edges (M8)."""
+    """Return whether a run passes through a node: a branch, or the end of a nested document (M8)."""
     return node["task"] in ("branch", "end") and bool(node.get("edges"))
 
 
@@ -51,7 +51,7 @@ def _demand(*holds: bool) -> None:
 
 
 class _Walk:
-    """Goes along a journal, and demands of each record what a run would have written."""
+    """Replays a journal and checks that a run can have written each record."""
 
     def __init__(self, program: Table, begin: Record) -> None:
         self.program, self.nodes = program, program["nodes"]
@@ -65,7 +65,7 @@ class _Walk:
         self.node, self.condition, self.last = move.node, begin["condition"], move.node
 
     def through(self, records: list[Record]) -> None:
-        """Go along the other records."""
+        """Check the other records."""
         for record in records:
             kind = record["kind"]
             if kind == "done":
@@ -85,7 +85,7 @@ class _Walk:
         self.condition = record.get("condition", self.condition)
 
     def _done(self, record: Record) -> None:
-        """Leave a step as the program says, or take a specification back to the step that failed."""
+        """Check that a step is left as the program says, or that a specification returns to its failed step."""
         _demand(record["node"] == self.node or self.condition == "stop", isinstance(record["how"], str))
         if record["outcome"] == "resumed":
             self._reopened(record)
@@ -95,7 +95,7 @@ class _Walk:
         self._stand(record)
 
     def _words(self) -> tuple[str, ...]:
-        """Return what may come of the step at which the run is."""
+        """Return the possible outcomes of the current step."""
         node = self.nodes[self.node]
         return (*words_of(node), *DECISIONS.get(node["task"], ()))
 
@@ -108,9 +108,9 @@ class _Walk:
         self.node = node
 
     def _walked(self, outcome: str, texts: Table) -> tuple[str, Registers, set[str]]:
-        """Return where an outcome leads, what the registers are then, and which have changed.
+        """Return the node after an outcome, the registers, and the changed ones.
 
-        A slot that is kept has the text that was recorded, which only its step knew.
+        A kept slot has the recorded text, which only its step knew.
         """
         node, word, registers, changed = self.node, outcome, dict(self.registers), set()
         while word or is_passed(self.nodes[node]):
@@ -135,7 +135,7 @@ class _Walk:
         return [name]
 
     def _reopened(self, record: Record) -> None:
-        """A failed specification goes on at a part of the step that failed; no gate is passed by that."""
+        """Check that a failed specification continues at the failed step, without passing a gate."""
         _demand("contract" in self.program, self.condition == "stop", record["next"] in self.nodes)
         target, failed = self.nodes[record["next"]], self.nodes[self.last]
         _demand(target.get("step") == failed.get("step"), isinstance(record["changed"], dict))
@@ -143,7 +143,7 @@ class _Walk:
         self.node = record["next"]
 
     def _stand(self, record: Record) -> None:
-        """Say where the run is: an end has the result of its node, unless a limit has ended the run."""
+        """Set the place of the run. An end has the result of its node, unless a limit ended the run."""
         node, condition = self.nodes[self.node], record["condition"]
         _demand(condition in CONDITIONS, not is_passed(node))
         is_cut = "limited" in record or "spent" in record
@@ -152,7 +152,7 @@ class _Walk:
         self.last, self.condition = record["node"], condition
 
     def _take(self, found: Table, names: set[str]) -> None:
-        """Take registers: counters are numbers, slots are texts, and there are no others."""
+        """Take registers: counters are numbers, slots are strings, and there are no others."""
         _demand(isinstance(found, dict), {*found} == names, names <= {*self.program["registers"]})
         for name, value in found.items():
             if isinstance(self.program["registers"][name], int):
