@@ -100,8 +100,13 @@ def _summary(report: Report) -> str:
 
 
 def _fixable(report: Report) -> str:
-    """Return the line with the number of fixable findings, after a line break; "" if there are none."""
-    fixes = [diagnostic.fix for diagnostic in report.diagnostics if diagnostic.fix]
+    """Return the line with the number of fixable findings, after a line break; "" if there are none.
+
+    A warning of a document with errors doesn't count, because `--fix` fixes the errors first.
+    """
+    broken = {found.path for found in report.diagnostics if found.severity is Severity.ERROR}
+    first = (found for found in report.diagnostics if found.severity is Severity.ERROR or found.path not in broken)
+    fixes = [found.fix for found in first if found.fix]
     safe = sum(fix.is_safe for fix in fixes)
     if not fixes:
         return ""

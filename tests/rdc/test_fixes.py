@@ -163,6 +163,13 @@ def test_an_unsafe_fix_needs_its_option(tmp_path: Path) -> None:
     assert path.read_text() == MISTAGGED.replace("Bash", "bash")
 
 
+def test_a_fix_that_waits_for_errors_is_not_offered(tmp_path: Path) -> None:
+    document(tmp_path, "a.runbook.md", f"{BARE}\n## Lost\n\n- PASS: GOTO Nowhere\n")
+    result = call("check", "a.runbook.md", cwd=tmp_path)
+    assert "[RD042]" in result.err
+    assert "can be fixed" not in result.err
+
+
 def test_a_difference_is_shown_and_nothing_written(tmp_path: Path) -> None:
     path = document(tmp_path, "a.runbook.md", BARE)
     result = call("check", "--diff", "a.runbook.md", cwd=tmp_path)
