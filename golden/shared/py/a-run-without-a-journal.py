@@ -1,7 +1,7 @@
-# --- A run without a journal: it starts at the first step, continues to the end, and keeps nothing.
-HELP = "Keeps no state: start it again. Without `-O runtime=script` it resumes."
+# --- A run without a journal: it goes from the first step to an end and keeps nothing.
+HELP = "It keeps no state. To resume runs, compile without `-O runtime=script`."
 STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-BY_PYTHON = (signal.SIGPIPE, signal.SIGXFSZ)  # ignored by it
+BY_PYTHON = (signal.SIGPIPE, signal.SIGXFSZ)  # Python ignores them
 def say(text, end='\n'):
     with suppress(OSError, ValueError):
         print(text, end=end, file=sys.stderr, flush=True)
@@ -12,13 +12,13 @@ class Script:
         self.answers = read_answers(answers, read_text(answers, LARGEST), self.nodes) if answers else []
         self.registers, self.child, self.group = dict(program["registers"]), 0, ""
         self.is_stopped, self.is_interactive = False, os.isatty(0)
-        self.joins = os.getpgrp() if any(map(os.isatty, (0, 1, 2))) else 0  # the group of commands; 0: a new one
+        self.joins = os.getpgrp() if any(map(os.isatty, (0, 1, 2))) else 0  # commands' group, 0: new
         self.run_id = f"script-{os.urandom(4).hex()}"
     def stop(self, number, _frame):
         self.is_stopped = True
         if not self.child:
             raise KeyboardInterrupt
-        signal.signal(number, signal.SIG_IGN)  # it comes back here if the group is ours
+        signal.signal(number, signal.SIG_IGN)  # it may come back
         with suppress(ProcessLookupError):
             if not self.joins:
                 os.killpg(self.child, number)
@@ -53,14 +53,14 @@ class Script:
                 words[0], words, {**os.environ, **own}, setpgroup=self.joins, setsigmask=(), setsigdef=BY_PYTHON
             )
         except FileNotFoundError:
-            say(f"    there is no {words[0]} here")
+            say(f"    {words[0]} was not found")
             return "fail"
         finally:
             signal.pthread_sigmask(signal.SIG_UNBLOCK, STOPS)
         group, self.child, status = self.child, 0, os.waitpid(self.child, 0)[1]
         if self.is_stopped:
             with suppress(ProcessLookupError):
-                os.killpg(group, 0 if self.joins else signal.SIGTERM)  # jobs ignore SIGINT
+                os.killpg(group, 0 if self.joins else signal.SIGTERM)  # background jobs ignore SIGINT
             raise KeyboardInterrupt
         return "fail" if status else "pass"
     def ask(self, name, node):
@@ -70,8 +70,8 @@ class Script:
         known = {word[:length]: MEANINGS[word] for word in MEANINGS for length in (1, len(word))}
         while typed.strip().lower() not in known:
             if not (typed and self.is_interactive):
-                raise RefusedError(f"{name} has no answer: start at a terminal or give --answers FILE")
-            termios.tcflush(0, termios.TCIFLUSH)  # typed before
+                raise RefusedError(f"{name} needs an answer; run at a terminal or use --answers FILE")
+            termios.tcflush(0, termios.TCIFLUSH)
             say(f"    [{node['question']}] ", end="")
             typed = os.read(0, 4096).decode(errors="replace")
         return known[typed.strip().lower()]
@@ -84,7 +84,7 @@ def main(program):
         if sys.argv[1:] not in ([], ["--answers", path]):
             raise RefusedError(usage)
         script = Script(program, path)
-        for number in (one for one in STOPS if signal.getsignal(one) != signal.SIG_IGN):  # as nohup has it
+        for number in (one for one in STOPS if signal.getsignal(one) != signal.SIG_IGN):  # keep nohup's
             signal.signal(number, script.stop)
         return script.run()
     except KeyboardInterrupt:

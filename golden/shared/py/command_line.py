@@ -3,29 +3,29 @@ COMMANDS = {
     "run": ("start a run", run),
     "resume": ("continue a run", resume),
     "status": ("show the run's state and what to do next", status),
-    "answer": ("answer the step that waits", answer),
+    "answer": ("answer the waiting step", answer),
     "steps": ("list the steps", steps),
     "open": ("start a run without running a step", open_run),
-    "step": ("continue a run through these steps", step),
-    "reset": ("archive the run, so that you can start again", reset),
-    "history": ("list archived runs, or delete some", history),
+    "step": ("continue a run, but only through these steps", step),
+    "reset": ("archive the run so that you can start over", reset),
+    "history": ("list or delete archived runs", history),
 }
-# The subcommands that have an option, its name, what it takes (`...`: several times), what it is for.
+# For each option: its subcommands, name, value (`...`: repeatable) and help.
 OPTIONS = (
-    ("answer", "STEP", "", "the step that waits"),
-    ("answer", "REPLY", "", "pass, fail, yes or no, or what the step asks for"),
-    ("step", "PLACE", "...", "the steps that are due"),
-    ("all", "--state-dir", "DIR", "the state directory"),
-    ("run resume", "--answers", "FILE", "replies to questions: REPLY or STEP REPLY, a line each"),
+    ("answer", "STEP", "", "the waiting step"),
+    ("answer", "REPLY", "", "pass, fail, yes or no, or another reply that the step takes"),
+    ("step", "PLACE", "...", "the steps to run"),
+    ("all", "--state-dir", "DIR", "the state directory (default: .rdc/NAME)"),
+    ("run resume", "--answers", "FILE", "read replies from FILE, one per line: REPLY or STEP REPLY"),
     ("run resume", "--rerun-interrupted", "", "run the interrupted command again"),
-    ("run resume", "--assume", "WORD", "the outcome of the interrupted command"),
-    ("run resume answer approve goto", "--events", "FILE", "append events as JSON lines"),
-    ("run", "--dry-run", "", "show the path; run and record nothing"),
-    ("resume status", "--adopt", "", "accept the state of another version"),
+    ("run resume", "--assume", "WORD", "assume this outcome for the interrupted command"),
+    ("run resume answer approve goto", "--events", "FILE", "append events to FILE as JSON lines"),
+    ("run", "--dry-run", "", "show the path, but run and record nothing"),
+    ("resume status", "--adopt", "", "accept a run of another version"),
     ("status", "--json", "", "print JSON"),
-    ("history", "--prune", "N|AGE", "delete all but the newest N, or those older than 12h, 30d, 8w"),
+    ("history", "--prune", "N|AGE", "delete all but the newest N runs, or runs older than AGE (12h, 30d, 8w)"),
 )
-LIKE = {"open": "run", "step": "resume"}  # the subcommand whose options another one has
+LIKE = {"open": "run", "step": "resume"}  # subcommands with the options of another
 def options_of(command, options):
     return tuple(option for option in options if {"all", command, LIKE.get(command)} & {*option[0].split()})
 def read_words(words, own, options, given, see):  # a namespace
@@ -40,14 +40,14 @@ def read_words(words, own, options, given, see):  # a namespace
             name, value = due[0], word
             due = due["..." not in known[name] :]
         elif name not in known or (equals and not known[name]):
-            raise RefusedError(f"unrecognized arguments: {word} {see}")
+            raise RefusedError(f"unknown argument {word} {see}")
         elif not equals:
             value = next(rest, "--") if known[name] else True
             if known[name] and value.startswith("--"):
-                raise RefusedError(f"argument {name}: expected {known[name]} {see}")
+                raise RefusedError(f"expected {known[name]} after {name} {see}")
         found[name] = [*found[name], value] if "..." in known[name] else value
     if missing := [name for name in due if not found[name]]:
-        raise RefusedError(f"the following arguments are required: {' '.join(missing)} {see}")
+        raise RefusedError(f"missing argument: {' '.join(missing)} {see}")
     return types.SimpleNamespace(**{name.strip("-").replace("-", "_"): found[name] for name in found})
 def execute(program, argv, host, display, kinds):
     commands = {**COMMANDS, **{name: each for kind in kinds for name, each in kind.commands.items()}}
@@ -57,29 +57,29 @@ def execute(program, argv, host, display, kinds):
     if {"-h", "--help"} & {*argv}:
         lines = [f"  {name + ' ' + takes:32}{text}" for _, name, takes, text in own]
         if command not in commands:
-            lines, command = [f"  {name:7} {text}" for name, (text, _) in commands.items()], "COMMAND"
+            lines, command = [f"  {name:9} {text}" for name, (text, _) in commands.items()], "COMMAND"
         return display.say([f"usage: {host.prog} {command} [OPTION]...", "", program["title"], "", *lines])
     if command not in commands:
-        known = f"there are {', '.join(commands)} (see: {host.prog} --help)"
-        raise RefusedError(f"no subcommand {command or 'was given'}: {known}")
+        known = f"; choose from {', '.join(commands)} (see: {host.prog} --help)"
+        raise RefusedError(f"{'unknown' if command else 'missing'} subcommand {command}".rstrip() + known)
     callers = [kind.from_caller for kind in kinds if hasattr(kind, "from_caller")]
     said = [pair for caller in callers for pair in caller(program, options, command, display)]
     given = read_words(words, own, options, said, f"(see: {host.prog} {command} --help)")
     vars(given).update(prog=host.prog, command=command, known=options, only=None)
     outcomes = sorted({word for node in program["nodes"].values() for word in words_of(node)})
     if given.assume and (given.rerun_interrupted or given.assume not in outcomes):
-        raise RefusedError(f"--assume takes one of {', '.join(outcomes)}, and no --rerun-interrupted beside it")
-    with naming("the current folder"):
+        raise RefusedError(f"use either --assume with one of {', '.join(outcomes)}, or --rerun-interrupted")
+    with naming("the current directory"):
         session = Session(program, given, display, kinds, host)
     try:
         return commands[command][1](session)
     except OSError as error:
         if str(error.filename).startswith(session.store.directory):
-            error.strerror = f"{error.strerror}; choose another place with --state-dir"
+            error.strerror = f"{error.strerror}; choose another directory with --state-dir"
         raise
 def main(program, extensions, argv=None, host=Host()):
     for name in ("stdin", "stdout", "stderr"):
-        if getattr(sys, name) is None:  # the next file that is opened would take its place
+        if getattr(sys, name) is None:  # or the next opened file takes its place
             setattr(sys, name, open(os.open(os.devnull, os.O_RDWR), "r+", encoding="utf-8"))
     is_direct = "/" in sys.argv[0] and os.access(sys.argv[0], os.X_OK)
     prog = host.prog or ("" if is_direct else "python3 ") + shlex.quote(sys.argv[0])
@@ -90,12 +90,12 @@ def main(program, extensions, argv=None, host=Host()):
             return execute(program, words, host._replace(prog=prog), display, kinds)
         except RefusedError as refusal:
             *details, reason = refusal.args
-        except BrokenPipeError:  # the reader of the output has seen enough
+        except BrokenPipeError:  # the reader has seen enough
             return EXIT_COMPLETE
         except OSError as error:
             details, reason = [], f"{error.filename}: {error.strerror}" if error.filename else str(error)
         except Interrupted:
-            display.rule("INTERRUPTED before anything was done")
+            display.rule("INTERRUPTED before anything ran")
             return EXIT_INTERRUPTED
         texts = [*details, f"error: {reason}"]
         for kind in kinds:
@@ -107,8 +107,8 @@ def main(program, extensions, argv=None, host=Host()):
 
 EXTENSIONS = (
     Tasks,
-)  # in the order in which they take part
+)  # in the order in which they run
 
 
 if __name__ == "__main__":
-    sys.exit(main(built(runbook, EXTENSIONS), EXTENSIONS, host=Host(edition="commands b6cc66b63b71")))
+    sys.exit(main(built(runbook, EXTENSIONS), EXTENSIONS, host=Host(edition="commands ebd0eabe8416")))

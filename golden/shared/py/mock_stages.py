@@ -1,4 +1,4 @@
-# --- Mock runs of specifications: executors and tools answer from a file, and no process is called (`--mock`).
+# --- Mock runs of specifications: executors and tools answer from a file, without processes (`--mock`).
 class MockedStages(Stages):
     def is_mocked(self, kind, name):
         return kind == "executors" or name in self.mocks[kind]
@@ -32,8 +32,8 @@ class MocksOfStages(MockRuns):
 EXTENSIONS = (
     Signing, Tasks, Shared, Inputs, Secrets, Values, Limits, Replies, OfGates, KeptPrompts, Placeholders,
     Specification, RecordFiles, MocksOfStages, Notices, Several,
-)  # in the order in which they take part
+)  # in the order in which they run
 
 
 if __name__ == "__main__":
-    sys.exit(main(built(specification, EXTENSIONS), EXTENSIONS, host=Host(edition="contract 7b600d3427f8")))
+    sys.exit(main(built(specification, EXTENSIONS), EXTENSIONS, host=Host(edition="contract edf48758cf53")))

@@ -15,13 +15,13 @@ import time
 import types
 from contextlib import contextmanager, suppress
 
-# --- What a program and its caller have in common: exit codes, refusals, the table of the program.
+# --- Exit codes, refusals and the table of a program.
 EXIT_COMPLETE, EXIT_STOP, EXIT_REFUSED, EXIT_WAITING, EXIT_INTERRUPTED = 0, 1, 2, 75, 130
 
 class RefusedError(Exception):
     pass
 
-# --- The meaning of a program: a pure walk from step to step.
+# --- The meaning of a program: pure functions that move from step to step.
 TESTS = {
     "<": operator.lt,
     ">=": operator.ge,
@@ -34,7 +34,7 @@ VERBS = {
     "+": operator.add,
     "at least": max,
     "clear": lambda _old, _what: None,
-    "keep": lambda old, what: old if what[0] == "output" else "",  # of an outcome without a text
+    "keep": lambda old, what: old if what[0] == "output" else "",  # the outcome has no text
 }
 
 Move = collections.namedtuple("Move", "node registers changed says passed")
@@ -51,12 +51,12 @@ def choose(program, node, registers, outcome):
         tests = edge.get("if", ())
         if edge.get("on", outcome) == outcome and all(TESTS[test](registers[name], by) for name, test, by in tests):
             return edge
-    raise RefusedError(f"{node}: no edge can be taken ({outcome or 'passing'}): the program is broken")
+    raise RefusedError(f"the program is broken: {node} has no transition for {outcome or 'passing'}")
 def advance(program, node, registers, outcome, verbs=VERBS):
     return follow(program, choose(program, node, registers, outcome), registers, verbs)
 def follow(program, edge, before, verbs=VERBS):
     changed = {}
-    registers = collections.ChainMap(changed, before)  # a copy at each step takes long
+    registers = collections.ChainMap(changed, before)  # copying at each step is slow
     says, passed = [], []
     while True:
         _apply(program, edge, registers, verbs)
@@ -69,7 +69,7 @@ def follow(program, edge, before, verbs=VERBS):
 def filled(node, text, registers, escape=str):
     found = {mark: escape(shown(place, registers)) for mark, place in node.get("placeholders", {}).items()}
     return re.sub("|".join(map(re.escape, found)), lambda match: found[match.group()], text) if found else text
-def shown(place, registers):  # a register, or a slot with what stands around it
+def shown(place, registers):  # a register, or a slot and the text around it
     if isinstance(place, str):
         return str(registers[place])
     slot, before, after, missing = place
@@ -80,11 +80,11 @@ def instances_of(node, registers):
     return {variable: registers[register] for variable, register in node.get("variables", {}).items()}
 def variables_of(name, node, registers):
     title = filled(node, node.get("title", ""), registers).replace("\0", "\ufffd")
-    own = {"RDC_STEP": name, "RDC_TITLE": title[:16_384], "RDC_ATTEMPT": attempt_of(node, registers)}  # not 128 KiB
+    own = {"RDC_STEP": name, "RDC_TITLE": title[:16_384], "RDC_ATTEMPT": attempt_of(node, registers)}  # under 128 KiB
     return {**own, **instances_of(node, registers)}
 
-# --- Texts as people read them: safe on any terminal and in any log, with the words of outcomes.
-# Texts of a document must not steer the terminal or hide what they say (C0, C1, bidi controls).
+# --- Text that is safe on any terminal and in any log, and the words for outcomes.
+# Controls that could steer the terminal or hide text: C0, C1, bidi.
 HIDDEN = "[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff]"
 BINARY = ("pass", "fail")
 MEANINGS = {"pass": "pass", "yes": "pass", "fail": "fail", "no": "fail"}
@@ -99,7 +99,7 @@ def word_of(node, outcome):
         outcome = {"pass": "yes", "fail": "no"}.get(outcome, outcome)
     return one_line(outcome).upper()
 
-# --- The table of a program, put together from the calls of its document.
+# --- The table of a program, built by the calls in its document.
 OUTCOMES = {"on_pass": "pass", "on_fail": "fail", "on_yes": "pass", "on_no": "fail", "then": None, "otherwise": None}
 
 class Builder:
@@ -137,7 +137,7 @@ class Builder:
     def _edge(self, name, counter, edge):
         if "times" in edge:
             edge.update({"if": [[counter, "<", edge.pop("times")]], "do": [[counter, "+", 1]]})
-        elif counter:  # who leaves and comes back has all attempts again
+        elif counter:  # leaving resets the attempts
             edge["do"].append([counter, "=", 0])
         if "end" in edge:
             edge["go"] = self._end(name, edge, edge.pop("end"))
@@ -164,7 +164,7 @@ class Builder:
         name = end.pop("to", None) or next(free for free in (f"{name}/{word}", *more) if free not in nodes)
         nodes[name] = {"title": "", "task": "end", **end, "edges": []}
         return name
-def unframed(value):  # a text, or any other setting
+def unframed(value):  # a setting
     return value[1:-1] if isinstance(value, str) and value.startswith("\n") else value
 def built(document, extensions):
     words = document.__code__.co_varnames[: document.__code__.co_argcount]
@@ -176,16 +176,16 @@ def built(document, extensions):
         extension.complete(table)
     return table
 
-# --- Directories of a run: files are opened by name, never through a link, and are private by default.
-PRIVATE = 0o700  # the mode of a directory that is made
+# --- Directories of a run: private by default, and never reached through a link.
+PRIVATE = 0o700  # mode of new directories
 DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
-CAREFULLY = os.O_NONBLOCK | os.O_NOFOLLOW  # a pipe would be waited for, with signals held back, and a link leads away
+CAREFULLY = os.O_NONBLOCK | os.O_NOFOLLOW  # don't hang on a pipe or follow a link
 def is_link(path, at=None):
     with suppress(OSError):
         return stat.S_ISLNK(os.stat(path, dir_fd=at, follow_symlinks=False).st_mode)
     return False
 def refused_link(path):
-    return RefusedError(f"{path} is a link: remove it, or name the directory that it leads to with --state-dir")
+    return RefusedError(f"{path} is a link: remove it, or name its target with --state-dir")
 @contextmanager
 def naming(path, at=None, name=''):
     try:
@@ -207,16 +207,16 @@ class Folder:
         with self.naming(name):
             with suppress(FileExistsError):
                 os.mkdir(name, dir_fd=self.at)
-                os.chmod(name, mode or self.mode, dir_fd=self.at)  # whatever the umask is
+                os.chmod(name, mode or self.mode, dir_fd=self.at)  # regardless of the umask
                 os.fsync(self.at)
             return Folder(os.open(name, DIRECTORY, dir_fd=self.at), os.path.join(self.shown, name))
     def open(self, name, flags):
         with self.naming(name):
             file = os.open(name, flags | CAREFULLY, 0o600, dir_fd=self.at)
-            if os.fstat(file).st_nlink > 1:  # a file elsewhere has been given this name too
+            if os.fstat(file).st_nlink > 1:  # a hard link to a file elsewhere
                 raise refused_link(os.path.join(self.shown, name))
             if flags & os.O_CREAT:
-                with suppress(PermissionError):  # another operator has made it
+                with suppress(PermissionError):  # another operator owns it
                     os.fchmod(file, self.mode & 0o666)
             return file
 def refuse_links(path):
@@ -234,15 +234,15 @@ def opened_folder(path):
             os.close(outer)
         found = [entry.name for entry in os.scandir(folder.at) if entry.is_symlink()]
     if folder.mode & stat.S_IWOTH:
-        raise RefusedError(f"to forbid it: chmod o-w {path}", f"everybody may write to {path}, and so change the run")
+        raise RefusedError(f"to fix it: chmod o-w {path}", f"anyone can write to {path} and change the run")
     if found:
         raise refused_link(os.path.join(path, found[0]))
     return folder
 
-# --- The journal: an append-only file of checked records, on disk before what they tell is seen.
+# --- The journal: an append-only file of checked records, written before anyone sees their effect.
 @functools.cache
 def encoder():
-    import json  # slow, and `status` does not need it before there is a run
+    import json  # slow to import
     return json.JSONEncoder(separators=(",", ":")).encode
 def encode(record):
     import zlib
@@ -252,14 +252,14 @@ def _decode(line, number):
     import json
     record = json.loads(line[9:])
     if encode({**record, "n": number}) != line + b"\n":
-        raise ValueError(f"this is not record {number} as it was written")
+        raise ValueError(f"record {number} was altered")
     return record
 def _is_torn(tail, number):
     import json
     text, start = tail[9:], b'{"n":%d,' % number
     with suppress(ValueError):
         json.JSONDecoder().raw_decode(text.decode())
-        return False  # a whole record is there, without its newline or with its last byte altered
+        return False  # a whole record, without its newline or with its last byte altered
     is_begun = re.fullmatch(rb"[0-9a-f]{0,8}|[0-9a-f]{8} [ -~]*", tail)
     return bool(is_begun) and text[: len(start)] == start[: len(text)]
 def read_journal(path):
@@ -279,10 +279,10 @@ def read_journal(path):
             records.append(_decode(tail, len(records)))
             tail = b""
     except (ValueError, KeyError, TypeError, RecursionError) as error:
-        raise RefusedError(f"{path}:{len(records) + 1}: the journal is damaged: {error}") from None
+        raise RefusedError(f"{path}:{len(records) + 1}: the journal is damaged: {error}; `reset` archives it") from None
     return records, len(content) - len(tail)
 
-# --- Signals, held back while the run thinks, and the processes that outlive a runner.
+# --- Stop signals, blocked except while the run waits for them, and processes that outlive a runner.
 GRACE = 5.0  # seconds from SIGTERM to SIGKILL
 def started_at(pid):
     with suppress(OSError), open(f"/proc/{pid}/stat", "rb", buffering=0) as file:
@@ -291,7 +291,7 @@ def started_at(pid):
     return None
 def is_alive(process):
     pid, since = process["pid"], process["since"]
-    return type(pid) is type(since) is int and pid > 1 and started_at(pid) == since  # no command is 0 or 1
+    return type(pid) is type(since) is int and pid > 1 and started_at(pid) == since  # never signal 0 or 1
 def signal_groups(groups, *numbers):
     for group in groups:
         for number in numbers:
@@ -306,7 +306,7 @@ def end_groups(left):
     signal_groups(groups, signal.SIGKILL)
 
 STOPS = ("INT", "TERM", "HUP", "QUIT", "USR1", "USR2", "XCPU", "ALRM", "VTALRM", "PROF", "POLL", "PWR", "STKFLT")
-FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)  # commands get the others as TERM
+FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)  # commands get TERM for the others
 
 class Interrupted(KeyboardInterrupt):
     pass
@@ -315,12 +315,12 @@ class Signals:
     def __init__(self):
         wanted = [signal.Signals[f"SIG{name}"] for name in STOPS if hasattr(signal, f"SIG{name}")]
         self.stops = {number for number in wanted if signal.getsignal(number) is not signal.SIG_IGN}
-        self._has_received, self.has_timer = False, False  # an alarm not of the run's own is a stop like any other
+        self._has_received, self.has_timer = False, False  # an alarm that the run did not set is a stop
         self._watched = {*self.stops, signal.SIGCHLD, signal.SIGALRM}
         self.before = signal.pthread_sigmask(signal.SIG_BLOCK, self._watched)
         for number in self._watched:
             signal.signal(number, self._received)
-        signal.signal(signal.SIGTTOU, signal.SIG_IGN)  # the run takes its terminal back
+        signal.signal(signal.SIGTTOU, signal.SIG_IGN)  # so that the run can take its terminal back
     def _received(self, number, _frame):
         if number in self.stops:
             self._has_received = True
@@ -341,9 +341,9 @@ class Signals:
     def has_come(self):
         return self._has_received or bool(self.stops & signal.sigpending())
 
-# --- The state of a run: what its journal says, the lock that keeps two runs apart, the archive.
+# --- The state of a run: its journal, the lock that keeps two runs apart, the archive.
 ENDED = ("complete", "stop")
-OURS, FORMAT = ".rdc", 1  # where states are, the format of journals
+OURS, FORMAT = ".rdc", 1  # parent of state directories; journal format
 def utc_now():
     now = time.time_ns() // 1000
     return time.strftime(f"%Y-%m-%dT%H:%M:%S.{now % 10**6:06}Z", time.gmtime(now // 10**6))
@@ -362,15 +362,15 @@ def differences(recorded, now):
     added, removed = ([name for name in one if name not in other] for one, other in ((now, recorded), (recorded, now)))
     changed = [name for name in now if recorded.get(name, now[name]) != now[name]]
     found = {"added": added, "removed": removed, "changed": changed}
-    lines = [f"{how}: {', '.join(names)}" for how, names in found.items() if names]
-    return lines or ["no step differs, only where the program begins or what it counts"]
+    lines = [f"steps {how}: {', '.join(names)}" for how, names in found.items() if names]
+    return lines or ["no step changed; only the first step or the counters differ"]
 
 class State:
     def __init__(self, records):
         begin = records[0]
         self.begin, self.node, self.message = begin, begin["node"], begin.get("message", "")
-        self.finished, self.notes = [], []  # what the step has left so far, such as the processes that it has called
-        self.used = set()  # lines of files of answers, each with the digest of its file
+        self.finished, self.notes = [], []  # notes of the current step, such as its processes
+        self.used = set()  # digest and line number of each used answer
         self.decided = []
         for record in records:
             self.apply(record)
@@ -382,33 +382,33 @@ class State:
             self.notes.append(record)
             return
         self.condition = record["condition"]
-        if kind in ("begin", "adopt"):  # it belongs to this program
+        if kind in ("begin", "adopt"):  # it now belongs to this program
             self.registers, self.program, self.nodes = dict(record["registers"]), record["program"], record["nodes"]
             self.name, self.source = record["name"], record["source"]
         elif kind == "resume":
             self.decided.append({**record, "after": len(self.finished)})
             self.notes = [note for note in self.notes if note["kind"] != "process"]
         elif kind == "done":
-            self.finished.append({key: value for key, value in record.items() if key != "changed"})  # texts may be long
+            self.finished.append({key: value for key, value in record.items() if key != "changed"})  # text may be long
             self.node, self.message, self.notes = record["next"], record.get("message", ""), []
             self.registers.update(record["changed"])
     def left_behind(self):
         return [note for note in self.notes if note["kind"] == "process" and is_alive(note)]
 def replay(records, path, modes=('',)):
     if records[0].get("format") != FORMAT or records[0].get("mode", "") not in modes:
-        raise RefusedError(f"{path}: the state has a format that this program does not know; reset archives it")
+        raise RefusedError(f"{path}: this program does not know this state's format; `reset` archives it")
     try:
         return State(records)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise RefusedError(f"{path}: the journal is damaged: {error}") from None
+        raise RefusedError(f"{path}: the journal is damaged: {error}; `reset` archives it") from None
 
 class Store:
-    within = None  # the directory, once it is open
+    within = None  # the open directory
     def __init__(self, directory, modes=('',)):
         self.directory, self.path, self.modes = directory, os.path.join(directory, "journal"), modes
-        self.folder = os.path.join(os.getcwd(), directory)  # wherever the run goes
+        self.folder = os.path.join(os.getcwd(), directory)  # independent of the working directory
         self._count, self._size = 0, 0
-        self._open = {}  # the files that must stay where they are: inode and device
+        self._open = {}  # inode and device of files that must not move
     def read(self):
         refuse_links(self.directory)
         records, self._size = read_journal(self.path)
@@ -423,7 +423,7 @@ class Store:
         self.within = opened_folder(self.directory)
         lock = self._opened("lock", os.O_RDWR)
         with naming(os.path.join(self.directory, "lock")):
-            for patience in (0.05, 0.1, 0.0):  # a `status` looks at the lock for an instant
+            for patience in (0.05, 0.1, 0.0):  # `status` holds the lock for an instant
                 with suppress(BlockingIOError):
                     fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
                     os.ftruncate(lock, 0)
@@ -432,8 +432,8 @@ class Store:
                 time.sleep(patience)
             else:
                 holder = os.pread(lock, 20, 0).decode().strip()
-                raise RefusedError(f"{self.directory}: a run is at work here (pid {holder})")
-        if is_ours:  # Git takes no state; a folder that was there stays as it is
+                raise RefusedError(f"another run is using {self.directory} (pid {holder}); wait until it ends")
+        if is_ours:  # keep state out of Git, but leave an existing directory alone
             flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
             with suppress(OSError), open(self.within.open(".gitignore", flags), "w") as file:
                 file.write("*\n")
@@ -463,7 +463,7 @@ class Store:
             if sync:
                 getattr(os, "fdatasync", os.fsync)(self._file)
         except OSError as error:
-            os.ftruncate(self._file, self._size)  # half a record before another one would be damage
+            os.ftruncate(self._file, self._size)  # half a record would be damage
             raise RefusedError(f"{self.path}: cannot record: {error.strerror}") from None
         self._count, self._size = self._count + 1, self._size + len(line)
     def archive(self, name, beside):
@@ -479,19 +479,19 @@ class Store:
         self._count, self._size = 0, 0
         return os.path.join(self.directory, "history", name)
 
-# --- What the operator sees on standard error, line by line, and is asked at the terminal; what is told of steps.
-STALLED = 0.1  # seconds until a writer whom nobody reads looks again whether it was told to end
+# --- Output on standard error, and questions at the terminal.
+STALLED = 0.1  # seconds between checks for a stop while no one reads the output
 STYLES = {"bold": "1", "dim": "2", "pass": "32", "fail": "1;31"}
 
 class Display:
     def __init__(self, stream):
         self._stream, self.is_terminal = stream, stream.isatty()
-        self.rules = stream  # what `rule` writes to
-        self.gives_up = lambda: False  # whether to leave a pipe that nobody reads
+        self.rules = stream  # for `rule`
+        self.gives_up = lambda: False  # whether to abandon a pipe that no one reads
         self._color = self.is_terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
     def put(self, text, file, encoding='utf-8'):
         data = text.encode(encoding, "backslashreplace")
-        # A pipe that is ready takes this much without waiting. A line in a file is written at once, and so never torn.
+        # A ready pipe takes this much without blocking. A line in a file is one write, so it is never torn.
         size = len(data) if stat.S_ISREG(os.fstat(file).st_mode) else select.PIPE_BUF
         while data:
             if select.select((), (file,), (), STALLED)[1]:
@@ -526,9 +526,9 @@ def typed(display, signals, prompt):
         display.line(prompt, end="")
         with signals:
             while not select.select([0], [], [], 1)[0]:
-                continue  # a signal that comes just before a read would have to wait for a key
+                continue  # a signal just before a read would wait for a key
             return os.read(0, 65536).decode(errors="surrogateescape")
-    except Interrupted:  # the key has been echoed where the answer was due
+    except Interrupted:  # the key was echoed after the prompt
         display.line()
         raise
     finally:
@@ -540,12 +540,12 @@ def question(display, signals, text, choices):
     while line := typed(display, signals, f"{text} [{choices}] "):
         if word := known.get(line.strip().lower()):
             return word
-        display.line(f"Please type {choices.replace('/', ' or ')}.")
+        display.line(f"Please type {choices.replace('/', ', ', choices.count('/') - 1).replace('/', ' or ')}.")
     display.line()
     return None
 
 class Telling:
-    _group = ""  # that of the last step
+    _group = ""  # of the last step
     def filled(self, node, key, registers=None):
         return filled(node, node.get(key, ""), self.state.registers if registers is None else registers)
     def label(self, name):
@@ -571,7 +571,7 @@ class Telling:
             if node["task"] == "end":
                 self.display.line("    " + one_line(f"{name} {self.filled(node, 'message', move.registers)}"))
 
-# --- The life of a run, as the parts of a runtime see it: what does a step, and what happens around the steps.
+# --- The interfaces of a runtime's parts: performers run steps, extensions act around them.
 Host = collections.namedtuple("Host", "prog parse edition", defaults=('', None, '',))
 
 Done = collections.namedtuple("Done", "outcome how note verbs", defaults=(None, VERBS,))
@@ -584,7 +584,7 @@ class Part:
         self.session = session
 
 class Performer(Part):
-    recovers = True  # whether a step can be interrupted half done, so that somebody must decide
+    recovers = True  # whether an interrupted step needs a decision
     def preview(self, _name, _node):
         return Done("pass", "assumed")
     @staticmethod
@@ -596,15 +596,15 @@ class Performer(Part):
     def is_named(self, said, name, node):
         return said in self.names(name, node)
     def given(self, name, reply, _how):
-        raise RefusedError(f"{name} takes no answer such as {one_line(reply)}")
+        raise RefusedError(f"{name} does not take the reply {one_line(reply)}")
 
 class Extension(Part):
-    commands = {}  # subcommands: what each is for, and what does it
-    options = ()  # the subcommands that have an option, its name, what it takes, what it is for
-    performers = {}  # what does the steps, by the kind of their task
-    builder = None  # what makes the table of a document that has only its words
-    reopens = False  # whether a run that has failed goes on at the step that did
-    mode = ""  # a mode of runs that only this part can go on with
+    commands = {}  # the help and function of each subcommand
+    options = ()  # subcommands, name, value and help
+    performers = {}  # by kind of task
+    builder = None  # makes the table of documents that use only its words
+    reopens = False  # whether a failed run continues at the failed step
+    mode = ""  # a mode of runs that only this part can continue
     @staticmethod
     def suits(_program):
         return True
@@ -612,14 +612,14 @@ class Extension(Part):
     def complete(table):
         pass
 
-# --- A run: the loop that does one step after the other and records each before it goes on.
+# --- A run: the loop that runs one step after another and records each before the next.
 class Session(Telling):
-    answers = ("", ())  # the digest of the file of answers, and what is left of it
+    answers = ("", ())  # digest of the file of answers, unused answers
     def __init__(self, program, options, display, kinds, host=Host()):
         self.program, self.options, self.display, self.host = program, options, display, host
         self.kinds = {task: performer for kind in kinds for task, performer in kind.performers.items()}
         self.extensions = [kind(self) for kind in kinds]
-        # The methods of the extensions for a moment, in order.
+        # The extensions' methods of a name, in order.
         self.at = functools.cache(lambda name: [getattr(one, name) for one in self.extensions if hasattr(one, name)])
         self.each("prepare")
         directory = (options.state_dir or os.path.join(OURS, program["name"])).rstrip("/") or "/"
@@ -662,19 +662,19 @@ class Session(Telling):
     def read(self, begins=False):
         old, about, reset = self.read_state(), self.program, f"to archive it:  {self.call('reset')}"
         if old is None and not begins:
-            raise RefusedError(f"no run has begun here ({self.store.directory}); begin one: {self.call('run')}")
+            raise RefusedError(f"no run has started here ({self.store.directory}); to start one: {self.call('run')}")
         if old is None or (begins and old.condition in ENDED):
             return old
         is_same = self.is_same(old)
         is_fine = is_same or bool(self.options.adopt)
         if not is_fine and (old.name, old.source) != (about["name"], about["source"]):
-            theirs = f"{self.store.directory} has the state of {old.name} ({old.source}, run {old.begin['run']})"
-            raise RefusedError(reset, f"{theirs}, not of {about['name']} ({about['source']}): use --state-dir")
+            theirs = f"{self.store.directory} has a run of {old.name} ({old.source}, {old.begin['run']})"
+            raise RefusedError(reset, f"{theirs}, not of {about['name']} ({about['source']}); use --state-dir")
         if begins:
             again = self.call("resume", *["--adopt"][is_same:])
             choices = [f"to resume it:   {again}"] if old.node in self.places else []
-            version = "" if is_same else ", of a different version of this program"
-            raise RefusedError(*choices, reset, f"an unfinished run is at step {old.node}{version}")
+            version = "" if is_same else " of a different version of this program"
+            raise RefusedError(*choices, reset, f"an unfinished run{version} is at step {old.node}")
         if not is_fine and old.condition not in ENDED:
             raise self.of_another_version(old)
         return old
@@ -697,7 +697,7 @@ class Session(Telling):
         self.each("before_run", state)
         self.signals = Signals()
         self.display.gives_up = self.signals.has_come
-        with self.signals:  # a person may be asked, and a pipe is waited for until its other end is opened
+        with self.signals:  # questions and pipes can be interrupted
             self.state = state or State([self._first_record()])
             nodes, performer = self.program["nodes"], functools.cache(lambda task: self.kinds[task](self))
             self.performers = {name: performer(nodes[name]["task"]) for name in self.places}
@@ -730,7 +730,7 @@ class Session(Telling):
         try:
             self.each("written", record)
         except OSError:
-            if record["kind"] == "done":  # what the run has just come to has not begun
+            if record["kind"] == "done":  # the next step has not started
                 self.rest()
             raise
     def emit(self, event, is_between=False, **fields):
@@ -803,10 +803,10 @@ class Session(Telling):
         except RefusedError as error:
             is_unknown = self.performers[name].recovers
             again = ("resume", "--assume", done.outcome) if is_unknown else ("answer", name, word.lower())
-            how = f"make room, then: {self.call(*again)}"
+            how = f"free some space, then: {self.call(*again)}"
             raise RefusedError(f"{ended}, but this could not be recorded ({error}); {how}") from None
-        if not is_there:  # a folder that was moved away has the record
-            raise self._lost(f"{ended}, which is lost")
+        if not is_there:  # the record is in the moved directory
+            raise self._lost(f"{ended}, but this is not recorded")
         details = ", ".join(filter(None, [done.how, duration(seconds), one_line(move.says)]))
         self.display.line(f"    {self.display.paint(word, done.outcome)}  {self.display.paint(details, 'dim')}")
         self.emit("step_finished", True, **result)
@@ -817,21 +817,21 @@ class Session(Telling):
             self.rest()
             raise Interrupted
         if not self.store.is_there():
-            raise self._lost(f"{self.label(self.state.node)} was not begun")
+            raise self._lost(f"{self.label(self.state.node)} was not started")
     def rest(self):
         if self.state.condition == "running" and not self.options.dry_run:
             self.record({"kind": "rest", "condition": "ready"})
     def _lost(self, what):
-        moved = f"if the folder was moved, put it back, then: {self.call('resume')}"
-        lost = f"if it is lost, start again: {self.call('run')}"
-        elsewhere = "to keep it from the commands of the run, name another folder with --state-dir"
+        moved = f"if the directory was moved, move it back, then: {self.call('resume')}"
+        lost = f"if it was deleted, start over: {self.call('run')}"
+        elsewhere = "to keep it away from the run's commands, use --state-dir"
         reason = f"{self.store.directory} was removed or replaced during the run; {what}"
         return RefusedError(moved, lost, elsewhere, reason)
 
-# --- What `status`, `steps` and `run --dry-run` print, and what an operator can do next.
-ROUNDS = 10  # how often a step is shown in a dry run
-ASSUMED = ("as assumed", "as the operator says")  # of interrupted commands, whose outcomes rdc does not know
-RECENT = 12  # steps that are shown, if there are more
+# --- The output of `status`, `steps` and `run --dry-run`, and the next commands for an operator.
+ROUNDS = 10  # most visits to a step in a dry run
+ASSUMED = ("as assumed", "as the operator says")  # for interrupted commands
+RECENT = 12  # most steps shown
 KNOWN = ("title", "instances", "attempt", "outcome", "how", "says", "seconds", "by", "note")  # of a finished step
 def condition_of(state, is_busy):
     condition = str(state.condition)
@@ -843,7 +843,7 @@ def choices(session, state, condition):
         return [*session.gathered("again", state), ("to start a new run", call("run"))]
     if adopt and node["task"] not in session.kinds:
         return [("to archive it", call("reset"))]
-    if condition == "interrupted":  # a command that still runs has no outcome
+    if condition == "interrupted":  # a running command has no outcome
         words = () if state.left_behind() else words_of(node)
         assumed = ((f"to assume {word}", call("resume", *adopt, "--assume", word)) for word in words)
         return [("to run it again", call("resume", *adopt, "--rerun-interrupted")), *assumed]
@@ -873,7 +873,7 @@ def describe(session, state, is_busy):
     return {**facts, "next": [command for _, command in found]}
 def status(session):
     import json
-    is_busy = session.store.is_busy()  # asked first: a run that ends between the two has not been interrupted
+    is_busy = session.store.is_busy()  # before the state: a run that ends in between is not interrupted
     facts = describe(session, session.read() if os.path.exists(session.store.path) else None, is_busy)
     lines = [json.dumps(facts, indent=2)] if session.options.json else status_lines(session, facts)
     return session.display.say(lines)
@@ -886,15 +886,15 @@ def status_lines(session, facts):
         where = facts["message"] if word in ENDED else f"at {facts['step']} {facts['step_title']}"
         yield from (f"run {facts['run']}", one_line(f"{word.upper()} {where}"))
         if facts["pid"] is not None:
-            alone = ("still runs", ": wait until it ends, or let rdc stop it and run it again")
-            how, hint = ("is running", "") if word == "running" else alone
+            left = ("still runs", ". Wait until it ends, or let rdc stop it and run it again")
+            how, hint = ("is running", "") if word == "running" else left
             yield f"Its command {how} (pid {facts['pid']}){hint}."
         if not facts["same_program"]:
             yield "This run belongs to a different version of the program."
         yield from [""][: len(done)]
         yield from session.gathered("lines", facts, None)
     if len(done) > RECENT:
-        yield f"  ... {len(done) - RECENT} steps before these"
+        yield f"  ... {len(done) - RECENT} earlier steps"
     for record in done[-RECENT:]:
         outcome = word_of(session.program["nodes"].get(record["step"], {}), record["outcome"])
         attempt = f", attempt {record['attempt']}" if record["attempt"] > 1 else ""
@@ -917,7 +917,7 @@ def preview(session):
         name, node, performer = state.node, nodes[state.node], session.performers[state.node]
         visits[name] += 1
         if visits[name] > ROUNDS:
-            yield f"It would repeat {session.label(name)}: the path ends here."
+            yield f"{session.label(name)} would repeat again. The dry run ends here."
             return
         done = performer.preview(name, node)
         move = advance(session.program, name, state.registers, done.outcome, done.verbs)
@@ -927,7 +927,7 @@ def preview(session):
     message = one_line(session.filled(nodes[state.node], "message"))
     yield f"The run would end: {nodes[state.node]['result'].upper()} {message}".rstrip()
 
-# --- Subcommands that start a run or continue it: as far as it goes, or step by step where another program calls them.
+# --- Subcommands that start or continue a run, as far as it gets or step by step.
 def run(session):
     if session.options.dry_run:
         session.take()
@@ -944,10 +944,10 @@ def resume(session):
     session.alone()
     session.take(session.read())
     session.store.open()
-    os.chdir(session.state.begin["cwd"])  # where the run was started
+    os.chdir(session.state.begin["cwd"])  # where it started
     edition = session.state.begin.get("edition") or session.host.edition
     if edition != session.host.edition:
-        session.display.rule(f"started with edition {edition}, continuing with {session.host.edition or 'rdc'}")
+        session.display.rule(f"started with edition {edition}, continues with {session.host.edition or 'rdc'}")
     if session.state.condition not in ENDED and not session.is_same(session.state):
         session.adopt()
     return session.go(resumed=True)
@@ -959,16 +959,16 @@ def open_run(session):
 def step(session):
     state = session.read()
     nodes, order, places = session.program["nodes"], list(session.program["nodes"]), session.options.PLACE
-    names = {name: {name, nodes[name].get("step")} for name in session.places}  # a stage belongs to a step
+    names = {name: {name, nodes[name].get("step")} for name in session.places}  # a stage is part of a step
     if unknown := {*places}.difference(*names.values()):
         raise RefusedError(f"there is no step {min(unknown)!a}; `steps` lists the steps")
     only = [name for name in names if names[name] & {*places}]
     vars(session.options).update(only=only, command="resume")
     is_stopped, what = state.condition == "stop", f"step {' '.join(places)}"
-    at = state.finished[-1]["node"] if is_stopped and state.finished else state.node  # where it is, or failed
+    at = state.finished[-1]["node"] if is_stopped and state.finished else state.node  # or where it failed
     if at in only and state.condition != "complete":
         return resume(session)
-    session.state = state  # titles may have its counters in them
+    session.state = state  # titles may show its counters
     is_later = at in order[order.index(only[-1]) :]
     if is_stopped and not (is_later and any(each.reopens for each in session.extensions)):
         session.display.rule(f"STOP {one_line(state.message)}".rstrip())
@@ -977,7 +977,7 @@ def step(session):
         session.display.rule(f"{what} is completed")
         return EXIT_COMPLETE
     if state.condition != "waiting":
-        raise RefusedError(f"{what} is not due: the run is at step {at}")
+        raise RefusedError(f"{what} cannot run yet; the run is at step {at}")
     session.display.rule(f"WAITING {session.label(at)}")
     return EXIT_WAITING
 def reset(session):
@@ -989,9 +989,9 @@ def reset(session):
     session.display.rule(f"the run was archived as {session.store.archive(name, session.beside())}")
     return EXIT_COMPLETE
 
-# --- Processes: each in its own group, which a stop or a time limit ends whole, with the keys of the terminal.
-PATIENCE = 10  # seconds from a stop signal, or from the end of a time limit, to SIGKILL
-IGNORED_HERE = (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGTTOU)  # by Python and by this runner
+# --- Processes in groups that a stop or time limit ends as a whole, and the terminal they borrow.
+PATIENCE = 10  # seconds from a stop signal or time limit to SIGKILL
+IGNORED_HERE = (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGTTOU)  # by Python and this runner
 KEYS = {-signal.SIGINT, -signal.SIGQUIT, 128 + signal.SIGINT}
 def in_words(code):
     if code is None:
@@ -1003,10 +1003,10 @@ def in_words(code):
 class Processes:
     def __init__(self, signals, lends, began):
         self._signals, self._lends, self._began = signals, lends, began
-        self._left = []  # the groups that are waited for
-        self._late = set()  # those whose time is up
+        self._left = []  # the groups still running
+        self._late = set()  # the groups whose time is up
         self._is_stopping, self._terminal = False, -1
-        self._ours = None  # the modes of the terminal, while it is lent
+        self._ours = None  # the terminal's modes while a command has it
         with suppress(OSError):
             self._terminal = os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY)
     def spawn(self, path, words, environment, files=()):
@@ -1038,7 +1038,7 @@ class Processes:
             for group in self._left:
                 os.waitpid(group, 0)
         if self._is_stopping or (had_keys and not KEYS.isdisjoint(codes.values())):
-            signal_groups(groups, signal.SIGKILL)  # what has outlived its leader
+            signal_groups(groups, signal.SIGKILL)  # those that outlived their leader
             raise Interrupted
         signal_groups(self._late, signal.SIGKILL)
         if seconds:
@@ -1062,7 +1062,7 @@ class Processes:
             signal_groups([os.getpgrp()], signal.SIGTSTP)
             self._lend(group, theirs)
         signal_groups([group], signal.SIGCONT)
-    # --- The controlling terminal, if there is one. SIGTTOU is ignored while it is used ---
+    # --- The controlling terminal, if any (SIGTTOU is ignored) ---
     def _lend(self, group, modes=None):
         with suppress(OSError):
             if os.tcgetpgrp(self._terminal) == os.getpgrp():
@@ -1074,19 +1074,19 @@ class Processes:
     def _give(self, group, modes):
         import termios
         before = None
-        with suppress(OSError, termios.error):  # the terminal may be gone, and the command
+        with suppress(OSError, termios.error):  # terminal or command may be gone
             before = termios.tcgetattr(self._terminal)
             if modes:
                 termios.tcsetattr(self._terminal, termios.TCSANOW, modes)
             os.tcsetpgrp(self._terminal, group)
         return before
 
-# --- Commands: run by a shell, and what is left to decide where one was interrupted half done.
+# --- Shell commands, and the decision about an interrupted one.
 def run_command(processes, shell, command, environment, seconds=0):
     try:
         group = processes.spawn(shell, [shell.encode(), b"-c", command.encode()], environment)
     except FileNotFoundError:
-        return Done("fail", f"there is no {shell} here")
+        return Done("fail", f"{shell} was not found")
     (code,) = processes.watch([group], seconds)
     if code is None:
         return Done("fail", f"timeout after {duration(seconds)}")
@@ -1099,7 +1099,7 @@ class Calling(Performer):
         self.common = {**os.environb, b"RDC_RUN_ID": session.state.begin["run"].encode()}
         self.processes = Processes(session.signals, session.is_interactive, self._began)
     def _began(self, group):
-        with suppress(RefusedError):  # a full disk does not end a command; its outcome reports it
+        with suppress(RefusedError):  # a full disk does not end a command
             self.session.record({"kind": "process", "pid": group, "since": started_at(group)}, sync=False)
     def environment(self, node, **more):
         now = self.session.state.registers
@@ -1110,24 +1110,24 @@ class Calling(Performer):
     def not_begun(self, name, error):
         self.session.rest()
         size = sum(len(key) + len(value) + 2 for key, value in self.common.items())
-        hint = f"make room for it (the environment has {size:,} bytes), then: {self.session.call('resume')}"
+        hint = f"shrink the environment ({size:,} bytes) or free resources, then: {self.session.call('resume')}"
         return RefusedError(hint, f"{self.session.label(name)} was not started: {error.strerror}")
     def recover(self, name):
         session, options, label = self.session, self.session.options, self.session.label(name)
         node, running = session.program["nodes"][name], session.state.left_behind()
-        if running:  # then nothing can be decided, unless the options say that it is to be ended
+        if running:  # no decision yet, unless the options end it
             still = f"{label}: its {self.noun} still runs (pid {', '.join(str(one['pid']) for one in running)})"
             if not options.rerun_interrupted:
-                known = (*hints(session, "interrupted"), f"{still}; wait until it ends, or stop it")
-                raise RefusedError(*known) if options.assume else Waiting(*known)
+                told, known = f"{still}; wait until it ends, or stop it", hints(session, "interrupted")
+                raise RefusedError(*known, told) if options.assume else Waiting(told, *known)
             session.display.line(f"{still}; ending it")
             end_groups(running)
-        if options.rerun_interrupted or options.assume:  # of which there is only one
+        if options.rerun_interrupted or options.assume:
             return self.assumed(name, options.assume) if options.assume else None
         said = f"{label} was interrupted ({one_line(node['at'])}); rdc cannot tell whether it finished."
         if session.is_interactive and "words" not in node:
             session.display.line(said)
-            choice = session.ask("Did it pass, did it fail, or run it again?", "pass/fail/again")
+            choice = session.ask("Did it pass or fail, or run it again?", "pass/fail/again")
             if choice is not None:
                 return None if choice == "again" else Done(choice, "as the operator says")
         raise Waiting(said, *hints(session, "interrupted"))
@@ -1140,7 +1140,7 @@ class Commands(Calling):
     keys = ("command",)
     def perform(self, name, node):
         display = self.session.display
-        if display.is_terminal and attempt_of(node, self.session.state.registers) == 1:  # a log has the document for it
+        if display.is_terminal and attempt_of(node, self.session.state.registers) == 1:  # not in logs
             display.dim(self.session.texts(node, "prompt"))
         self.session.heed()
         command, environment = self.session.filled(node, "command"), self.environment(node)
@@ -1149,18 +1149,18 @@ class Commands(Calling):
         except OSError as error:
             raise self.not_begun(name, error) from None
 
-# --- Answers of a file: which step each is for.
-LARGEST_INPUT = 1 << 20  # bytes of a file with inputs
-LARGEST = 16 * 1024 * 1024  # of answers; a pipe may have no end
+# --- Files of answers, and the step that each answer is for.
+LARGEST_INPUT = 1 << 20  # bytes
+LARGEST = 16 * 1024 * 1024  # bytes of answers; a pipe may have no end
 
 Answer = collections.namedtuple("Answer", "line step reply")
 def read_lines(text, nodes):
     for number, line in enumerate(text.split("\n"), start=1):
         *step, reply = re.sub(r"(^|\s)#.*", "", line).strip().rsplit(None, 1) or [""]
         if reply.lower() not in ("", *MEANINGS):
-            yield number, "expected pass, fail, yes or no, alone or after a step"
+            yield number, "expected pass, fail, yes or no, optionally after a step"
         elif step and nodes.get(step[0], {}).get("task") != "ask":
-            yield number, f"{step[0]} is not a step that asks"
+            yield number, f"{step[0]} takes no answer"
         elif reply:
             yield Answer(number, step[0] if step else None, reply)
 def read_text(path, largest=LARGEST_INPUT):
@@ -1184,11 +1184,11 @@ def take_answer(left, step, is_asking=True):
         left.remove(found)
     return found
 
-# --- Questions: answered by a file of answers, by the person at the terminal, or later by `answer`.
+# --- Questions, answered from a file, at the terminal, or later with `answer`.
 class Asking(Performer):
     keys = ("prompt", "block")
     recovers = False
-    asks = True  # whether it takes an answer that names no step
+    asks = True  # whether an answer without a step may be for it
     def perform(self, name, node):
         session = self.session
         for line in self.shown(node):
@@ -1238,10 +1238,10 @@ def answer(session):
     session.take(session.read())
     state = session.state
     if state.condition != "waiting":
-        raise RefusedError("no step waits for an answer")
-    performer = session.performers[state.node]
-    if not performer.is_named(step, state.node, session.program["nodes"][state.node]):
-        raise RefusedError(f"{state.node} waits for an answer, {step} does not")
+        raise RefusedError("no step is waiting for an answer")
+    performer, node = session.performers[state.node], session.program["nodes"][state.node]
+    if not performer.is_named(step, state.node, node):
+        raise RefusedError(f"{step} is not waiting for an answer; {' or '.join(performer.names(state.node, node))} is")
     session.store.open()
     done = session.through("given", performer.given(step, reply, "answered"))
     if done is not None:
@@ -1264,9 +1264,9 @@ class Tasks(Extension):
         found = read_answers(path, text, session.program["nodes"], read)
         session.answers = mark, [each for each in found if (mark, each.line) not in used]
         if used and mark not in dict(used):
-            session.display.rule(f"{path}: other answers than before; all of its lines count as unused")
+            session.display.rule(f"{path} has changed since the last call; all its lines count as unused")
 
-# --- Archived runs: listed, and pruned where the operator says so.
+# --- Archived runs: list them, and delete old ones.
 ARCHIVED = r"((run-)?[0-9T]{14,15}Z?-[0-9a-f]{8}|damaged-[0-9]{8}T[0-9]{6}Z|empty)(-2)*"  # a run's name
 HOURS = {"h": 1, "d": 24, "w": 7 * 24}
 def place_of(path, modes, is_busy=False):
@@ -1284,7 +1284,7 @@ def told_run(session, ended, path):
 def outdated(runs, given):
     number = re.fullmatch(r"([0-9]{1,6})([hdw]?)", given)
     if not number:
-        raise RefusedError(f"--prune {given!a}: give how many to keep, or an age such as 12h, 30d or 8w")
+        raise RefusedError(f"--prune {given!a}: expected a number of runs to keep, or an age such as 12h, 30d or 8w")
     if not number[2]:
         return [path for _, path in runs[int(number[1]) :]]
     since = time.time() - int(number[1]) * HOURS[number[2]] * 3600
@@ -1295,9 +1295,9 @@ def history(session):
     refuse_links(folder)
     files = os.scandir(folder) if os.path.isdir(folder) else ()
     journals = [file for file in files if re.fullmatch(ARCHIVED, file.name) and file.is_file(follow_symlinks=False)]
-    runs = sorted(((file.stat().st_mtime, file.path) for file in journals), reverse=True)  # the last to end is first
+    runs = sorted(((file.stat().st_mtime, file.path) for file in journals), reverse=True)  # the newest first
     if session.options.prune is None:
-        return session.display.say([told_run(session, *run) for run in runs] or ["No run was archived here."])
+        return session.display.say([told_run(session, *run) for run in runs] or ["There are no archived runs here."])
     gone = outdated(runs, session.options.prune)
     for path in gone:
         for kept in [file.path for file in os.scandir(folder) if file.path.startswith(f"{path}.")]:
@@ -1306,36 +1306,36 @@ def history(session):
             elif os.path.isfile(kept):
                 os.unlink(kept)
         os.unlink(path)
-    return session.display.say([f"{len(gone)} of {len(runs)} archived runs were deleted."])
+    return session.display.say([f"Deleted {len(gone)} of {len(runs)} archived runs."])
 
 # --- The command line of a program.
 COMMANDS = {
     "run": ("start a run", run),
     "resume": ("continue a run", resume),
     "status": ("show the run's state and what to do next", status),
-    "answer": ("answer the step that waits", answer),
+    "answer": ("answer the waiting step", answer),
     "steps": ("list the steps", steps),
     "open": ("start a run without running a step", open_run),
-    "step": ("continue a run through these steps", step),
-    "reset": ("archive the run, so that you can start again", reset),
-    "history": ("list archived runs, or delete some", history),
+    "step": ("continue a run, but only through these steps", step),
+    "reset": ("archive the run so that you can start over", reset),
+    "history": ("list or delete archived runs", history),
 }
-# The subcommands that have an option, its name, what it takes (`...`: several times), what it is for.
+# For each option: its subcommands, name, value (`...`: repeatable) and help.
 OPTIONS = (
-    ("answer", "STEP", "", "the step that waits"),
-    ("answer", "REPLY", "", "pass, fail, yes or no, or what the step asks for"),
-    ("step", "PLACE", "...", "the steps that are due"),
-    ("all", "--state-dir", "DIR", "the state directory"),
-    ("run resume", "--answers", "FILE", "replies to questions: REPLY or STEP REPLY, a line each"),
+    ("answer", "STEP", "", "the waiting step"),
+    ("answer", "REPLY", "", "pass, fail, yes or no, or another reply that the step takes"),
+    ("step", "PLACE", "...", "the steps to run"),
+    ("all", "--state-dir", "DIR", "the state directory (default: .rdc/NAME)"),
+    ("run resume", "--answers", "FILE", "read replies from FILE, one per line: REPLY or STEP REPLY"),
     ("run resume", "--rerun-interrupted", "", "run the interrupted command again"),
-    ("run resume", "--assume", "WORD", "the outcome of the interrupted command"),
-    ("run resume answer approve goto", "--events", "FILE", "append events as JSON lines"),
-    ("run", "--dry-run", "", "show the path; run and record nothing"),
-    ("resume status", "--adopt", "", "accept the state of another version"),
+    ("run resume", "--assume", "WORD", "assume this outcome for the interrupted command"),
+    ("run resume answer approve goto", "--events", "FILE", "append events to FILE as JSON lines"),
+    ("run", "--dry-run", "", "show the path, but run and record nothing"),
+    ("resume status", "--adopt", "", "accept a run of another version"),
     ("status", "--json", "", "print JSON"),
-    ("history", "--prune", "N|AGE", "delete all but the newest N, or those older than 12h, 30d, 8w"),
+    ("history", "--prune", "N|AGE", "delete all but the newest N runs, or runs older than AGE (12h, 30d, 8w)"),
 )
-LIKE = {"open": "run", "step": "resume"}  # the subcommand whose options another one has
+LIKE = {"open": "run", "step": "resume"}  # subcommands with the options of another
 def options_of(command, options):
     return tuple(option for option in options if {"all", command, LIKE.get(command)} & {*option[0].split()})
 def read_words(words, own, options, given, see):  # a namespace
@@ -1350,14 +1350,14 @@ def read_words(words, own, options, given, see):  # a namespace
             name, value = due[0], word
             due = due["..." not in known[name] :]
         elif name not in known or (equals and not known[name]):
-            raise RefusedError(f"unrecognized arguments: {word} {see}")
+            raise RefusedError(f"unknown argument {word} {see}")
         elif not equals:
             value = next(rest, "--") if known[name] else True
             if known[name] and value.startswith("--"):
-                raise RefusedError(f"argument {name}: expected {known[name]} {see}")
+                raise RefusedError(f"expected {known[name]} after {name} {see}")
         found[name] = [*found[name], value] if "..." in known[name] else value
     if missing := [name for name in due if not found[name]]:
-        raise RefusedError(f"the following arguments are required: {' '.join(missing)} {see}")
+        raise RefusedError(f"missing argument: {' '.join(missing)} {see}")
     return types.SimpleNamespace(**{name.strip("-").replace("-", "_"): found[name] for name in found})
 def execute(program, argv, host, display, kinds):
     commands = {**COMMANDS, **{name: each for kind in kinds for name, each in kind.commands.items()}}
@@ -1367,29 +1367,29 @@ def execute(program, argv, host, display, kinds):
     if {"-h", "--help"} & {*argv}:
         lines = [f"  {name + ' ' + takes:32}{text}" for _, name, takes, text in own]
         if command not in commands:
-            lines, command = [f"  {name:7} {text}" for name, (text, _) in commands.items()], "COMMAND"
+            lines, command = [f"  {name:9} {text}" for name, (text, _) in commands.items()], "COMMAND"
         return display.say([f"usage: {host.prog} {command} [OPTION]...", "", program["title"], "", *lines])
     if command not in commands:
-        known = f"there are {', '.join(commands)} (see: {host.prog} --help)"
-        raise RefusedError(f"no subcommand {command or 'was given'}: {known}")
+        known = f"; choose from {', '.join(commands)} (see: {host.prog} --help)"
+        raise RefusedError(f"{'unknown' if command else 'missing'} subcommand {command}".rstrip() + known)
     callers = [kind.from_caller for kind in kinds if hasattr(kind, "from_caller")]
     said = [pair for caller in callers for pair in caller(program, options, command, display)]
     given = read_words(words, own, options, said, f"(see: {host.prog} {command} --help)")
     vars(given).update(prog=host.prog, command=command, known=options, only=None)
     outcomes = sorted({word for node in program["nodes"].values() for word in words_of(node)})
     if given.assume and (given.rerun_interrupted or given.assume not in outcomes):
-        raise RefusedError(f"--assume takes one of {', '.join(outcomes)}, and no --rerun-interrupted beside it")
-    with naming("the current folder"):
+        raise RefusedError(f"use either --assume with one of {', '.join(outcomes)}, or --rerun-interrupted")
+    with naming("the current directory"):
         session = Session(program, given, display, kinds, host)
     try:
         return commands[command][1](session)
     except OSError as error:
         if str(error.filename).startswith(session.store.directory):
-            error.strerror = f"{error.strerror}; choose another place with --state-dir"
+            error.strerror = f"{error.strerror}; choose another directory with --state-dir"
         raise
 def main(program, extensions, argv=None, host=Host()):
     for name in ("stdin", "stdout", "stderr"):
-        if getattr(sys, name) is None:  # the next file that is opened would take its place
+        if getattr(sys, name) is None:  # or the next opened file takes its place
             setattr(sys, name, open(os.open(os.devnull, os.O_RDWR), "r+", encoding="utf-8"))
     is_direct = "/" in sys.argv[0] and os.access(sys.argv[0], os.X_OK)
     prog = host.prog or ("" if is_direct else "python3 ") + shlex.quote(sys.argv[0])
@@ -1400,12 +1400,12 @@ def main(program, extensions, argv=None, host=Host()):
             return execute(program, words, host._replace(prog=prog), display, kinds)
         except RefusedError as refusal:
             *details, reason = refusal.args
-        except BrokenPipeError:  # the reader of the output has seen enough
+        except BrokenPipeError:  # the reader has seen enough
             return EXIT_COMPLETE
         except OSError as error:
             details, reason = [], f"{error.filename}: {error.strerror}" if error.filename else str(error)
         except Interrupted:
-            display.rule("INTERRUPTED before anything was done")
+            display.rule("INTERRUPTED before anything ran")
             return EXIT_INTERRUPTED
         texts = [*details, f"error: {reason}"]
         for kind in kinds:
@@ -1417,4 +1417,4 @@ def main(program, extensions, argv=None, host=Host()):
 
 EXTENSIONS = (
     Tasks,
-)  # in the order in which they take part
+)  # in the order in which they run

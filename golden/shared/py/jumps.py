@@ -1,4 +1,4 @@
-# --- The operator's jump: a run that is not complete goes on at another step.
+# --- Jumps: an operator continues an unfinished run at another step.
 def is_within(jumps, name, group):
     told = jumps.get("within", {})
     return name in told[group] if group in told else name.startswith((f"{group}.", f"{group}/"))
@@ -21,7 +21,7 @@ def moved(program, state, name):
     jumps, jump = program.get("jumps", {}), target_of(program, name)
     node = program["nodes"].get(state.node, {})
     do = [[node["attempt"], "=", 0]] if "attempt" in node else []
-    for group, effects in jump.get("entering", ()):  # the outermost first
+    for group, effects in jump.get("entering", ()):  # outermost first
         if not is_within(jumps, state.node, group):
             do += effects
     whole = {**program, "scopes": {**program.get("scopes", {}), **jumps.get("scopes", {})}}
@@ -31,18 +31,18 @@ def goto(session):
     session.take(session.read())
     state, before = session.state, session.state.node
     if not session.is_same(state):
-        raise RefusedError("goto needs the version of this program that began the run")
+        raise RefusedError("goto needs the version of this program that started the run")
     is_limited = state.condition == "stop" and session.program["nodes"][before]["task"] != "end"
     if state.condition == "complete" or is_limited:
         over = state.message if is_limited else "the run is complete"
         raise RefusedError(f"{over}; start a new run: {session.call('run')}")
     if pids := ", ".join(str(one["pid"]) for one in state.left_behind()):
-        raise RefusedError(f"{session.label(before)}: its command still runs (pid {pids}); wait for it, or end it")
+        raise RefusedError(f"{session.label(before)}: its command still runs (pid {pids}); wait for it or stop it")
     move = moved(session.program, state, session.options.STEP)
     session.store.open()
     about = {**session.about(before), "outcome": "goto", "how": f"moved to {one_line(move.node)}", "says": ""}
     about.update(seconds=0.0, next=move.node, time=utc_now(), changed=move.changed)
-    session.record({"kind": "done", **about, **session.stand(move, begins=False)})  # no limit and no pause applies
+    session.record({"kind": "done", **about, **session.stand(move, begins=False)})  # no limits, no pauses
     last = state.finished[-1]
     session.emit("goto", **{key: last[key] for key in ("node", "next", "by", "note") if key in last})
     session.display.rule(f"moved from {before} to {session.label(move.node)}")
@@ -52,15 +52,15 @@ def goto(session):
 
 class Moving(Extension):
     commands = {"goto": ("move the run to another step", goto)}
-    options = (("goto", "STEP", "", "the step, or the group that begins with it"),)
+    options = (("goto", "STEP", "", "the step, or a group of steps"),)
     @staticmethod
     def suits(program):
         return "contract" not in program
 
 EXTENSIONS = (
     Signing, Tasks, Shared, Inputs, Secrets, Values, Limits, Replies, OfGates, Moving,
-)  # in the order in which they take part
+)  # in the order in which they run
 
 
 if __name__ == "__main__":
-    sys.exit(main(built(runbook, EXTENSIONS), EXTENSIONS, host=Host(edition="values a1aac5a5d02d")))
+    sys.exit(main(built(runbook, EXTENSIONS), EXTENSIONS, host=Host(edition="values a3290b0094b4")))

@@ -1,5 +1,5 @@
-# --- Runs in which a person stands in for commands, agents and tools, or a file for agents and tools (`--mock`).
-CALLED = ("shell", "command", "texts", "timeout", "delay", "backoff")  # what matters only where something is called
+# --- Runs in which a person replaces commands, agents and tools, or a file replaces agents and tools (`--mock`).
+CALLED = ("shell", "command", "texts", "timeout", "delay", "backoff")  # settings of calls
 def as_prompt(node):
     if node["task"] != "shell":
         return node
@@ -10,7 +10,7 @@ def asked_for(session, keys):
         if problem := unfit_variable(value):
             raise RefusedError(f"it {problem}")
         return value
-    found = {key: asked(session, f"{key} (empty: the command gave none): ", read) for key in keys}
+    found = {key: asked(session, f"{key} (leave empty if there is none): ", read) for key in keys}
     return {key: value for key, value in found.items() if value}
 def with_hint(session, name, node, waiting):
     written = [key for key in node["outputs"] if re.search(rf"(?<![\w-]){re.escape(key)}(=|<<)", node["block"])]
@@ -22,7 +22,7 @@ def with_hint(session, name, node, waiting):
 
 class ByHand(Extension):
     mode = "prompted"
-    options = (("run", "--prompted", "", "execute nothing: show each command, and ask what came of it"),)
+    options = (("run", "--prompted", "", "run nothing: show each command and ask for its outcome"),)
     def before_run(self, state):
         session = self.session
         is_prompted = session.options.prompted if state is None else state.begin.get("mode") == self.mode
@@ -49,7 +49,7 @@ class ByHand(Extension):
             return done._replace(verbs=keeping("", asked_for(session, named))) if done.how == "answered here" else done
         return perform
 
-KIND_OF = {"agent": "agents", "tool": "tools"}  # by how the key of a call begins
+KIND_OF = {"agent": "agents", "tool": "tools"}  # by the prefix of a call's key
 
 class Mocked(Caller):
     def command_of(self, name):
@@ -86,8 +86,8 @@ EXTENSIONS = (
     Signing, Tasks, Shared, Inputs, Secrets, Values, Limits, Replies, OfGates, Moving, Contexts, Settings,
     Budget, KeptPrompts, OfPrompts, OfAgents, OfTools, OfParallels, Reports, Artifact, Produced, Breaks,
     MostSteps, MocksOfAgents, ByHand, Logs, Notices, Several,
-)  # in the order in which they take part
+)  # in the order in which they run
 
 
 if __name__ == "__main__":
-    sys.exit(main(built(workflow, EXTENSIONS), EXTENSIONS, host=Host(edition="agents 133ec880d4ee")))
+    sys.exit(main(built(workflow, EXTENSIONS), EXTENSIONS, host=Host(edition="agents 5959647654ef")))
