@@ -24,7 +24,7 @@ from compiler.diagnostic import CODES, Severity
 from tests.rdc.cli_support import ROOT, call, environment
 
 PAGES = ROOT / "compiler" / "explanations"
-SECTIONS = ["What it means", "Why it matters", "Example", "Fix"]
+SECTIONS = ["Meaning", "Why it matters", "Example", "Fix"]
 
 REPORTED = re.compile(
     r"^(?P<path>[^\s:]+)(?::(?P<line>\d+):(?P<column>\d+))?: (?P<kind>\w+)\[(?P<code>RD\d+)\]: (?P<message>.*)\n"

@@ -29,7 +29,7 @@ def test_a_file_of_mocks_has_answers_in_order(tmp_path: Path) -> None:
         ("agent: {}\n", "may only have the keys `agents`, `tools`, `executors`"),
         ("agents: [x]\n", "`agents` needs a list of answers for each name"),
         ("agents: {1: [[x]]}\n", "agents: 1: expected a string, or {fail: why}"),
-        ("agents:\n  1: &x y\n  2: *x\n", "m.yaml: write out what an alias (*) repeats"),
+        ("agents:\n  1: &x y\n  2: *x\n", "m.yaml: aliases (*) are not supported"),
         ("agents:\n  1: [x\n", "m.yaml:3: not YAML: expected"),
         ("agents: {1: 2\n", "not YAML"),
         ("{", "not JSON"),
