@@ -75,10 +75,10 @@ def _asked(source: str, step: str) -> str:
     """Return the first line of a step's question from the document, because values may be secret."""
     from backends.python.table import table  # noqa: PLC0415 (the compiler is slow to import)
     from compiler.driver import compile_file  # noqa: PLC0415
-    from compiler.passes import optimise  # noqa: PLC0415
+    from compiler.passes import optimize  # noqa: PLC0415
 
     program = compile_file(source).program
-    node = table(optimise(program))["nodes"].get(step, {}) if program else {}
+    node = table(optimize(program))["nodes"].get(step, {}) if program else {}
     return next((line.strip() for key in ASKING for line in str(node.get(key, "")).splitlines() if line.strip()), "")
 
 

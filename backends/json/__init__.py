@@ -8,7 +8,7 @@ from typing import ClassVar
 from backends.base import MARK, Backend, Emission, NoOptions
 from compiler.ir.features import Feature
 from compiler.ir.program import Program
-from compiler.ir.serialise import to_json
+from compiler.ir.serialize import to_json
 from compiler.version import __version__
 
 

@@ -16,7 +16,7 @@ from backends.make.plain import plain
 from backends.make.refusals import refusals, unused_options
 from compiler.ir.features import Feature
 from compiler.ir.program import Program
-from compiler.passes import optimise
+from compiler.passes import optimize
 
 
 class MakeBackend(Backend[MakeOptions]):
@@ -55,7 +55,7 @@ class MakeBackend(Backend[MakeOptions]):
         if unused := tuple(unused_options(program, options, why)):
             return Emission(None, unused)
         if options.form == "plain":
-            return plain(optimise(program, jumps=False), options)
+            return plain(optimize(program, jumps=False), options)
         if why:
             return calling(program, options, why)
-        return makefile(optimise(program, jumps=False), options)
+        return makefile(optimize(program, jumps=False), options)

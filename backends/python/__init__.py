@@ -11,7 +11,7 @@ from backends.command import canonical_command
 from backends.companions import Companion
 from backends.python.calls import calls
 from backends.python.common import explained
-from backends.python.edition import optimised, runtime, runtime_sha256, shared_files
+from backends.python.edition import optimized, runtime, runtime_sha256, shared_files
 from backends.python.options import PythonOptions
 from backends.python.rendering import program_py, tail_py
 from backends.python.step_calls import step_calls
@@ -19,7 +19,7 @@ from backends.python.table import Table, table
 from backends.remarks import of_contexts, of_placeholders, of_settings, shells
 from compiler.ir.features import Feature
 from compiler.ir.program import Program
-from compiler.passes import optimise
+from compiler.passes import optimize
 from compiler.source import sha256_of
 from compiler.version import __version__
 
@@ -58,9 +58,9 @@ class PythonBackend(Backend[PythonOptions]):
         if program.contract is not None:  # its edition always has all operator commands
             options = replace(options, operator="basic")
         if options.runtime == "script":
-            edition, program = "script", optimise(program, jumps=False)
+            edition, program = "script", optimize(program, jumps=False)
         else:
-            edition, program = optimised(program, is_full=options.operator == "full")
+            edition, program = optimized(program, is_full=options.operator == "full")
         return Tabled(edition, program, table(program)), options
 
     def written(self, tabled: Tabled, options: PythonOptions) -> Emission:

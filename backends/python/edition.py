@@ -10,24 +10,24 @@ from textwrap import wrap
 from backends.base import MARK
 from compiler.ir.program import Node, Program
 from compiler.ir.tasks import IDLE, Agent, Parallel, Tool
-from compiler.passes import optimise
+from compiler.passes import optimize
 from compiler.source import sha256_of
 from compiler.version import __version__
 from runtime_shim.editions import CALLERS, EDITIONS, PUBLISH
 
 
-def optimised(program: Program, *, is_full: bool) -> tuple[str, Program]:
+def optimized(program: Program, *, is_full: bool) -> tuple[str, Program]:
     """Return the smallest edition for a program, and the program after the passes, with jumps if the edition has them.
 
     Passes only remove things. So an edition without jumps that is enough before them is enough after them.
     """
     edition = edition_of(program, is_full=is_full)
     if has_jumps(edition):
-        found = optimise(program)
+        found = optimize(program)
         edition = edition_of(found, is_full=is_full)
         if has_jumps(edition):
             return edition, found
-    return edition, optimise(program, jumps=False)
+    return edition, optimize(program, jumps=False)
 
 
 def edition_of(program: Program, *, is_full: bool) -> str:

@@ -18,7 +18,7 @@ from compiler.ir.graph import Graph, ordered_components, to_graph
 from compiler.ir.program import Node, Program, scope_members
 from compiler.ir.tasks import Ask, Branch, End, Shell, Verdict
 from compiler.ir.texts import Text
-from compiler.passes import optimise
+from compiler.passes import optimize
 
 Kind = Literal["step", "branch", "end", "loop"]
 
@@ -66,7 +66,7 @@ def simplified(program: Program) -> Program:
         replace(node, edges=tuple(replace(edge, target=names.get(edge.target, edge.target)) for edge in node.edges))
         for node in nodes
     )
-    return optimise(replace(program, nodes=merged), jumps=False)
+    return optimize(replace(program, nodes=merged), jumps=False)
 
 
 def retry_of(node: Node) -> Retry | None:

@@ -27,7 +27,7 @@ PASSES: dict[str, Callable[[Program], Program]] = {
 """Every pass by name, in the order they run."""
 
 
-def optimise(program: Program, *, jumps: bool = True) -> Program:
+def optimize(program: Program, *, jumps: bool = True) -> Program:
     """Return the program after all passes; `jumps` is true if its operator can jump to any step (I27).
 
     Plain jumps to a step or group stay implicit.

@@ -55,7 +55,7 @@ def command(files: tuple[str, ...], settings: Settings, form: str, *, check: boo
         return _print(formatted[0], status)
     if in_place and not _is_written(changes, reporter):
         return max(status, 1)
-    _summarise(formatted, changes if in_place else [], len(changes), reporter)
+    _summarize(formatted, changes if in_place else [], len(changes), reporter)
     return status
 
 
@@ -98,7 +98,7 @@ def _is_written(changes: Sequence[Change], reporter: Reporter) -> bool:
     return problem is None
 
 
-def _summarise(formatted: Sequence[Formatting], written: Sequence[Change], changed: int, reporter: Reporter) -> None:
+def _summarize(formatted: Sequence[Formatting], written: Sequence[Change], changed: int, reporter: Reporter) -> None:
     from rdc.formatting import unchanged  # noqa: PLC0415 (the compiler is slow to import)
 
     for one in written:

@@ -37,12 +37,12 @@ def command(file: str, arguments: tuple[str, ...], settings: Settings) -> int:
         reporter.show(reporter.gather(compilation.diagnostics, compilation.sources))
         return 2
     from backends.python.table import table  # noqa: PLC0415 (not needed if there are errors)
-    from compiler.passes import optimise  # noqa: PLC0415
+    from compiler.passes import optimize  # noqa: PLC0415
     from rdc.plain_files import parse  # noqa: PLC0415
     from runtime_shim.editions import main  # noqa: PLC0415
     from runtime_shim.engine.lifecycle import Host  # noqa: PLC0415
 
-    return main(table(optimise(compilation.program)), _with_subcommand(arguments), Host(_called(file, settings), parse))
+    return main(table(optimize(compilation.program)), _with_subcommand(arguments), Host(_called(file, settings), parse))
 
 
 def _called(file: str, settings: Settings) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 from compiler.diagnostic import Severity
 from compiler.driver import compile_file
 from compiler.ir.program import Program
-from compiler.ir.serialise import to_json
+from compiler.ir.serialize import to_json
 from tests.agent_workflows.model import Told
 from tests.agent_workflows.oracle import ANYTHING, Taken, walk
 from tests.agent_workflows.render import document

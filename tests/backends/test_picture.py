@@ -44,7 +44,7 @@ def nesting(seen: Picture) -> list[str]:
     ]
 
 
-def test_outcomes_are_labelled_and_those_with_one_target_are_one(tmp_path: Path) -> None:
+def test_outcomes_are_labeled_and_those_with_one_target_are_one(tmp_path: Path) -> None:
     seen = drawn(tmp_path, "## 1. A\n- FAIL: CONTINUE\n## 2. B\n- YES: COMPLETE\n- NO: STOP\n")
     assert arrows(seen) == ["1 . then -> 2", "2 + YES -> COMPLETE", "2 - NO -> STOP"]
 

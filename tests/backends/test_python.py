@@ -22,7 +22,7 @@ from backends.python.table import table
 from compiler.driver import compile_file
 from compiler.ir.edges import Set
 from compiler.ir.program import Constant, Jump, Program, Variable
-from compiler.passes import optimise
+from compiler.passes import optimize
 from runtime_shim.editions import EDITIONS
 from runtime_shim.engine.builder import built, unframed
 from tests.equivalence.cases import Case
@@ -46,7 +46,7 @@ def emitted(made: Program, **options: object) -> Emission:
 
 def same(made: Program) -> None:
     """See that the function that is written builds the very table."""
-    wanted = table(optimise(made))
+    wanted = table(optimize(made))
     said = calls(wanted, {})
     source = f"def runbook({', '.join(said.parameters)}):\n" + "\n".join(said.lines) + "\n"
     ast.parse(source, feature_version=(3, 9))

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from backends.python.calls import Calls, calls
 from backends.python.table import Table, table
 from compiler.driver import compile_file
-from compiler.passes import optimise
+from compiler.passes import optimize
 from runtime_shim.data.implied import implied
 from runtime_shim.editions import EDITIONS
 from runtime_shim.engine.builder import built
@@ -140,7 +140,7 @@ echo "$version" '{{host}}'
 def of_document(path: Path) -> tuple[Table, str]:
     made = compile_file(str(path)).program
     assert made
-    wanted = table(optimise(made))
+    wanted = table(optimize(made))
     return wanted, "\n".join(calls(wanted, {}).lines)
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from backends.python.table import table
 from compiler.ir.program import Program, jumps_of
 from compiler.ir.semantics import Machine, Outcome
-from compiler.passes import optimise
+from compiler.passes import optimize
 from runtime_shim.data.values import keeping
 from runtime_shim.engine.program import RefusedError
 from runtime_shim.engine.state import State
@@ -34,7 +34,7 @@ class Standing:
 
 def compare(program: Program, moments: random.Random) -> int:
     """Path with outcomes and jumps at random, by the semantics and by the table; returns how many jumps there were."""
-    machine, made = Machine(program), table(optimise(program))
+    machine, made = Machine(program), table(optimize(program))
     names, jumped = sorted(jumps_of(program)), 0
     state = machine.start()
     begin = follow(made, {"go": made["entry"]}, made["registers"])

@@ -15,7 +15,7 @@ from backends.python.table import table
 from compiler.driver import Settings, compile_file
 from compiler.ir.program import Program
 from compiler.ir.texts import text
-from compiler.passes import optimise
+from compiler.passes import optimize
 from tests.conftest import ROOT
 from tests.fuzzing.outputs import check_python, head
 from tests.stepspecs import random_runs
@@ -40,7 +40,7 @@ def author_part(made: Program, **options: object) -> str:
 def derives(made: Program) -> bool:
     """Whether calls of steps build the table of a program; what is written builds it in any case."""
     check_python(made, written(made))
-    is_derived = step_calls(table(optimise(made, jumps=False))) is not None
+    is_derived = step_calls(table(optimize(made, jumps=False))) is not None
     assert is_derived == ("\n    stage(" not in author_part(made))
     return is_derived
 
@@ -110,7 +110,7 @@ def test_the_calls_of_a_specification_build_its_table(seed: int, tmp_path: Path)
 def test_a_program_that_is_no_specification_states_its_stages(seed: int, tmp_path: Path) -> None:
     """A pass may leave out or change what a specification has; then each stage is a call of its own."""
     chance = Random(seed)
-    made = optimise(program_of(random_runs.document(chance), tmp_path))
+    made = optimize(program_of(random_runs.document(chance), tmp_path))
     place = chance.randrange(len(made.nodes))
     node = made.nodes[place]
     other = replace(node, title=text("other")) if node.retries is None else replace(node, retries=None)

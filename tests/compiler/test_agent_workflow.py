@@ -213,7 +213,7 @@ def test_a_value_that_cannot_be_read_is_told_where_it_stands(tmp_path: Path, val
     assert "is not valid YAML: " in made.diagnostics[0].message
 
 
-def test_a_document_is_read_once_to_recognise_it_and_to_compile_it(
+def test_a_document_is_read_once_to_recognize_it_and_to_compile_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     read = Mock(side_effect=yaml_plain.read_plain)
@@ -240,7 +240,7 @@ def test_names_stand_on_one_line_in_messages(tmp_path: Path) -> None:
         ("name: a\njobs: {b: {steps: [{name: a, prompt: x}]}}\n", False),
     ],
 )
-def test_workflows_are_recognised_among_other_yaml(tmp_path: Path, text: str, is_workflow: bool) -> None:
+def test_workflows_are_recognized_among_other_yaml(tmp_path: Path, text: str, is_workflow: bool) -> None:
     (tmp_path / "main.yaml").write_text(text, encoding="utf-8")
     made = compile_file(str(tmp_path / "main.yaml"))
     assert made.format == ("agent_workflow" if is_workflow else "")

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from compiler.diagnostic import Severity
 from compiler.driver import Compilation, Formatting, Settings, compile_file, format_opened, open_file
 from compiler.ir.verify import verify
-from compiler.passes import optimise
+from compiler.passes import optimize
 from tests.agent_workflows.drawing import random_told
 from tests.agent_workflows.render import document
 from tests.compiler.test_any_text import check_findings, mutated
@@ -58,7 +58,7 @@ def check(data: bytes) -> None:
     if compiled.program is None:
         return
     verify(compiled.program)
-    verify(optimise(compiled.program))
+    verify(optimize(compiled.program))
     assert formatted.result.text is not None
     again, stable = made(formatted.result.text.encode())
     assert stable.result.text == formatted.result.text

@@ -14,7 +14,7 @@ from compiler.diagnostic import Severity
 from compiler.driver import Compilation, Formatting, Settings, compile_file, format_opened, open_file
 from compiler.frontends.playbook.reading import read
 from compiler.ir.verify import verify
-from compiler.passes import optimise
+from compiler.passes import optimize
 from compiler.source import Source
 from tests.compiler.test_any_text import check_findings, mutated
 from tests.conformance.test_playbook import playbook
@@ -68,7 +68,7 @@ def examine(data: bytes) -> None:
     check_findings(compilation.diagnostics, compilation.sources)
     if compilation.program:
         verify(compilation.program)
-        verify(optimise(compilation.program))
+        verify(optimize(compilation.program))
     assert not formatting.result.defect
     if compilation.facts:
         compilation.facts()

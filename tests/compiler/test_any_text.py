@@ -17,7 +17,7 @@ from compiler.driver import Compilation, Settings, compile_file
 from compiler.frontends.rundown.options import Layout
 from compiler.ir.program import Program
 from compiler.ir.verify import verify
-from compiler.passes import optimise
+from compiler.passes import optimize
 from compiler.source import Source, Span
 from rdc.reporting import FORMATS, render
 from rdc.reporting.report import Report
@@ -63,7 +63,7 @@ def check(compilation: Compilation, to_python: ToPython) -> None:
     check_findings(compilation.diagnostics, compilation.sources)
     if compilation.program:
         verify(compilation.program)
-        verify(optimise(compilation.program))
+        verify(optimize(compilation.program))
         code_of(to_python(compilation.program).encode(), "program.py", interpreters.kept_code())
 
 

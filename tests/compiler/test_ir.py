@@ -30,7 +30,7 @@ from compiler.ir.edges import (
 )
 from compiler.ir.program import Artifact, Context, Group, Input, Node, Program, Register, Slot, SourceFile
 from compiler.ir.semantics import Machine, Outcome
-from compiler.ir.serialise import to_json
+from compiler.ir.serialize import to_json
 from compiler.ir.tasks import Agent, Ask, Branch, End, Parallel, Shell, Task, Tool, Verdict
 from compiler.ir.text_form import to_text_form
 from compiler.ir.texts import Reference, Text, joined, text

@@ -70,7 +70,7 @@ def test_what_is_not_said_comes_from_the_file(tmp_path: Path) -> None:
     assert build.edges[1].written == (Written("to failed"),)
 
 
-def test_it_is_recognised_by_name_by_content_and_by_option(tmp_path: Path) -> None:
+def test_it_is_recognized_by_name_by_content_and_by_option(tmp_path: Path) -> None:
     assert compiled(tmp_path, BUILD, "x.json").program
     assert compiled(tmp_path, BUILD, "x.txt", front_end="json").program
     assert [item.code for item in compiled(tmp_path, "{}", "package.json").diagnostics] == ["RD005"]

@@ -8,7 +8,7 @@ from pathlib import Path
 from compiler.driver import compile_file
 from compiler.ir.tasks import End
 from compiler.ir.texts import text
-from compiler.passes import optimise
+from compiler.passes import optimize
 
 from .documents import compiled, findings
 
@@ -95,7 +95,7 @@ def test_deep_inclusion_needs_no_recursion(tmp_path: Path) -> None:
     files = {f"{n}.runbook.md": LIST.format(path=f"{n + 1}.runbook.md") for n in range(400)}
     compilation = compiled(tmp_path, LIST.format(path="0.runbook.md"), files | {"400.runbook.md": LEAF})
     assert compilation.program
-    assert optimise(compilation.program).entry.count("/") == 2 * 401
+    assert optimize(compilation.program).entry.count("/") == 2 * 401
 
 
 def test_a_path_that_stands_twice_in_a_list_gets_two_ids(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from compiler.ir.program import Entering, Jump, Program, jumps_of
 from compiler.ir.semantics import Machine, Outcome, State
 from compiler.ir.tasks import End, Verdict
 from compiler.ir.verify import verify
-from compiler.passes import optimise
+from compiler.passes import optimize
 from tests.compiler.test_possible import COUNTERS, NAMES, _effects, programs
 from tests.equivalence.cases import Case
 from tests.equivalence.compiled import compiled
@@ -51,11 +51,11 @@ def _shown(machine: Machine, state: State) -> tuple[object, ...]:
 
 def walks_alike(program: Program, happens: list[Verdict | int]) -> None:
     verify(program)
-    optimised = optimise(program)
-    verify(optimised)
+    optimized = optimize(program)
+    verify(optimized)
     names = sorted(jumps_of(program))
-    assert set(names) <= set(jumps_of(optimised))
-    assert walked(optimised, names, happens) == walked(program, names, happens)
+    assert set(names) <= set(jumps_of(optimized))
+    assert walked(optimized, names, happens) == walked(program, names, happens)
 
 
 @pytest.mark.share(2)
@@ -110,15 +110,15 @@ def program_of(folder: Path, text: str, files: dict[str, str] | None = None) -> 
 
 def test_steps_that_only_a_jump_reaches_stay_where_jumps_are_offered(tmp_path: Path) -> None:
     program = program_of(tmp_path, MARKED)
-    assert "Cleanup" in optimise(program).index()
-    assert "Cleanup" not in optimise(program, jumps=False).index()
+    assert "Cleanup" in optimize(program).index()
+    assert "Cleanup" not in optimize(program, jumps=False).index()
 
 
 def test_a_transition_that_only_a_run_with_a_jump_takes_stays(tmp_path: Path) -> None:
     text = MARKED.replace("### 1.1 B\n", "### 1.1 B\n- PASS: GOTO 3\n").replace(
         "### 1.2 C\n- FAIL: CONTINUE\n", "### 1.2 C\n"
     )
-    machine = Machine(optimise(program_of(tmp_path, text)))
+    machine = Machine(optimize(program_of(tmp_path, text)))
     state = machine.jump(machine.start(), "1.2")
     assert machine.advance(state, Outcome(Verdict.PASS)).state.node == "2"
     state = machine.advance(machine.start(), Outcome(Verdict.FAIL)).state
@@ -129,7 +129,7 @@ def test_a_transition_that_only_a_run_with_a_jump_takes_stays(tmp_path: Path) ->
 def test_a_nested_runbook_is_entered_afresh_though_its_entry_is_threaded(step: str, tmp_path: Path) -> None:
     inner = "# A\n## 1. A\n```sh\ntrue\n```\n- FAIL: RETRY 1 STOP\n## 2. B\n"
     program = program_of(tmp_path, "# M\n## 1. N\n- a.runbook.md\n- FAIL: STOP\n## 2. O\n", {"a.runbook.md": inner})
-    for each in (program, optimise(program)):
+    for each in (program, optimize(program)):
         machine = Machine(each)
         state = machine.advance(machine.start(), Outcome(Verdict.FAIL)).state
         assert machine.attempt(state) == 2

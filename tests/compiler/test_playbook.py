@@ -359,7 +359,7 @@ def test_text_below_branches_belongs_to_the_step() -> None:
         ("a.runbook.md", ONE, "playbook", "playbook"),
     ],
 )
-def test_it_is_recognised_by_name_by_content_and_by_option(
+def test_it_is_recognized_by_name_by_content_and_by_option(
     tmp_path: Path, name: str, text: str, given: str | None, expected: str
 ) -> None:
     (tmp_path / "rdc.toml").touch()

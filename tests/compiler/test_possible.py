@@ -21,7 +21,7 @@ from compiler.ir.semantics import Machine, Outcome
 from compiler.ir.tasks import Branch, End, Shell, Verdict
 from compiler.ir.texts import Text, text
 from compiler.ir.verify import verify
-from compiler.passes import optimise
+from compiler.passes import optimize
 from compiler.passes.remove_impossible_edges import remove_impossible_edges
 from compiler.source import Span
 from tests.equivalence.cases import Case
@@ -95,7 +95,7 @@ def test_no_edge_that_a_run_takes_is_impossible(program: Program) -> None:
 def test_any_program_walks_the_same_without_what_is_impossible(program: Program, passed: list[bool]) -> None:
     narrowed = remove_impossible_edges(program)
     verify(narrowed)
-    verify(optimise(program))
+    verify(optimize(program))
     assert walked(narrowed, passed) == walked(program, passed)
 
 
@@ -168,7 +168,7 @@ def test_an_outcome_that_never_arrives_is_not_asked_for(tmp_path: Path) -> None:
     found = narrowed(tmp_path, GOES_AWAY.format(more=""))
     assert guards(found, "1") == [()], "1.1 leaves the step when it fails, so that no child has failed at its end"
     assert "Fix" in {edge.target for edge in found.index()["1.2"].edges}
-    assert optimise(found).registers == ()
+    assert optimize(found).registers == ()
 
 
 def test_an_outcome_that_arrives_by_another_way_is_asked_for(tmp_path: Path) -> None:
@@ -183,7 +183,7 @@ def test_an_outcome_that_arrives_by_another_way_is_asked_for(tmp_path: Path) -> 
 def test_a_step_that_only_an_impossible_transition_leads_to_is_unreachable(tmp_path: Path) -> None:
     text = GOES_AWAY.format(more="- PASS: CONTINUE\n- FAIL: GOTO 3")
     assert findings(compiled_text(tmp_path, text)) == ["RD404 3:3", "RD401 11:4"]
-    assert "Fix" not in {node.id for node in optimise(narrowed(tmp_path, text), jumps=False).nodes}
+    assert "Fix" not in {node.id for node in optimize(narrowed(tmp_path, text), jumps=False).nodes}
 
 
 def made(*edges: Edge, values: tuple[int, int] = (1, 2)) -> Program:

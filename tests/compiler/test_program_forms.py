@@ -17,7 +17,7 @@ from compiler.frontends.json.lower import Reader
 from compiler.frontends.json.syntax import Problem
 from compiler.ir.edges import Edge, Effect, Keep, Origin, Test
 from compiler.ir.program import Input, Node, Program, Settings, Slot, Variable
-from compiler.ir.serialise import to_json
+from compiler.ir.serialize import to_json
 from compiler.ir.tasks import Branch, Task
 from compiler.ir.text_form import to_text_form
 from compiler.ir.texts import Text

@@ -17,7 +17,7 @@ from compiler.ir.edges import Clear, Edge, Effect, Keep, SlotTest, Test
 from compiler.ir.features import Feature, features_of
 from compiler.ir.program import Artifact, Input, Jump, Noun, Program, Slot
 from compiler.ir.semantics import Machine
-from compiler.ir.serialise import to_json
+from compiler.ir.serialize import to_json
 from compiler.ir.tasks import Agent, End, Parallel, Task
 from compiler.ir.text_form import to_text_form
 from compiler.ir.texts import Reference, joined, text

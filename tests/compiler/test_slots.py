@@ -17,7 +17,7 @@ from compiler.ir.semantics import Machine, Outcome
 from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Reading, Shell, Task, Tool, alphabet
 from compiler.ir.texts import Reference, Text, joined, text
 from compiler.ir.verify import InvalidProgramError, problems, verify
-from compiler.passes import optimise
+from compiler.passes import optimize
 from compiler.scenarios import Reply, Scenario
 from rdc.trials.mock_run import MockRun, mock
 from tests.mermaid.programs import node, program
@@ -202,8 +202,8 @@ def test_counters_that_fall_are_told_apart_however_high_they_are() -> None:
 
 def test_the_passes_keep_what_slots_do() -> None:
     made = triage()
-    verify(optimise(made))
-    assert enumerate_paths(optimise(made), 10).paths == enumerate_paths(made, 10).paths
+    verify(optimize(made))
+    assert enumerate_paths(optimize(made), 10).paths == enumerate_paths(made, 10).paths
 
 
 # --- What the verifier refuses ----------------------------------------------------------------------------------------
@@ -378,7 +378,7 @@ def test_a_counter_in_a_message_lives_on() -> None:
     """A pass that takes registers away must see the references of texts."""
     number = joined(["round ", Reference("r", "{N}")])
     made = program(node("1", COMMAND, to("END", Add("r", 1))), node("END", End("complete", number)))
-    kept = optimise(replace(made, registers=(Register("r", ""), Register("unused", ""))))
+    kept = optimize(replace(made, registers=(Register("r", ""), Register("unused", ""))))
     assert [register.name for register in kept.registers] == ["r"]
 
 

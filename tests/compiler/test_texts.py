@@ -42,7 +42,7 @@ def test_what_is_known_is_filled_in_and_the_rest_stays() -> None:
 
 
 @given(st.lists(st.text(max_size=3), max_size=4))
-def test_neighbouring_strings_are_one(parts: list[str]) -> None:
+def test_neighboring_strings_are_one(parts: list[str]) -> None:
     assert joined(list(parts)) == text("".join(parts))
 
 

@@ -219,8 +219,8 @@ def undisturbed(subject: Subject, program: Program, text: str, tmp_path_factory:
     assert (len(finished), len(whole.visits)) == (subject.steps, subject.commands), place.last_words()
     assert sum(are_commands) == subject.commands
     assert whole.marks == [f"{kind} {visit}" for visit in whole.visits for kind in ("begin", "end")]
-    neighbours = zip(whole.visits, whole.visits[1:], strict=False)
-    assert all(one != two for one, two in neighbours), "a command that runs twice must show"
+    neighbors = zip(whole.visits, whole.visits[1:], strict=False)
+    assert all(one != two for one, two in neighbors), "a command that runs twice must show"
     return whole
 
 

@@ -28,12 +28,12 @@ def main() -> int:
     parser.add_argument(
         "--seed", type=int, default=0, help="of the changes that are tried (default: another each time)"
     )
-    parser.add_argument("--minimise", action="store_true", help="write a small corpus that reaches all that is reached")
+    parser.add_argument("--minimize", action="store_true", help="write a small corpus that reaches all that is reached")
     parser.add_argument("--scratch", type=Path, default=ROOT / ".fuzz", help="where findings go (default: .fuzz)")
     given = parser.parse_args()
     names = [given.entry] if given.entry else list(ENTRIES)
-    if given.minimise:
-        return max(minimise(name, given.scratch.resolve()) for name in names)
+    if given.minimize:
+        return max(minimize(name, given.scratch.resolve()) for name in names)
     shares = sum(ENTRIES[name].share for name in names)
     seconds = {name: given.minutes * 60 * ENTRIES[name].share / shares for name in names}
     return int(any(fuzz(name, given.scratch.resolve(), seconds[name], given.seed) for name in names))
@@ -61,7 +61,7 @@ def fuzz(name: str, scratch: Path, seconds: float, seed: int) -> bool:
     return True
 
 
-def minimise(name: str, scratch: Path) -> int:
+def minimize(name: str, scratch: Path) -> int:
     """Makes the corpus the fewest inputs that reach what it and the scratch folder reach; exit code 0 if it could."""
     small, kept = scratch / f"{name}.small", CORPUS / name
     shutil.rmtree(small, ignore_errors=True)

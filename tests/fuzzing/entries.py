@@ -23,7 +23,7 @@ from compiler.frontends.rundown.placeholders import with_references
 from compiler.ir.program import Program
 from compiler.ir.semantics import Machine, Outcome
 from compiler.ir.tasks import Verdict
-from compiler.passes import optimise
+from compiler.passes import optimize
 from compiler.scenarios import read_scenarios
 from compiler.yaml_text import UnreadableError, load_mapping
 from rdc.changes import Version
@@ -100,7 +100,7 @@ def check_target(compilation: Compilation, name: str, given: dict[str, object]) 
 
 def check_walk(program: Program, data: bytes) -> None:
     """The passes keep the path, for outcomes that the input chooses."""
-    machines = Machine(program), Machine(optimise(program))
+    machines = Machine(program), Machine(optimize(program))
     before, after = (machine.start() for machine in machines)
     for byte in zlib.crc32(data).to_bytes(4) * (STEPS // 4):
         assert before.node == after.node

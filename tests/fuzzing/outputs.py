@@ -15,7 +15,7 @@ import yaml
 
 from backends.make.proof import Pinned, pinned
 from backends.make.walked import changed
-from backends.python.edition import optimised
+from backends.python.edition import optimized
 from backends.python.proof import proof, split
 from backends.python.table import table
 from backends.registry import load
@@ -32,7 +32,7 @@ _HARMLESS = ("## 1. A\n\n```sh\ntrue\n```\n", "## 1. A\n\n## 2. B\n\n- NO: GOTO 
 
 def check_python(program: Program, text: str) -> None:
     """The runbook is one function of Python 3.9 that calls nothing but its words, and says what the program says."""
-    wanted = table(optimised(program, is_full=False)[1])
+    wanted = table(optimized(program, is_full=False)[1])
     assert isinstance(proof(text), str), proof(text)
     function = ast.parse(head(text)).body[0]
     # What is run here has been looked at: calls of the builder with literals, and nothing else.

@@ -30,7 +30,7 @@ def main(name: str, arguments: list[str]) -> None:
         text: str = mutated(data.decode("utf-8", "surrogateescape"), moves, entry.fragments)
         return text.encode("utf-8", "surrogateescape")[:most]
 
-    itself = f"{sys.executable} -m {__spec__.name} {name}"  # which libFuzzer runs to minimise a corpus
+    itself = f"{sys.executable} -m {__spec__.name} {name}"  # which libFuzzer runs to minimize a corpus
     atheris.Setup([itself, *arguments], entry.run, custom_mutator=mutate)
     atheris.Fuzz()
 

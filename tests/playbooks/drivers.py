@@ -9,7 +9,7 @@ from pathlib import Path
 from compiler.diagnostic import Severity
 from compiler.driver import compile_file
 from compiler.ir.program import Program
-from compiler.ir.serialise import to_json
+from compiler.ir.serialize import to_json
 from tests.equivalence.difference import same
 from tests.playbooks.model import Told
 from tests.playbooks.oracle import ANYTHING, Taken, places, walk

@@ -19,7 +19,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from compiler.ir.tasks import Tool
-from compiler.passes import optimise
+from compiler.passes import optimize
 from tests.equivalence.difference import same
 from tests.equivalence.execution import HOSTILE_FOLDER, errors
 from tests.program_json import from_json
@@ -104,7 +104,7 @@ class Trial:
 
     @cached_property
     def _tasks(self) -> list[Any]:
-        return [node.task for node in optimise(from_json(self.case.text)).nodes]
+        return [node.task for node in optimize(from_json(self.case.text)).nodes]
 
     @property
     def asked(self) -> list[tuple[str, str]]:

@@ -16,7 +16,7 @@ from compiler.diagnostic import Edit
 from compiler.driver import Opened, Settings, compile_opened, open_file
 from compiler.fixing import edited, fix_opened
 from compiler.frontends import FRONT_ENDS
-from compiler.ir.serialise import to_json
+from compiler.ir.serialize import to_json
 from compiler.source import Source
 from tests.rdc.cli_support import ROOT
 

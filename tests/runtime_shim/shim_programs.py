@@ -11,7 +11,7 @@ from compiler.ir.program import Input, Node, Program, Register, Settings, Slot, 
 from compiler.ir.tasks import Agent, Ask, End, Gate, Parallel, Reading, Shell, Task, Tool
 from compiler.ir.texts import Reference, Text, joined, text
 from compiler.ir.verify import verify
-from compiler.passes import optimise
+from compiler.passes import optimize
 from compiler.source import Span
 from tests.runtime_shim.shim_process import Place
 
@@ -85,7 +85,7 @@ class Compiled(Place):
 
     def __init__(self, path: Path, made: Program) -> None:
         self.made = made
-        self.table = table(optimise(made))
+        self.table = table(optimize(made))
         super().__init__(path, self.table)
 
     def bundle(self, **options: str) -> None:

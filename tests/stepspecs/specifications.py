@@ -9,7 +9,7 @@ from typing import Any
 from backends.python.table import table
 from compiler.driver import Settings, compile_file
 from compiler.ir.program import Program
-from compiler.passes import optimise
+from compiler.passes import optimize
 
 
 def program_of(document: object, folder: Path) -> Program:
@@ -24,4 +24,4 @@ def program_of(document: object, folder: Path) -> Program:
 
 def table_of(document: object, folder: Path) -> dict[str, Any]:
     """The table that the runtime reads."""
-    return table(optimise(program_of(document, folder)))
+    return table(optimize(program_of(document, folder)))

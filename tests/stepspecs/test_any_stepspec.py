@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from compiler.diagnostic import Severity
 from compiler.driver import Compilation, Formatting, Settings, compile_file, format_opened, open_file
 from compiler.ir.verify import verify
-from compiler.passes import optimise
+from compiler.passes import optimize
 from tests.compiler.test_any_text import check_findings, mutated
 from tests.conftest import ROOT
 
@@ -66,7 +66,7 @@ def check(text: str, name: str = "main.stepspec.yaml") -> None:
     if compiled.program is None:
         return
     verify(compiled.program)
-    verify(optimise(compiled.program))
+    verify(optimize(compiled.program))
     assert formatted.result.text is not None
     again, stable = made(formatted.result.text.encode(), name)
     assert stable.result.text == formatted.result.text

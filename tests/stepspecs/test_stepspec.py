@@ -238,7 +238,7 @@ def test_further_keys_of_the_workflow_are_kept(tmp_path: Path) -> None:
         ("# Notes\n\n## STEP 1: Greet\n\nWrite step_specs: now.\n", False),
     ],
 )
-def test_specifications_are_recognised_among_other_files(tmp_path: Path, text: str, is_specification: bool) -> None:
+def test_specifications_are_recognized_among_other_files(tmp_path: Path, text: str, is_specification: bool) -> None:
     (tmp_path / "rdc.toml").touch()
     (tmp_path / "document").write_text(text, encoding="utf-8")
     assert (compile_file(str(tmp_path / "document")).format == "stepspec") == is_specification

@@ -11,7 +11,7 @@ from compiler.ir.semantics import Machine, Outcome
 from compiler.ir.tasks import End, Gate, Stage
 from compiler.ir.text_form import to_text_form
 from compiler.ir.verify import problems
-from compiler.passes import optimise
+from compiler.passes import optimize
 from tests.stepspecs.documents import compiled, program_of, steps
 
 WHOLE = """
@@ -39,7 +39,7 @@ CONFIG = (
 def test_a_step_becomes_its_stages(tmp_path: Path) -> None:
     program = program_of(steps(tmp_path, WHOLE, CONFIG))
     assert not problems(program)
-    assert not problems(optimise(program))
+    assert not problems(optimize(program))
     stages = {node.id: node.task for node in program.nodes if isinstance(node.task, Stage)}
     assert list(stages) == [
         *("s/inputs", "s/context", "s/gitStatus", "s/gitStatus~2", "s/inputs~2", "s"),

@@ -12,7 +12,6 @@ from compiler.frontends.stepspec.runtime import Policy, Runtime, ToolCommand
 from compiler.frontends.stepspec.syntax import Document, StepSpec, ToolCall
 from runtime_shim.contract.tool_schemas import BUILT_IN
 from tests.conftest import ROOT
-from tests.rdc.cli_support import call
 from tests.stepspecs.documents import compiled, findings
 
 PAGE, RUNS = (
@@ -31,7 +30,9 @@ def test_the_tables_have_every_key() -> None:
     assert rows("## Keys", "## Inputs") == [*Document.model_fields, *StepSpec.model_fields]
     assert rows("## Tools", "## Validation") == [*ToolCall.model_fields]
     assert sorted(rows("## Configuration", "## Failures")) == sorted(Runtime.model_fields)
-    assert all(f"`{name}`" in PAGE + RUNS for name in (*KEYS, *BUILT_IN, *Policy.model_fields, *ToolCommand.model_fields))
+    assert all(
+        f"`{name}`" in PAGE + RUNS for name in (*KEYS, *BUILT_IN, *Policy.model_fields, *ToolCommand.model_fields)
+    )
 
 
 @pytest.mark.parametrize("name", ["config/runtime.yaml", "specs/config/runtime.yaml"])

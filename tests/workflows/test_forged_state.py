@@ -14,7 +14,7 @@ import pytest
 
 from backends.python.table import table
 from compiler.driver import compile_file
-from compiler.passes import optimise
+from compiler.passes import optimize
 from runtime_shim.engine.journal import encode, read_journal
 from runtime_shim.targets.github.api import HaltError
 from runtime_shim.targets.github.kept import take_over, unpack
@@ -188,7 +188,7 @@ def journal(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Any], R
     run(answers="yes")
     program = compile_file(str(folder / "repository" / "deploy.runbook.md")).program
     assert program
-    return table(optimise(program)), read_journal(run.kept() / "state" / "journal")[0]
+    return table(optimize(program)), read_journal(run.kept() / "state" / "journal")[0]
 
 
 def test_the_journal_of_a_run_is_believed(journal: tuple[dict[str, Any], Records]) -> None:

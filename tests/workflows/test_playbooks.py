@@ -141,13 +141,13 @@ def test_no_tool_finds_anything_in_the_examples(tmp_path: Path) -> None:
 def test_each_step_stands_for_itself_and_branches_by_a_label(tmp_path: Path) -> None:
     text = workflow(tmp_path, agent="claude-code")
     steps = steps_of(text)
-    names = ["1. Classify", "2a. Analyse the bug", "2b. Specify the feature", "2. Work on it, else"]
+    names = ["1. Classify", "2a. Analyze the bug", "2b. Specify the feature", "2. Work on it, else"]
     names += ["3. Suggest labels"]
     assert [name for name in steps if name in names] == names
-    assert steps["2a. Analyse the bug"]["if"] == "steps.classify.outputs.next == '2a'"
+    assert steps["2a. Analyze the bug"]["if"] == "steps.classify.outputs.next == '2a'"
     assert "if" not in steps["3. Suggest labels"]
     assert steps["1. Classify"]["run"].startswith("# Read this issue of {{project}}:")
-    assert steps["2a. Analyse the bug"]["run"].split("# {kind}\n#\n")[1].startswith("# Say how severe")
+    assert steps["2a. Analyze the bug"]["run"].split("# {kind}\n#\n")[1].startswith("# Say how severe")
     assert '      # if kind == "feature"\n      - name: ' in text
 
 
@@ -225,7 +225,7 @@ def test_a_mock_run_leaves_prompts_answers_and_the_last_output(tmp_path: Path) -
     kept = left(tmp_path, "rdc-transcript")
     assert (kept / "answers" / "2a.1").read_text() == "Severe."
     prompt = (kept / "prompts" / "3.1").read_text()
-    assert "## Output of step 2a: Analyse the bug\n\nSevere.\n" in prompt
+    assert "## Output of step 2a: Analyze the bug\n\nSevere.\n" in prompt
     rows = [json.loads(line[9:]) for line in (kept / "journal").read_text().splitlines()]
     assert [row["node"] for row in rows if row["kind"] == "done"] == ["1", "2a", "3"]
     assert (left(tmp_path, "triage.json") / "triage.json").read_text() == '{"labels": ["bug"]}'
@@ -250,7 +250,7 @@ def test_a_call_is_made_again_and_the_budget_ends_a_run(tmp_path: Path) -> None:
     assert spent.conclusion == "failure"
     assert "the budget of 1 agent calls is spent" in spent.log
     assert "rdc: STOP" in spent.log
-    assert "2a. Analyse the bug |" not in spent.summary
+    assert "2a. Analyze the bug |" not in spent.summary
 
 
 def test_secrets_are_kept_nowhere(tmp_path: Path) -> None:
@@ -308,7 +308,7 @@ def test_act_runs_the_same_on_an_event(tmp_path: Path) -> None:
     artifacts.mkdir()
     done = act.run(repository(tmp_path), text, event="issues", payload=payload, env={"ARTIFACTS": str(artifacts)})
     assert done.exit_code == 0, done.log
-    assert "| 2a. Analyse the bug | 1 | PASS |" in done.summary
+    assert "| 2a. Analyze the bug | 1 | PASS |" in done.summary
     assert not list(tmp_path.rglob("canary"))
 
 
@@ -447,13 +447,13 @@ def test_jobs_that_publish_may_do_only_that(tmp_path: Path) -> None:
 def test_the_page_of_a_playbook_that_branches_has_what_it_has_done_and_all_that_it_might_have(tmp_path: Path) -> None:
     done = run(tmp_path, workflow(tmp_path, mock="mocks.json"))
     assert done.conclusion == "success", done.log
-    assert "| 2a. Analyse the bug | 1 | PASS |" in done.summary
+    assert "| 2a. Analyze the bug | 1 | PASS |" in done.summary
     assert "| 2. Work on it |" not in done.summary
     assert '"2/else Work on it"' in done.summary
 
 
 def test_a_run_that_has_waited_behind_a_branch_goes_on_in_that_branch(tmp_path: Path) -> None:
-    before, heading, after = TRIAGE.partition("### STEP 2a: Analyse the bug\n")
+    before, heading, after = TRIAGE.partition("### STEP 2a: Analyze the bug\n")
     book = f'{before}{heading}\n@elicit(input, "How severe is it?")\n\n```elif{after.partition("```elif")[2]}'
     text = workflow(tmp_path, book, mock="mocks.json")
     first = run(tmp_path, text)

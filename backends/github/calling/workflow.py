@@ -41,7 +41,7 @@ from backends.scheduling.places import Place
 from backends.scheduling.routes import Routes, make_routes
 from compiler.ir.program import Node
 from compiler.ir.tasks import Ask, Gate
-from compiler.passes import optimise
+from compiler.passes import optimize
 
 _LONGEST_LABEL = 60
 
@@ -52,7 +52,7 @@ class CallingWorkflow(CallsProgram, frozen=True, dict=True):
     @cached_property
     def routes(self) -> Routes:
         """The paths of a run."""
-        return make_routes(optimise(self.program, jumps=False), asks=self.options.prompts == "environment")
+        return make_routes(optimize(self.program, jumps=False), asks=self.options.prompts == "environment")
 
     @cached_property
     def waits(self) -> bool:

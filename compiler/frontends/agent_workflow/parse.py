@@ -12,7 +12,7 @@ from compiler.diagnostic import Diagnostic
 from compiler.frontends.agent_workflow.places import called
 from compiler.frontends.agent_workflow.syntax import Condition, Entry, Report, Step, Workflow
 from compiler.frontends.data_text import unreadable
-from compiler.frontends.modelled import MOST_SHOWN, SHAPES, Flaw, texts_in, validated
+from compiler.frontends.modeled import MOST_SHOWN, SHAPES, Flaw, texts_in, validated
 from compiler.frontends.places import Places, Where
 from compiler.frontends.repeated import stand_again
 from compiler.safeguards import looks_like_safeguard

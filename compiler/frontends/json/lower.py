@@ -15,7 +15,7 @@ from compiler.frontends.json.shapes import NOTES, Shape, alternatives, is_class,
 from compiler.frontends.json.syntax import Problem
 from compiler.ir.edges import Edge, Origin, Written
 from compiler.ir.program import Group, Node, Program
-from compiler.ir.serialise import LARGEST_NUMBER
+from compiler.ir.serialize import LARGEST_NUMBER
 from compiler.ir.texts import Part, Reference, Text, joined, text
 from compiler.regex import Regex
 from compiler.source import KeyPath

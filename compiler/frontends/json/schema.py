@@ -13,7 +13,7 @@ from msgspec import NODEFAULT
 
 from compiler.frontends.json.shapes import Shape, is_class, shape
 from compiler.ir.program import Program
-from compiler.ir.serialise import LARGEST_NUMBER, plain
+from compiler.ir.serialize import LARGEST_NUMBER, plain
 from compiler.ir.tasks import Agent, Task
 from compiler.ir.texts import Part, Text
 

@@ -28,7 +28,7 @@ from compiler.ir.program import (
     SourceFile,
     Variable,
 )
-from compiler.ir.serialise import MAY_BE_MISSING
+from compiler.ir.serialize import MAY_BE_MISSING
 from compiler.ir.tasks import Reading
 from compiler.ir.texts import Reference
 from compiler.source import Span

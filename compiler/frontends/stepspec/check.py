@@ -9,7 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from compiler.diagnostic import Diagnostic, Severity
-from compiler.frontends.modelled import texts_in
+from compiler.frontends.modeled import texts_in
 from compiler.frontends.places import Path, Places, on_one_line
 from compiler.frontends.stepspec import paths
 from compiler.frontends.stepspec.configuration import Configured

@@ -11,7 +11,7 @@ from compiler.diagnostic import Diagnostic
 from compiler.files import Refusal
 from compiler.frontends.base import Job
 from compiler.frontends.data_text import BrokenDataError, Data, read_data
-from compiler.frontends.modelled import Flaw, validated
+from compiler.frontends.modeled import Flaw, validated
 from compiler.frontends.places import Path, Places
 from compiler.frontends.stepspec.messages import broken, flaw_findings, repeated
 from compiler.frontends.stepspec.runtime import NO_RUNTIME, Configuration, Runtime

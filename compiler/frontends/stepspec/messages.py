@@ -12,7 +12,7 @@ from pydantic import BaseModel
 
 from compiler.diagnostic import Diagnostic
 from compiler.frontends.data_text import BrokenDataError, Data
-from compiler.frontends.modelled import MOST_SHOWN, SHAPES, Flaw
+from compiler.frontends.modeled import MOST_SHOWN, SHAPES, Flaw
 from compiler.frontends.places import Places, Where
 from compiler.frontends.repeated import stand_again
 from compiler.frontends.stepspec import runtime

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from compiler.diagnostic import Diagnostic
 from compiler.frontends.data_text import BrokenDataError, Data, read_data
-from compiler.frontends.modelled import texts_in, validated
+from compiler.frontends.modeled import texts_in, validated
 from compiler.frontends.places import Places
 from compiler.frontends.stepspec.messages import broken, flaw_findings, repeated
 from compiler.frontends.stepspec.syntax import STEPS, Document

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from compiler.frontends.modelled import texts_in
+from compiler.frontends.modeled import texts_in
 from compiler.frontends.stepspec.syntax import StepSpec
 from compiler.ir.texts import Part, Reference, Text, joined, text
 from compiler.regex import Regex

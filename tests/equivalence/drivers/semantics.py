@@ -10,17 +10,17 @@ from compiler.ir.semantics import Machine, Outcome, State
 from compiler.ir.tasks import Ask, End, Shell, Verdict
 from compiler.ir.variables import INSTANCES
 from compiler.ir.verify import verify
-from compiler.passes import optimise
+from compiler.passes import optimize
 from tests.equivalence.difference import same
 from tests.equivalence.execution import Trial
 from tests.equivalence.visits import Beyond, Trace, Visit
 
 
 def compare(trial: Trial) -> bool:
-    """Compare the path of the program, which the verifier must accept, as lowered and as optimised."""
+    """Compare the path of the program, which the verifier must accept, as lowered and as optimized."""
     trace = trial.scenario.trace
-    optimised = optimise(trial.program)
-    for program, name in ((trial.program, "lowered"), (optimised, "optimised")):
+    optimized = optimize(trial.program)
+    for program, name in ((trial.program, "lowered"), (optimized, "optimized")):
         verify(program)
         visits, end = walk_of(program, trace)
         same(f"the visits of the {name} program", visits, [_comparable(visit) for visit, _ in trace.visits])

@@ -7,10 +7,10 @@ from typing import assert_never
 from compiler.ir.answers import of_agent, of_parallel, of_reply, of_tool
 from compiler.ir.program import Node, Program
 from compiler.ir.semantics import Machine, Outcome, State
-from compiler.ir.serialise import to_json
+from compiler.ir.serialize import to_json
 from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Shell, Stage, Tool, alphabet
 from compiler.ir.verify import verify
-from compiler.passes import optimise
+from compiler.passes import optimize
 from runtime_shim.tasks.reading import LARGEST_ANSWER
 from runtime_shim.tasks.tool import in_json
 from tests.equivalence.difference import same
@@ -20,10 +20,10 @@ from tests.programs.reports import PLACE
 
 
 def compare(case: Case, trace: Trace) -> bool:
-    """Compare the paths of the program as it is read, and as it is optimised."""
+    """Compare the paths of the program as it is read, and as it is optimized."""
     program = from_json(case.text)
     same("the program written and read again", from_json(to_json(program)), program)
-    for each, name in ((program, "program"), (optimise(program), "optimised program")):
+    for each, name in ((program, "program"), (optimize(program), "optimized program")):
         verify(each)
         _compare(case, trace, each, name)
     return True

@@ -26,19 +26,19 @@ class Numbering(Struct, frozen=True):
 
 def keep_numbers(playbook: Playbook) -> Numbering:
     """Return the numbering that keeps all numbers."""
-    return Numbering(playbook, {step.span.line: step.label for step in _labelled(playbook)})
+    return Numbering(playbook, {step.span.line: step.label for step in _labeled(playbook)})
 
 
 def new_numbers(playbook: Playbook) -> Numbering:
     """Return the new numbering; if a step has more sub-steps than letters, they keep their labels."""
     renumbered = replace(playbook, steps=tuple(map(_step, playbook.steps, range(1, len(playbook.steps) + 1))))
-    before, after = list(_labelled(playbook)), list(_labelled(renumbered))
+    before, after = list(_labeled(playbook)), list(_labeled(renumbered))
     labels = {step.span.line: step.label for step in after}
     pairs = ((old.label, new.label) for old, new in zip(before, after, strict=True))
     return Numbering(renumbered, labels, tuple(pair for pair in pairs if pair[0] != pair[1]))
 
 
-def _labelled(playbook: Playbook) -> Iterator[Step]:
+def _labeled(playbook: Playbook) -> Iterator[Step]:
     for step in playbook.steps:
         yield step
         for branch in step.branches:
