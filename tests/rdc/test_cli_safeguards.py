@@ -75,7 +75,7 @@ def test_many_other_keys_do_not_hide_it(tmp_path: Path) -> None:
     assert (code, "RD873" in said) == (1, True)
 
 
-@pytest.mark.parametrize("key", ["date: today", "rate: 3", "humor: x", "approver: x", "navigate: x"])
+@pytest.mark.parametrize("key", ["date: today", "rate: 3", "hobby: x", "approver: x", "navigate: x"])
 def test_other_unknown_keys_stay_warnings(key: str, tmp_path: Path) -> None:
     code, said = told(tmp_path, "a.workflow.yaml", WORKFLOW.format(workflow=key, step="", entry=""))
     assert (code, "RD803" in said) == (0, True)

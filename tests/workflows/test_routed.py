@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -193,7 +194,7 @@ def test_attempts_wait_and_are_ended_when_their_time_is_up(tmp_path: Path) -> No
     done = run(tmp_path, compiled(retried), {})
     assert ended(done) == "COMPLETE", done.log
     assert (tmp_path / "tries").read_text() == "1\n2\n"
-    assert "waiting 1.0 s" in done.log
+    assert re.search(r"waiting (?:1\.0|0\.\d) s", done.log)  # less than a second is left on a busy machine
     assert "timeout after 1.0 s" in done.log
 
 
