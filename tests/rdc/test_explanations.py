@@ -105,7 +105,9 @@ def report(found: re.Match[str]) -> str:
 
 def shown(code: str) -> str:
     """The block of a page that shows its diagnostic, "" without one."""
-    return next((match[0] + "\n" for match in BLOCK.finditer(page(code)) if match["kind"] == "text"), "")
+    return next(
+        (match[0] + "\n" for match in BLOCK.finditer(page(code)) if match["kind"] == "text" and not match["name"]), ""
+    )
 
 
 @pytest.mark.share(6)
