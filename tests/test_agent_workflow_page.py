@@ -13,10 +13,11 @@ from compiler.frontends.agent_workflow.syntax import Step, Workflow
 from compiler.frontends.agent_workflow.verdicts import FAILING
 from tests.compiler.workflows import compiled, findings, steps
 from tests.conftest import ROOT
+from tests.pages import blocks
 from tests.rdc.cli_support import call, spawn
 
 PAGE = (ROOT / "docs" / "formats" / "agent_workflow.md").read_text(encoding="utf-8")
-BLOCK = re.compile(r"^~~~(\w+)[^\n]*\n(.*?)^~~~$", re.MULTILINE | re.DOTALL)
+BLOCKS = blocks("docs/formats/agent_workflow.md")
 NAME = "first-note.workflow.yaml"
 
 # It says GOOD, whatever it is asked.
@@ -27,7 +28,7 @@ LLM = "#!/bin/sh\ncat > /dev/null\necho GOOD\n"
 def folder(tmp_path: Path) -> Path:
     """A folder with the first workflow of the page, and an `llm`."""
     (tmp_path / "rdc.toml").touch()
-    (tmp_path / NAME).write_text(BLOCK.findall(PAGE)[0][1], encoding="utf-8")
+    (tmp_path / NAME).write_text(BLOCKS[0].text, encoding="utf-8")
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin" / "llm").write_text(LLM, encoding="utf-8")
     (tmp_path / "bin" / "llm").chmod(0o755)
@@ -59,7 +60,7 @@ def test_the_first_workflow_runs_with_an_agent(folder: Path) -> None:
     reports = {path.name for path in (folder / ".rdc" / "first-note" / "reports").iterdir()}
     assert reports == {"draft.md", "check.md", "finish.md"}
     prompt = (folder / ".rdc" / "first-note" / "prompts" / "draft.1").read_text(encoding="utf-8")
-    shown = next(text for kind, text in BLOCK.findall(PAGE) if kind == "text")
+    shown = next(block.text for block in BLOCKS if block.kind == "text")
     place = f"Reports are in: {folder}/.rdc/first-note/reports"
     head, _, rest = re.sub("Reports are in: .*", place, shown).partition("What check said")
     assert prompt == head + rest.partition("AGAIN\n\n")[2].rstrip("\n")
@@ -82,7 +83,7 @@ def test_the_tables_have_every_key() -> None:
 
 def test_options_and_scenarios_of_the_page_are_right(folder: Path) -> None:
     options, scenarios = (
-        next(text for _, text in BLOCK.findall(PAGE) if text.startswith(key)) for key in ("rdc:", "sent")
+        next(block.text for block in BLOCKS if block.text.startswith(key)) for key in ("rdc:", "sent")
     )
     some = "- {name: implement, prompt: x, next: review}\n- {name: review, agent: planner, prompt: x, end: true}\n"
     text = f"name: a\n{options}steps:\n{some}"

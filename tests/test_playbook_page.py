@@ -15,10 +15,11 @@ from compiler.frontends.playbook.lines import DIRECTIVES, patterns
 from compiler.frontends.playbook.reading import read
 from compiler.source import Source
 from tests.conftest import ROOT
+from tests.pages import blocks
 from tests.rdc.cli_support import call, spawn
 
 PAGE = (ROOT / "docs" / "formats" / "playbook.md").read_text(encoding="utf-8")
-BLOCK = re.compile(r"^~~~(\w+)[^\n]*\n(.*?)^~~~$", re.MULTILINE | re.DOTALL)
+BLOCKS = blocks("docs/formats/playbook.md")
 NAME = "release-note.playbook.md"
 
 # It answers with the last line of its prompt that is not blank.
@@ -29,7 +30,7 @@ LLM = "#!/bin/sh\nsed -n '/./h; ${x;p;}'\n"
 def folder(tmp_path: Path) -> Path:
     """A folder with the first playbook of the page."""
     (tmp_path / "rdc.toml").touch()
-    first = next(text for kind, text in BLOCK.findall(PAGE) if kind == "markdown")
+    first = next(block.text for block in BLOCKS if block.kind == "markdown")
     (tmp_path / NAME).write_text(first, encoding="utf-8")
     return tmp_path
 
@@ -74,7 +75,7 @@ def test_the_first_playbook_runs_without_an_agent(folder: Path) -> None:
 
 
 def test_the_other_blocks_are_read_without_findings() -> None:
-    parts = [text for kind, text in BLOCK.findall(PAGE) if kind == "text" and not text.startswith("{")]
+    parts = [block.text for block in BLOCKS if block.kind == "text" and not block.text.startswith("{")]
     assert len(parts) == 3
     inputs, branches, artifact = parts
     text = f"# A\n## INPUTS\n{inputs}- `tone` (string): T\n## STEP 1: A\nx\n## STEP 2: B\n{branches}{artifact}"

@@ -23,6 +23,9 @@ Pages = dict[str, Page]
 LOADERS = {"mermaid", "glightbox", "pyodide", "md-source", "arithmatex"}
 """The theme's script loads something from another host for elements of these classes."""
 
+HOSTS = {"api.github.com", "cdn.jsdelivr.net", "unpkg.com", "www.w3.org"}
+"""The hosts in the theme's script: names of XML, and what `LOADERS` load. A new one needs a look."""
+
 ADDRESS = re.compile(r"""(?:url\(|@import\s)\s*["']?(?:https?:)?//""")
 """How a style sheet loads something from another host."""
 
@@ -68,6 +71,8 @@ def test_every_link_and_anchor_leads_somewhere(site: Path, pages: Pages) -> None
 def test_nothing_is_loaded_from_another_host(site: Path, pages: Pages) -> None:
     assert [f"{name}: {link}" for name, page in pages.items() for link in page.loaded if not is_internal(link)] == []
     assert [f"{name}: {found}" for name, page in pages.items() if (found := page.classes & LOADERS)] == []
+    scripts = [path.read_text(encoding="utf-8") for path in (site / "assets").rglob("*.js")]
+    assert {host for script in scripts for host in re.findall(r"https?://([\w.-]+)", script)} <= HOSTS
     sheets = [path for path in site.rglob("*") if path.suffix in {".css", ".svg"}]
     assert [path.name for path in sheets if ADDRESS.search(path.read_text(encoding="utf-8"))] == []
 

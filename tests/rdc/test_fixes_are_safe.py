@@ -19,9 +19,9 @@ from compiler.frontends import FRONT_ENDS
 from compiler.ir.serialize import to_json
 from compiler.source import Source
 from tests.rdc.cli_support import ROOT
+from tests.rdc.test_explanations import BLOCK
 
 DOCUMENTS, SHARES = 500, 5
-SHOWN = re.compile(r"^~~~~\w+ (?P<name>\S+)\n(?P<text>.*?)^~~~~$", re.MULTILINE | re.DOTALL)
 SMALL = 12_000
 """In characters: a document that is longer has nothing more to offer."""
 
@@ -40,7 +40,7 @@ def corpus() -> list[tuple[str, str]]:
     paths = sorted(path for path in (ROOT / "examples").rglob("*") if path.name.endswith(suffixes))
     found = [(path.name, path.read_text(encoding="utf-8")) for path in paths]
     pages = sorted((ROOT / "compiler" / "explanations").glob("*.md"))
-    shown = (match for page in pages for match in SHOWN.finditer(page.read_text(encoding="utf-8")))
+    shown = (match for page in pages for match in BLOCK.finditer(page.read_text(encoding="utf-8")) if match["name"])
     found += [(match["name"], match["text"]) for match in shown if match["name"].endswith(suffixes)]
     return [(name, text) for name, text in found if len(text) < SMALL]
 

@@ -22,7 +22,7 @@ OF_VERIFY = {
     "PROVEN": "rdc writes exactly these files.",
     "CHANGED": "A file was changed by hand.",
     "UNKNOWN": "rdc can't check a file: rdc or this version didn't write it.",
-    "SOURCE_MISSING": "The document that a file was compiled from is missing.",
+    "SOURCE_MISSING": "The document that a file was compiled from is missing or has changed.",
 }
 
 OF_PROGRAMS = {
