@@ -23,7 +23,7 @@ OTHERS = {
     "examples/README.md": "examples.md",
     "docs/reference/diagnostics.md": "diagnostics/index.md",
 }
-"""Pages that have another path on the site. Links to the README lead to the site's home."""
+"""Pages that have another path on the site. The README is its home."""
 
 LINK = re.compile(
     r"(?P<code>`+)(?:(?!(?P=code)).)+?(?P=code)"
@@ -52,8 +52,6 @@ def made() -> Iterator[tuple[str, bytes]]:
     """Yield each file of the site with its content."""
     known = places()
     for source, place in known.items():
-        if source == "README.md":
-            continue
         content = (ROOT / source).read_bytes()
         yield place, converted(source, content.decode(), known).encode() if place.endswith(".md") else content
 
