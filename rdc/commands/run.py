@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 def command(file: str, arguments: tuple[str, ...], settings: Settings) -> int:
     """Run a document in place.
 
-    This is the same as compiling it to Python and running that file with these arguments. rdc's own options come before
-    FILE. All later arguments go to the program. Without a subcommand, it starts a run. `rdc run FILE --help` shows its
+    This is the same as compiling it to Python and running that file with these arguments. Errors and warnings of the
+    document come first. rdc's own options come before FILE. All later arguments go to the program. Without a subcommand, it starts a run. `rdc run FILE --help` shows its
     subcommands and options.
 
     Exit codes: 0 complete, 1 stopped, 2 usage error or errors in the document, 75 waiting for an answer, 130
@@ -31,10 +31,11 @@ def command(file: str, arguments: tuple[str, ...], settings: Settings) -> int:
     """
     from compiler.driver import compile_file  # noqa: PLC0415 (the compiler is slow to import)
 
-    compilation = compile_file(file, settings)
-    if compilation.program is None:
-        reporter = Reporter()
+    compilation, words = compile_file(file, settings), _with_subcommand(arguments)
+    if compilation.program is None or words[0] == "run":  # before anything runs
+        reporter = Reporter(quiet=compilation.program is not None)
         reporter.show(reporter.gather(compilation.diagnostics, compilation.sources))
+    if compilation.program is None:
         return 2
     from backends.python.table import table  # noqa: PLC0415 (not needed if there are errors)
     from compiler.passes import optimize  # noqa: PLC0415
@@ -42,7 +43,7 @@ def command(file: str, arguments: tuple[str, ...], settings: Settings) -> int:
     from runtime_shim.editions import main  # noqa: PLC0415
     from runtime_shim.engine.lifecycle import Host  # noqa: PLC0415
 
-    return main(table(optimize(compilation.program)), _with_subcommand(arguments), Host(_called(file, settings), parse))
+    return main(table(optimize(compilation.program)), words, Host(_called(file, settings), parse))
 
 
 def _called(file: str, settings: Settings) -> str:

@@ -29,6 +29,14 @@ def test_errors_in_the_document_are_wrong_use(tmp_path: Path) -> None:
     assert "error[RD201]" in result.err
 
 
+def test_a_run_starts_with_the_warnings_of_its_document(tmp_path: Path) -> None:
+    """A closing fence is missing, so the shell would get the second step as code."""
+    document(tmp_path, "a.runbook.md", "## 1. Build\n\n```bash\ntrue\n\n## 2. Install it?\n\n```bash\ntrue\n```\n")
+    started = spawn("run", "a.runbook.md", cwd=tmp_path)
+    assert started.err.startswith("a.runbook.md:3:1: warning[RD049]")
+    assert "[RD049]" not in spawn("run", "a.runbook.md", "status", cwd=tmp_path).err
+
+
 def test_arguments_go_to_the_program(tmp_path: Path) -> None:
     document(tmp_path, "a.runbook.md", GOOD)
     assert "Build" in spawn("run", "a.runbook.md", "steps", cwd=tmp_path).out
