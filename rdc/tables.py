@@ -93,4 +93,4 @@ def _unknown(tables: Mapping[str, Table]) -> Iterator[Diagnostic]:
             remedy = f"replace `{name}` with `{close}`" if close else "`rdc targets` lists the targets"
             if close == name:  # an option of another format
                 hint, remedy = "it is an option of another document format", "remove it"
-            yield place.finding(f"there is no target `{name}`; {hint}", remedy)
+            yield place.finding(f"there is no option or target `{name}`; {hint}", remedy)

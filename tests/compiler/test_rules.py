@@ -223,6 +223,13 @@ def test_findings(tmp_path: Path, text: str, expected: list[str]) -> None:
     assert sorted(findings(compiled(tmp_path, text, link=False))) == sorted(expected)
 
 
+def test_a_message_without_its_closing_quote_is_named(tmp_path: Path) -> None:
+    found = compiled(tmp_path, FINE + '- PASS: STOP "a\n').diagnostics
+    assert [(item.message, item.help) for item in found] == [
+        ("this message has no closing quote", 'add `"` at the end of the message')
+    ]
+
+
 def test_all_errors_of_a_document_are_reported_in_one_run(tmp_path: Path) -> None:
     text = """\
         ## 1. A

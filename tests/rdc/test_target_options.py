@@ -244,9 +244,9 @@ def test_a_error_in_all_options_together_stands_at_the_table(tmp_path: Path) -> 
 @pytest.mark.parametrize("command", [("check",), TO, ("compile", "--to", "python")])
 def test_a_table_for_no_target_is_an_error(tmp_path: Path, command: tuple[str, ...]) -> None:
     write(tmp_path, "rdc: {sampel: {title: x}}", "[transition]\n")
-    problem = "the configuration is not valid: there is no target `transition`; did you mean `transitions`?"
+    problem = "the configuration is not valid: there is no option or target `transition`; did you mean `transitions`?"
     assert told(call(*command, "a.runbook.md", cwd=tmp_path)) == [
-        "a.runbook.md:2:7 RD013 there is no target `sampel`; did you mean `sample`?",
+        "a.runbook.md:2:7 RD013 there is no option or target `sampel`; did you mean `sample`?",
         f"rdc.toml:1:1 RD501 {problem}",
     ]
 

@@ -66,6 +66,9 @@ def transition_problem(source: Source, block: Block, error: LineError) -> Diagno
         problem = f"`{error.word}` is a reserved word, so it cannot be a name or an unquoted message"
         quoted = f'; quote a message: "{error.word}"' if "STRING" in error.expected else ""
         return Diagnostic("RD035", source.path, span, problem, f"expected {expected}{quoted}")
+    if error.word == '"' and block.text.count('"') == 1:
+        problem = "this message has no closing quote"
+        return Diagnostic("RD040", source.path, span, problem, 'add `"` at the end of the message')
     problem = f"unexpected {_shown(error.word)} in a transition" if error.word else "this transition is incomplete"
     hint, fix = _hint(block, error)
     return Diagnostic("RD040", source.path, span, problem, f"expected {expected}{hint}", fix=fix)
