@@ -87,7 +87,7 @@ def read_standard_input(name: str) -> Source | Refusal:
 def _source(data: bytes, path: str, name: str) -> Source | Refusal:
     """Return the document in these bytes if they are text and not too large (D1)."""
     if len(data) > LARGEST_FILE:
-        return Refusal("RD004", "the file is larger than 8 MiB", "split the document into smaller ones")
+        return Refusal("RD004", "the file is larger than 8 MiB", "split the document, or move its data to another file")
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -100,7 +100,7 @@ def _source(data: bytes, path: str, name: str) -> Source | Refusal:
     source = Source(path, name, text, sha256_of(data), data.startswith(BYTE_ORDER_MARK))
     if len(source.lines) > MOST_LINES and sum(1 for line in source.lines if line.strip()) > MOST_LINES:
         problem = f"the file has more than {MOST_LINES:,} lines, not counting blank ones"
-        return Refusal("RD004", problem, "split the document into smaller ones")
+        return Refusal("RD004", problem, "split the document, or move its data to another file")
     return source
 
 

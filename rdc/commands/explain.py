@@ -38,7 +38,7 @@ def _codes_like(_: click.Context, __: click.Parameter, begun: str) -> list[Compl
 
 @click.command(name="explain")
 @click.argument("code", required=False, callback=_known_code, shell_complete=_codes_like)
-@click.option("--list", "listing", is_flag=True, help="List all codes with their severity, name and rule.")
+@click.option("--list", "listing", is_flag=True, help="List all codes with their severity and name.")
 def command(code: str | None, *, listing: bool) -> int:
     """Explain a diagnostic CODE, such as RD201 or unknown-target."""
     if listing:
@@ -76,9 +76,7 @@ def _names_an_address(folder: Path) -> bool:
 
 
 def _table() -> str:
-    names = max(len(known.name) for known in CODES.values())
-    rows = [f"{code}  {known.severity:7}  {known.name:{names}}  {known.rule}" for code, known in CODES.items()]
-    return "\n".join(rows)
+    return "\n".join(f"{code}  {known.severity:7}  {known.name}" for code, known in CODES.items())
 
 
 def _headings_in_bold(markdown: str) -> str:

@@ -37,7 +37,9 @@ def keyword_findings(step: Step, places: Places, path: Path) -> Iterator[Diagnos
         elif before != number:
             problem = f"two conditions have the keyword `{keyword}`"
             other = ((*path, "conditions", before, "keyword"), "the first one, which would always win")
-            yield places.diagnostic("RD816", at, problem, "remove one of the two; keywords ignore case", other)
+            yield places.diagnostic(
+                "RD816", at, problem, "change or remove one of the two; keywords ignore case", other
+            )
         else:
             yield from _never_valid(step, keyword, places, at)
     yield from _reserved(step, places, path)
