@@ -1,10 +1,10 @@
 """Diagnostics for people: the place, the message, the line with a mark under it, and the fix.
 
-    deploy.runbook.md:12:9: error[RD201]: GOTO names step 10, which does not exist
+    deploy.runbook.md:12:9: error[RD201]: there is no step `10`
        |
     12 | - PASS: GOTO 10
        |         ^^^^^^^
-       = help: the steps are 1, 2 and Cleanup
+       = help: the steps are 1, 2, Cleanup
        = explain: rdc explain RD201
 
 The text has ANSI styles, which the writer removes if the output is not a terminal.

@@ -35,8 +35,8 @@ lock() {
   heed
 }
 under_way() {
-  rdc_says="another run is in progress, process ${rdc_holder%%-*}"
-  [ "${rdc_holder#* }" != "$rdc_place" ] || fail "$rdc_says"
-  fail "$rdc_says on another machine (${rdc_holder#* }); if it no longer runs: ${rdc_again}unlock"
+  rdc_says="another process is using $rdc_state (pid ${rdc_holder%%-*}"
+  [ "${rdc_holder#* }" != "$rdc_place" ] || fail "$rdc_says); wait until it ends"
+  fail "$rdc_says on another machine, ${rdc_holder#* }); if it no longer runs: ${rdc_again}unlock"
 }
 release() { holder; for rdc_word in $rdc_links; do rm -f "$rdc_state/$rdc_word"; done; }
