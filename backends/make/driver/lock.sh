@@ -10,8 +10,7 @@ is_held() { # a process on another machine may still run
   rdc_word=${rdc_holder%% *}
   [ -n "$rdc_holder" ] && { [ "${rdc_holder#* }" != "$rdc_place" ] || alive "${rdc_word%-*}" "${rdc_word#*-}"; }
 }
-# Links made by a repository or a command would let rdc write to other places.
-refuse_links() {
+refuse_links() { # a repository or a command could have made a link, through which rdc would write to other places
   case $rdc_state in /*) set -- "$rdc_state" ;; *) set -- "${rdc_state%/*}" "$rdc_state" ;; esac
   for rdc_word in "$@" "$rdc_state"/* "$rdc_state"/.[!.]* "$rdc_state"/*/* "$rdc_state"/*/.[!.]*; do
     case $rdc_word in "$rdc_state"/lock | "$rdc_state"/lock.after.*) continue ;; esac # these are links on purpose
