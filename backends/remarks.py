@@ -53,7 +53,8 @@ def of_placeholders(nodes: Iterable[Node], registers: Iterable[Register]) -> Ite
     texts = (text for node in nodes for text in (node.title, *texts_of(node)))
     found = {item.written for text in texts for item in text.references if item.register in instances}
     if found:
-        yield f"{listed([f'`{name}`' for name in sorted(found)])} is the number of the instance."
+        are = "are the numbers of the instances" if len(found) > 1 else "is the number of the instance"
+        yield f"{listed([f'`{name}`' for name in sorted(found)])} {are}."
 
 
 _SECONDS = ("timeout", "delay", "pause")
@@ -80,7 +81,8 @@ def of_settings(program: Program, lines: Sequence[str]) -> Iterator[str]:
         yield "rdc shows *** instead in its own files and messages, but not in the commands' output and files."
     yield from _of_agents(program)
     if "placeholders=" in text or "contexts=" in text:
-        yield "A placeholder lists its value, the strings before and after it, and the string if it has no value."
+        shown = "the string to show if it has no value"
+        yield f"A placeholder lists its value, the strings before and after it, and {shown}."
 
 
 def _is_setting(name: str, value: str, text: str) -> bool:

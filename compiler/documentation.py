@@ -11,7 +11,7 @@ from compiler.options import Place
 from compiler.project import CONFIGURATIONS, DOCS_URL, Project, project_around, read_configuration
 from compiler.regex import Regex
 
-PATTERN = r"(https?://[A-Za-z0-9]|file:///)[!$-;=@-Z_a-z~]*"
+PATTERN = r"(https?://|file:///)[A-Za-z0-9][!$-&(-;=@-Z_a-z~]*"
 """A web address or a folder's address. It has no query, no quotes, no spaces and no control characters."""
 
 LONGEST = 2000
@@ -25,27 +25,27 @@ def read_docs_url(own: Mapping[str, object], place: Place) -> tuple[str, list[Di
     address = own.get(DOCS_URL, "")
     if isinstance(address, str) and (not address or (len(address) <= LONGEST and _ADDRESS.fullmatch(address))):
         return address.rstrip("/"), []
-    problem = f"`{DOCS_URL}` is not an address that starts with `https://`, `http://` or `file:///`"
+    problem = (
+        f"`{DOCS_URL}` must be an ASCII address that starts with `https://`, `http://` or `file:///`, "
+        "and has no spaces, quotes, `?` or `#`"
+    )
+    if isinstance(address, str) and len(address) > LONGEST:
+        problem = f"`{DOCS_URL}` has more than {LONGEST:,} characters"
     return "", [place.finding(problem, f'write `{DOCS_URL} = "https://docs.example.org/rdc"`, or remove the line')]
 
 
-def docs_url(*paths: str) -> str:
-    """Return the `docs-url` of the first of these files' projects that has one; "" if none has."""
-    roots = dict.fromkeys(project_around(os.path.dirname(os.path.realpath(path))).root for path in paths)
-    return next(filter(None, map(_of_project, roots)), "")
+def docs_url() -> str:
+    """Return the `docs-url` of the current folder's project, or ""; a document of another project has no say."""
+    root = project_around(os.getcwd()).root
+    for name in CONFIGURATIONS:
+        try:
+            if DOCS_URL in read_text(os.path.join(root, name), root):  # few have one: only these pay for reading TOML
+                return read_configuration(Project(root), ()).docs_url
+        except (OSError, ValueError):
+            continue
+    return ""
 
 
 def page_of(address: str, code: str) -> str:
     """Return the address of the page about a diagnostic."""
     return f"{address}/diagnostics/{code}.html"
-
-
-def _of_project(root: str) -> str:
-    """Return the `docs-url` of a project; few have one, and only these pay for reading TOML."""
-    for name in CONFIGURATIONS:
-        try:
-            if DOCS_URL in read_text(os.path.join(root, name), root):
-                return read_configuration(Project(root), ()).docs_url
-        except (OSError, ValueError):
-            continue
-    return ""

@@ -66,9 +66,9 @@ def read_source(file: str | os.PathLike[str], path: str, name: str, disk: Disk =
         data = disk.read(file)
     except OSError as error:
         problem = f"the file cannot be read: {error.strerror or error}"
-        return Refusal("RD001", problem, "use the path of a document that you can read")
+        return Refusal("RD001", problem, "use the path of a file that you can read")
     except ValueError:
-        return Refusal("RD001", "the path is not a regular file", "use the path of a document")
+        return Refusal("RD001", "the path is not a regular file", "use the path of a regular file")
     return _source(data, path, name)
 
 

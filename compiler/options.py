@@ -125,15 +125,16 @@ def merge(upper: Mapping[str, Table], lower: Mapping[str, Table]) -> dict[str, T
 
 
 class Known(Struct, frozen=True):
-    """The available options, and the level to read them at."""
+    """The available options, and the level to read them at; `others` are more names there, which others read."""
 
     options: Sequence[Option[Any]]
     level: Level
+    others: Sequence[str] = ()
 
     @property
     def names(self) -> list[str]:
         """The names of the options at this level."""
-        return [option.name for option in self.options if self.level in option.levels]
+        return [*(option.name for option in self.options if self.level in option.levels), *self.others]
 
     @property
     def remedy(self) -> str:

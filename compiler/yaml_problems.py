@@ -56,7 +56,7 @@ _RULES = tuple(
         _Rule(r"expected ',' or '([]}])'", "this bracket is not closed", "add `{0}`, or quote the value", "", True),
         _Rule(r"content, but found '(.)'", "a value cannot start with `{0}`", QUOTE),
         _Rule(r"<block end>.*'([]}])'", "`{0}` has no matching bracket", "remove it, or put the value in quotes"),
-        _Rule(r"undefined alias '(.+)'", "there is no anchor `{0}`", QUOTE),
+        _Rule(r"undefined alias '(.+)'", "there is no anchor for `*{0}`", QUOTE),
         _Rule(r"alphabetic", "a value cannot start with `*` here", QUOTE, "while scanning an alias"),
         _Rule(r"alphabetic", "a value cannot start with `&` here", QUOTE, "while scanning an anchor"),
         _Rule(

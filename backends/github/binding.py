@@ -5,12 +5,13 @@ A value is a field of the event that starts the run, a fixed string, or the outp
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 
 from msgspec.structs import replace
 
 from backends.base import OptionFinding
-from backends.github.events import events_with
+from backends.github.events import events_with, example_field
 from backends.github.options import Bound, GithubOptions
 from compiler.diagnostic import Diagnostic
 from compiler.ir.program import Input, Program
@@ -71,10 +72,20 @@ def _without_source(program: Program, options: GithubOptions, events: set[str]) 
         if lacking:
             problem = f"the event `{lacking[0]}` gives the required input `{declared.name}` no value"
             remedy = (
-                "give the input a default, set it with the option `bind` (for example "
-                f"`bind: {{{declared.name}: event.issue.title}}`), or use only the event `workflow_dispatch`"
+                f"give the input a default, {_by_bind(declared, events - _GIVING)}, or use only the event "
+                "`workflow_dispatch`"
             )
             yield _finding(program, ("on",), "RD534", problem, remedy)
+
+
+def _by_bind(declared: Input, events: set[str]) -> str:
+    """Return how to set an input with `bind`: from a field that all these events have, or to a fixed value."""
+    if declared.type in ("string", "text") and (field := example_field(events)):
+        return f"set it with the option `bind` (for example `bind: {{{declared.name}: {field}}}`)"
+    value = {"number": "1", "boolean": "true", "choice": json.dumps("".join(declared.options[:1]))}
+    fixed = value.get(declared.type, "main")
+    example = "" if _wrong(declared, fixed.strip('"')) else f" (for example `bind: {{{declared.name}: {fixed}}}`)"
+    return f"set it to a fixed value with the option `bind`{example}"
 
 
 def _finding(program: Program, option: KeyPath, code: str, problem: str, remedy: str) -> Diagnostic:

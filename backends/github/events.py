@@ -5,6 +5,8 @@ Each is a string, a number or a boolean in `github.event`.
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from compiler.regex import Regex
 
 PREFIX = "event."
@@ -40,6 +42,23 @@ _FIELDS: dict[str, frozenset[str]] = {
     "schedule": frozenset({"schedule"}),
 }
 
+_EXAMPLES = (
+    "issue.title",
+    "pull_request.title",
+    "discussion.title",
+    "release.tag_name",
+    "head_commit.message",
+    "ref",
+    "label.name",
+    "milestone.title",
+    "deployment.environment",
+    "workflow_run.head_branch",
+    "check_run.name",
+    "check_suite.head_branch",
+    "merge_group.head_ref",
+)
+"""Fields with a short string in most runs of their events."""
+
 _PAYLOAD = Regex(r"client_payload\.[A-Za-z_][A-Za-z0-9_]*")
 """Fields of a `repository_dispatch`. Its sender chooses the names."""
 
@@ -49,6 +68,11 @@ def events_with(field: str) -> frozenset[str] | None:
     if _PAYLOAD.fullmatch(field):
         return frozenset({"repository_dispatch"})
     return _FIELDS.get(field)
+
+
+def example_field(events: Collection[str]) -> str:
+    """Return a field that all of these events have, such as `event.issue.title`, or "" if there is no useful one."""
+    return next((PREFIX + field for field in _EXAMPLES if _FIELDS[field].issuperset(events)), "")
 
 
 def can_be_long(field: str) -> bool:

@@ -168,7 +168,7 @@ def _too_large(workflow: Written, problem: str) -> Diagnostic:
     """Report a limit that the whole document exceeds. Each half may fit, or can be split again."""
     headers = [node.group or node.id for node in workflow.program.nodes if not isinstance(node.task, End)]
     middle = headers[len(headers) // 2].split("/")[0]
-    remedy = f"split the document, for example before {middle}, and compile each part to a separate workflow"
+    remedy = f"split the document, for example before step {middle}, and compile each part to a separate workflow"
     return Diagnostic("RD521", workflow.program.sources[0].path, None, problem, remedy)
 
 

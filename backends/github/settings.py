@@ -223,7 +223,7 @@ def _unknown(program: Program, options: GithubOptions) -> Iterator[Diagnostic]:
     known = dict.fromkeys([*nodes, *(group.id for group in program.groups)])
     for name in options.steps:
         if name != ALL and name not in known:
-            problem = f"`steps` names the step {name}, which the document does not have{did_you_mean(name, known)}"
+            problem = f"there is no step `{name}`{did_you_mean(name, known)}"
             yield _finding(program, ("steps", name), problem, "write the id of a step, or `*` for all")
 
 

@@ -24,7 +24,7 @@ _PATTERNS = frozenset(["branches", "branches-ignore", "tags", "tags-ignore", "pa
 _PULLS = frozenset(["branches", "branches-ignore", "paths", "paths-ignore", "types"])
 
 # The settings of each event that starts a workflow.
-_EVENTS: dict[str, frozenset[str]] = {
+EVENTS: dict[str, frozenset[str]] = {
     **dict.fromkeys(
         (
             "branch_protection_rule", "check_run", "check_suite", "discussion", "discussion_comment", "issue_comment",
@@ -61,8 +61,8 @@ def checked_events(value: Any) -> Any:  # noqa: ANN401 (it comes from a document
                 "`pull_request_target` would give the repository's secrets to changes by strangers; "
                 "use `pull_request`, which gives a fork no secrets"
             )
-        if str(name) not in _EVENTS:
-            raise ValueError(f"GitHub has no event `{name}`{did_you_mean(str(name), _EVENTS)}")
+        if str(name) not in EVENTS:
+            raise ValueError(f"GitHub has no event `{name}`{did_you_mean(str(name), EVENTS)}")
         _check_event(name, names[name] if isinstance(names, dict) else None)
     return value
 
@@ -74,7 +74,7 @@ def _check_event(name: str, said: object) -> None:
             raise ValueError("`schedule` is a list of `cron: …`")
         return
     for key, value in said.items() if isinstance(said, dict) else ():
-        if key not in _EVENTS[name]:
+        if key not in EVENTS[name]:
             raise ValueError(f"the event `{name}` has no setting `{key}`")
         if key == "inputs" and not (value is None or isinstance(value, dict)):
             raise ValueError("`inputs` is a mapping of names to settings")

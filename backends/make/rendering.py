@@ -162,8 +162,9 @@ def makefile_mk(
     yield "# make exits with 0 only after COMPLETE. The last line of its output shows the result of the run.\n"
     yield "\n"
     yield "# --- The steps --------------------------------------------------------------------------------------------------------\n"
-    yield f"# `do_X` is the command of step X{', `ask_X` is its question' if asks else ''}. `step_X` has its title and transitions: `go` to a\n"
-    yield f"# step, `stop` or `finish`. A string after a message is the document's own wording; `make {p}status` shows it.\n"
+    yield f"# `do_X` is the command of step X{', `ask_X` is its question' if asks else ''}. `step_X` has its title and transitions:\n"
+    yield "# `CONTINUE`, `GOTO`, `COMPLETE` and `STOP` as the document has them, and otherwise `go` to a step, `stop` or `finish`.\n"
+    yield f"# A string after a message is the document's own wording; `make {p}status` shows it.\n"
     for line in explained:
         yield f"# {line}\n"
     for step in steps:

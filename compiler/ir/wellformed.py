@@ -51,7 +51,7 @@ def _stage(task: Stage) -> Iterator[str]:
 def _options(task: Ask) -> Iterator[str]:
     written = [str(option) for option in task.options]
     if (task.question == "select") != bool(written) or len(written) != len(set(written)) or not all(written):
-        yield f"the options do not fit a question of the kind {task.question}"
+        yield f"the options are not valid for a question of the kind {task.question}"
 
 
 def _reading(reading: Reading) -> Iterator[str]:
@@ -121,7 +121,7 @@ Field = Literal["options", "pattern", "default"]
 def input_problems(declared: Input) -> Iterator[tuple[Field, str]]:
     """Yield the problems of an input, each with its field."""
     if (declared.type == "choice") != bool(declared.options):
-        yield "options", f"the options do not fit the type {declared.type}"
+        yield "options", f"the options are not valid for the type {declared.type}"
     if not all(declared.options) or len(declared.options) != len(set(declared.options)):
         yield "options", "an option is empty or duplicated"
     if declared.pattern is not None and (problem := pattern_problem(declared.pattern)):
@@ -130,4 +130,4 @@ def input_problems(declared: Input) -> Iterator[tuple[Field, str]]:
     if declared.default is not None:
         problem = unfit(declared.default, declared.type, declared.options, declared.pattern)
         if problem:
-            yield "default", f"the default does not fit: {problem}"
+            yield "default", f"the default is not valid: {problem}"

@@ -103,7 +103,7 @@ class Present:
         self._ends: dict[str, str] = {}
 
     def hash(self, path: str) -> str:
-        """Return the hash of a file, `ABSENT` if there is none, or `PRESENT` if it can't be read as a file."""
+        """Return the hash of a file, `ABSENT` if it does not exist, or `PRESENT` if it can't be read as a file."""
         known = self._known.get(path)
         if known is None:
             known = self._known[path] = self._hash(path)

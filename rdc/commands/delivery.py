@@ -70,7 +70,8 @@ def _several(file: str, product: Product) -> Diagnostic | None:
     from compiler.diagnostic import Diagnostic  # noqa: PLC0415 (the compiler is slow to import)
 
     names = listed([companion.path for companion in product.companions])
-    message = f"the output of {file} needs the companion files {names}, but standard output takes only one file"
+    files = "companion files" if product.companions[1:] else "companion file"
+    message = f"the output of {file} needs the {files} {names}, but standard output takes only one file"
     return Diagnostic("RD526", file, None, message, "choose the main file with -o")
 
 

@@ -63,7 +63,7 @@ def _address(code: str) -> str:
         return ""
     from compiler.documentation import docs_url, page_of  # noqa: PLC0415 (few projects have an address)
 
-    address = docs_url("rdc.toml")
+    address = docs_url()
     return f"\n\n{page_of(address, code)}" if address else ""
 
 

@@ -47,7 +47,7 @@ class Reporter(Struct, frozen=True):
             return report
         from compiler.documentation import docs_url  # noqa: PLC0415 (only for findings)
 
-        return replace(report, docs_url=docs_url(report.diagnostics[0].path, "rdc.toml"))
+        return replace(report, docs_url=docs_url())
 
     def fails(self, report: Report) -> bool:
         """Return whether the findings make the command fail."""

@@ -122,8 +122,9 @@ def _inputs(words: tuple[str, ...], program: Program) -> dict[str, str]:
     for word in words:
         name, equals, value = word.partition("=")
         if not equals or name not in known:
-            listed = f"; the inputs are {', '.join(known)}" if known else "; the document has no inputs"
-            raise click.UsageError(f"--input: '{word}' is not NAME=VALUE{listed}", click.get_current_context())
+            problem = f"there is no input '{name}'" if equals else f"'{word}' is not NAME=VALUE"
+            listed = f"the inputs are {', '.join(known)}" if known else "the document has no inputs"
+            raise click.UsageError(f"--input: {problem}; {listed}", click.get_current_context())
         declared = known[name]
         if problem := unfit(value, declared.type, declared.options, declared.pattern):
             raise click.UsageError(f"--input: {name}: {problem}", click.get_current_context())

@@ -6,7 +6,7 @@
         {
           "code": "RD201", "name": "unknown-target", "severity": "error", "rule": "V10",
           "path": "deploy.runbook.md", "line": 12, "column": 9, "end_line": 12, "end_column": 16,
-          "message": "GOTO names step 10, which does not exist", "help": "the steps are 1, 2 and Cleanup",
+          "message": "there is no step `10`", "help": "the steps are 1, 2, Cleanup",
           "related": [
             {"path": …, "line": …, "column": …, "end_line": …, "end_column": …, "message": …}
           ],

@@ -1,10 +1,10 @@
 """Diagnostics for people: the place, the message, the line with a mark under it, and the fix.
 
-    deploy.runbook.md:12:9: error[RD201]: GOTO names step 10, which does not exist
+    deploy.runbook.md:12:9: error[RD201]: there is no step `10`
        |
     12 | - PASS: GOTO 10
        |         ^^^^^^^
-       = help: the steps are 1, 2 and Cleanup
+       = help: the steps are 1, 2, Cleanup
        = explain: rdc explain RD201
 
 The text has ANSI styles, which the writer removes if the output is not a terminal.
@@ -26,7 +26,7 @@ _COLORS = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.NOTE: "cy
 
 
 def render(report: Report) -> str:
-    """Return the diagnostics with empty lines between them, and a line with their numbers; "" if there are none."""
+    """Return the diagnostics with empty lines between them, and a line with their numbers; "" without diagnostics."""
     if not report.diagnostics:
         return ""
     blocks = [_block(diagnostic, report.sources, report.docs_url) for diagnostic in report.diagnostics]
@@ -100,7 +100,7 @@ def _summary(report: Report) -> str:
 
 
 def _fixable(report: Report) -> str:
-    """Return the line with the number of fixable findings, after a line break; "" if there are none.
+    """Return the line with the number of fixable findings, after a line break; "" without such findings.
 
     A warning of a document with errors doesn't count, because `--fix` fixes the errors first.
     """

@@ -115,7 +115,7 @@ def check_inputs(session: Session) -> Registers:
 
 
 class Inputs(Extension):
-    """Programs with inputs."""
+    """Reads and checks the inputs of a run."""
 
     options = (
         ("run", "--input", "NAME=VALUE...", "set an input; NAME=@FILE reads it from a file"),

@@ -307,6 +307,5 @@ class Session(Telling):
         """Return the error for a vanished state, with the remedies."""
         moved = f"if the directory was moved, move it back, then: {self.call('resume')}"
         lost = f"if it was deleted, start over: {self.call('run')}"
-        elsewhere = "to keep it away from the run's commands, use --state-dir"
         reason = f"{self.store.directory} was removed or replaced during the run; {what}"
-        return RefusedError(moved, lost, elsewhere, reason)
+        return RefusedError(moved, lost, "to keep it away from the run's commands, use --state-dir", reason)

@@ -143,7 +143,7 @@ class Store:
                 time.sleep(patience)
             else:
                 holder = os.pread(lock, 20, 0).decode().strip()
-                raise RefusedError(f"another run is using {self.directory} (pid {holder}); wait until it ends")
+                raise RefusedError(f"another process is using {self.directory} (pid {holder}); wait until it ends")
         if is_ours:  # keep state out of Git, but leave an existing directory alone
             flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
             with suppress(OSError), open(self.within.open(".gitignore", flags), "w") as file:

@@ -14,7 +14,7 @@ from runtime_shim.engine.texts import one_line, word_of, words_of
 from runtime_shim.engine.walk import advance
 
 ROUNDS = 10  # most visits to a step in a dry run
-ASSUMED = ("as assumed", "as the operator says")  # for interrupted commands
+ASSUMED = ("as assumed", "set by the operator")  # for interrupted commands
 RECENT = 12  # most steps shown
 KNOWN = ("title", "instances", "attempt", "outcome", "how", "says", "seconds", "by", "note")  # of a finished step
 
@@ -91,7 +91,7 @@ def status_lines(session: Session, facts: Table) -> Iterator[str]:
     else:
         where = facts["message"] if word in ENDED else f"at {facts['step']} {facts['step_title']}"
         yield from (f"run {facts['run']}", one_line(f"{word.upper()} {where}"))
-        if facts["pid"] is not None:
+        if facts["pid"]:
             left = ("still runs", ". Wait until it ends, or let rdc stop it and run it again")
             how, hint = ("is running", "") if word == "running" else left
             yield f"Its command {how} (pid {facts['pid']}){hint}."

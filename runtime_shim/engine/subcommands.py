@@ -20,7 +20,7 @@ def run(session: Session) -> int:
     session.alone()
     old = session.read(begins=True)
     session.take()
-    if old is not None:
+    if old:
         session.store.archive(old.begin["run"], session.beside())
     session.store.open()
     session.store.append(session.state.begin)
@@ -32,10 +32,12 @@ def resume(session: Session) -> int:
     session.alone()
     session.take(session.read())
     session.store.open()
-    os.chdir(session.state.begin["cwd"])  # where it started (M2)
-    edition = session.state.begin.get("edition") or session.host.edition
-    if edition != session.host.edition:
-        session.display.rule(f"started with edition {edition}, continues with {session.host.edition or 'rdc'}")
+    cwd, edition = session.state.begin["cwd"], session.host.edition
+    if not os.path.isdir(cwd):
+        raise RefusedError(f"this run started in {cwd}, which does not exist; move the folder back")
+    os.chdir(cwd)  # where it started (M2)
+    if (old := session.state.begin.get("edition") or edition) != edition:
+        session.display.rule(f"started with edition {old}, continues with {edition or 'rdc'}")
     if session.state.condition not in ENDED and not session.is_same(session.state):
         session.adopt()
     return session.go(resumed=True)
@@ -44,7 +46,7 @@ def resume(session: Session) -> int:
 def open_run(session: Session) -> int:
     """Start a run, or take up the existing one, without running a step."""
     state, reopens = session.read_state(), any(each.reopens for each in session.extensions)
-    is_new = state is None or state.condition == "complete" or (state.condition == "stop" and not reopens)
+    is_new = not state or state.condition == "complete" or (state.condition == "stop" and not reopens)
     vars(session.options).update(only=[], command="run" if is_new else "resume")
     return run(session) if is_new else resume(session)
 
@@ -81,7 +83,6 @@ def reset(session: Session) -> int:
     session.alone()
     name = time.strftime("damaged-%Y%m%dT%H%M%SZ", time.gmtime())
     with suppress(RefusedError, OSError):
-        state = session.read_state()
-        name = state.begin["run"] if state is not None else "empty"
+        name = state.begin["run"] if (state := session.read_state()) else "empty"
     session.display.rule(f"the run was archived as {session.store.archive(name, session.beside())}")
     return EXIT_COMPLETE

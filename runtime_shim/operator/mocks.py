@@ -38,7 +38,7 @@ def _by_name(path: str, kind: str, found: Any) -> dict[str, list[Any]]:  # noqa:
 def _reply(place: str, found: Any) -> Answered:  # noqa: ANN401
     if isinstance(found, dict) and set(found) == {"fail"}:
         why = _reply(place, found["fail"]).answer.decode().split()
-        return Answered(b"", " ".join(why) or "as the mock says")
+        return Answered(b"", " ".join(why) or "set by the mock file")
     if isinstance(found, (str, bool, int, float)):
         text = found if isinstance(found, str) else json.dumps(found)
         return Answered(text.encode("utf-8", "replace"), "")

@@ -80,7 +80,7 @@ class Calling(Performer):
             session.display.line(said)
             choice = session.ask("Did it pass or fail, or run it again?", "pass/fail/again")
             if choice is not None:
-                return None if choice == "again" else Done(choice, "as the operator says")
+                return None if choice == "again" else Done(choice, "set by the operator")
         raise Waiting(said, *hints(session, "interrupted"))
 
     def assumed(self, name: str, word: str) -> Done:

@@ -459,7 +459,7 @@ def test_two_makes_at_once_are_one_run(made: Made, ended: list[subprocess.Popen[
     for verb in ("run", "resume", "answer", "reset", "goto"):
         done = made.make(verb, *(["topic=y"] * (verb == "run")), *(["STEP=1"] * (verb in ("answer", "goto"))),
                          *(["REPLY=yes"] * (verb == "answer")))  # fmt: skip
-        assert (done.returncode, b"another run is using" in done.stdout) == (2, True), verb
+        assert (done.returncode, b"another process is using" in done.stdout) == (2, True), verb
     assert b"RUNNING at 1" in made.make("status").stdout
     kill_all(ended[0].pid)
 

@@ -88,6 +88,14 @@ def test_it_is_the_same_in_every_makefile() -> None:
             assert text.endswith(driver_text())
 
 
+def test_a_comment_explains_the_placeholders_of_instances(tmp_path: Path) -> None:
+    end = "- PASS: GOTO NEXT\n- FAIL: COMPLETE\n"
+    document = f"# Pages\n\n## {{N}}. Page\n\n```bash\necho {{N}}\n```\n\n{end}"
+    assert "# `{N}` is the number of the instance.\n" in makefile(tmp_path, document)
+    document = f"# Pages\n\n## {{N}}. Page\n\n### {{N}}.{{n}} Line\n\n```bash\necho {{N}} {{n}}\n```\n\n{end}"
+    assert "# `{N}` and `{n}` are the numbers of the instances.\n" in makefile(tmp_path, document)
+
+
 # --- Budgets ----------------------------------------------------------------------------------------------------------
 
 

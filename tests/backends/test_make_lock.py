@@ -84,7 +84,10 @@ def test_the_lock_outlives_a_make_that_was_killed(
     os.kill(ended[0].pid, signal.SIGKILL)
     for words in (["resume", "RERUN=1"], ["resume", "ASSUME=pass"], ["run"], ["clean"]):
         refused = place.make(*words)
-        assert last_line(refused) == f"rdc: error: another run is in progress, process {driver}"
+        assert (
+            last_line(refused)
+            == f"rdc: error: another process is using .rdc/main.make (pid {driver}); wait until it ends"
+        )
     assert place.make("unlock").returncode
     (tmp_path / "go").touch()
     wait_until(driver)
@@ -224,7 +227,7 @@ def test_a_lock_of_another_place_is_never_judged_dead(elsewhere: str, tmp_path: 
     (place.state / "lock").symlink_to(f"99999999-1 {where}")
     refused = place.make()
     assert last_line(refused).startswith(
-        f"rdc: error: another run is in progress, process 99999999 on another machine ({where}); "
+        f"rdc: error: another process is using .rdc/main.make (pid 99999999 on another machine, {where}); "
     )
     assert last_line(refused).endswith("; if it no longer runs: make unlock")
     assert place.lines("log") == []
@@ -242,7 +245,7 @@ def test_two_namespaces_of_processes_do_not_run_at_once(tmp_path: Path, ended: l
     words = [*unshare, "make", "resume", "RERUN=1"]
     other = subprocess.run(words, cwd=tmp_path, env=environment({}), capture_output=True, check=False, text=True)
     assert other.returncode
-    assert "rdc: error: another run is in progress, process" in other.stdout
+    assert "rdc: error: another process is using" in other.stdout
     assert "on another machine" in other.stdout
     assert len(place.lines("began")) == 1
 

@@ -39,7 +39,7 @@ def test_a_second_run_is_refused_and_the_first_goes_on(
     for verb in ("run", "resume", "clean"):
         second = place.make(verb)
         assert second.returncode
-        assert last_line(second).startswith("rdc: error: another run is in progress")
+        assert last_line(second).startswith("rdc: error: another process is using")
     os.kill(int(place.lines("began")[0]), signal.SIGKILL)  # its sleep alone
     said, _ = ended[0].communicate(timeout=PATIENCE)
     assert said.splitlines()[-1] == "rdc: STOP"

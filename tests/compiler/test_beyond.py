@@ -101,7 +101,7 @@ def test_a_default_is_taken_as_it_is_written(written: str, tmp_path: Path) -> No
         ('{a: {default: "\\ud800"}}', "RD013 3:16", None),
         ("{a: {type: boolean, default: yes}}", "RD013 3:31", None),
         ("{a: {type: number, default: 1e3}}", "RD013 3:30", None),
-        ("{a: {type: choice}}", "RD013 3:12", "input `a`: the options do not fit the type choice"),
+        ("{a: {type: choice}}", "RD013 3:12", "input `a`: the options are not valid for the type choice"),
         ("{a: {type: choice, options: [b, b]}}", "RD013 3:30", "input `a`: an option is empty or duplicated"),
         ("{a: {type: choice, options: [b], default: c}}", "RD013 3:44", None),
         ("{a: {pattern: '('}}", "RD013 3:16", None),

@@ -131,10 +131,10 @@ def test_the_text_form_says_everything_of_an_edge() -> None:
             program(node("a", to("COMPLETE", guard=(OutcomeTest("GO"),)), to("COMPLETE")), DONE),
             "the task has no outcome GO",
         ),
-        (program(node("a", to("COMPLETE"), task=Ask("select", text("?"))), DONE), "options do not fit"),
+        (program(node("a", to("COMPLETE"), task=Ask("select", text("?"))), DONE), "options are not valid"),
         (
             program(node("a", to("COMPLETE"), task=Ask("input", text("?"), options=(text("x"),))), DONE),
-            "options do not fit",
+            "options are not valid",
         ),
         (program(node("a", to("COMPLETE", guard=(*ALWAYS[0], *ALWAYS[1]))), DONE), "no edge to take"),
         (

@@ -125,6 +125,22 @@ def test_a_broken_option_in_the_configuration_has_its_line(tmp_path: Path) -> No
     assert compilation.program is None
 
 
+@pytest.mark.parametrize(
+    ("written", "meant"), [("doc-url", "docs-url"), ("required_version", "required-version"), ("buld", "build")]
+)
+def test_a_misspelled_key_of_the_project_gets_a_suggestion(tmp_path: Path, written: str, meant: str) -> None:
+    found = compiled(tmp_path, STEP, {"rdc.toml": f'{written} = "x"\n'}).diagnostics[0]
+    assert found.message.endswith(f"there is no option `{written}`; did you mean `{meant}`?")
+
+
+def test_the_help_for_an_unknown_key_lists_the_keys_of_that_place(tmp_path: Path) -> None:
+    found = compiled(tmp_path, STEP, {"rdc.toml": "other = 1\n"}).diagnostics[0]
+    assert "`required-version`, `build`, `check`, `docs-url`; a target's options" in found.help
+    (tmp_path / "rdc.toml").unlink()
+    found = compiled(tmp_path, document("rdc: {other: 1}")).diagnostics[0]
+    assert "docs-url" not in found.help
+
+
 def test_a_document_without_steps_keeps_its_tables(tmp_path: Path) -> None:
     compilation = compiled(tmp_path, "---\nrdc: {t: {a: b}}\n---\n# Nothing\n")
     assert findings(compilation) == ["RD101 1:1"]

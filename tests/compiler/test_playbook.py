@@ -178,6 +178,14 @@ CASES: dict[str, tuple[str, list[str]]] = {
         f"{BRANCHED}```else```\n{ENDIF}{IF}```else```\n```else```\n{ENDIF}",
         ["RD708 5:1", "RD708 6:1", "RD708 9:1"],
     ),
+    "stray-after-substep": (  # the branches stay open, so there is no further diagnostic
+        f'{BRANCHED}{IF}### STEP 1a: A\nx\n```else```\n### STEP 1b: B\n```elif a == "b"```\nx\n```else```\ny\n{ENDIF}',
+        ["RD708 10:1", "RD708 12:1"],
+    ),
+    "stray-and-unclosed": (
+        f'{BRANCHED}{IF}x\n```else```\n```elif a == "b"```\n## STEP 2: Two\nx\n```else```\n',
+        ["RD707 5:1", "RD708 8:1", "RD708 11:1"],
+    ),
     "almost-markers": (
         f"{BRANCHED}```if a == 'x'```\n```if a > \"x\"```\n``` else ```\n```endif\n```python\n```\n",
         [f"RD716 {line}:1" for line in range(5, 9)],
@@ -229,6 +237,20 @@ def test_every_code_has_a_case() -> None:
 def test_what_was_probably_meant(line: str, hint: str) -> None:
     text = f"# A\n## INPUTS\n- `style` (string: x)\n{STEP}{line}\n"
     assert any(hint in item.message for item in read(source(text)).found)
+
+
+@pytest.mark.parametrize(
+    ("line", "help_"),
+    [
+        ("{{stlye}}", "write {{style}}, or declare `stlye` under ## INPUTS"),
+        ("{{stlye:a}}", "write {{style:a}}, or declare `stlye` under ## INPUTS"),
+        ('```if stlye == "x"```\n```endif```', "write `style`, or declare `stlye` under ## INPUTS"),
+        ("{{other}}", "declare it under ## INPUTS, or write @output(other) in an earlier step"),
+    ],
+)
+def test_the_help_for_an_unknown_name_has_the_name_that_was_meant(line: str, help_: str) -> None:
+    text = f"# A\n## INPUTS\n- `style` (string: x)\n{STEP}{line}\n"
+    assert help_ in [item.help for item in read(source(text)).found]
 
 
 @pytest.mark.parametrize(

@@ -106,7 +106,9 @@ def test_what_is_no_text_of_a_bearable_size_is_refused(tmp_path: Path) -> None:
     (inner / "folder").mkdir()
     os.mkfifo(inner / "pipe.md")
     for name in ("latin.md", "nul.md", "large.md", "folder", "pipe.md"):
-        assert codes(compiled(tmp_path, name)) == ["RD742 9"], name
+        found = compiled(tmp_path, name)
+        assert codes(found) == ["RD742 9"], name
+        assert "document" not in found.diagnostics[0].help
     (inner / "large.md").write_bytes(b"x" * 200_000)
     assert codes(compiled(tmp_path, "large.md")) == []
 

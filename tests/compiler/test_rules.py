@@ -248,6 +248,12 @@ def test_all_errors_of_a_document_are_reported_in_one_run(tmp_path: Path) -> Non
     assert found == {"RD201", "RD040", "RD102", "RD046", "RD112", "RD030", "RD109", "RD206"}
 
 
+def test_a_misplaced_block_is_compared_with_an_accepted_one(tmp_path: Path) -> None:
+    made = compiled(tmp_path, FINE + "```sh\ntrue\n```\n- FAILED: STOP\n\nMore.\n")
+    assert [item.code for item in made.diagnostics] == ["RD120", "RD112"]
+    assert made.diagnostics[1].message == "text cannot come after a code block"
+
+
 LATER_LAYOUT = "## 1. A\n- FAIL: STOP x\n\nText.\n\n```sh\ntrue\n```\n"
 
 

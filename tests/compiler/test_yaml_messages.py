@@ -36,7 +36,7 @@ BROKEN = {
     "a: {{x}}": (1, "a key cannot be", '`"{{…}}"`'),
     "a: @x": (1, "start with `@`", "quotes"),
     "a: `x`": (1, "start with ```", "quotes"),
-    "a: *x": (1, "there is no anchor `x`", "quotes"),
+    "a: *x": (1, "there is no anchor for `*x`", "quotes"),
     "a: **/x": (1, "start with `*`", "quotes"),
     "a: & b": (1, "start with `&`", "quotes"),
     "a: ,": (1, "start with `,`", "quotes"),

@@ -44,7 +44,7 @@ def test_inputs_choose_the_way() -> None:
     ("words", "complaint"),
     [
         (("--input", "region=mars"), "--input: region: it must be one of eu, us, ask"),
-        (("--input", "planet=mars"), "--input: 'planet=mars' is not NAME=VALUE; the inputs are version, region"),
+        (("--input", "planet=mars"), "--input: there is no input 'planet'; the inputs are version, region"),
         (("--input", "region"), "is not NAME=VALUE"),
         (("--input", "region=eu", "--all"), "remove --input"),
         (("--outcomes", "choose=mars"), "the outcomes are eu, us"),

@@ -75,7 +75,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> str:
         ({"tool": "gone", "arguments": {}}, 1, "gone"),
         ({"tool": "prompt", "arguments": {"id": "greet", "name": "them"}}, 0, "Be kind to them.\n"),
         ({"tool": "prompt", "arguments": {"id": "gone"}}, 1, "gone"),
-        ("no JSON", 2, "standard input is no request"),
+        ("no JSON", 2, "standard input is not a request"),
     ],
 )
 def test_a_tool_of_a_real_server_is_called(

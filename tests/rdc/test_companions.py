@@ -126,7 +126,9 @@ def test_a_document_with_findings_keeps_all_companions_from_being_written(projec
 
 def test_standard_output_takes_one_file(project: Path) -> None:
     result = call(*TO, "a.runbook.md", "-o", "-", *BOTH, cwd=project)
-    refused(result, "RD526", "../tools/a.sh and ../tools/shared.txt", "choose the main file with -o")
+    refused(result, "RD526", "files ../tools/a.sh and ../tools/shared.txt", "choose the main file with -o")
+    result = call(*TO, "a.runbook.md", "-o", "-", "-O", "runtime=shared.txt", cwd=project)
+    refused(result, "RD526", "needs the companion file shared.txt, but")
     assert made(project) == {}
     assert call(*TO, "a.runbook.md", "-o", "-", cwd=project).code == 0
 

@@ -22,8 +22,9 @@ BAD = "# Deploy\n\n## 1. Build\n\n```bash\ntrue\n```\n\n- PASS: GOTO 10\n"
 WRONG = (
     *("docs.example.org", "javascript:alert(1)", "https://", "file://host/x", "https://a b", "https://a/?q"),
     *("https://é", "https://a/\x1b]8;;", "https://a/\x07", "https://a/\nb", 'https://a/"', "https://a/\u202e"),
-    "https://a/" + "b" * 3000,
+    *("https://x.org/a b", "https://a/'", "https://a/#x", "file:///", "file:////etc"),
 )
+LONG = "https://a/" + "b" * 3000
 
 
 @pytest.fixture
@@ -80,11 +81,14 @@ def test_explain_ends_with_the_address(folder: Path) -> None:
     assert call("explain", "RD201", cwd=folder).out.endswith(f"\n\n{PAGE}\n")
 
 
-def test_the_project_of_the_document_counts(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
-    elsewhere = tmp_path_factory.mktemp("elsewhere")
+def test_a_document_of_another_project_has_no_say(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    elsewhere, path = tmp_path_factory.mktemp("elsewhere"), str(folder / "a.runbook.md")
     (elsewhere / "rdc.toml").touch()
-    out = call("check", str(folder / "a.runbook.md"), "--format", "json", cwd=elsewhere).out
-    assert json.loads(out)["diagnostics"][0]["url"] == PAGE
+    assert '"url"' not in call("check", path, "--format", "json", cwd=elsewhere).out
+    assert "\x1b]8" not in at_a_terminal(elsewhere, "check", path)
+    configure(elsewhere, "https://docs.example.com")
+    found = json.loads(call("check", path, "--format", "json", cwd=elsewhere).out)["diagnostics"]
+    assert found[0]["url"] == "https://docs.example.com/diagnostics/RD201.html"
 
 
 def test_pyproject_has_it_too(folder: Path) -> None:
@@ -108,13 +112,14 @@ def test_addresses_that_rdc_takes(folder: Path, address: str) -> None:
     jsonschema.validate({"docs-url": address}, schema())
 
 
-@pytest.mark.parametrize("address", WRONG)
+@pytest.mark.parametrize("address", [*WRONG, LONG])
 def test_addresses_that_are_errors(folder: Path, address: str) -> None:
     configure(folder, address)
     result = call("check", "a.runbook.md", cwd=folder)
     assert result.code == 1
     assert "rdc.toml:1:1: error[RD501]" in result.err
-    assert "`docs-url` is not an address" in result.err
+    is_long = address == LONG
+    assert ("`docs-url` has more than 2,000" if is_long else "`docs-url` must be an ASCII address") in result.err
     assert call("explain", "RD201", cwd=folder).out.count("diagnostics/RD201") == 0
     assert "\x1b]8" not in at_a_terminal(folder, "check", "a.runbook.md")
     with pytest.raises(jsonschema.ValidationError):

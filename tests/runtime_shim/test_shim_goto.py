@@ -74,7 +74,7 @@ def test_goto_is_refused_while_the_command_still_runs(tmp_path: Path) -> None:
     place = Place(tmp_path, program({"1": shell("echo $$ > pid; exec sleep 60", "2"), "2": ask("COMPLETE")}))
     process = place.start("run")
     pid = int(place.wait_for("pid"))
-    assert "another run is using" in place.run("goto", "2").last
+    assert "another process is using" in place.run("goto", "2").last
     kill(process)
     refused = place.run("goto", "2")
     assert (refused.code, f"its command still runs (pid {pid})" in refused.last) == (2, True)

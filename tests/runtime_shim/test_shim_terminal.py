@@ -149,6 +149,8 @@ def test_interrupted_step_is_asked_about(tmp_path: Path, answer: str, code: int,
     terminal.expect(r"\[pass/fail/again\] ")
     terminal.type(f"{answer}\n")
     assert terminal.close() == code
+    assert ("set by the operator" in terminal.seen) == (answer != "again")
+    assert place.run("status").out.count(", as assumed") == (answer != "again")
     assert place.text("runs") == "\n" * runs
 
 

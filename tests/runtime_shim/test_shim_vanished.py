@@ -55,6 +55,21 @@ def test_a_folder_that_was_moved_away_can_be_put_back(tmp_path: Path) -> None:
     assert place.walk() == ["1 pass", "2 pass", "3 pass"]
 
 
+def test_a_run_in_a_copied_folder_names_the_folder_where_it_started(tmp_path: Path) -> None:
+    (tmp_path / "old").mkdir()
+    place = Place(tmp_path / "old", program({"1": ask("2"), "2": shell("echo two >> log", "COMPLETE")}))
+    assert place.run("run").code == 75
+    (tmp_path / "old").rename(tmp_path / "new")
+    moved = Place(tmp_path / "new", program({"1": ask("2"), "2": shell("echo two >> log", "COMPLETE")}))
+    result = moved.run("resume")
+    problem = f"this run started in {tmp_path / 'old'}, which does not exist; move the folder back"
+    assert (result.code, result.last) == (2, f"rdc: error: {problem}")
+    (tmp_path / "new").rename(tmp_path / "old")
+    assert place.run("answer", "1", "pass").code == 0
+    assert place.run("resume").code == 0
+    assert place.text("log") == "two\n"
+
+
 def test_a_run_whose_state_was_removed_does_not_run_beside_a_second_one(tmp_path: Path) -> None:
     command = "echo two >> log; test -e again || { rm -rf .rdc; touch again; until test -e go; do sleep 0.02; done; }"
     place = Place(tmp_path, with_command(command))

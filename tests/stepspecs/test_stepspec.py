@@ -120,6 +120,11 @@ def test_findings_have_their_places(tmp_path: Path, text: str) -> None:
     assert (made.program is None) == has_error
 
 
+def test_invalid_arguments_of_a_tool_are_named_once(tmp_path: Path) -> None:
+    (found,) = steps(tmp_path, "- {id: a, tools: [{name: readFile}]}").diagnostics
+    assert found.message == "the arguments of readFile are not valid: path is missing"
+
+
 # The configuration of a specification with one step and one placeholder, with what is found.
 CONFIGURED = {
     "{max_retries: 2, step_timeout_seconds: 60}": [],

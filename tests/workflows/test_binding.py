@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+import yaml
 from msgspec.structs import replace
 
 from backends.github import GithubBackend
 from backends.github.events import all_fields
+from backends.github.triggers import EVENTS
 from compiler.ir.program import Input, Program
 from tests.workflows.compiling import parsed
 from tests.workflows.lint import findings
@@ -100,6 +103,9 @@ NUMBER = program(
     node("1", Shell("sh", text("true")), to(COMPLETE), variables=(Variable("N", "N"),)),
     inputs=[Input("N", type="number")],
 )
+NEEDED = {"schedule": [{"cron": "0 3 * * *"}], "workflow_run": {"workflows": ["CI"]}}
+"""The settings that events need."""
+
 REFUSED: Mapping[str, tuple[Program, dict[str, object], str]] = {
     "RD013 no such input": (NATIVE, {"bind": {"isue": "event.issue.body"}}, "did you mean `issue`?"),
     "RD013 no event has it": (NATIVE, {"on": "push", "bind": {"issue": "event.issue.body"}}, "no event in `on` has"),
@@ -121,6 +127,36 @@ def test_what_cannot_be_bound_is_refused(why: str) -> None:
     found = GithubBackend().emit(made, options).diagnostics
     assert found[0].code == why.split(maxsplit=1)[0]
     assert says in found[0].message
+
+
+REQUIRED = (
+    *(Input("N"), Input("N", type="text"), Input("N", type="number"), Input("N", type="boolean")),
+    *(Input("N", type="choice", options=("on", "b, c")), Input("N", pattern="[0-9]+")),
+)
+
+
+@pytest.mark.parametrize("declared", REQUIRED, ids=lambda declared: declared.pattern or declared.type)
+def test_the_help_for_a_missing_value_works(declared: Input) -> None:
+    made = replace(NUMBER, inputs=(declared,))
+    several = ["push issues", "issues issue_comment workflow_dispatch", "push create", "schedule pull_request_review"]
+    for events in (*sorted(EVENTS.keys() - {"workflow_dispatch", "workflow_call"}), *several):
+        on = {event: NEEDED.get(event) for event in events.split()}
+        (found,) = GithubBackend().emit(made, {"on": on}).diagnostics
+        assert found.code == "RD534"
+        example = re.search(r"\(for example `bind: (.*?)`\)", found.help)
+        assert example or declared.pattern, found.help
+        if example:
+            done = GithubBackend().emit(made, {"on": on, "bind": yaml.safe_load(example[1])})
+            assert list(done.diagnostics) == []
+
+
+def test_the_help_for_a_missing_value_names_a_field_of_the_event() -> None:
+    fields = {"push": "head_commit.message", "pull_request": "pull_request.title", "release": "release.tag_name"}
+    for event, field in fields.items():
+        (found,) = GithubBackend().emit(NATIVE, {"on": event}).diagnostics
+        assert f"`bind: {{issue: event.{field}}}`" in found.help
+    (found,) = GithubBackend().emit(NATIVE, {"on": ["push", "issues"]}).diagnostics
+    assert "to a fixed value with the option `bind` (for example `bind: {issue: main}`)" in found.help
 
 
 @pytest.mark.parametrize("value", ["event.issue.bodi", "event.issue", "event.", "event.pull_request.head.repo.x"])

@@ -249,7 +249,7 @@ def test_a_saved_state_that_is_damaged_is_refused_before_anything_runs(
         path.write_bytes(content)
     ran = run(resume="1", answers="yes")
     assert ran.exit_code
-    assert "is damaged or incomplete. Nothing was run" in ran.summary
+    assert "is damaged or incomplete. No step ran" in ran.summary
     assert run.done() == ["1 build", "1 count 1", "1 count 2"]
 
 

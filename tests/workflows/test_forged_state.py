@@ -118,7 +118,7 @@ def test_what_does_not_belong_there_is_refused_before_anything_runs(
     canary = tmp_path / "canary"
     forge(run, name, content.format(canary=canary))
     ran = refused(run, canary)
-    assert "is damaged or incomplete. Nothing was run" in ran.summary or name == "answers"
+    assert "is damaged or incomplete. No step ran" in ran.summary or name == "answers"
 
 
 @pytest.mark.share(4)
@@ -236,4 +236,4 @@ def test_a_forged_journal_is_refused_before_anything_runs(run: Run, tmp_path: Pa
     records = read_journal(run.kept() / "state" / "journal")[0]
     _done(records)[-1].update(next="4", condition="ready")
     forge(run, "state/journal", written(records))
-    assert "is damaged or incomplete. Nothing was run" in refused(run, tmp_path / "canary").summary
+    assert "is damaged or incomplete. No step ran" in refused(run, tmp_path / "canary").summary

@@ -37,7 +37,7 @@ def test_500_steps_are_within_the_limits(tmp_path: Path) -> None:
 def test_too_many_steps(tmp_path: Path) -> None:
     (said,) = refusals(tmp_path, straight(1200))
     assert "1,201 steps" in said
-    assert "before 601" in said
+    assert "before step 601" in said
 
 
 def test_too_many_steps_that_call_the_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -143,7 +143,7 @@ LOOP = program(node("1", Agent("", text("?")), to("1", "fail"), to(COMPLETE)))
 @pytest.mark.parametrize(
     ("code", "made", "steps", "says"),
     [
-        ("RD013", ASKING, {"3": {"secrets": ["A"]}}, "names the step 3"),
+        ("RD013", ASKING, {"3": {"secrets": ["A"]}}, "there is no step `3`"),
         ("RD013", ASKING, {"1": {"secrets": ["A"]}}, "gives secrets to step 1"),
         ("RD013", ASKING, {"2": {"secrets": ["A"]}}, "gives secrets to step 2"),
         ("RD013", ASKING, {"1": {"environment": "production"}}, "an environment for step 1"),

@@ -55,7 +55,7 @@ interrupt() {
   [ -z "$rdc_id" ] || [ "$rdc_verb" = step ] || say "rdc: to continue: ${rdc_again}resume"
   end 130 "INTERRUPTED${rdc_id:+ $rdc_id}"
 }
-heed() { # sets up signals, and the way to call commands
+heed() { # sets up signals, and how to call commands
   rdc_key=INT rdc_wrapper="env --default-signal=INT --default-signal=QUIT $rdc_unset"
   $rdc_wrapper true 2> /dev/null || rdc_key=TERM rdc_wrapper="env $rdc_unset" # commands then ignore INT
   if { true < /dev/tty; } 2> /dev/null; then [ "$rdc_key" = TERM ] || rdc_key='' # the key reaches the command

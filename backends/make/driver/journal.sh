@@ -1,16 +1,16 @@
-# --- The journal: a line for each record, written at once; it has a number, and says everything twice ---
+# --- The journal: one checked line per record, written at once, with its number; each fact is written twice ---
 # `run PROGRAM ID 1`, `begin STEP ATTEMPT`, `end STEP OUTCOME CODE TIME` (`assumed`, or `SUM LINE`), `over CODE RESULT`
 record() {
   rdc_count=$((rdc_count + 1))
   case $1 in run*) rdc_first="1 $* | 1 $*" ;; end* | over*) is_there ;; esac
   printf '%s | %s\n' "$rdc_count $*" "$rdc_count $*" 2> /dev/null >> "$rdc_journal" && return
   rdc_says="${rdc_ended:+$rdc_ended, but this cannot be recorded}"
-  fail "${rdc_says:-the state cannot be written}: $rdc_journal; make room for it, then: ${rdc_again}resume$rdc_assume"
+  fail "${rdc_says:-the state cannot be written}: $rdc_journal; free some space, then: ${rdc_again}resume$rdc_assume"
 }
-is_there() { # after a command or a question, in which much can happen
+is_there() { # checks that the state still exists after a command or a question
   { read -r rdc_value < "$rdc_journal"; } 2> /dev/null && [ "$rdc_value" = "$rdc_first" ] && return
   trap - EXIT # a lock that is there is that of another run
-  say "rdc: put the folder back, then: ${rdc_again}resume; if it is lost, start again: $rdc_start"
+  say "rdc: move the directory back, then: ${rdc_again}resume; if it was deleted, start over: $rdc_start"
   fail "${rdc_ended:+$rdc_ended, and this is lost: }$rdc_state was removed or replaced during the run"
 }
 # Reads the journal without changing it. A write that was cut off leaves part of a line.
@@ -27,7 +27,7 @@ read_journal() {
     NR > 1 && judged(held) != "whole" { tail = "damaged"; exit }
     { held = $0 }
     END {
-      if (tail == "" && !sub(/[.]$/, "", held)) exit 1 # held is what is behind the last end of a line
+      if (tail == "" && !sub(/[.]$/, "", held)) exit 1 # held is the text after the last line end
       if (tail == "" && held != "") tail = judged(held) == "damaged" ? "damaged" : "torn"
       print tail == "" ? "whole" : tail, count + 0
     }') || fail "the state cannot be read: $rdc_journal; ${rdc_again}clean archives it"
@@ -39,7 +39,7 @@ read_journal() {
 damaged() { fail "$rdc_journal:$1: the journal is damaged or from another rdc version; ${rdc_again}clean archives it"; }
 has_ended() { case $rdc_records in *"$rdc_eol"over\ [01]\ [CS]*) ;; *) return 1 ;; esac; }
 is_own() { case $rdc_records in "run $rdc_program "*) ;; *) return 1 ;; esac; }
-# Takes the run to where its records say that it is. Each record has to fit the program.
+# Moves the run to the step that its records show. Each record must fit the program.
 replay() {
   is_own || fail "this run was started with another version of the Makefile; ${rdc_again}clean archives it"
   rdc_line=0; set -f # a record is words

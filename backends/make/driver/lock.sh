@@ -10,8 +10,7 @@ is_held() { # a process on another machine may still run
   rdc_word=${rdc_holder%% *}
   [ -n "$rdc_holder" ] && { [ "${rdc_holder#* }" != "$rdc_place" ] || alive "${rdc_word%-*}" "${rdc_word#*-}"; }
 }
-# Links made by a repository or a command would let rdc write to other places.
-refuse_links() {
+refuse_links() { # a repository or a command could have made a link, through which rdc would write to other places
   case $rdc_state in /*) set -- "$rdc_state" ;; *) set -- "${rdc_state%/*}" "$rdc_state" ;; esac
   for rdc_word in "$@" "$rdc_state"/* "$rdc_state"/.[!.]* "$rdc_state"/*/* "$rdc_state"/*/.[!.]*; do
     case $rdc_word in "$rdc_state"/lock | "$rdc_state"/lock.after.*) continue ;; esac # these are links on purpose
@@ -35,8 +34,8 @@ lock() {
   heed
 }
 under_way() {
-  rdc_says="another run is in progress, process ${rdc_holder%%-*}"
-  [ "${rdc_holder#* }" != "$rdc_place" ] || fail "$rdc_says"
-  fail "$rdc_says on another machine (${rdc_holder#* }); if it no longer runs: ${rdc_again}unlock"
+  rdc_says="another process is using $rdc_state (pid ${rdc_holder%%-*}"
+  [ "${rdc_holder#* }" != "$rdc_place" ] || fail "$rdc_says); wait until it ends"
+  fail "$rdc_says on another machine, ${rdc_holder#* }); if it no longer runs: ${rdc_again}unlock"
 }
 release() { holder; for rdc_word in $rdc_links; do rm -f "$rdc_state/$rdc_word"; done; }

@@ -1,5 +1,5 @@
 # --- The program: its steps, its counters, and where a run goes from a step ---
-# Takes the program out of the Makefile once: later changes of the file do no harm.
+# Reads the program from the Makefile once, so that later changes of the file have no effect.
 load() {
   rdc_text=$({ awk -v prefix="$rdc_prefix" '
     function quoted(text) { gsub(/\047/, "\047\"\047\"\047", text); return "\047" text "\047" }

@@ -1,6 +1,6 @@
-# --- What make hands over, and what is said: progress on standard error, the result on standard output ---
+# --- Input from make, progress on standard error, the result on standard output ---
 set -u
-# The next file that is opened would take the place of a closed stream.
+# Replaces closed streams, because the next opened file would take their number.
 command : 3>&2 || exec 2> /dev/null
 command : 2> /dev/null 3>&1 || exec > /dev/null
 command : 2> /dev/null 3<&0 || exec < /dev/null

@@ -80,7 +80,7 @@ def _names(scene: Scene) -> Iterator[Diagnostic]:
     named += [(("report", "name"), step.report.name, "report name")] if step.report else []
     for path, name, what in named:
         if name and (not re.fullmatch(FILE_NAME, name) or len(name) > LONGEST_NAME):
-            problem = f"`{_shown(name)}` is not a valid {what}, because it is also a file name"
+            problem = f"`{_shown(name)}` is not a valid {what}; it must also be a valid file name"
             remedy = (
                 f"use at most {LONGEST_NAME} letters A to Z, digits, `.`, `_` and `-`; start with a letter or digit"
             )

@@ -48,7 +48,9 @@ def keyword_findings(step: Step, places: Places, path: Path) -> Iterator[Diagnos
 def _never_valid(step: Step, keyword: str, places: Places, at: Path) -> Iterator[Diagnostic]:
     pattern = _usable_pattern(step)
     if pattern and not can_be_valid(pattern, keyword):
-        problem = f"the keyword `{keyword}` never matches the validation pattern, so the run would end with STOP"
+        problem = (
+            f"an answer with only `{keyword}` does not match the validation pattern, so the run would end with STOP"
+        )
         listed = {word.casefold(): word for word in listed_words(pattern)}
         spelled = listed.get(nearest_name(keyword.casefold(), listed), "")
         add = f"add it to the pattern, for example `{pattern}|{keyword}`"

@@ -43,6 +43,7 @@ class _Feeder:
         self.diagnostics: list[Diagnostic] = []
         self._parser = Parser(load("playbook"), "playbook")
         self._opened: Line | None = None
+        self._has_else = False
         self._nested = 0
 
     def feed(self, line: Line) -> None:
@@ -50,13 +51,17 @@ class _Feeder:
         if self._nested and line.kind in MARKERS:
             self._nested += {"IF": 1, "ENDIF": -1}.get(line.kind, 0)
             return
+        if self._has_else and line.kind in ("ELIF", "ELSE"):  # the parser would take the branches as complete
+            self.diagnostics.append(messages.stray(self.source, line, self._opened))
+            return
         try:
             self._hand_over(line)
         except UnexpectedTokenError:
             self._unexpected(line)
             return
-        if line.kind in ("IF", "ENDIF"):
-            self._opened = line if line.kind == "IF" else None
+        if line.kind in MARKERS:
+            self._opened = {"IF": line, "ENDIF": None}.get(line.kind, self._opened)
+            self._has_else = line.kind == "ELSE"
 
     def tree(self) -> Node:
         """Return the parse tree of all lines."""
@@ -89,4 +94,4 @@ class _Feeder:
         self.diagnostics.append(messages.unclosed(self.source, self._opened, before))
         end = Line("ENDIF", self._opened.number, self._opened.number)
         self._hand_over(end)
-        self._opened, self._nested = None, 0
+        self._opened, self._has_else, self._nested = None, False, 0

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from msgspec.structs import replace
 
 from compiler.diagnostic import Diagnostic, Fix
-from compiler.frontends.playbook.messages import close
+from compiler.frontends.playbook.messages import near
 from compiler.frontends.playbook.syntax import Condition, Playbook, Step, every_step
 from compiler.regex import Regex
 from compiler.source import Source, Span
@@ -108,8 +108,8 @@ class _Check:
                     yield replace(self._unresolved(place, problem, f"write {meant}"), fix=Fix.by(place, meant))
             elif name not in known and (found["hint"] or "").count(":") < 2:
                 becomes = otherwise or f"`{written}` is not replaced"
-                problem = f"{becomes}: {self._why(name)}"
-                yield self._unresolved(place, problem, self._remedy(name))
+                why, remedy = self._missing(name, "{{", f"{found['hint'] or ''}}}}}")
+                yield self._unresolved(place, f"{becomes}: {why}", remedy)
 
     def condition(self, condition: Condition, known: Names) -> Iterator[Diagnostic]:
         """Check that a condition's variable is an input or an earlier output (P14)."""
@@ -117,27 +117,28 @@ class _Check:
         if name not in known:
             span = condition.span
             place = Span(span.line, span.column, span.line, span.column + len(name))
-            problem = f"this condition compares an empty string: {self._why(name)}"
-            yield Diagnostic("RD720", self.source.path, place, problem, self._remedy(name))
+            why, remedy = self._missing(name, "`", "`")
+            problem = f"this condition compares an empty string: {why}"
+            yield Diagnostic("RD720", self.source.path, place, problem, remedy)
 
     def _unresolved(self, place: Span, problem: str, remedy: str) -> Diagnostic:
         return Diagnostic("RD721", self.source.path, place, problem, remedy)
 
-    def _why(self, name: str) -> str:
+    def _missing(self, name: str, before: str, after: str) -> tuple[str, str]:
+        """Return why a name has no value, and the remedy; `before` and `after` surround the name in its use."""
         if name in self.givers:
             giver = self.givers[name]
-            return f"`{name}` is only available after step {giver.label or giver.number}"
+            why = f"`{name}` is only available after step {giver.label or giver.number}"
+            return why, "move that step further up, or declare an input with this name"
         if name.isdecimal():
-            return "a number is not a name"
-        return f"there is no input or @output `{name}`{self._close(name)}"
+            remedy = "use a name instead: declare it under ## INPUTS, or write @output(name) in an earlier step"
+            return "a number is not a name", remedy
+        why = f"there is no input or @output `{name}`"
+        if meant := self._meant(name):
+            remedy = f"write {before}{meant}{after}, or declare `{name}` under ## INPUTS"
+            return f"{why}; did you mean `{meant}`?", remedy
+        return why, f"declare it under ## INPUTS, or write @output({name}) in an earlier step"
 
-    def _close(self, name: str) -> str:
+    def _meant(self, name: str) -> str:
         self.hints -= 1
-        return close(name, sorted(self.every)[:MOST_NAMES]) if self.hints >= 0 else ""
-
-    def _remedy(self, name: str) -> str:
-        if name in self.givers:
-            return "move that step further up, or declare an input with this name"
-        if name.isdecimal():
-            return "use a name instead: declare it under ## INPUTS, or write @output(name) in an earlier step"
-        return f"declare it under ## INPUTS, or write @output({name}) in an earlier step"
+        return near(name, sorted(self.every)[:MOST_NAMES]) if self.hints >= 0 else ""

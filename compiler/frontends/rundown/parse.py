@@ -101,6 +101,8 @@ def _tree(source: Source, blocks: Iterable[Block], layout: Layout) -> tuple[Node
             if problem.code not in reported:
                 found.append(problem)
                 reported.update({problem.code} - {UNFIT_OUTCOME})
+            if step:
+                continue  # messages compare later blocks with accepted ones only
         step.append(block)
     try:
         return parser.end(), found

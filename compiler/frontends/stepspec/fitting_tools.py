@@ -40,7 +40,7 @@ def tool_findings(
         is_known = schema and not unfit_schema(schema) and not any(names_in(arguments))
         if is_known and (problem := unfit_arguments(schema, arguments)):
             remedy = f"correct `args`; {call.name} takes {', '.join(schema.get('properties', {}))}"
-            said = f"cannot call {call.name}: {problem}"
+            said = f"the arguments of {call.name} are not valid: {problem.removeprefix('the arguments: ')}"
             yield places.diagnostic("RD864", (*at, "args"), said, remedy)
 
 

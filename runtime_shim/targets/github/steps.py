@@ -75,7 +75,7 @@ def _look_for_secrets(job: Job) -> None:
     """Refuse to start if a secret is not set. This step gets only the names (I26)."""
     missing = ", ".join(job.said("MISSING").split())
     if missing and job.said("FORK") == "true":
-        says = f"A pull request from a fork gets no secrets, but this workflow needs {missing}. Nothing was run"
+        says = f"A pull request from a fork gets no secrets, but this workflow needs {missing}. No step ran"
         raise HaltError("No secrets", says)
     if missing:
         where = job.said("PLACE") or "repository"

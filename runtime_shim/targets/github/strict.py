@@ -28,7 +28,7 @@ TEXT = (str, type(None))
 
 def damaged() -> HaltError:
     """Return the error for a state that this program cannot have written."""
-    says = "The saved state of the run is damaged or incomplete. Nothing was run. Start a new run"
+    says = "The saved state of the run is damaged or incomplete. No step ran. Start a new run"
     return HaltError("Damaged state", says)
 
 
