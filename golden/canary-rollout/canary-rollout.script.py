@@ -16,7 +16,7 @@
 # `go("2")` continues at step 2, `complete` and `stop` end the run. A second string is the document's own wording.
 # `retry(2)` makes up to 2 more attempts. After that, the transition in `then` applies.
 # `{N}` is the number of the instance.
-# A placeholder lists its value, the strings before and after it, and the string if it has no value.
+# A placeholder lists its value, the strings before and after it, and the string to show if it has no value.
 # Then comes the runtime. It is the same in every program of this edition.
 
 

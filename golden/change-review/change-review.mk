@@ -15,7 +15,7 @@
 # The state directory is .rdc/change-review in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/change-review.py
-override RDC_SHA256 := 0753f743f7e283563d753648a1ca2a28df4afa7b9c13cde7613a46678af48769
+override RDC_SHA256 := 87946d609e60401c3415090d764affa670482f89fac95790b582183f197a83b7
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/changelog-entry in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/changelog-entry.py
-override RDC_SHA256 := df447434c0db0f22dc3861c5b76282acf4e3618456f84e4da533fb4094267f99
+override RDC_SHA256 := 83e5f0063e4d1b99e5de3e03ab4ac91a27bee33dae51419e09e0d3d2cb74b80a
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

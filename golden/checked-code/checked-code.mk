@@ -11,7 +11,7 @@
 # The state directory is .rdc/checked-code in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/checked-code.py
-override RDC_SHA256 := e62ad00821875b739c9e6b7f2f07fa2b3ef05d92caed52330327eb1cb56d167b
+override RDC_SHA256 := 583cd3c5c34454094324f1ec7054be313046683a72b2d93a33f5376193fa3aeb
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/choose-region in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/choose-region.py
-override RDC_SHA256 := 852be842fa809b1aa020ddecad66a95990c98cdcb19b415692e18a3d3c4e6f65
+override RDC_SHA256 := d2c093d5c56c9705bc3319822a915ce87ff06e12032565f432aac6843bea6ba8
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -16,7 +16,7 @@
 # First comes the program. Each step has its line in the document (`at`), its task, and a transition for each outcome:
 # `go("2")` continues at step 2, `complete` and `stop` end the run. A second string is the document's own wording.
 # The `placeholders` of `about` apply to every string that contains them.
-# A placeholder lists its value, the strings before and after it, and the string if it has no value.
+# A placeholder lists its value, the strings before and after it, and the string to show if it has no value.
 # Then comes the runtime. It is the same in every program of this edition.
 
 
@@ -66,7 +66,7 @@ def program(about, step, end, branch, go, select):
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition values (sha256 a3290b0094b467d88d8413ea33b6a12db38937933bf70c7f58bd25472f536ed2).
+# The runtime of rdc 0.1.0, edition values (sha256 91ffd2c2c26ba3495607072387ec8cf653516ab82009d713216128a4c3f6d90e).
 # The program ends here. The rest is the same in every program of this edition: `rdc runtime values` prints it.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@
 # The state directory is .rdc/database-failover in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/database-failover.py
-override RDC_SHA256 := ac8632cb7aadc371e2a903ebed9ade01e645f096984e02a89093eba067a81eb5
+override RDC_SHA256 := 12aff562d647b358ec0733414e57f3a4b9d7b3b2db5a888c8bb43d2a9cecb4ba
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

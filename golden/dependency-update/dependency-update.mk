@@ -11,7 +11,7 @@
 # The state directory is .rdc/dependency-update in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/dependency-update.py
-override RDC_SHA256 := 3e3e938325552937319f510b370b96a6979291479a98552eab6a1d6b741f4376
+override RDC_SHA256 := d1483179f45cc0c217d7981685811d57311134f6b76d27e4854844ed9d83a4ff
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/draft-prd in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/draft-prd.py
-override RDC_SHA256 := 38bafa6ca25410678d82aae710bbac980e54af722b7620e6aaac72247e918df6
+override RDC_SHA256 := 952c525cc6de06594fed807704892549fb3ba04dbdf7335ce2355d461f74ae8f
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

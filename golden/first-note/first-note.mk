@@ -11,7 +11,7 @@
 # The state directory is .rdc/first-note in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/first-note.py
-override RDC_SHA256 := b6bc619f5babdaba0eaad69e4429a7804ae7bfe56a533688569bda8f5974e3da
+override RDC_SHA256 := 5c5902c5c027c0757b5c1e3b82890616473b3d8db8ef84966f095e93696e12d8
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

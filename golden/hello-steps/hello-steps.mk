@@ -13,7 +13,7 @@
 # The state directory is .rdc/hello-steps in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/hello-steps.py
-override RDC_SHA256 := f0c3a1cb684d903115897a334018af3d68895d699130ac8c2b45860f58dac7f8
+override RDC_SHA256 := b9a661e416c750465ec29659f9ae90098b621dc646e970dcf7a7ae7e4e4ef2ee
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -45,7 +45,7 @@ def specification(about, step, end):
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition contract (sha256 edf48758cf5325d8c13bd870ce098e74b0e83accdc100e198a40513716f5c82d).
+# The runtime of rdc 0.1.0, edition contract (sha256 103ab63403ee4d14ab817540ad4c5e54e2468fac0d83f89e182da0fce2d932e9).
 # The specification ends here. The rest is the same in every program of this edition: `rdc runtime contract` prints it.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------

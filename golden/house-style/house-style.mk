@@ -11,7 +11,7 @@
 # The state directory is .rdc/house-style in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/house-style.py
-override RDC_SHA256 := 5182611f87792e1be44360faaac6a025d91ab0fe7ddbc9a32b77a85a7a1d0510
+override RDC_SHA256 := 5f6297dca606656bda9594a0123cb022d32c7b1041f25f99f0b35adea48bfcd4
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

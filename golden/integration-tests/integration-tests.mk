@@ -11,8 +11,9 @@
 # make exits with 0 only after COMPLETE. The last line of its output shows the result of the run.
 
 # --- The steps --------------------------------------------------------------------------------------------------------
-# `do_X` is the command of step X. `step_X` has its title and transitions: `go` to a
-# step, `stop` or `finish`. A string after a message is the document's own wording; `make status` shows it.
+# `do_X` is the command of step X. `step_X` has its title and transitions:
+# `CONTINUE`, `GOTO`, `COMPLETE` and `STOP` as the document has them, and otherwise `go` to a step, `stop` or `finish`.
+# A string after a message is the document's own wording; `make status` shows it.
 
 # 1. Remove the old environment                                                 examples/integration-tests.runbook.md:25
 define do_1

@@ -11,9 +11,10 @@
 # make exits with 0 only after COMPLETE. The last line of its output shows the result of the run.
 
 # --- The steps --------------------------------------------------------------------------------------------------------
-# `do_X` is the command of step X. `step_X` has its title and transitions: `go` to a
-# step, `stop` or `finish`. A string after a message is the document's own wording; `make status` shows it.
-# `{N}` and `{n}` is the number of the instance.
+# `do_X` is the command of step X. `step_X` has its title and transitions:
+# `CONTINUE`, `GOTO`, `COMPLETE` and `STOP` as the document has them, and otherwise `go` to a step, `stop` or `finish`.
+# A string after a message is the document's own wording; `make status` shows it.
+# `{N}` and `{n}` are the numbers of the instances.
 
 # {N}.{n} Count box {n} on shelf {N}                                              examples/inventory-count.runbook.md:27
 # The storeroom is a folder for each shelf and a file for each box.

@@ -15,8 +15,8 @@
 #
 # First comes the runbook. Each step has its line in the document (`at`), its task, and a transition for each outcome:
 # `go("2")` continues at step 2, `complete` and `stop` end the run. A second string is the document's own wording.
-# `{N}` and `{n}` is the number of the instance.
-# A placeholder lists its value, the strings before and after it, and the string if it has no value.
+# `{N}` and `{n}` are the numbers of the instances.
+# A placeholder lists its value, the strings before and after it, and the string to show if it has no value.
 # Then comes the runtime. It is the same in every program of this edition.
 
 
@@ -63,7 +63,7 @@ cat storeroom/counted/* | awk '{ sum += $1 } END { print sum " pieces" }'
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition commands (sha256 ebd0eabe8416f7cd6517e72b214ca611148c3e99748172506e9a664ce460cc0a).
+# The runtime of rdc 0.1.0, edition commands (sha256 a63fe714ba3518cd78fde4b7f4ed0b10f1e1ad3a916a06dbad3b3b66b398f26a).
 # The runbook ends here. The rest is the same in every program of this edition: `rdc runtime commands` prints it.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@
 # The state directory is .rdc/issue-triage in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/issue-triage.py
-override RDC_SHA256 := 47a2ade1b1fa72ebca36fd251eb5a05fbf5f5da496f37d36f7c0327aef7a3edc
+override RDC_SHA256 := 3f6149f91ae54bc879932c6ab647987ccea70f0b679493a3757900771e5b8f2c
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/metrics-report in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/metrics-report.py
-override RDC_SHA256 := 96b75c77e7b636b0265f542a40d250e776459fb8e89665a5d50091f82b75f331
+override RDC_SHA256 := 925a3e64018437c19cdd3b9af8ed6deb5180d09bbf4c8f3f0a093a36e3489428
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

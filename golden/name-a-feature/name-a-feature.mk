@@ -11,7 +11,7 @@
 # The state directory is .rdc/name-a-feature in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/name-a-feature.py
-override RDC_SHA256 := 34fbbbea27fb12457de3b923a2a940d449385950a4cafad0ec9bb7a969e324ea
+override RDC_SHA256 := a0a8847751f3881212eef1d3a9da537af2f88e6c64876798557675a0287033a0
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/newsletter in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/newsletter.py
-override RDC_SHA256 := e75c2c70a95c4ba894bb0550a521d30e818cef80c6a7584f373bf7ca951bcdb2
+override RDC_SHA256 := f6dba88747bcd3dc1e190d72676a650a17f108a362bcfa8e61abdb1a55c3ed9a
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -71,7 +71,7 @@ rm -f server/tmp/* && echo "tmp is empty"
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition commands (sha256 ebd0eabe8416f7cd6517e72b214ca611148c3e99748172506e9a664ce460cc0a).
+# The runtime of rdc 0.1.0, edition commands (sha256 a63fe714ba3518cd78fde4b7f4ed0b10f1e1ad3a916a06dbad3b3b66b398f26a).
 # The runbook ends here. The rest is the same in every program of this edition: `rdc runtime commands` prints it.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------

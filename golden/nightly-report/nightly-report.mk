@@ -11,7 +11,7 @@
 # The state directory is .rdc/nightly-report in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/nightly-report.py
-override RDC_SHA256 := 11b2edcd11062a7302c2361d81ea917162c4a545eb29dffe209c39814aca4742
+override RDC_SHA256 := dbf4831cb23394c9fc02c2dbac0f6d1c9010118e01197ced78f8c8a61035d141
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -70,7 +70,7 @@ def runbook(about, step, go, retry, complete, stop):
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition values (sha256 a3290b0094b467d88d8413ea33b6a12db38937933bf70c7f58bd25472f536ed2).
+# The runtime of rdc 0.1.0, edition values (sha256 91ffd2c2c26ba3495607072387ec8cf653516ab82009d713216128a4c3f6d90e).
 # The runbook ends here. The rest is the same in every program of this edition: `rdc runtime values` prints it.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------

@@ -11,8 +11,9 @@
 # make exits with 0 only after COMPLETE. The last line of its output shows the result of the run.
 
 # --- The steps --------------------------------------------------------------------------------------------------------
-# `do_X` is the command of step X, `ask_X` is its question. `step_X` has its title and transitions: `go` to a
-# step, `stop` or `finish`. A string after a message is the document's own wording; `make status` shows it.
+# `do_X` is the command of step X, `ask_X` is its question. `step_X` has its title and transitions:
+# `CONTINUE`, `GOTO`, `COMPLETE` and `STOP` as the document has them, and otherwise `go` to a step, `stop` or `finish`.
+# A string after a message is the document's own wording; `make status` shows it.
 # `retry 2` makes up to 2 more attempts. After that, the transition after `||` applies.
 
 # 1.1. Laptop                                                                examples/onboarding-checklist.runbook.md:29

@@ -11,7 +11,7 @@
 # The state directory is .rdc/parallel-review in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/parallel-review.py
-override RDC_SHA256 := 225a8886ab46e516de74eeddfa7eb70a921ce1511dff37d767f0c39f277c8358
+override RDC_SHA256 := ab070d7285924ec78083cff16d71372ef66827e8fc1eee27c27e5972b66b3554
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

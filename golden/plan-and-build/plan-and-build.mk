@@ -11,7 +11,7 @@
 # The state directory is .rdc/plan-and-build in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/plan-and-build.py
-override RDC_SHA256 := d891b6729d63912ca6a8e6bd1f20cb09f9b794fc8c65c7e9c57a2894f04f04c9
+override RDC_SHA256 := ade4ac098e76c86f085fadfc598e7f51252db093e61e8037f54e5a0a766ab445
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -13,7 +13,7 @@
 # The state directory is .rdc/plan-product in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/plan-product.py
-override RDC_SHA256 := 4295bf52b3e4fdc827be62d792a8f8117ae01a5ebff27081fce9f30abc7fdf4c
+override RDC_SHA256 := dfe5b8efde9a86ef0a7eafba881bc2d55745e6dc16f84245ad6389182b2697be
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

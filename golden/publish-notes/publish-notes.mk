@@ -11,7 +11,7 @@
 # The state directory is .rdc/publish-notes in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/publish-notes.py
-override RDC_SHA256 := dc863852863212742c9872ed73e56c8e7845e6a9aa7a37e3a667a2d0463765d4
+override RDC_SHA256 := 300e4b005f72db801426b6a81e9de1095a1166c63a7b336ca4e1c34de7b27ae9
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/release-notes in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/release-notes.py
-override RDC_SHA256 := 88674be9d60c0324604143ba00583792826212c6ad02cb5d17093e0201dd118d
+override RDC_SHA256 := 1894ab35789e32697cefe4085eab1ceb8c566865ca7c788df71df310b5d0b843
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

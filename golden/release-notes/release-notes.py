@@ -18,7 +18,7 @@
 # `--agent COMMAND` or RDC_AGENT sets the command that gets each prompt on standard input.
 # Without it, each prompt waits for a person's reply by `answer`.
 # A keyword counts if it is a whole word in the answer. The last line with a keyword decides.
-# A placeholder lists its value, the strings before and after it, and the string if it has no value.
+# A placeholder lists its value, the strings before and after it, and the string to show if it has no value.
 # Then comes the runtime. It is the same in every program of this edition.
 
 
@@ -105,7 +105,7 @@ printf '%s\n' "$REVIEWS" > REVIEWS.md
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 5959647654ef5714cd9e646420d100b65c28f4b314c30bce9eb2b1aa0eb5648b).
+# The runtime of rdc 0.1.0, edition agents (sha256 ec8c13c827144f057eef55cd096be197185b681d4071864ba6962a6b0e8399ab).
 # The program ends here. The rest is the same in every program of this edition: `rdc runtime agents` prints it.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------

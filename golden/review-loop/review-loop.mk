@@ -11,7 +11,7 @@
 # The state directory is .rdc/review-loop in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/review-loop.py
-override RDC_SHA256 := 177c2a8129ab6dc63378a4ae0c4a06794e6cc7a603422b07daa5eb4a01a9d6b2
+override RDC_SHA256 := 75d42a2f4348301612f50becfd1e28f419cb0e057e984b557c93f80ffde2dd2d
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

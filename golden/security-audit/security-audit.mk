@@ -11,7 +11,7 @@
 # The state directory is .rdc/security-audit in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/security-audit.py
-override RDC_SHA256 := 37ce7ea3f0785e0d9ce53634f3b2597df764a568dd99228af0da25459a8fc71e
+override RDC_SHA256 := c4ec7d16412a8c88d5b9af0913f42ec255bbbbfe927e2ad3be2ea961bf769b35
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

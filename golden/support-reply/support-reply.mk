@@ -11,7 +11,7 @@
 # The state directory is .rdc/support-reply in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/support-reply.py
-override RDC_SHA256 := 1839325a1c7d0d13e0b0717929cb8bf3631def0a5cb86812ebcb3c0dc5b9b4f7
+override RDC_SHA256 := bee2046723d549fd688d32a8ea419a7053709ab616441fd4fc72e03c85fe6373
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/tagged-release in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/tagged-release.py
-override RDC_SHA256 := e6ccd8d2e8c1968f8f5d3abb245eea25613841045d8c674f63af2775d872a789
+override RDC_SHA256 := 8a33be0771497a6ea70ca2f4c0eb637fdef4fbfba8afab57cea2039d1a2488b7
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

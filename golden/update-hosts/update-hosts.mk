@@ -11,7 +11,7 @@
 # The state directory is .rdc/update-hosts in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/update-hosts.py
-override RDC_SHA256 := 1d0265abff4c086f94fc8135358d32961fd83c34276217b16979ee2bc9f54897
+override RDC_SHA256 := 3aae0ffffc8ab1967437e34efcc0d97ec944b02d8a6963f53f424512b8f2b0de
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -20,7 +20,7 @@
 # The `placeholders` of `about` apply to every string that contains them.
 # `inputs` and `outputs` are environment variables of each command, and `{{NAME}}` in strings.
 # Each command can set all `outputs` in the file $RDC_OUTPUT.
-# A placeholder lists its value, the strings before and after it, and the string if it has no value.
+# A placeholder lists its value, the strings before and after it, and the string to show if it has no value.
 # Then comes the runtime. It is the same in every program of this edition.
 
 
@@ -99,7 +99,7 @@ shift "$((RDC_STEP_INSTANCE - 1))" && echo "host=$1" >> "$RDC_OUTPUT"
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition values (sha256 a3290b0094b467d88d8413ea33b6a12db38937933bf70c7f58bd25472f536ed2).
+# The runtime of rdc 0.1.0, edition values (sha256 91ffd2c2c26ba3495607072387ec8cf653516ab82009d713216128a4c3f6d90e).
 # The runbook ends here. The rest is the same in every program of this edition: `rdc runtime values` prints it.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@
 # The state directory is .rdc/weekly-digest in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/weekly-digest.py
-override RDC_SHA256 := 3216bef1d9d068f0064187f5f98d35a24b674907ad900a7413e9bde6a383649d
+override RDC_SHA256 := e2cb850f6ac5ff7627f86baf8b8d4ee668c6e78c8d0c16fb88a36ef301b63720
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -432,7 +432,7 @@ class Store:
                 time.sleep(patience)
             else:
                 holder = os.pread(lock, 20, 0).decode().strip()
-                raise RefusedError(f"another run is using {self.directory} (pid {holder}); wait until it ends")
+                raise RefusedError(f"another process is using {self.directory} (pid {holder}); wait until it ends")
         if is_ours:  # keep state out of Git, but leave an existing directory alone
             flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
             with suppress(OSError), open(self.within.open(".gitignore", flags), "w") as file:
@@ -824,13 +824,12 @@ class Session(Telling):
     def _lost(self, what):
         moved = f"if the directory was moved, move it back, then: {self.call('resume')}"
         lost = f"if it was deleted, start over: {self.call('run')}"
-        elsewhere = "to keep it away from the run's commands, use --state-dir"
         reason = f"{self.store.directory} was removed or replaced during the run; {what}"
-        return RefusedError(moved, lost, elsewhere, reason)
+        return RefusedError(moved, lost, "to keep it away from the run's commands, use --state-dir", reason)
 
 # --- The output of `status`, `steps` and `run --dry-run`, and the next commands for an operator.
 ROUNDS = 10  # most visits to a step in a dry run
-ASSUMED = ("as assumed", "as the operator says")  # for interrupted commands
+ASSUMED = ("as assumed", "set by the operator")  # for interrupted commands
 RECENT = 12  # most steps shown
 KNOWN = ("title", "instances", "attempt", "outcome", "how", "says", "seconds", "by", "note")  # of a finished step
 def condition_of(state, is_busy):
@@ -885,7 +884,7 @@ def status_lines(session, facts):
     else:
         where = facts["message"] if word in ENDED else f"at {facts['step']} {facts['step_title']}"
         yield from (f"run {facts['run']}", one_line(f"{word.upper()} {where}"))
-        if facts["pid"] is not None:
+        if facts["pid"]:
             left = ("still runs", ". Wait until it ends, or let rdc stop it and run it again")
             how, hint = ("is running", "") if word == "running" else left
             yield f"Its command {how} (pid {facts['pid']}){hint}."
@@ -935,7 +934,7 @@ def run(session):
     session.alone()
     old = session.read(begins=True)
     session.take()
-    if old is not None:
+    if old:
         session.store.archive(old.begin["run"], session.beside())
     session.store.open()
     session.store.append(session.state.begin)
@@ -944,16 +943,18 @@ def resume(session):
     session.alone()
     session.take(session.read())
     session.store.open()
-    os.chdir(session.state.begin["cwd"])  # where it started
-    edition = session.state.begin.get("edition") or session.host.edition
-    if edition != session.host.edition:
-        session.display.rule(f"started with edition {edition}, continues with {session.host.edition or 'rdc'}")
+    cwd, edition = session.state.begin["cwd"], session.host.edition
+    if not os.path.isdir(cwd):
+        raise RefusedError(f"this run started in {cwd}, which does not exist; move the folder back")
+    os.chdir(cwd)  # where it started
+    if (old := session.state.begin.get("edition") or edition) != edition:
+        session.display.rule(f"started with edition {old}, continues with {edition or 'rdc'}")
     if session.state.condition not in ENDED and not session.is_same(session.state):
         session.adopt()
     return session.go(resumed=True)
 def open_run(session):
     state, reopens = session.read_state(), any(each.reopens for each in session.extensions)
-    is_new = state is None or state.condition == "complete" or (state.condition == "stop" and not reopens)
+    is_new = not state or state.condition == "complete" or (state.condition == "stop" and not reopens)
     vars(session.options).update(only=[], command="run" if is_new else "resume")
     return run(session) if is_new else resume(session)
 def step(session):
@@ -984,8 +985,7 @@ def reset(session):
     session.alone()
     name = time.strftime("damaged-%Y%m%dT%H%M%SZ", time.gmtime())
     with suppress(RefusedError, OSError):
-        state = session.read_state()
-        name = state.begin["run"] if state is not None else "empty"
+        name = state.begin["run"] if (state := session.read_state()) else "empty"
     session.display.rule(f"the run was archived as {session.store.archive(name, session.beside())}")
     return EXIT_COMPLETE
 
@@ -1129,7 +1129,7 @@ class Calling(Performer):
             session.display.line(said)
             choice = session.ask("Did it pass or fail, or run it again?", "pass/fail/again")
             if choice is not None:
-                return None if choice == "again" else Done(choice, "as the operator says")
+                return None if choice == "again" else Done(choice, "set by the operator")
         raise Waiting(said, *hints(session, "interrupted"))
     def assumed(self, name, word):
         if word not in words_of(self.session.program["nodes"][name]):

@@ -457,7 +457,7 @@ NOTES = {
 }
 TEXT = (str, type(None))
 def damaged():
-    says = "The saved state of the run is damaged or incomplete. Nothing was run. Start a new run"
+    says = "The saved state of the run is damaged or incomplete. No step ran. Start a new run"
     return HaltError("Damaged state", says)
 def check_records(program, records):
     try:
@@ -1444,7 +1444,7 @@ def begin(job, places):
 def _look_for_secrets(job):
     missing = ", ".join(job.said("MISSING").split())
     if missing and job.said("FORK") == "true":
-        says = f"A pull request from a fork gets no secrets, but this workflow needs {missing}. Nothing was run"
+        says = f"A pull request from a fork gets no secrets, but this workflow needs {missing}. No step ran"
         raise HaltError("No secrets", says)
     if missing:
         where = job.said("PLACE") or "repository"
