@@ -23,8 +23,8 @@ def command(file: str, arguments: tuple[str, ...], settings: Settings) -> int:
     """Run a document in place.
 
     This is the same as compiling it to Python and running that file with these arguments. Errors and warnings of the
-    document come first. rdc's own options come before FILE. All later arguments go to the program. Without a subcommand, it starts a run. `rdc run FILE --help` shows its
-    subcommands and options.
+    document come first. rdc's own options come before FILE. All later arguments go to the program. Without a
+    subcommand, it starts a run. `rdc run FILE --help` shows its subcommands and options.
 
     Exit codes: 0 complete, 1 stopped, 2 usage error or errors in the document, 75 waiting for an answer, 130
     interrupted.

@@ -11,6 +11,8 @@ from html import unescape
 from pathlib import Path
 from typing import Any
 
+from msgspec.structs import replace
+
 from backends.base import Emission
 from backends.github import GithubBackend
 from backends.github.calling.surroundings import CLOSED
@@ -18,6 +20,7 @@ from backends.github.identifiers import SUMMARY
 from backends.github.summary import shown_title
 from compiler.ir.program import Node, Program
 from compiler.ir.tasks import Branch, End, Verdict, alphabet
+from compiler.ir.texts import joined
 from compiler.regex import Regex
 from compiler.yaml_text import load_value
 from rdc.trials.act import OPTIONS, REPOSITORY, read_run
@@ -40,6 +43,7 @@ _VERDICTS = {
     word: verdict.value
     for word, verdict in {"PASS": Verdict.PASS, "YES": Verdict.PASS, "FAIL": Verdict.FAIL, "NO": Verdict.FAIL}.items()
 }
+_VALUE = "\ue000"  # a private character, which no title has
 _INSTANCE = Regex(r", instance [\d.]+$")
 _HEADING = Regex(r"^### (?P<result>[A-Z]+) ?(?P<message>.*)$", re.MULTILINE)
 
@@ -111,12 +115,20 @@ def _own_steps(text: str) -> set[str]:
 
 def _steps(program: Program, summary: str) -> Iterator[Step]:
     """Yield the rows of the table in a summary."""
-    steps = {shown_title(node): node.id for node in program.nodes if not isinstance(node.task, Branch | End)}
-    nodes = program.index()
+    nodes = {node.id: node for node in program.nodes if not isinstance(node.task, Branch | End)}
+    steps = {shown_title(node): name for name, node in nodes.items()}
+    filled = {_with_any_values(node): name for name, node in nodes.items() if not node.title.is_plain}
     for row in _ROW.finditer(summary):
-        title = row["title"]
-        step = steps.get(title) or steps.get(_INSTANCE.sub("", title), title)
+        title = _INSTANCE.sub("", row["title"])
+        with_values = (name for form, name in filled.items() if form.fullmatch(title))
+        step = steps.get(row["title"]) or steps.get(title) or next(with_values, title)
         yield Step(step, int(row["attempt"]), _word(nodes.get(step), row["word"]))
+
+
+def _with_any_values(node: Node) -> re.Pattern[str]:
+    """Return the expression for a step's title in a summary, where values replace its references."""
+    marked = joined([part if isinstance(part, str) else _VALUE for part in node.title.parts])
+    return re.compile(re.escape(shown_title(replace(node, title=marked))).replace(_VALUE, ".*"))
 
 
 def _word(node: Node | None, shown: str) -> str:

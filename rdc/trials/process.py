@@ -53,10 +53,10 @@ def execute(command: Sequence[str], folder: Path, environment: Mapping[str, str]
         try:
             process.wait(timeout)
         except subprocess.TimeoutExpired:
-            _stop(process)
+            _stop(process, folder)
             raise TrialError(f"it took longer than {timeout:g} seconds; use a longer --timeout") from None
         except BaseException:
-            _stop(process)
+            _stop(process, folder)
             raise
         return Finished(process.returncode, _text(out), _text(err))
 
@@ -67,13 +67,24 @@ def _text(file: IO[bytes]) -> str:
     return os.pread(file.fileno(), size, 0).decode(errors="replace")
 
 
-def _stop(process: subprocess.Popen[bytes]) -> None:
+def _stop(process: subprocess.Popen[bytes], folder: Path) -> None:
     """End a process and its commands. It gets some time to end commands in other sessions."""
     for number in (signal.SIGTERM, signal.SIGKILL):  # SIGKILL also if it has ended: its commands may ignore SIGTERM
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, number)
         with suppress(subprocess.TimeoutExpired):
             process.wait(GRACE)
+    for command in _left_behind(folder):
+        with suppress(ProcessLookupError, PermissionError):
+            os.kill(command, signal.SIGKILL)
+
+
+def _left_behind(folder: Path) -> Iterator[int]:
+    """Yield the processes with the trial's folder in their environment, such as commands that act leaves (on Linux)."""
+    for process in Path("/proc").glob("[0-9]*/environ"):
+        with suppress(OSError):
+            if os.fsencode(folder) in process.read_bytes():
+                yield int(process.parent.name)
 
 
 @contextmanager

@@ -126,7 +126,7 @@ def test_a_broken_option_in_the_configuration_has_its_line(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(
-    ("written", "meant"), [("doc-url", "docs-url"), ("required_version", "required-version"), ("buld", "build")]
+    ("written", "meant"), [("doc-url", "docs-url"), ("required_version", "required-version"), ("builds", "build")]
 )
 def test_a_misspelled_key_of_the_project_gets_a_suggestion(tmp_path: Path, written: str, meant: str) -> None:
     found = compiled(tmp_path, STEP, {"rdc.toml": f'{written} = "x"\n'}).diagnostics[0]
