@@ -19,7 +19,7 @@ class NoDocumentsError(ValueError):
 
 
 class Found(Struct, frozen=True):
-    """The path of a document, and the folder in which it was found; "" for a document that was named directly."""
+    """The path of a document, and the folder that contains it; "" for a document that the caller named."""
 
     path: str
     folder: str = ""

@@ -141,7 +141,7 @@ def _obstacle(output: Output, sources: Identities, *, force: bool) -> Iterator[D
 
 
 def _identity(path: str | Path) -> tuple[int, int] | None:
-    """Return what identifies a file, whatever its path; None if that is unknown."""
+    """Return the identity of a file, independent of its path; None if it is unknown."""
     try:
         found = Path(path).stat()
     except (OSError, ValueError):

@@ -1,4 +1,4 @@
-"""`rdc explain`: shows what a diagnostic means, why it matters, an example and its fix."""
+"""`rdc explain`: shows the meaning of a diagnostic, why it matters, an example and its fix."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ def fixed(files: Sequence[str], settings: Settings, reporter: Reporter, *, unsaf
 
 
 def shown(files: Sequence[str], settings: Settings, reporter: Reporter, *, unsafe: bool) -> list[Compilation]:
-    """Show what would be fixed, and return the compilations of the unchanged documents."""
+    """Show the fixes without applying them, and return the compilations of the unchanged documents."""
     results, rewrites = _tried(files, settings, unsafe=unsafe)
     show_differences(rewrites, is_text=reporter.form == "text")
     return [one.original for one in results]

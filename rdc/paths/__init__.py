@@ -1,1 +1,1 @@
-"""Paths on the command line: given outcomes, and the forms in which paths are shown."""
+"""Paths on the command line: given outcomes, and the output formats of paths."""

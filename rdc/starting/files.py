@@ -23,7 +23,7 @@ _TEMPLATES = Path(__file__).parent / "templates"
 
 
 class Wanted(Struct, frozen=True):
-    """The request of a person: a key of `KINDS`, a target, and the source from which CI installs rdc."""
+    """The request of a person: a key of `KINDS`, a target, and the source of rdc for CI."""
 
     kind: str
     target: str

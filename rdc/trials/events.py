@@ -1,4 +1,4 @@
-"""Read what a program did in a trial from its events."""
+"""Read the steps of a trial from the program's events."""
 
 from __future__ import annotations
 

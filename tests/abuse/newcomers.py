@@ -181,7 +181,7 @@ ROWS = {
     "GOTO a step that is not there": Row(R, "- NO: GOTO Undo", "- NO: GOTO 7", "29 RD201", "the steps are 1,"),
     "GO TO": Row(R, "- NO: GOTO Undo", "- NO: GO TO Undo", "29 RD040", "GOTO"),
     "message without quotes": Row(R, 'COMPLETE "Done"', "COMPLETE Done", "", ""),
-    "message with one quote": Row(R, 'COMPLETE "Done"', 'COMPLETE "Done', "28 RD040", "expected a one-word"),
+    "message with one quote": Row(R, 'COMPLETE "Done"', 'COMPLETE "Done', "28 RD040", "at the end of the message"),
     "message in single quotes": Row(R, 'COMPLETE "Done"', "COMPLETE 'Done'", "28 RD040", "expected a one-word"),
     "duplicate outcome": Row(R, "- NO: GOTO Undo", "- YES: GOTO Undo", "29 RD114", "remove one of the"),
     "yes and pass mixed": Row(R, "- NO: GOTO Undo", "- FAIL: GOTO Undo", "", ""),
