@@ -9,6 +9,7 @@ import sys
 from msgspec import Struct
 
 from compiler.source import BYTE_ORDER_MARK, STANDARD_INPUT, Source, sha256_of
+from compiler.suggestions import nearest_name
 
 LARGEST_FILE = 8 * 1024 * 1024
 """The largest file in bytes (D1)."""
@@ -35,6 +36,13 @@ class Disk(Struct, frozen=True):
         except (FileNotFoundError, NotADirectoryError):
             return False
         return True
+
+    def names_beside(self, file: str | os.PathLike[str]) -> list[str]:
+        """Return the names in the file's folder; [] if it cannot be read."""
+        try:
+            return os.listdir(os.path.dirname(file) or os.curdir)
+        except OSError:
+            return []
 
     def resolve(self, file: str) -> str:
         """Return the absolute path of a file with all links resolved."""
@@ -64,12 +72,24 @@ def read_source(file: str | os.PathLike[str], path: str, name: str, disk: Disk =
     """
     try:
         data = disk.read(file)
+    except FileNotFoundError:
+        return _missing(file, path, disk)
     except OSError as error:
         problem = f"the file cannot be read: {error.strerror or error}"
         return Refusal("RD001", problem, "use the path of a file that you can read")
     except ValueError:
         return Refusal("RD001", "the path is not a regular file", "use the path of a regular file")
     return _source(data, path, name)
+
+
+def _missing(file: str | os.PathLike[str], path: str, disk: Disk) -> Refusal:
+    """Return the refusal of a missing file, with the most similar name in its folder that has the same extension."""
+    stem, dot, extension = os.path.basename(file).partition(".")
+    stems = [name.removesuffix(dot + extension) for name in disk.names_beside(file) if name.endswith(dot + extension)]
+    near = nearest_name(stem, stems)
+    meant = os.path.join(os.path.dirname(path), near + dot + extension)
+    remedy = f"did you mean `{meant}`?" if near else "check the name and the current folder"
+    return Refusal("RD001", "there is no such file", remedy)
 
 
 def read_standard_input(name: str) -> Source | Refusal:

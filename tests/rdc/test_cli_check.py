@@ -97,3 +97,17 @@ def test_color_is_for_terminals_and_those_who_ask(tmp_path: Path) -> None:
     assert "\x1b[" not in spawn("check", "a.runbook.md", cwd=tmp_path).err
     assert "\x1b[" in spawn("check", "a.runbook.md", cwd=tmp_path, FORCE_COLOR="1").err
     assert "\x1b[" not in spawn("check", "a.runbook.md", cwd=tmp_path, FORCE_COLOR="1", NO_COLOR="1").err
+
+
+@pytest.mark.parametrize(
+    ("name", "remedy"),
+    [
+        ("ops/bakcup.runbook.md", "did you mean `ops/backup.runbook.md`?"),
+        ("ops/x.runbook.md", "check the name and the current folder"),
+        ("ops/backup.playbook.md", "check the name and the current folder"),
+        ("none/backup.runbook.md", "check the name and the current folder"),
+    ],
+)
+def test_a_missing_file_is_compared_with_its_neighbors(name: str, remedy: str, tmp_path: Path) -> None:
+    document(tmp_path, "ops/backup.runbook.md", GOOD)
+    assert f"help: {remedy}" in call("check", name, cwd=tmp_path).err

@@ -141,6 +141,10 @@ def test_a_suggestion_is_true(code: str, tmp_path: Path) -> None:
     example = section(code, "Example")
     found = reported(code, run(example, tmp_path)[1])
     name, suggestion = found["path"], SUGGESTION.search(found[0])[1]  # type: ignore[index]
+    if not found["line"]:  # the path is wrong
+        commands = [command.replace(name, suggestion) for command in example.commands]
+        assert f"[{code}]" not in run(Section(example.files, commands), tmp_path)[1]
+        return
     text = example.files[name]
     place = sum(map(len, text.splitlines(keepends=True)[: int(found["line"]) - 1])) + int(found["column"]) - 1
     quoted = [word for words in re.findall(r"`([^`]+)`", found["message"]) for word in words.split()[::-1]]
