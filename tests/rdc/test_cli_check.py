@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from tests.rdc.cli_support import GOOD, MISSING_TITLE, TOLERATED, UNKNOWN_TARGET, call, document, spawn
 
 
