@@ -113,7 +113,7 @@ def test_a_shell_that_is_not_there_is_a_failure_with_a_line(target: str, documen
             (tools / name).symlink_to(found)
     done = through_shell(place, ":", *run_words(place, "run"), PATH=str(tools))
     assert (done.code, end_of(place, done)) == ((2 if target == "make" else 1), "rdc: STOP"), done
-    assert re.search("there is no bash|bash was not found", done.err)
+    assert re.search("cannot find bash on PATH|bash was not found", done.err)
     assert "FAIL" in done.err
     assert place.log() == []
 

@@ -78,7 +78,7 @@ DUMPS: dict[str, Callable[[str], str]] = {
     "of another writer": lambda token: json.dumps({"x": token}).translate(ESCAPED),
     "nested": lambda token: json.dumps({"x": {"y": [token]}}, ensure_ascii=False),
     "JSON in JSON": lambda token: json.dumps({"x": json.dumps({"y": token})}),
-    "each line": lambda token: json.dumps({"x": token.split()}),
+    "each line": lambda token: json.dumps({"x": token.splitlines()}),
 }
 
 

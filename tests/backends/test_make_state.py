@@ -82,34 +82,10 @@ def test_only_one_of_many_takes_over_a_lock_that_was_left_behind(tmp_path: Path)
 # --- Trouble ----------------------------------------------------------------------------------------------------------
 
 
-def unmakable(place: Place) -> None:
-    """A file stands where the state directory should be."""
-    (place.folder / ".rdc").touch()
-
-
-def unwritable(place: Place) -> None:
-    """The state directory is one in which nobody can make a file, not even root."""
-    shutil.rmtree(place.state)
-    (place.folder / ".rdc" / "main.make").symlink_to("/proc", target_is_directory=True)
-
-
-def full(place: Place) -> None:
-    """The disk is full as the journal is written."""
-    (place.state / "journal").unlink()
-    (place.state / "journal").symlink_to("/dev/full")
-
-
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="neither /proc nor /dev/full is here")
-@pytest.mark.parametrize("break_it", [unmakable, unwritable, full])
 @pytest.mark.parametrize("document", [PLAIN, FLOW], ids=["plain", "flow"])
-def test_a_state_that_cannot_be_written_is_said_clearly(document: str, break_it: object, tmp_path: Path) -> None:
+def test_a_state_that_cannot_be_written_is_said_clearly(document: str, tmp_path: Path) -> None:
     place = Place(tmp_path, document)
-    if break_it is not unmakable:
-        place.make()
-        (tmp_path / "log").unlink()
-        assert place.state.name == "main.make"
-    assert callable(break_it)
-    break_it(place)
+    (place.folder / ".rdc").touch()  # where the state directory should be
     refused = place.make()
     assert refused.returncode
     assert re.match(r"rdc: error: cannot write the state( directory)?", last_line(refused))

@@ -17,7 +17,7 @@ is_there() { # checks that the state still exists after a command or a question
 read_journal() {
   rdc_count=0 rdc_tail=whole rdc_records=''
   [ -e "$rdc_journal" ] || return 0
-  rdc_text=$({ tr -c '\n -~' '?' < "$rdc_journal" && echo .; } 2> /dev/null | awk '
+  rdc_text=$({ [ -f "$rdc_journal" ] && tr -c '\n -~' '?' < "$rdc_journal" && echo .; } 2> /dev/null | awk '
     function judged(line, number, record) {
       number = count + 1 " "; record = line; sub(/ [|] .*/, "", record)
       if (line ~ /[?]/ || index(line, number) != 1 && index(number, line) != 1) return "damaged"
