@@ -37,6 +37,7 @@ CASES: dict[str, tuple[str, list[str]]] = {
     "frontmatter-list": ("---\n- a\n---\n" + FINE, ["RD010 2:1"]),
     "frontmatter-open": ("---\nname: x\n" + FINE, ["RD011 1:1"]),
     "frontmatter-type": ("---\nname: x\ntags: 3\n---\n" + FINE, ["RD012 3:1"]),
+    "frontmatter-misplaced-option": ("---\nname: x\ninputs: {A: {}}\n---\n" + FINE, ["RD012 3:1"]),
     "frontmatter-option": ("---\nrdc: {transitions: sideways}\n---\n" + FINE, ["RD013 2:7"]),
     "frontmatter-unknown-option": ("---\nrdc: {transition: after-header}\n---\n" + FINE, ["RD013 2:7"]),
     "frontmatter-scenario": ("---\nscenarios: {a: {commands: [], result: MAYBE}}\n---\n" + FINE, ["RD013 2:31"]),

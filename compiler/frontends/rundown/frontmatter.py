@@ -47,14 +47,20 @@ def read_frontmatter(source: Source) -> tuple[Frontmatter, list[Diagnostic]]:
 
 
 def _metadata_problems(source: Source, values: Mapping[str, Any], spans: Spans) -> list[Diagnostic]:
-    """Warn about metadata that is ignored because of its type."""
+    """Warn about metadata that is ignored because of its type, and about options that are not below `rdc`."""
     texts = ("name", "description", "version", "author")
     wrong = [key for key in texts if isinstance(values.get(key), (list, dict))]
     found = [_ignored(source, spans[(key,)], key, "a string") for key in wrong]
     tags = values.get("tags", [])
     if not isinstance(tags, list) or any(isinstance(tag, (list, dict)) for tag in tags):
         found.append(_ignored(source, spans[("tags",)], "tags", "a list of strings"))
-    return found
+    misplaced = [key for key in (*(option.name for option in OPTIONS), STEPS) if key in values]
+    return [*found, *(_misplaced(source, spans[(key,)], key) for key in misplaced)]
+
+
+def _misplaced(source: Source, span: Span, key: str) -> Diagnostic:
+    problem = f"`{key}` has no effect here: it is an option of rdc"
+    return Diagnostic("RD012", source.path, span, problem, f"move it below `rdc`: `rdc: {{{key}: …}}`")
 
 
 def _ignored(source: Source, span: Span, key: str, form: str) -> Diagnostic:
