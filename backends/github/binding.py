@@ -82,9 +82,9 @@ def _by_bind(declared: Input, events: set[str]) -> str:
     """Return how to set an input with `bind`: from a field that all these events have, or to a fixed value."""
     if declared.type in ("string", "text") and (field := example_field(events)):
         return f"set it with the option `bind` (for example `bind: {{{declared.name}: {field}}}`)"
-    value = {"number": "1", "boolean": "true", "choice": json.dumps("".join(declared.options[:1]))}
-    fixed = value.get(declared.type, "main")
-    example = "" if _wrong(declared, fixed.strip('"')) else f" (for example `bind: {{{declared.name}: {fixed}}}`)"
+    value = {"number": "1", "boolean": "true", "choice": "".join(declared.options[:1])}.get(declared.type, "main")
+    written = json.dumps(value) if declared.type == "choice" else value
+    example = "" if _wrong(declared, value) else f" (for example `bind: {{{declared.name}: {written}}}`)"
     return f"set it to a fixed value with the option `bind`{example}"
 
 

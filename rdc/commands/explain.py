@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import shutil
 import sys
-from contextlib import suppress
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -58,21 +56,10 @@ def command(code: str | None, *, listing: bool) -> int:
 
 def _address(code: str) -> str:
     """Return the address of the code's page, after an empty line; "" if the project has no address."""
-    here = Path.cwd()
-    if not any(map(_names_an_address, (here, *here.parents))):
-        return ""
-    from compiler.documentation import docs_url, page_of  # noqa: PLC0415 (few projects have an address)
+    from compiler.documentation import docs_url, page_of  # noqa: PLC0415 (slow to import, and a listing has no address)
 
     address = docs_url()
     return f"\n\n{page_of(address, code)}" if address else ""
-
-
-def _names_an_address(folder: Path) -> bool:
-    """Whether a configuration in a folder may have an address. Only `docs_url` reads it, which takes longer."""
-    with suppress(OSError):
-        files = (folder / name for name in ("rdc.toml", "pyproject.toml"))
-        return any(b"docs-url" in path.read_bytes() for path in files if path.is_file())
-    return False
 
 
 def _table() -> str:
