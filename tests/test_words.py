@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import ROOT
+from tests.pages import Block, parts
 from tests.regenerate import REFERENCE
 
 LIST = ROOT.parent / "shared" / "prose" / "wordlist.tsv"
@@ -23,7 +24,6 @@ KINDS = {".py", ".md", ".jinja", ".sh", ".toml"}
 MADE = ("golden/", "backends/python/parts/", ".github/rdc/", *(f"docs/reference/{name}.md" for name in REFERENCE))
 """Generated files. Their words are counted in the code that they come from."""
 
-BLOCK = re.compile(r"^ *(```+|~~~+).*?^ *\1", re.DOTALL | re.MULTILINE)
 PAGES = ("README.md", "CONTRIBUTING.md", "docs/", "compiler/explanations/")
 
 pytestmark = pytest.mark.skipif(not LIST.is_file(), reason=f"the word list is not at {LIST}")
@@ -46,6 +46,12 @@ def texts() -> dict[str, str]:
     }
 
 
+def outside_blocks(path: str) -> str:
+    """The text of a page without its fenced blocks."""
+    rest = (part for part in parts(path) if not isinstance(part, Block))
+    return "\n".join(part if isinstance(part, str) else part[0] for part in rest)
+
+
 def counted() -> dict[str, int]:
     """How many words of the class `review` each page has outside its blocks, and each folder of code but the tests."""
     pattern, found = words("review"), Counter[str]()
@@ -53,7 +59,7 @@ def counted() -> dict[str, int]:
         if not path.startswith("tests/"):
             is_page = path.startswith(PAGES)
             place = path if is_page else path.partition("/")[0]
-            found[place] += len(pattern.findall(BLOCK.sub("", text) if is_page else text))
+            found[place] += len(pattern.findall(outside_blocks(path) if is_page else text))
     return {place: number for place, number in sorted(found.items()) if number}
 
 
