@@ -13,6 +13,7 @@ BACKENDS = {
     "github": "backends.github:GithubBackend",
     "make": "backends.make:MakeBackend",
     "python": "backends.python:PythonBackend",
+    "dbos": "backends.dbos:DbosBackend",
     "dot": "backends.dot:DotBackend",
     "mermaid": "backends.mermaid:MermaidBackend",
     "json": "backends.json:JsonBackend",

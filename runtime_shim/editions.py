@@ -83,10 +83,13 @@ EDITIONS = {
 _AROUND = ("api", "says", "shown", "gates", "strict", "kept", "replies", "relay", "page", "changes", "entries")
 _CALLED = (*_AROUND, "extension", "calls", "closing", "steps")
 _GITHUB = ("data.secrets", "targets.naming", *(f"targets.github.{name}" for name in _CALLED))
+_OF_RUNS = ("database", "leases", "runs", "helper", "metrics", "worker", "commands", "command_line")
+_DBOS = ("data.whole_files", "operator.logs", *(f"targets.dbos.{name}" for name in _OF_RUNS))
 # Additions for programs that other targets call, each with its hash.
 CALLERS = {
     "make": Edition(("targets.make",), ("targets.make.OfMake",)),
     "github": Edition(_GITHUB, ()),
+    "dbos": Edition(_DBOS, ()),
 }
 _KINDS = ("publisher", "publisher_changes", "publisher_comment", "publisher_pull", "publisher_summary", "kinds")
 PUBLISH = tuple(f"publish.{name}" for name in _KINDS)  # publishes output on GitHub; in no program

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar, NamedTuple
 
 from msgspec.structs import replace
@@ -11,7 +12,7 @@ from backends.command import canonical_command
 from backends.companions import Companion
 from backends.python.calls import calls
 from backends.python.common import explained
-from backends.python.edition import optimized, runtime, runtime_sha256, shared_files
+from backends.python.edition import optimized, runtime, runtime_for, runtime_sha256, shared_files
 from backends.python.options import PythonOptions
 from backends.python.rendering import program_py, tail_py
 from backends.python.step_calls import step_calls
@@ -65,32 +66,42 @@ class PythonBackend(Backend[PythonOptions]):
 
     def written(self, tabled: Tabled, options: PythonOptions) -> Emission:
         """Return the file with this content, and the runtime beside it if it is shared."""
-        edition, program, entries = tabled
-        called = step_calls(entries) or calls(entries, _headings(program))
         caller = "" if options.caller == "person" else options.caller
-        shared = shared_files(edition, caller) if options.runtime == "shared" else {}
-        text = program_py(
-            mark=MARK,
-            kind=program.kind,
-            version=__version__,
-            source=program.sources[0],
-            included=program.sources[1:],
-            title=program.title,
-            name=program.name,
-            calls=called,
-            explained=[
-                *of_contexts(program, "`contexts`"),
-                *of_placeholders(program.nodes, program.registers),
-                *explained(entries, called.said),
-                *of_settings(program, called.lines),
-            ],
-            shells=shells(program),
-            shared=list(shared),
-            edition=edition,
-            command=canonical_command(self.name, program, options),
-            tail=tail(edition, program.kind, is_shared=bool(shared), caller=caller),
-        )
+        shared = shared_files(tabled.edition, caller) if options.runtime == "shared" else {}
+        text = program_text(tabled, canonical_command(self.name, tabled.program, options), list(shared), caller)
         return Emission(text, companions=tuple(Companion(name, each, "runtime") for name, each in shared.items()))
+
+
+def program_text(tabled: Tabled, command: str, shared: Sequence[str] = (), caller: str = "") -> str:
+    """Return the file of a program that a command writes, with the names of the shared files beside it."""
+    edition, program, entries = tabled
+    called = step_calls(entries) or calls(entries, _headings(program))
+    return program_py(
+        mark=MARK,
+        kind=program.kind,
+        version=__version__,
+        source=program.sources[0],
+        included=program.sources[1:],
+        title=program.title,
+        name=program.name,
+        calls=called,
+        explained=[
+            *of_contexts(program, "`contexts`"),
+            *of_placeholders(program.nodes, program.registers),
+            *explained(entries, called.said),
+            *of_settings(program, called.lines),
+        ],
+        shells=shells(program),
+        shared=list(shared),
+        edition=edition,
+        is_worker=caller == WORKER,
+        command=command,
+        tail=tail(edition, program.kind, is_shared=bool(shared), caller=caller),
+    )
+
+
+WORKER = "dbos"
+"""The caller whose part is in the file."""
 
 
 def tail(edition: str, kind: str, *, is_shared: bool, caller: str = "") -> str:
@@ -102,6 +113,8 @@ def tail(edition: str, kind: str, *, is_shared: bool, caller: str = "") -> str:
         sha256=runtime_sha256(edition),
         shared={name: sha256_of(text) for name, text in shared_files(edition, caller).items()} if is_shared else {},
         runtime="" if is_shared else runtime(edition),
+        worker=runtime_for(WORKER) if caller == WORKER else "",
+        worker_sha256=sha256_of(runtime_for(WORKER)) if caller == WORKER else "",
     )
 
 

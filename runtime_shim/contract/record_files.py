@@ -26,7 +26,7 @@ Written = tuple[str, tuple[int, ...]]  # text and fingerprint of a file
 
 def records_of(session: Session, state: State) -> RunRecords:
     """Return the records of a run from its journal, or from the state of a new run."""
-    begin, *others = read_journal(session.store.path)[0] or [state.begin]
+    begin, *others = session.store.records() or [state.begin]
     if begin["run"] != state.begin["run"]:
         begin, others = state.begin, []
     records = RunRecords(session.program, begin)

@@ -169,7 +169,7 @@ class Placeholders(Extension):
     def open(self) -> None:
         """Refuse to start a run whose placeholders make a path outside the project (B3)."""
         session = self.session
-        nodes = session.program["nodes"].values() if session.options.command == "run" else ()
+        nodes = session.program["nodes"].values() if session.options.command in ("run", "start") else ()
         for path, step in ((path, node["step"]) for node in nodes for path in paths_of(session, node)):
             if os.path.isabs(path) or os.pardir in path.split(os.sep):
                 where = f"the path {one_line(path)} of step {step}"

@@ -6,7 +6,7 @@ import sys
 import types
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Any, Optional
+from typing import Any, Callable, Optional
 
 from runtime_shim.engine.display import Display
 from runtime_shim.engine.lifecycle import Extension, Host, Options, Subcommands
@@ -47,6 +47,7 @@ OPTIONS: Options = (
     ("history", "--prune", "N|AGE", "delete all but the newest N runs, or runs older than AGE (12h, 30d, 8w)"),
 )
 OptionValues = list[tuple[str, Any]]  # options, and the value of each
+Execute = Callable[[Table, list[str], Host, Display, Sequence[type[Extension]]], int]
 LIKE = {"open": "run", "step": "resume"}  # subcommands with the options of another
 
 
@@ -116,6 +117,7 @@ def main(
     extensions: Sequence[type[Extension]],
     argv: Optional[list[str]] = None,
     host: Host = Host(),  # noqa: B008 (it never changes)
+    execute: Execute = execute,
 ) -> int:
     """Run the command line with the extensions that suit the program, and return the exit code."""
     for name in ("stdin", "stdout", "stderr"):

@@ -115,10 +115,15 @@ class Store:
         self._count, self._size = 0, 0
         self._open: dict[str, tuple[int, ...]] = {}  # inode and device of files that must not move
 
-    def read(self) -> Optional[State]:
-        """Read the state without changing anything."""
+    def records(self) -> list[Record]:
+        """Read the journal without changing anything."""
         refuse_links(self.directory)
         records, self._size = read_journal(self.path)
+        return records
+
+    def read(self) -> Optional[State]:
+        """Return the state."""
+        records = self.records()
         self._count = len(records)
         return replay(records, self.path, self.modes) if records else None
 

@@ -47,7 +47,7 @@ def moved(program: Table, state: State, name: str) -> Move:
     return follow(whole, {"go": jump["go"], "do": [*do, *jump.get("do", ())]}, state.registers)
 
 
-def goto(session: Session) -> int:
+def move_run(session: Session) -> None:
     """Move the run and record that like an outcome; refuse if it is over or its command is running."""
     session.alone()
     session.take(session.read())
@@ -68,7 +68,12 @@ def goto(session: Session) -> int:
     last = state.finished[-1]
     session.emit("goto", **{key: last[key] for key in ("node", "next", "by", "note") if key in last})
     session.display.rule(f"moved from {before} to {session.label(move.node)}")
-    if state.condition not in ENDED:
+
+
+def goto(session: Session) -> int:
+    """Move the run, and show how to go on."""
+    move_run(session)
+    if session.state.condition not in ENDED:
         session.display.rule(f"to continue: {session.call('resume')}")
     return EXIT_COMPLETE
 

@@ -87,12 +87,14 @@ class Prompts(Asking):
         return str(node["question"]).split("/")
 
 
-def answer(session: Session) -> int:
+def record_answer(session: Session) -> None:
     """Record the answer to the waiting step."""
     step, reply = session.options.STEP, session.through("reply", session.options.REPLY)
     session.alone()
     session.take(session.read())
     state = session.state
+    if not session.is_same(state):
+        session.adopt()
     if state.condition != "waiting":
         raise RefusedError("no step is waiting for an answer")
     performer, node = session.performers[state.node], session.program["nodes"][state.node]
@@ -102,6 +104,12 @@ def answer(session: Session) -> int:
     done = session.through("given", performer.given(step, reply, "answered"))
     if done is not None:
         session.settle(state.node, done, 0.0, begins=False)
+
+
+def answer(session: Session) -> int:
+    """Record the answer to the waiting step, and show how to go on."""
+    record_answer(session)
+    state = session.state
     is_stopped = state.condition == "stop"
     for line in hints(session, "stop" if is_stopped else "ready"):
         session.display.rule("".join([line, *session.each("hint")]))

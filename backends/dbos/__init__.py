@@ -1,0 +1,46 @@
+"""The dbos target: a worker for many runs on many machines, with DBOS as its durable engine (`design/dbos.md`)."""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar, Literal
+
+from backends.base import Backend, Emission
+from backends.command import canonical_command
+from backends.options.fields import Options
+from backends.python import WORKER, Tabled, program_text
+from backends.python.edition import edition_of, has_jumps
+from backends.python.table import table
+from compiler.ir.features import Feature
+from compiler.ir.program import Program
+from compiler.passes import optimize
+
+SMALLEST = "values"
+"""The smallest edition: its operators can move runs, and sign decisions."""
+
+
+class DbosOptions(Options, frozen=True):
+    """The options of the dbos target."""
+
+    operator: Annotated[
+        Literal["full", "basic"],
+        "Whether the worker has all operator commands: notifications, mock runs and more.",
+    ] = "basic"
+
+
+class DbosBackend(Backend[DbosOptions]):
+    """Python 3.10 or newer with the packages `dbos` and `prometheus-client`."""
+
+    name: ClassVar[str] = "dbos"
+    summary: ClassVar[str] = "a worker for many runs on many machines, in SQLite or PostgreSQL"
+    suffix: ClassVar[str] = "_worker.py"
+    executable: ClassVar[bool] = True
+    options = DbosOptions
+    features: ClassVar[frozenset[Feature]] = frozenset(Feature)
+
+    def render(self, program: Program, options: DbosOptions) -> Emission:
+        """Return the source of the file."""
+        edition = edition_of(program, is_full=options.operator == "full")
+        edition = SMALLEST if edition == "commands" else edition
+        found = optimize(program, jumps=has_jumps(edition))
+        command = canonical_command(self.name, found, options)
+        return Emission(program_text(Tabled(edition, found, table(found)), command, caller=WORKER))

@@ -1,0 +1,330 @@
+"""The subcommands of a worker's program."""
+
+import json
+import os
+import re
+import shutil
+import signal
+import time
+import types
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from runtime_shim.engine.display import Display
+from runtime_shim.engine.lifecycle import Extension, Host
+from runtime_shim.engine.program import EXIT_COMPLETE, EXIT_STOP, EXIT_WAITING, RefusedError, Table
+from runtime_shim.engine.session import Session
+from runtime_shim.engine.state import ENDED, utc_now
+from runtime_shim.engine.status import describe, status_lines
+from runtime_shim.engine.texts import one_line, words_of
+from runtime_shim.operator.history import HOURS
+from runtime_shim.operator.moving import move_run
+from runtime_shim.targets.dbos.database import Database, Leg, now_ms
+from runtime_shim.targets.dbos.helper import Helpers, run_leg
+from runtime_shim.targets.dbos.leases import FENCE, Leases
+from runtime_shim.targets.dbos.metrics import Metrics
+from runtime_shim.targets.dbos.runs import RUN_NAME, Place, RunStore, cancelled, is_over, run_state
+from runtime_shim.targets.dbos.worker import Duties, Engine, Worker
+from runtime_shim.tasks.answers import LARGEST, read_text
+from runtime_shim.tasks.ask import record_answer
+
+EXIT_RUNNING = 3
+LOOK = 0.3  # seconds between two looks at a run
+EVERY = 2.0  # seconds between two lists
+RECENT_RUNS = 20  # runs that are over, in a list
+
+
+class Call(NamedTuple):
+    """A call of the program: the program, the options, and where runs are kept."""
+
+    program: Table
+    options: types.SimpleNamespace
+    display: Display
+    kinds: Sequence[type[Extension]]
+    host: Host
+    database: Database
+    place: Place
+
+    def session(self, display: Any = None) -> Session:  # noqa: ANN401 (a Display)
+        """Return a session that is not at any run yet."""
+        return Session(self.program, self.options, display or self.display, self.kinds, self.host)
+
+    def opened(self, run: str) -> Session:
+        """Return a session about a run."""
+        session = self.session()
+        session.store = RunStore(session.store, self.database, run, self.place)
+        return session
+
+
+def store_of(session: Session) -> RunStore:
+    """Return the store of an operator's session."""
+    if not isinstance(session.store, RunStore):
+        raise TypeError(session.store)
+    return session.store
+
+
+def worker(call: Call) -> int:
+    """Run legs until a signal comes."""
+    options = call.options
+    jobs, poll = options.jobs or "4", options.poll or "0.25"
+    if not re.fullmatch("[1-9][0-9]{0,3}", jobs):
+        raise RefusedError(f"--jobs {one_line(jobs)!a}: expected a number from 1 to 9999")
+    if not re.fullmatch(r"[0-9]{1,4}(\.[0-9]{1,3})?", poll) or float(poll) <= 0:
+        raise RefusedError(f"--poll {one_line(poll)!a}: expected seconds, such as 0.5")
+    for option, known in (("interrupted", ("ask", "rerun")), ("workspace", ("shared", "run", "host"))):
+        if (given := getattr(options, option)) not in (None, *known):
+            raise RefusedError(f"--{option} {one_line(given)!a}: expected {' or '.join(known)}")
+    options.rerun_interrupted, options.command = options.interrupted == "rerun", "resume"
+    call.session().each("before_run", None)  # secrets and mocks are checked now, not in each leg
+    is_apart, fence = options.workspace == "run", None if call.database.is_sqlite else FENCE
+    directory = options.logs or os.path.join(".rdc", call.program["name"])
+    helpers = Helpers(lambda channel: run_leg(channel, call.session, directory, is_apart, fence))
+    metrics, duties = Metrics(options.metrics or ""), Duties(int(jobs), float(poll), options.workspace == "host")
+    return Worker(call.database, call.place, duties, call.display, helpers).run(metrics)
+
+
+def start(call: Call) -> int:
+    """Start a run, and wait for it if asked to."""
+    name, database = call.options.id, call.database
+    if name is not None and not re.fullmatch(RUN_NAME, name):
+        raise RefusedError(f"--id {one_line(name)!a}: use up to 100 letters, digits, `.`, `_` and `-`")
+    prepare(call)
+    call.options.only = []  # nothing starts here
+    session = call.session()
+    session.take()
+    begin = {**session.state.begin, **({"run": name} if name else {})}
+    call.options.RUN = begin["run"]
+    store = session.store = RunStore(session.store, database, begin["run"], call.place)
+    if call.options.answers:
+        store.given = {"answers": read_text(call.options.answers, LARGEST)}
+    store.append(begin)
+    store.go_on()
+    if call.options.wait:
+        return wait_for(call, begin["run"])
+    call.display.rule(f"{begin['run']} is queued; to see it: {session.call('status', begin['run'])}")
+    call.display.say([begin["run"]])
+    return EXIT_COMPLETE
+
+
+def prepare(call: Call) -> None:
+    """Make the tables, if no worker has."""
+    if not call.database.is_ready():
+        engine = Engine(call.database, call.place.version, "start", ["none"], 1)
+        with call.database.worded():
+            engine.launch(lambda: None, (), Duties(1, 60.0, False))
+            engine.stop(0)
+
+
+def wait_for(call: Call, run: str) -> int:
+    """Wait until a run waits or ends, and return its exit code."""
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, signal.valid_signals())  # Ctrl-C ends the waiting, not the run
+    while (last := call.database.legs(run)[-1]).is_active or last.result.get("state") == "ready":
+        time.sleep(LOOK)
+    word, where = run_state(last), last.result.get("message") or last.result.get("label") or ""
+    call.display.rule(f"{run} {word.upper()} {where}".rstrip())
+    return exit_code(word)
+
+
+def exit_code(word: str) -> int:
+    """Return the exit code for the condition of a run (R3); 3 while it runs."""
+    ends = {"complete": EXIT_COMPLETE, "stop": EXIT_STOP, "cancelled": EXIT_STOP}
+    return ends.get(word, EXIT_RUNNING if word in ("running", "queued", "paused", "ready") else EXIT_WAITING)
+
+
+def answer_run(call: Call) -> int:
+    """Record the answer to a waiting step, or what an operator decides about an interrupted one."""
+    options = call.options
+    session = call.opened(options.RUN)
+    store, state = store_of(session), session.read_state()
+    if state is not None and state.condition == "running" and not store.is_busy():
+        return decide(call, session)
+    record_answer(session)
+    if store.pending:  # an answer to one of several agents
+        store.go_on()
+    return going_on(call, session)
+
+
+def decide(call: Call, session: Session) -> int:
+    """Record what happened to an interrupted step, or that it runs again."""
+    options, store = call.options, store_of(session)
+    options.command = "resume"
+    state: Any = session.read()
+    node = session.program["nodes"][state.node]
+    if options.STEP != state.node:
+        raise RefusedError(f"{options.STEP} was not interrupted; {state.node} was")
+    session.store.lock()
+    if options.REPLY not in (*words_of(node), "rerun"):
+        raise RefusedError(f"{one_line(options.REPLY)}: expected {', '.join(words_of(node))} or rerun")
+    session.take(state)
+    if not session.is_same(state):
+        session.adopt()
+    if options.REPLY == "rerun":
+        session.record({"kind": "resume", "condition": "ready", "time": utc_now()})
+        store.go_on()
+    else:
+        options.assume = options.REPLY
+        done = session.through("given", session.performers[state.node].recover(state.node))
+        session.settle(state.node, done, 0.0, begins=False)
+    return going_on(call, session)
+
+
+def going_on(call: Call, session: Session) -> int:
+    """Say that a worker continues the run, or how the run ended."""
+    run, state = call.options.RUN, session.state
+    if state.condition in ENDED:
+        call.display.rule(f"{run} {state.condition.upper()} {one_line(state.message)}".rstrip())
+    else:
+        call.display.rule(f"{run} goes on at a worker; to see it: {session.call('status', run)}")
+    return EXIT_COMPLETE
+
+
+def approve_gate(call: Call) -> int:
+    """Approve the named gate."""
+    if not call.options.gate:
+        raise RefusedError("approve needs --gate ID")
+    call.options.command, call.options.STEP, call.options.REPLY = "answer", call.options.gate, "approved"
+    return answer_run(call)
+
+
+def goto_step(call: Call) -> int:
+    """Move a run that waits or was interrupted to another step."""
+    session = call.opened(call.options.RUN)
+    move_run(session)
+    return going_on(call, session)
+
+
+def cancel(call: Call) -> int:
+    """End a run: its command ends within two seconds."""
+    run, database = call.options.RUN, call.database
+    call.options.command = "goto"  # signed like a move
+    store = store_of(call.opened(run))
+    if store.last and store.last.is_active:
+        database.cancel(store.last)
+    session = call.opened(run)
+    state: Any = session.read_state()
+    if state.condition in ENDED:
+        raise RefusedError(f"{run} has ended: {state.condition.upper()} {one_line(state.message)}".rstrip())
+    session.take(state)
+    session.record(cancelled(session))
+    call.display.rule(f"{run} is cancelled")
+    return EXIT_COMPLETE
+
+
+def resume_run(call: Call) -> int:
+    """Continue a run that failed to start a step, stopped at a failed step, or belongs to another version."""
+    session = call.opened(call.options.RUN)
+    store, state = store_of(session), session.read()
+    if state is None or (state.condition in ENDED and not any(each.reopens for each in session.extensions)):
+        raise RefusedError(f"{call.options.RUN} has ended; to start another run: {session.call('run')}")
+    is_same = session.is_same(state)
+    if store.last and store.last.is_active and not is_same:
+        call.database.cancel(store.last)  # no worker of its version need run it
+    elif is_same or state.condition == "complete":
+        store.lock()
+    if state.condition == "running" and is_same:
+        raise RefusedError(f"{state.node} was interrupted; {session.call('resume', '--rerun-interrupted')}")
+    session.take(state)
+    if not is_same and state.condition not in ENDED:
+        session.adopt()
+    store.go_on()
+    return going_on(call, session)
+
+
+def show_run(call: Call) -> int:
+    """Print the status of a run."""
+    session = call.opened(call.options.RUN)
+    store, state = store_of(session), session.read_state()
+    last: Any = store.last
+    if state is not None:
+        session.state = state
+    facts = describe(session, state, store.is_busy())
+    facts["state"] = run_state(last) if last.is_active or is_over(run_state(last)) else facts["state"]
+    if last.status == "CANCELLED":
+        facts["state"] = "queued"
+    if last.result.get("state") in ("refused", "failed"):
+        facts.update(state="waiting", trouble=last.result["message"], next=[session.call("resume", "")])
+    facts["next"] = [command for command in facts["next"] if command != session.call("worker")]
+    is_served = not Leases(call.database).is_free(f"version-{state.program if state else ''}")
+    facts.update(worker=last.worker if last.status == "PENDING" else None, served=is_served)
+    if call.options.json:
+        call.display.say([json.dumps(facts, indent=2)])
+    else:
+        call.display.say(run_lines(session, facts))
+    return exit_code(facts["state"])
+
+
+def run_lines(session: Session, facts: Table) -> Iterator[str]:
+    """Return the status of a run as one screen for a person."""
+    yield from status_lines(session, facts)
+    if facts["state"] in ("queued", "running", "paused") and not facts["served"]:
+        yield from ("", f"No worker of this version is running. To start one: {session.call('worker')}")
+    if "trouble" in facts:
+        yield from ("", f"The worker could not go on: {facts['trouble']}")
+
+
+def list_of_runs(call: Call) -> int:
+    """List the runs that are not over, and the newest of the others."""
+    options, database = call.options, call.database
+    while True:
+        legs = database.newest()
+        if not options.waiting:
+            legs = [*database.newest(is_over=True, most=0 if options.all else RECENT_RUNS), *legs]
+        found = [(leg, run_state(leg)) for leg in legs]
+        if options.waiting:
+            found = [(leg, word) for leg, word in found if exit_code(word) == EXIT_WAITING]
+        lines = [json.dumps([row_of(*each) for each in found], indent=2)] if options.json else list(table_of(found))
+        if options.watch and call.display.is_terminal:
+            lines = [f"\033[H\033[J{time.strftime('%H:%M:%S')}", *lines]
+        print("\n".join(lines), flush=True)
+        if not options.watch:
+            return EXIT_COMPLETE
+        time.sleep(EVERY)
+
+
+def row_of(leg: Leg, word: str) -> Table:
+    """Return a run of the list as plain data."""
+    about = {"run": leg.run, "state": word, "step": leg.result.get("step"), "title": leg.result.get("label")}
+    since = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(leg.updated / 1000))
+    return {
+        **about,
+        "message": leg.result.get("message"),
+        "since": since,
+        "worker": leg.worker if word == "running" else None,
+    }
+
+
+def table_of(found: Sequence[tuple[Leg, str]]) -> Iterator[str]:
+    """Return the list of runs as a table."""
+    rows = [("RUN", "STATE", "SINCE", "WHERE")]
+    for leg, word in found:
+        where = leg.result.get("message") if is_over(word) else leg.result.get("label") or leg.worker
+        rows.append((leg.run, word.upper(), ago(now_ms() - leg.updated), one_line(str(where or ""))))
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    if not found:
+        yield "There are no runs."
+        return
+    yield from ("  ".join(map(str.ljust, row, widths)).rstrip() for row in rows)
+
+
+def ago(milliseconds: int) -> str:
+    """Return an age in its largest unit."""
+    seconds = max(milliseconds // 1000, 0)
+    units = ((86400, "d"), (3600, "h"), (60, "m"), (1, "s"))
+    size, unit = next(((size, unit) for size, unit in units if seconds >= size), (1, "s"))
+    return f"{seconds // size}{unit}"
+
+
+def prune(call: Call) -> int:
+    """Delete old runs that are over, with their files on this machine."""
+    age, database = re.fullmatch("([0-9]{1,6})([hdw])", call.options.older_than or ""), call.database
+    if not age:
+        raise RefusedError("prune needs --older-than AGE, such as 12h, 30d or 8w")
+    before = now_ms() - int(age[1]) * HOURS[age[2]] * 3600 * 1000
+    gone = [leg for leg in database.newest(is_over=True) if leg.updated < before]
+    directory = call.options.logs or os.path.join(".rdc", call.program["name"])
+    for leg in gone:
+        database.forget(leg)
+        path = os.path.join(directory, leg.run)
+        if os.path.isdir(path) and not os.path.islink(path):
+            shutil.rmtree(path)
+    return call.display.say([f"Deleted {len(gone)} run{'s' * (len(gone) != 1)}."])

@@ -1,0 +1,275 @@
+"""The helper process of a leg: it runs the steps, and ends their process groups when its worker is gone.
+
+A server process, started before the worker has threads, forks a helper for each leg; so a leg starts in milliseconds.
+Helper and worker exchange lines of JSON: the helper sends each record and waits until the worker has recorded it.
+"""
+
+import json
+import os
+import queue
+import select
+import signal
+import socket
+import sys
+import threading
+import time
+from contextlib import suppress
+from typing import Any, Callable, Optional
+
+from runtime_shim.engine.display import Display
+from runtime_shim.engine.journal import Record
+from runtime_shim.engine.lifecycle import Extension
+from runtime_shim.engine.program import EXIT_WAITING, RefusedError, Table
+from runtime_shim.engine.session import Session
+from runtime_shim.engine.signals import signal_groups
+from runtime_shim.engine.state import ENDED, State, Store, replay, utc_now
+from runtime_shim.engine.texts import one_line
+from runtime_shim.engine.walk import Move
+from runtime_shim.operator.logs import LOG_LIMIT, LOGS, LoggedProcesses, limit_of, log_of
+from runtime_shim.tasks.shell import Commands
+
+QUICKLY = 1.5  # seconds from SIGTERM to SIGKILL for a leg that was cancelled or has lost its worker
+MOST_REPEATS = 10  # how often a step that ends its worker is run again
+SHOWN = 4096  # bytes of output in a step's record
+PATIENT = 10.0  # seconds to wait for the helper before this one
+
+
+class Channel:
+    """Lines of JSON over a socket."""
+
+    def __init__(self, end: socket.socket) -> None:
+        self._socket, self._rest, self._lock = end, b"", threading.Lock()
+
+    def send(self, message: Table) -> None:
+        """Send a message; do nothing if no one is there."""
+        with self._lock, suppress(OSError):
+            self._socket.sendall(json.dumps(message).encode() + b"\n")
+
+    def receive(self, seconds: Optional[float] = None) -> Optional[Table]:
+        """Return the next message; None if the other side is gone or silent for some seconds."""
+        parts = [self._rest]
+        while b"\n" not in parts[-1]:
+            try:
+                data = self._socket.recv(1 << 16) if select.select([self._socket], [], [], seconds)[0] else b""
+            except OSError:
+                data = b""
+            if not data:
+                return None
+            parts.append(data)
+        line, _, self._rest = b"".join(parts).partition(b"\n")
+        message: Table = json.loads(line)
+        return message
+
+    def close(self) -> None:
+        """End the conversation."""
+        with suppress(OSError):
+            self._socket.shutdown(socket.SHUT_RDWR)
+        self._socket.close()
+
+
+class Helpers:
+    """The server that forks helpers; it ends with its worker."""
+
+    def __init__(self, run_leg: Callable[[Channel], None]) -> None:
+        self._control, theirs = socket.socketpair()
+        if self._is_server():
+            self._control.close()
+            self._serve(theirs, run_leg)
+        theirs.close()
+
+    @staticmethod
+    def _is_server() -> bool:
+        return os.fork() == 0
+
+    def start(self) -> Channel:
+        """Start a helper, and return the channel to it."""
+        ours, theirs = socket.socketpair()
+        socket.send_fds(self._control, [b"."], [theirs.fileno()])
+        theirs.close()
+        return Channel(ours)
+
+    @staticmethod
+    def _serve(control: socket.socket, run_leg: Callable[[Channel], None]) -> None:
+        os.setsid()  # Ctrl-C is for the worker
+        signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # helpers need no one to wait for them
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, signal.SIG_IGN)
+        while True:
+            data, files, _, _ = socket.recv_fds(control, 1, 1)
+            if not data:
+                os._exit(0)
+            if os.fork() == 0:
+                control.close()
+                for number in (signal.SIGCHLD, signal.SIGINT, signal.SIGTERM):
+                    signal.signal(number, signal.SIG_DFL)
+                try:
+                    run_leg(Channel(socket.socket(fileno=files[0])))
+                finally:
+                    os._exit(0)
+            os.close(files[0])
+
+
+class Leaving(BaseException):
+    """Not an error: the leg ends here, and another one goes on, at once or after a pause."""
+
+
+class LegStore(Store):
+    """The records of a run for a leg. The worker records what is appended."""
+
+    def __init__(self, store: Store, directory: str, channel: Channel, records: list[Record]) -> None:
+        super().__init__(directory, store.modes)
+        self._records, self._channel = records, channel
+        self.answers: queue.SimpleQueue[str] = queue.SimpleQueue()
+        self.is_leaving = False  # whether the worker stops after this step
+
+    def records(self) -> list[Record]:
+        """Return the records of the run."""
+        return self._records
+
+    def read(self) -> Optional[State]:
+        """Return the state of the run."""
+        return replay(self._records, self.directory, self.modes)
+
+    def lock(self) -> None:
+        """Lock the directory of the run's files, when the helper of a lost worker has ended its commands."""
+        deadline = time.monotonic() + PATIENT
+        while True:
+            try:
+                return super().lock()
+            except RefusedError:
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(0.1)
+
+    def open(self) -> None:
+        """Do nothing: the worker has the journal."""
+
+    def append(self, record: Record, sync: bool = True) -> None:
+        """Let the worker record it. The pids of commands are only of use here."""
+        self._records.append({"n": len(self._records), **record})
+        if not sync:
+            return
+        self._channel.send({"record": record})
+        if problem := self.answers.get():
+            raise RefusedError(problem)
+
+
+class OfLegs(Extension):
+    """Keeps the output of commands, and ends a leg before a pause or when its worker stops."""
+
+    def open(self) -> None:
+        """Log the commands' output."""
+        session = self.session
+        limit = limit_of(session.options.log_limit or LOG_LIMIT)
+        for performer in {*session.performers.values()} if isinstance(session.store, LegStore) else ():
+            if isinstance(performer, Commands):
+                performer.processes = LoggedProcesses(session, performer._began, limit)  # noqa: SLF001
+
+    def record(self, record: Record) -> Record:
+        """Add the time, and the end of a command's output."""
+        if record.get("kind") != "done":
+            return record
+        store, state = self.session.store, self.session.state
+        record = {"time": utc_now(), **record}
+        if not isinstance(store, LegStore):
+            return record
+        path = os.path.join(store.folder, LOGS, log_of(len(state.finished) + 1, record["node"]))
+        with suppress(OSError), open(path, "rb") as file:
+            file.seek(max(os.path.getsize(path) - SHOWN, 0))
+            record["output"] = file.read().decode(errors="replace")
+        return record
+
+    def after_step(self, _move: Move) -> None:
+        """End the leg, if the next step has to wait or the worker stops."""
+        store, state = self.session.store, self.session.state
+        if not isinstance(store, LegStore) or state.condition in ENDED:
+            return
+        due = state.finished[-1].get("due", 0.0)
+        if store.is_leaving or due > time.time():
+            self.session.rest()
+            raise Leaving(due)
+
+
+def guard(session: Session, store: LegStore, channel: Channel, fence: Optional[float]) -> None:
+    """Listen to the worker in a thread. End the commands when it says so, is gone, or is silent for too long."""
+    signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())  # they are for the main thread
+    while True:
+        message = channel.receive(fence)
+        word, value = next(iter(message.items())) if message else ("end", "")
+        if word == "recorded":
+            store.answers.put(value)
+        elif word == "leave":
+            store.is_leaving = True
+        elif word == "end":
+            os.kill(os.getpid(), signal.SIGTERM)
+            deadline = time.monotonic() + QUICKLY
+            while session.state.left_behind() and time.monotonic() < deadline:
+                time.sleep(0.02)
+            signal_groups([one["pid"] for one in session.state.left_behind()], signal.SIGKILL)
+            if not message:
+                os._exit(1)
+
+
+def run_leg(
+    channel: Channel, open_session: Callable[[Display], Session], directory: str, is_apart: bool, fence: Optional[float]
+) -> None:
+    """Run a leg to its end, and send how it ended. `is_apart` gives the run a working directory of its own."""
+    silent = os.open(os.devnull, os.O_RDWR)
+    for stream in range(3):
+        os.dup2(silent, stream)
+    given = channel.receive()
+    if given is None:
+        return
+    result: Table = {"state": "failed", "message": "internal error; see the file run.log"}
+    try:
+        session = open_session(Display(sys.stderr))
+        store = session.store = LegStore(
+            session.store, os.path.join(directory, given["run"]), channel, given["records"]
+        )
+        store.lock()
+        os.dup2(store.within.open("run.log", os.O_WRONLY | os.O_APPEND | os.O_CREAT), 2)
+        if given.get("answers"):
+            session.options.answers = os.path.join(store.folder, "answers")
+            with open(
+                store.within.open("answers", os.O_WRONLY | os.O_CREAT | os.O_TRUNC), "w", encoding="utf-8"
+            ) as file:
+                file.write(given["answers"])
+        result = ended(session, store, channel, is_apart, fence)
+    except (RefusedError, OSError) as error:
+        reason = error.args[-1] if isinstance(error, RefusedError) else f"{error.filename or ''}: {error.strerror}"
+        result = {"state": "refused", "message": one_line(str(reason))}
+    finally:
+        channel.send({"end": result})
+
+
+def ended(session: Session, store: LegStore, channel: Channel, is_apart: bool, fence: Optional[float]) -> Table:
+    """Run the steps of a leg, and return how it ended."""
+    state: Any = store.read()
+    if not session.is_same(state):
+        raise RefusedError("the run belongs to a different version of this program")
+    repeats = [one for one in state.decided if one["after"] == len(state.finished)]
+    if len(repeats) >= MOST_REPEATS:
+        session.options.rerun_interrupted = False
+    session.take(state)
+    threading.Thread(target=guard, args=(session, store, channel, fence), daemon=True).start()
+    if is_apart:
+        place = os.path.join(store.folder, "workspace")
+        os.makedirs(place, exist_ok=True)
+        os.chdir(place)
+    due, code = None, 0
+    try:
+        code = session.go(resumed=len(store.records()) > 1)
+    except Leaving as leaving:
+        due = leaving.args[0]
+    label = session.label(state.node) if state.node in session.places else ""
+    about = {"step": state.node, "label": label, "message": one_line(state.message)}
+    return {"state": word_for(state.condition, due is not None, code), **about, **({"due": due} if due else {})}
+
+
+def word_for(condition: str, is_left: bool, code: int) -> str:
+    """Return how a leg ended, from the condition of its run and the exit code."""
+    if condition in ENDED:
+        return condition
+    if condition == "running":
+        return "interrupted"
+    return "ready" if is_left or code != EXIT_WAITING else "waiting"

@@ -1,0 +1,160 @@
+"""Leases: which workers are alive (rule 6 of the design). The database or the kernel ends the lease of a dead worker.
+
+With PostgreSQL, a lease is a session lock on a connection of its own, which the server ends when it hears nothing for
+`PATIENCE` seconds. With SQLite, it is a lock on a file beside the database, which lasts as long as the process.
+"""
+
+import fcntl
+import hashlib
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
+
+from runtime_shim.engine.private import DIRECTORY, Folder, opened_folder
+from runtime_shim.engine.program import RefusedError
+from runtime_shim.targets.dbos.database import Database
+
+BEAT = 1.0  # seconds between two signs of life
+FENCE = 6.0  # seconds without a sign of life after which a worker and its helpers end their commands
+PATIENCE = 8  # seconds without a sign of life after which PostgreSQL ends a lease
+GONE = 4.0  # seconds for which others see a lease free before they take over: time to get a lost connection back
+
+
+def key_of(*words: str) -> int:
+    """Return the number of a lock."""
+    return int.from_bytes(hashlib.sha256("\0".join(words).encode()).digest()[:8], "big", signed=True)
+
+
+class Leases:
+    """This worker's lease, and a look at those of others. A lock for the version is shared by all its workers."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._files: list[int] = []
+        self._connection: Any = None
+        self._free_since: dict[str, float] = {}
+
+    # --- This worker's lease ---
+
+    def take(self, worker: str, version: str) -> None:
+        """Take the lease of a worker, and its share in that of its version."""
+        self._mine = (worker, version)
+        if not self._database.is_sqlite:
+            self._take_locks()
+            return
+        for name, how in ((worker, fcntl.LOCK_EX), (f"version-{version}", fcntl.LOCK_SH)):
+            self._files.append(self._open(name, os.O_CREAT))
+            fcntl.flock(self._files[-1], how)
+
+    def _open(self, name: str, more: int = 0) -> int:
+        path = f"{self._database.path}.workers"
+        folder = opened_folder(path) if more else Folder(os.open(path, DIRECTORY), path)
+        try:
+            return folder.open(name, os.O_RDWR | more)
+        finally:
+            os.close(folder.at)
+
+    def _take_locks(self) -> None:
+        worker, version = self._mine
+        connection = self._database.connect()
+        with self._database.worded():
+            if connection.execute("SELECT pg_backend_pid()").fetchone()[0] != connection.info.backend_pid:
+                connection.close()
+                why = "its locks end with each transaction; use the address of the server itself"
+                raise RefusedError(f"{self._database.shown} is a connection pool such as PgBouncer: {why}")
+            for setting in (
+                f"idle_session_timeout = '{PATIENCE}s'",
+                "tcp_keepalives_idle = 3",
+                "tcp_keepalives_interval = 1",
+            ):
+                with suppress(Exception):  # PostgreSQL 13 has no time limit for idle sessions
+                    connection.execute(f"SET {setting}")
+            application = self._database.application
+            (is_ours,) = connection.execute("SELECT pg_try_advisory_lock(%s)", [key_of(application, worker)]).fetchone()
+            if not is_ours:  # the server has not noticed yet that the old connection is gone
+                connection.close()
+                raise RefusedError(f"the lease of {worker} is still taken")
+            connection.execute("SELECT pg_advisory_lock_shared(%s)", [key_of(application, "version", version)])
+        self._connection = connection
+
+    def beat(self) -> bool:
+        """Give a sign of life; return whether this worker has its lease. Try to get a lost one back."""
+        if self._database.is_sqlite:
+            return True
+        try:
+            if self._connection is None:
+                self._take_locks()
+            self._connection.execute("SELECT 1")
+        except Exception:  # noqa: BLE001 (the server is gone for any reason)
+            with suppress(Exception):
+                self._connection.close()
+            self._connection = None
+            return False
+        return True
+
+    def give_back(self) -> None:
+        """End the lease."""
+        for file in self._files:
+            os.close(file)
+        with suppress(Exception):
+            os.unlink(
+                os.path.join(f"{self._database.path}.workers", self._mine[0])
+            ) if self._database.is_sqlite else None
+        with suppress(Exception):
+            self._connection.close()
+
+    # --- Other workers ---
+
+    def is_free(self, name: str) -> bool:
+        """Return whether no one has a lease: of a worker, or any for `version-VERSION`."""
+        if self._database.is_sqlite:
+            try:
+                file = self._open(name)
+            except OSError:
+                return True
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                return False
+            finally:
+                os.close(file)
+            return True
+        key = key_of(self._database.application, *(name.split("-", 1) if name.startswith("version-") else [name]))
+        here = "database = (SELECT oid FROM pg_database WHERE datname = current_database())"
+        query = (
+            f"SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND granted AND {here} AND classid = ? AND objid = ?"
+        )
+        return not self._database.rows(query, (key >> 32) & 0xFFFFFFFF, key & 0xFFFFFFFF)
+
+    def dead(self, workers: list[str]) -> list[str]:
+        """Return the workers whose lease has been free for some time."""
+        free = {worker for worker in workers if self.is_free(worker)}
+        self._free_since = {worker: self._free_since.get(worker, time.monotonic()) for worker in free}
+        wait = 0.0 if self._database.is_sqlite else GONE
+        return [worker for worker in sorted(free) if time.monotonic() - self._free_since[worker] >= wait]
+
+    @contextmanager
+    def hold(self, worker: str) -> Iterator[bool]:
+        """Hold the lease of a dead worker while its legs are queued again; give False if someone else holds it."""
+        if self._database.is_sqlite:
+            with suppress(OSError):
+                os.close(self._open(worker, os.O_CREAT))
+            file = self._open(worker)
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                yield True
+                os.unlink(os.path.join(f"{self._database.path}.workers", worker))
+            except BlockingIOError:
+                yield False
+            finally:
+                os.close(file)
+            return
+        key = [key_of(self._database.application, worker)]
+        (is_mine,) = self._connection.execute("SELECT pg_try_advisory_lock(%s)", key).fetchone()
+        try:
+            yield is_mine
+        finally:
+            if is_mine:
+                self._connection.execute("SELECT pg_advisory_unlock(%s)", key)

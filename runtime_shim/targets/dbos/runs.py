@@ -1,0 +1,116 @@
+"""A run as its legs tell it: its records, for `status`, and the next leg, for what an operator decides."""
+
+import os
+import time
+from collections.abc import Mapping
+from typing import NamedTuple, Optional
+
+from runtime_shim.engine.journal import Record
+from runtime_shim.engine.program import RefusedError, Table
+from runtime_shim.engine.session import Session
+from runtime_shim.engine.state import ENDED, State, Store, replay
+from runtime_shim.targets.dbos.database import Database, Leg
+
+RUN_NAME = r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}"
+
+
+class Place(NamedTuple):
+    """Where legs of a program wait: their queue and the version of the program."""
+
+    queue: str
+    version: str
+
+
+class RunStore(Store):
+    """The records of a run in the database. Records that an operator's command adds start the next leg."""
+
+    def __init__(self, store: Store, database: Database, run: str, place: Place) -> None:
+        super().__init__(store.directory, store.modes)
+        self.path, self._database, self._run, self._place = run, database, run, place
+        self.pending: list[Record] = []
+        self.given: Table = {}
+        self.legs: list[Leg] = database.legs(run) if database.is_ready() else []
+
+    @property
+    def last(self) -> Optional[Leg]:
+        """The newest leg, if the run has started."""
+        return self.legs[-1] if self.legs else None
+
+    def records(self) -> list[Record]:
+        """Return the records of all legs."""
+        records, self.given = self._database.journal(self._run, len(self.legs)) if self.legs else ([], {})
+        return records
+
+    def read(self) -> Optional[State]:
+        """Return the state of the run."""
+        records = self.records()
+        if not records:
+            raise RefusedError(f"there is no run {self._run} in {self._database.shown}; `list` lists the runs")
+        return replay(records, self._run, self.modes)
+
+    def lock(self) -> None:
+        """Refuse while a leg is queued or runs. The database decides between commands that come at the same time."""
+        if self.last and self.last.is_active:
+            how = {"PENDING": "is running", "DELAYED": "pauses before its next attempt"}.get(
+                self.last.status, "is queued"
+            )
+            raise RefusedError(f"{self._run} {how}; wait until it waits or ends, or cancel it")
+
+    def open(self) -> None:
+        """Do nothing: there is no file."""
+
+    def is_there(self) -> bool:
+        """Return True: no command can remove a database's rows."""
+        return True
+
+    def is_busy(self) -> bool:
+        """Return whether a leg is queued or runs."""
+        return bool(self.last and self.last.is_active)
+
+    def append(self, record: Record, sync: bool = True) -> None:  # noqa: ARG002 (all records are kept)
+        """Collect records up to one that moves the run, and start the next leg with them."""
+        self.pending.append(record)
+        if record["kind"] == "done":
+            is_cancelled = record["outcome"] == "cancelled"
+            self.go_on(
+                record.get("due", 0.0), {"state": "cancelled", "message": record["message"]} if is_cancelled else {}
+            )
+
+    def go_on(self, due: float = 0.0, result: Table = {}) -> None:  # noqa: B006 (it never changes)
+        """Start the next leg with the collected records, unless someone else was first. `result` ends it at once."""
+        records, self.pending = self.pending, []
+        host = (self.last.result if self.last else {}).get("host")
+        queue = f"{self._place.queue}@{host}" if host else self._place.queue
+        step = (
+            records[-1].get("next") or records[-1].get("node")
+            if records
+            else self.last and self.last.result.get("step")
+        )
+        given = {"records": records, "step": step, **(self.given if not self.legs else {})}
+        if not self._database.enqueue(self._run, len(self.legs) + 1, given, self._place.version, queue, due, result):
+            what = "someone else has answered or moved it first" if self.legs else "choose another --id"
+            raise RefusedError(f"{self._run} {'has changed' if self.legs else 'exists'}; {what}")
+
+    def archive(self, name: str, beside: Mapping[str, str]) -> str:
+        """Refuse: runs are kept until `prune` deletes them."""
+        raise RefusedError(f"{name} stays in the database; `prune` deletes old runs, not {len(beside)} files")
+
+
+def run_state(leg: Leg) -> str:
+    """Return the condition of a run by its newest leg, for people."""
+    if leg.is_active:
+        late = leg.status == "DELAYED" and leg.due > time.time() * 1000
+        return "paused" if late else "running" if leg.status == "PENDING" else "queued"
+    return str(leg.result.get("state") or {"CANCELLED": "cancelled"}.get(leg.status, "failed"))
+
+
+def is_over(state: str) -> bool:
+    """Return whether a run has ended."""
+    return state in (*ENDED, "cancelled")
+
+
+def cancelled(session: Session) -> Record:
+    """Return the record that ends a run."""
+    about = {**session.about(session.state.node), "outcome": "cancelled", "how": "cancelled", "says": ""}
+    about.update(seconds=0.0, next=session.state.node, changed={})
+    return {"kind": "done", **about, "condition": "stop", "message": "cancelled"}

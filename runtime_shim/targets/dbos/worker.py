@@ -1,0 +1,281 @@
+"""A worker: it takes legs from the queue, lets helpers run them, and records each step with DBOS."""
+
+import importlib.metadata
+import json
+import os
+import re
+import signal
+import socket
+import threading
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any, NamedTuple
+
+from runtime_shim.engine.display import Display, duration
+from runtime_shim.engine.program import EXIT_COMPLETE, EXIT_REFUSED, RefusedError, Table
+from runtime_shim.engine.texts import one_line
+from runtime_shim.targets.dbos.database import LEG, Database, leg_id, now_ms
+from runtime_shim.targets.dbos.helper import Channel, Helpers
+from runtime_shim.targets.dbos.leases import BEAT, FENCE, Leases
+from runtime_shim.targets.dbos.metrics import Metrics
+from runtime_shim.targets.dbos.runs import Place
+
+NEEDED = "3.4."  # the version of DBOS
+ROUND = 3.0  # seconds between two looks for dead workers
+STRANGE = 30_000  # milliseconds after which a queued leg of another version is reported
+
+
+class Duties(NamedTuple):
+    """What a worker was asked to do: how many legs at once, how often to look at the queue, and where to stay."""
+
+    jobs: int
+    poll: float
+    is_bound: bool  # whether runs stay at the host they started on
+
+
+class Parked(BaseException):
+    """Not an error: this worker gives up a leg without an outcome, so that one can take it over."""
+
+
+def load_dbos() -> Any:  # noqa: ANN401 (the module)
+    """Return DBOS. Refuse another version, since the tables differ."""
+    how = "start this file with `uv run`, or install it: pip install 'dbos>=3.4,<3.5'"
+    try:
+        if not (found := importlib.metadata.version("dbos")).startswith(NEEDED):
+            raise RefusedError(f"this program needs dbos 3.4, but dbos {found} is installed; {how}")
+        import dbos
+    except ImportError:
+        raise RefusedError(f"this program needs dbos 3.4; {how}") from None
+    return dbos
+
+
+class Engine:
+    """DBOS, launched for a worker or to make the tables."""
+
+    def __init__(self, database: Database, version: str, name: str, queues: Sequence[str], jobs: int) -> None:
+        self._dbos = load_dbos()
+        if database.is_sqlite:  # readers don't wait for writers, and a commit is one sync
+            with database.worded():
+                database.rows("PRAGMA journal_mode = WAL")
+        url = database.url.replace("postgres://", "postgresql://", 1)
+        config = {
+            "name": database.application, "system_database_url": url, "application_version": version,
+            "executor_id": name, "serializer": self._dbos.DBOSPortableJSONSerializer(), "log_level": "CRITICAL",
+            "use_listen_notify": False, "sys_db_pool_size": min(max(jobs, 2), 16), "max_executor_threads": jobs + 4,
+        }  # fmt: skip
+        with database.worded():
+            self._dbos.DBOS(config=config)
+            self._dbos.DBOS.listen_queues(queues)
+
+    def launch(self, leg: Any, queues: Sequence[str], duties: Duties) -> None:  # noqa: ANN401 (a function)
+        """Make the tables, and take legs from the queues."""
+
+        def workflow(run: str, number: int, given: Table) -> Any:  # noqa: ANN401 (JSON)
+            return leg(run, number, given)
+
+        self._dbos.DBOS.workflow(name=LEG)(workflow)
+        self._dbos.DBOS.launch()
+        for queue in queues:
+            self._dbos.DBOS.register_queue(
+                queue,
+                worker_concurrency=duties.jobs,
+                polling_interval_sec=duties.poll,
+                on_conflict="always_update",
+            )
+
+    def record(self, name: str, receive: Any) -> Any:  # noqa: ANN401 (a function and its JSON)
+        """Run a step of a leg and record what it returns, unless it is recorded."""
+        return self._dbos.DBOS.run_step({"name": name}, receive)
+
+    def pending(self, worker: str) -> list[str]:
+        """Return the legs that a worker has taken."""
+        statuses = self._dbos.DBOS.list_workflows(
+            executor_id=worker, status="PENDING", name=LEG, load_input=False, load_output=False
+        )
+        return [one.workflow_id for one in statuses]
+
+    def queue_again(self, names: Sequence[str], queue: str) -> None:
+        """Queue legs that no worker runs any more."""
+        if names:
+            self._dbos.DBOS.resume_workflows(list(names), queue_name=queue)
+
+    def stop(self, seconds: int) -> None:
+        """Take no more legs, and wait some time for those that run."""
+        self._dbos.DBOS.destroy(workflow_completion_timeout_sec=seconds)
+
+
+class Worker:
+    """A worker and the legs that it runs."""
+
+    def __init__(self, database: Database, place: Place, duties: Duties, display: Display, helpers: Helpers) -> None:
+        self._database, self._place, self._duties = database, place, duties
+        self._display, self._helpers = display, helpers
+        self._host = re.sub(r"[^A-Za-z0-9.-]", "-", socket.gethostname())
+        self._name = f"{self._host}:{os.getpid()}:{os.urandom(4).hex()}"
+        self._leases = Leases(database)
+        self._legs: dict[str, Channel] = {}
+        self._stops, self._is_lost = 0, False
+        self._told: set[str] = set()
+        self._parked: list[str] = []
+
+    def run(self, metrics: Metrics) -> int:
+        """Work until a signal comes, and return the exit code."""
+        self._metrics = metrics
+        queues = [self._place.queue, *([f"{self._place.queue}@{self._host}"] if self._duties.is_bound else [])]
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, self._asked_to_stop)
+        self._engine = Engine(self._database, self._place.version, self._name, queues, self._duties.jobs)
+        self._leases.take(self._name, self._place.version)
+        with self._database.worded():
+            self._engine.launch(self.leg, queues, self._duties)
+        where = f"{self._database.shown}, {self._duties.jobs} runs at once"
+        self._display.rule(f"worker {self._name} is ready: version {self._place.version[:8]}, {where}")
+        try:
+            return self._watch()
+        finally:
+            self._leases.give_back()
+
+    def _asked_to_stop(self, _number: int, _frame: object) -> None:
+        self._stops += 1
+
+    # --- The legs ---
+
+    def leg(self, run: str, number: int, given: Table) -> Table:
+        """Run a leg, the workflow of DBOS. A leg that was recorded in part goes on where the records end."""
+        name, step = leg_id(run, number), str(given["step"])
+        try:
+            while True:
+                message = json.loads(self._engine.record(step, lambda: json.dumps(self._next(name, run, number))))
+                if "end" in message:
+                    return self._ended(run, number, message["end"])
+                step = str(message["record"].get("next", step))
+                self._tell(run, message["record"])
+        except Exception as error:  # noqa: BLE001 (a leg is never marked as failed)
+            self._warn(f"{name} starts again: {self._worded(error)}")
+            self._parked.append(name)
+            raise Parked from None
+        finally:
+            if channel := self._legs.pop(name, None):
+                channel.close()
+
+    def _next(self, name: str, run: str, number: int) -> Table:
+        """Return the next record of a leg's helper, or how the leg ended. The first call starts the helper."""
+        channel = self._legs.get(name)
+        if channel is None:
+            if self._stops:
+                return {"end": {"state": "ready", "step": ""}}
+            records, first = self._database.journal(run, number)
+            channel = self._legs[name] = self._helpers.start()
+            channel.send({"run": run, "records": records, "answers": first.get("answers")})
+        else:
+            channel.send({"recorded": ""})
+        message = channel.receive()
+        if self._is_lost or (message is None and self._database.lost([name], self._name)):
+            raise Parked
+        return message or {"end": {"state": "interrupted", "step": "", "message": "the helper process was killed"}}
+
+    def _ended(self, run: str, number: int, result: Table) -> Table:
+        if self._duties.is_bound:
+            result["host"] = self._host
+        if result["state"] == "ready":
+            queue = f"{self._place.queue}@{self._host}" if self._duties.is_bound else self._place.queue
+            given = {"records": [], "step": result["step"]}
+            self._database.enqueue(run, number + 1, given, self._place.version, queue, result.get("due", 0.0))
+        else:
+            where = result.get("message") if result["state"] in ("complete", "stop", "refused") else result.get("label")
+            self._display.rule(f"{run} {result['state'].upper()} {where or ''}".rstrip())
+        self._metrics.leg(result["state"])
+        return {"state": result.pop("state"), **result}
+
+    def _worded(self, error: Exception) -> str:
+        try:
+            with self._database.worded():
+                raise error
+        except Exception as worded:  # noqa: BLE001
+            return one_line(str(worded.args[-1] if worded.args else worded))
+
+    def _tell(self, run: str, record: Table) -> None:
+        if record["kind"] == "done" and "how" in record:
+            step = one_line(f"{record['node']} {record['title']}")
+            self._display.rule(f"{run} {step}: {record['outcome'].upper()}, {duration(record['seconds'])}")
+            self._metrics.step(record)
+
+    # --- The watch ---
+
+    def _watch(self) -> int:
+        """Keep the lease, stop lost legs, and take over those of dead workers, until a signal comes."""
+        last_beat = last_round = time.monotonic()
+        stopper = threading.Thread(target=self._engine.stop, args=(10**6,), daemon=True)
+        while stopper.ident is None or stopper.is_alive():
+            time.sleep(BEAT)
+            if self._leases.beat():
+                last_beat = time.monotonic()
+                self._say({"beat": ""})
+            elif time.monotonic() - last_beat > FENCE:
+                return self._give_up()
+            if self._stops and stopper.ident is None:
+                self._display.rule(f"stopping after the steps that run ({len(self._legs)}); a second signal ends them")
+                self._say({"leave": ""})
+                stopper.start()
+            elif self._stops > 1:
+                self._say({"end": ""})
+            try:
+                self._end_lost()
+                if time.monotonic() - last_round > ROUND:
+                    self._go_round()
+                    last_round = time.monotonic()
+            except RefusedError as error:
+                self._warn(str(error.args[-1]))
+        self._display.rule("stopped")
+        return EXIT_COMPLETE
+
+    def _say(self, message: Table) -> None:
+        for channel in list(self._legs.values()):
+            channel.send(message)
+
+    def _warn(self, text: str) -> None:
+        if text not in self._told:
+            self._told.add(text)
+            self._display.rule(text)
+
+    def _give_up(self) -> int:
+        """End all commands, since other workers may take over the legs."""
+        self._is_lost = True
+        self._say({"end": ""})
+        time.sleep(2)
+        self._display.rule(f"error: lost the lease: {self._database.shown} did not answer for {FENCE:.0f} seconds")
+        return EXIT_REFUSED
+
+    def _end_lost(self) -> None:
+        names = list(self._legs)
+        for name in self._database.lost(names, self._name) if names else ():
+            if channel := self._legs.get(name):
+                channel.send({"end": ""})
+
+    def _go_round(self) -> None:
+        """Take over legs of dead workers, and report legs that no worker can run."""
+        owners, taken = self._database.workers(), 0
+        for worker in self._leases.dead([name for name in owners if name != self._name]):
+            with self._leases.hold(worker) as is_mine:
+                names = self._engine.pending(worker) if is_mine else []
+                self._engine.queue_again(names, self._queue_of(worker))
+                taken += len(names)
+        parked, self._parked = self._parked, []
+        self._engine.queue_again(parked, self._queue_of(self._name))
+        if taken:
+            self._display.rule(f"took over {taken} leg{'s' * (taken > 1)} of dead workers")
+        waiting = self._database.queued()
+        self._metrics.now(len(self._legs), sum(count for _, count, _ in waiting), taken)
+        for version, count, since in waiting:
+            if (
+                version != self._place.version
+                and now_ms() - since > STRANGE
+                and self._leases.is_free(f"version-{version}")
+            ):
+                what = f"{count} run{'s' * (count > 1)} of version {version[:8]}"
+                self._warn(f"cannot take {what}; start a worker of that version, or: resume RUN --adopt")
+
+    def _queue_of(self, worker: str) -> str:
+        host = worker.partition(":")[0]
+        return f"{self._place.queue}@{host}" if self._duties.is_bound else self._place.queue
