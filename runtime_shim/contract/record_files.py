@@ -13,7 +13,7 @@ from runtime_shim.contract.records import RunRecords
 from runtime_shim.contract.safe_paths import UnsafeError, is_missing, read_inside, write_inside
 from runtime_shim.contract.timeline import timeline_lines
 from runtime_shim.data.whole_files import put
-from runtime_shim.engine.journal import Record, read_journal
+from runtime_shim.engine.journal import Record
 from runtime_shim.engine.lifecycle import Extension
 from runtime_shim.engine.private import PRIVATE, Folder, at_once, is_link, naming
 from runtime_shim.engine.program import EXIT_COMPLETE, RefusedError, Table

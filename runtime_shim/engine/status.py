@@ -16,7 +16,7 @@ from runtime_shim.engine.walk import advance
 ROUNDS = 10  # most visits to a step in a dry run
 ASSUMED = ("as assumed", "set by the operator")  # for interrupted commands
 RECENT = 12  # most steps shown
-KNOWN = ("title", "instances", "attempt", "outcome", "how", "says", "seconds", "by", "note", "time", "output")  # of a step
+KNOWN = ("title", "instances", "attempt", "outcome", "how", "says", "seconds", "by", "note", "time", "output")
 
 
 def condition_of(state: State, is_busy: bool) -> str:

@@ -25,8 +25,8 @@ from runtime_shim.targets.dbos.commands import (
     start,
     worker,
 )
-from runtime_shim.targets.dbos.database import Database
 from runtime_shim.targets.dbos.helper import OfLegs
+from runtime_shim.targets.dbos.legs import Legs
 from runtime_shim.targets.dbos.runs import Place
 
 CALLS: dict[str, tuple[str, Callable[[Call], int]]] = {
@@ -150,7 +150,7 @@ def execute_call(
     vars(given).update(prog=host.prog, command=command, known=options, only=None, RUN=getattr(given, "RUN", "") or "")
     url = given.database or os.environ.get("RDC_DATABASE") or f"sqlite:///{program['name']}.sqlite"
     application = application_of(program)
-    call = Call(program, given, display, kinds, host, Database(url, application), Place(application, ""))
+    call = Call(program, given, display, kinds, host, Legs(url, application), Place(application, ""))
     version = call.session().identity()["program"]
     return calls[command][1](call._replace(place=Place(application, version)))
 

@@ -19,9 +19,9 @@ from runtime_shim.engine.status import describe, status_lines
 from runtime_shim.engine.texts import one_line, words_of
 from runtime_shim.operator.history import HOURS
 from runtime_shim.operator.moving import move_run
-from runtime_shim.targets.dbos.database import Database, Leg, now_ms
 from runtime_shim.targets.dbos.helper import Helpers, run_leg
 from runtime_shim.targets.dbos.leases import FENCE, Leases
+from runtime_shim.targets.dbos.legs import Leg, Legs, now_ms
 from runtime_shim.targets.dbos.metrics import Metrics
 from runtime_shim.targets.dbos.runs import RUN_NAME, Place, RunStore, cancelled, is_over, run_state
 from runtime_shim.targets.dbos.worker import Duties, Engine, Worker
@@ -42,7 +42,7 @@ class Call(NamedTuple):
     display: Display
     kinds: Sequence[type[Extension]]
     host: Host
-    database: Database
+    database: Legs
     place: Place
 
     def session(self, display: Any = None) -> Session:  # noqa: ANN401 (a Display)
@@ -118,7 +118,7 @@ def prepare(call: Call) -> None:
 def wait_for(call: Call, run: str) -> int:
     """Wait until a run waits or ends, and return its exit code."""
     signal.pthread_sigmask(signal.SIG_UNBLOCK, signal.valid_signals())  # Ctrl-C ends the waiting, not the run
-    while (last := call.database.legs(run)[-1]).is_active or last.result.get("state") == "ready":
+    while (last := call.database.of_run(run)[-1]).is_active or last.result.get("state") == "ready":
         time.sleep(LOOK)
     word, where = run_state(last), last.result.get("message") or last.result.get("label") or ""
     call.display.rule(f"{run} {word.upper()} {where}".rstrip())
@@ -150,7 +150,7 @@ def decide(call: Call, session: Session) -> int:
     options.command = "resume"
     state: Any = session.read()
     node = session.program["nodes"][state.node]
-    if options.STEP != state.node:
+    if state.node != options.STEP:
         raise RefusedError(f"{options.STEP} was not interrupted; {state.node} was")
     session.store.lock()
     if options.REPLY not in (*words_of(node), "rerun"):
@@ -163,7 +163,7 @@ def decide(call: Call, session: Session) -> int:
         store.go_on()
     else:
         options.assume = options.REPLY
-        done = session.through("given", session.performers[state.node].recover(state.node))
+        done: Any = session.through("given", session.performers[state.node].recover(state.node))
         session.settle(state.node, done, 0.0, begins=False)
     return going_on(call, session)
 

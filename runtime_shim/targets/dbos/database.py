@@ -1,58 +1,18 @@
-"""The database that all workers of a program share: rows of legs, in the tables of DBOS 3.4.
+"""The database that all workers of a program share: SQLite or PostgreSQL, and its errors in words."""
 
-DBOS writes these rows for workers. Operators' commands read and write them here, since loading DBOS takes a second.
-The columns are those of `dbos/_schemas/system_database.py`.
-"""
-
-import json
 import os
 import re
 import threading
-import time
 import urllib.parse
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import Any, NamedTuple, Optional
+from typing import Any
 
-from runtime_shim.engine.journal import Record
-from runtime_shim.engine.program import RefusedError, Table
+from runtime_shim.engine.program import RefusedError
+from runtime_shim.engine.texts import one_line
 
-ACTIVE = ("ENQUEUED", "PENDING", "DELAYED")
 ON_NETWORKS = ("nfs", "cifs", "smb", "fuse.sshfs", "ceph", "glusterfs", "afs", "lustre", "9p")  # start of a type
-LEG = "leg"  # the name of the workflow
-AT_ONCE = 64  # legs of one query
-NO_RESULT: Table = {}
-BEFORE, AFTER = 1, 10  # priorities: legs that go on, and new runs
-FIELDS = "s.workflow_uuid, s.status, s.executor_id, s.application_version, s.created_at, s.updated_at, s.delay_until_epoch_ms"
-
-
-class Leg(NamedTuple):
-    """A leg: its state in DBOS, the worker that has it, and its result once it has ended. Times are in milliseconds."""
-
-    run: str
-    number: int
-    status: str
-    worker: str
-    version: str
-    created: int
-    updated: int
-    due: int
-    result: Table
-
-    @property
-    def is_active(self) -> bool:
-        """Whether the leg waits for a worker or is at one."""
-        return self.status in ACTIVE
-
-
-def now_ms() -> int:
-    """Return the time in milliseconds."""
-    return time.time_ns() // 10**6
-
-
-def leg_id(run: str, number: int) -> str:
-    """Return the name of a leg."""
-    return f"{run}.{number}"
+DRIVERS = ("sqlite3", "psycopg", "sqlalchemy", "dbos")
 
 
 class Database:
@@ -60,23 +20,15 @@ class Database:
 
     def __init__(self, url: str, application: str) -> None:
         self.application = application
-        self._lock, self._connection = threading.RLock(), None
-        scheme, _, rest = url.partition("://")
-        self.is_sqlite = scheme == "sqlite"
-        if self.is_sqlite and rest.startswith("/") and rest[1:]:
-            self.path = os.path.abspath(rest[1:])
-            self.url, self.shown = f"sqlite:///{self.path}", rest[1:]
-            return
-        try:
-            parts = urllib.parse.urlsplit(url)
-            host = parts.hostname or dict(urllib.parse.parse_qsl(parts.query)).get("host") or "localhost"
-            host += f":{parts.port}" if parts.port else ""
-        except ValueError:
-            parts = urllib.parse.urlsplit("")
-        if parts.scheme not in ("postgresql", "postgres") or not parts.path.strip("/"):
-            forms = "sqlite:///FILE or postgresql://USER:PASSWORD@HOST/NAME"
-            raise RefusedError(f"unknown address of a database; use {forms}")  # it may have a password: not shown
-        self.url, self.shown = url, f"postgresql://{host}{parts.path}"
+        self._lock = threading.RLock()
+        self._connection: Any = None
+        self.is_sqlite, self.path = url.startswith("sqlite:///") and len(url) > len("sqlite:///"), ""
+        if self.is_sqlite:
+            self.shown = url.removeprefix("sqlite:///")
+            self.path = os.path.abspath(self.shown)
+            self.url = f"sqlite:///{self.path}"
+        else:
+            self.url, self.shown = url.replace("postgres://", "postgresql://", 1), shown_address(url)
 
     # --- The connection ---
 
@@ -93,9 +45,14 @@ class Database:
                 return sqlite3.connect(self.path, timeout=30, isolation_level=None, check_same_thread=False)
             import psycopg
 
-            patience = {"connect_timeout": 5, "keepalives_idle": 3, "keepalives_interval": 1, "keepalives_count": 3}
-            url = self.url.replace("postgres://", "postgresql://", 1)
-            connection = psycopg.connect(url, autocommit=True, prepare_threshold=None, **patience)
+            connection = psycopg.connect(
+                self.url,
+                autocommit=True,
+                connect_timeout=5,
+                keepalives_idle=3,
+                keepalives_interval=1,
+                keepalives_count=3,
+            )
             connection.execute("SET search_path = dbos, public")
             return connection
 
@@ -103,8 +60,7 @@ class Database:
         """Close the connection, if any; the next call makes another."""
         with self._lock, suppress(Exception):
             connection, self._connection = self._connection, None
-            if connection is not None:
-                connection.close()
+            connection.close()
 
     @contextmanager
     def transaction(self) -> Iterator[Any]:
@@ -147,11 +103,9 @@ class Database:
         except (RefusedError, OSError):
             raise
         except Exception as error:
-            if type(error).__module__.partition(".")[0] not in ("sqlite3", "psycopg", "sqlalchemy", "dbos"):
+            if type(error).__module__.partition(".")[0] not in DRIVERS:
                 raise
             raise RefusedError(problem_of(error, self.shown)) from None
-
-    # --- Legs ---
 
     def is_ready(self) -> bool:
         """Return whether a worker has made the tables."""
@@ -161,127 +115,18 @@ class Database:
             return bool(self.rows("SELECT 1 FROM sqlite_master WHERE name = 'operation_outputs'"))
         return bool(self.rows("SELECT 1 FROM pg_tables WHERE schemaname = 'dbos' AND tablename = 'operation_outputs'"))
 
-    def enqueue(
-        self, run: str, number: int, given: Table, version: str, queue: str, due: float = 0, result: Table = NO_RESULT
-    ) -> bool:
-        """Add a leg and return True, or return False if the run has a leg of this number.
 
-        `given` has the records that start the leg, `due` is the time in seconds when it may start. A leg with a
-        `result` has ended.
-        """
-        name, now, is_late = leg_id(run, number), now_ms(), due > time.time()
-        row = {
-            "workflow_uuid": name, "name": LEG,
-            "status": "SUCCESS" if result else "DELAYED" if is_late else "ENQUEUED",
-            "queue_name": queue, "priority": BEFORE if number > 1 else AFTER, "created_at": now, "updated_at": now,
-            "application_version": version, "application_name": self.application, "recovery_attempts": 0,
-            "serialization": "portable_json", "creator_xid": os.urandom(16).hex(),
-            "parent_workflow_id": leg_id(run, number - 1) if number > 1 else None,
-            "delay_until_epoch_ms": int(due * 1000) if is_late else None,
-        }  # fmt: skip
-        inputs = json.dumps({"positionalArgs": [run, number, given], "namedArgs": {}}, separators=(",", ":"))
-        marks = ", ".join("?" * len(row))
-        added = f"INSERT INTO workflow_status ({', '.join(row)}) VALUES ({marks}) ON CONFLICT DO NOTHING"
-        more = "INSERT INTO workflow_input (workflow_uuid, inputs, retention_timestamp) VALUES (?, ?, ?)"
-        with self.transaction() as cursor:
-            cursor.execute(self.dialect(added), tuple(row.values()))
-            is_first = bool(cursor.rowcount == 1)
-            if is_first:
-                cursor.execute(self.dialect(more), (name, inputs, now))
-            if is_first and result:
-                cursor.execute(
-                    self.dialect(more.replace("inputs", "output").replace("_input", "_output")),
-                    (name, json.dumps(result, separators=(",", ":")), now),
-                )
-        return is_first
-
-    def legs(self, run: str) -> list[Leg]:
-        """Return the legs of a run in order."""
-        found: list[Leg] = []
-        while len(found) % AT_ONCE == 0:
-            names = [leg_id(run, number) for number in range(len(found) + 1, len(found) + AT_ONCE + 1)]
-            rows = self._read(f"s.workflow_uuid IN ({', '.join('?' * AT_ONCE)})", *names)
-            if not rows:
-                break
-            found += sorted(rows, key=lambda leg: leg.number)
-        return found
-
-    def newest(self, is_over: bool = False, most: int = 0) -> list[Leg]:
-        """Return the newest leg of each run: of those that are over, the newest `most`, or of all others."""
-        ended = " OR ".join(f"""o.output LIKE '{{"state":"{word}"%'""" for word in ("complete", "stop", "cancelled"))
-        what = f"{'' if is_over else 'NOT '}COALESCE({ended}, FALSE)"
-        last = "NOT EXISTS (SELECT 1 FROM workflow_status n WHERE n.parent_workflow_id = s.workflow_uuid)"
-        order = f"ORDER BY s.created_at DESC{f' LIMIT {most}' if most else ''}"
-        if not self.is_sqlite:
-            what = what.replace("%", "%%")
-        return self._read(f"s.application_name = ? AND {what} AND {last} {order}", self.application)[::-1]
-
-    def _read(self, where: str, *values: object) -> list[Leg]:
-        query = f"SELECT {FIELDS}, o.output FROM workflow_status s LEFT JOIN workflow_output o USING (workflow_uuid)"
-        rows = self.rows(f"{query} WHERE s.name = '{LEG}' AND {where}", *values)
-        return [leg_of(*row) for row in rows]
-
-    def journal(self, run: str, number: int) -> tuple[list[Record], Table]:
-        """Return the records of a run's first legs, and what the first leg was given beside them."""
-        names = [leg_id(run, each) for each in range(1, number + 1)]
-        inputs: dict[str, str] = {}
-        outputs: dict[str, list[str]] = {}
-        for place in range(0, number, AT_ONCE):
-            some = names[place : place + AT_ONCE]
-            marks = ", ".join("?" * len(some))
-            inputs.update(
-                self.rows(f"SELECT workflow_uuid, inputs FROM workflow_input WHERE workflow_uuid IN ({marks})", *some)
-            )
-            query = "SELECT workflow_uuid, output FROM operation_outputs WHERE output IS NOT NULL AND workflow_uuid IN"
-            for name, output in self.rows(f"{query} ({marks}) ORDER BY workflow_uuid, function_id", *some):
-                outputs.setdefault(name, []).append(output)
-        given = [json.loads(inputs[name])["positionalArgs"][2] for name in names]
-        records = []
-        for name, each in zip(names, given, strict=True):
-            said = (json.loads(json.loads(output)) for output in outputs.get(name, ()))
-            records += [*each["records"], *(one["record"] for one in said if "record" in one)]
-        return [{"n": place, **record} for place, record in enumerate(records)], given[0]
-
-    def cancel(self, leg: Leg) -> None:
-        """Cancel a leg, unless it has ended."""
-        cleared = "owner_xid = NULL, queue_name = NULL, started_at_epoch_ms = NULL, updated_at = ?, completed_at = ?"
-        query = f"UPDATE workflow_status SET status = 'CANCELLED', {cleared} WHERE workflow_uuid = ? AND status IN"
-        with self.transaction() as cursor:
-            values = (now_ms(), now_ms(), leg_id(leg.run, leg.number), *ACTIVE)
-            cursor.execute(self.dialect(f"{query} (?, ?, ?)"), values)
-
-    def forget(self, newest: Leg) -> None:
-        """Delete a run with all its legs."""
-        names = [leg_id(newest.run, number) for number in range(1, newest.number + 1)]
-        with self.transaction() as cursor:
-            for table in ("operation_outputs", "workflow_input", "workflow_output", "workflow_status"):
-                query = self.dialect(f"DELETE FROM {table} WHERE workflow_uuid = ?")
-                cursor.executemany(query, [(name,) for name in names])
-
-    def lost(self, names: Sequence[str], worker: str) -> set[str]:
-        """Return which legs a worker has lost: they were cancelled, or another worker has taken them."""
-        marks = ", ".join("?" * len(names))
-        query = "SELECT workflow_uuid FROM workflow_status WHERE status = 'PENDING' AND executor_id = ? AND workflow_uuid IN"
-        kept = {row[0] for row in self.rows(f"{query} ({marks})", worker, *names)}
-        return {*names} - kept
-
-    def workers(self) -> dict[str, int]:
-        """Return the workers that have legs, and how many."""
-        query = "SELECT executor_id, COUNT(*) FROM workflow_status WHERE status = 'PENDING' AND application_name = ?"
-        return dict(self.rows(f"{query} AND name = '{LEG}' GROUP BY executor_id", self.application))
-
-    def queued(self) -> list[tuple[str, int, int]]:
-        """Return the versions that queued legs need, how many legs those are, and since when they wait."""
-        query = "SELECT application_version, COUNT(*), MIN(created_at) FROM workflow_status WHERE status = 'ENQUEUED'"
-        rows = self.rows(f"{query} AND application_name = ? GROUP BY application_version", self.application)
-        return [(version or "", count, since) for version, count, since in rows]
-
-
-def leg_of(name: str, status: str, worker: Any, version: Any, created: int, updated: int, due: Any, output: Any) -> Leg:  # noqa: ANN401
-    """Return a row as a leg."""
-    run, _, number = name.rpartition(".")
-    result = json.loads(output) if output else {}
-    return Leg(run, int(number), status, worker or "", version or "", created, updated or created, due or 0, result)
+def shown_address(url: str) -> str:
+    """Return the address of a PostgreSQL database without user, password and options. Never show a wrong one."""
+    try:
+        parts = urllib.parse.urlsplit(url)
+        host = parts.hostname or dict(urllib.parse.parse_qsl(parts.query)).get("host") or "localhost"
+        port = f":{parts.port}" if parts.port else ""
+    except ValueError:  # a port that is no number
+        parts, host, port = urllib.parse.urlsplit(""), "", ""
+    if parts.scheme not in ("postgresql", "postgres") or not parts.path.strip("/"):
+        raise RefusedError("unknown database; use sqlite:///FILE or postgresql://USER:PASSWORD@HOST/NAME")
+    return one_line(f"postgresql://{host}{port}{parts.path}")
 
 
 def problem_of(error: Exception, shown: str) -> str:
@@ -308,7 +153,9 @@ def problem_of(error: Exception, shown: str) -> str:
         if code in codes or (not code and part in text):
             return f"the database {shown}: {words}"
     kind = f"{type(error).__name__} {code}".strip()
-    return f"the database {shown}: the connection was lost or the server failed ({kind}); look into its log, then try again"
+    return (
+        f"the database {shown}: lost the connection, or the server failed ({kind}); look into its log, then try again"
+    )
 
 
 def network_of(path: str, mounts: str = "/proc/self/mounts") -> str:

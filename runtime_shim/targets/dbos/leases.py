@@ -14,7 +14,7 @@ from typing import Any
 
 from runtime_shim.engine.private import DIRECTORY, Folder, opened_folder
 from runtime_shim.engine.program import RefusedError
-from runtime_shim.targets.dbos.database import Database
+from runtime_shim.targets.dbos.legs import Legs
 
 BEAT = 1.0  # seconds between two signs of life
 FENCE = 6.0  # seconds without a sign of life after which a worker and its helpers end their commands
@@ -30,7 +30,7 @@ def key_of(*words: str) -> int:
 class Leases:
     """This worker's lease, and a look at those of others. A lock for the version is shared by all its workers."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Legs) -> None:
         self._database = database
         self._files: list[int] = []
         self._connection: Any = None

@@ -1,6 +1,5 @@
 """A run as its legs tell it: its records, for `status`, and the next leg, for what an operator decides."""
 
-import os
 import time
 from collections.abc import Mapping
 from typing import NamedTuple, Optional
@@ -9,7 +8,7 @@ from runtime_shim.engine.journal import Record
 from runtime_shim.engine.program import RefusedError, Table
 from runtime_shim.engine.session import Session
 from runtime_shim.engine.state import ENDED, State, Store, replay
-from runtime_shim.targets.dbos.database import Database, Leg
+from runtime_shim.targets.dbos.legs import Leg, Legs
 
 RUN_NAME = r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}"
 
@@ -24,12 +23,12 @@ class Place(NamedTuple):
 class RunStore(Store):
     """The records of a run in the database. Records that an operator's command adds start the next leg."""
 
-    def __init__(self, store: Store, database: Database, run: str, place: Place) -> None:
+    def __init__(self, store: Store, database: Legs, run: str, place: Place) -> None:
         super().__init__(store.directory, store.modes)
         self.path, self._database, self._run, self._place = run, database, run, place
         self.pending: list[Record] = []
         self.given: Table = {}
-        self.legs: list[Leg] = database.legs(run) if database.is_ready() else []
+        self.legs: list[Leg] = database.of_run(run) if database.is_ready() else []
 
     @property
     def last(self) -> Optional[Leg]:

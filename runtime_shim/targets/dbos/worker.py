@@ -9,15 +9,14 @@ import socket
 import threading
 import time
 from collections.abc import Sequence
-from contextlib import suppress
 from typing import Any, NamedTuple
 
 from runtime_shim.engine.display import Display, duration
 from runtime_shim.engine.program import EXIT_COMPLETE, EXIT_REFUSED, RefusedError, Table
 from runtime_shim.engine.texts import one_line
-from runtime_shim.targets.dbos.database import LEG, Database, leg_id, now_ms
 from runtime_shim.targets.dbos.helper import Channel, Helpers
 from runtime_shim.targets.dbos.leases import BEAT, FENCE, Leases
+from runtime_shim.targets.dbos.legs import LEG, Legs, leg_id, now_ms
 from runtime_shim.targets.dbos.metrics import Metrics
 from runtime_shim.targets.dbos.runs import Place
 
@@ -53,7 +52,7 @@ def load_dbos() -> Any:  # noqa: ANN401 (the module)
 class Engine:
     """DBOS, launched for a worker or to make the tables."""
 
-    def __init__(self, database: Database, version: str, name: str, queues: Sequence[str], jobs: int) -> None:
+    def __init__(self, database: Legs, version: str, name: str, queues: Sequence[str], jobs: int) -> None:
         self._dbos = load_dbos()
         if database.is_sqlite:  # readers don't wait for writers, and a commit is one sync
             with database.worded():
@@ -108,7 +107,7 @@ class Engine:
 class Worker:
     """A worker and the legs that it runs."""
 
-    def __init__(self, database: Database, place: Place, duties: Duties, display: Display, helpers: Helpers) -> None:
+    def __init__(self, database: Legs, place: Place, duties: Duties, display: Display, helpers: Helpers) -> None:
         self._database, self._place, self._duties = database, place, duties
         self._display, self._helpers = display, helpers
         self._host = re.sub(r"[^A-Za-z0-9.-]", "-", socket.gethostname())
