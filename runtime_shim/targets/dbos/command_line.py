@@ -13,7 +13,7 @@ from runtime_shim.engine.program import RefusedError, Table
 from runtime_shim.engine.state import digest
 from runtime_shim.engine.status import steps
 from runtime_shim.targets.dbos.commands import (
-    Call,
+    Request,
     answer_run,
     approve_gate,
     cancel,
@@ -29,7 +29,7 @@ from runtime_shim.targets.dbos.helper import OfLegs
 from runtime_shim.targets.dbos.legs import Legs
 from runtime_shim.targets.dbos.runs import Place
 
-CALLS: dict[str, tuple[str, Callable[[Call], int]]] = {
+REQUESTS: dict[str, tuple[str, Callable[[Request], int]]] = {
     "worker": ("run steps until you stop it", worker),
     "start": ("start a run", start),
     "status": ("show a run and what to do next", show_run),
@@ -40,12 +40,12 @@ CALLS: dict[str, tuple[str, Callable[[Call], int]]] = {
     "resume": ("continue a run whose worker could not go on", resume_run),
     "cancel": ("end a run", cancel),
     "prune": ("delete old runs", prune),
-    "steps": ("list the steps", lambda call: steps(call.session())),
+    "steps": ("list the steps", lambda request: steps(request.session())),
 }
 OF_RUN = "status answer approve goto resume cancel"
-OWN: Options = (
+OF_WORKERS: Options = (
     (OF_RUN, "RUN", "", "the name of the run"),
-    ("answer", "STEP", "", "the step"),
+    ("answer goto", "STEP", "", "the step"),
     ("answer", "REPLY", "", "pass, fail, yes, no or another reply; for an interrupted step also rerun"),
     ("all", "--database", "URL", "sqlite:///FILE or postgresql://… (default: $RDC_DATABASE, or sqlite:///NAME.sqlite)"),
     ("worker", "--jobs", "NUMBER", "how many runs at once (default: 4)"),
@@ -91,15 +91,15 @@ OF_START = ("--input", "--inputs", "--task", "--task-file", "--var")  # options 
 
 def options_of_worker(kinds: Sequence[type[Extension]]) -> Options:
     """Return the options of all subcommands: our own, and those of the edition under our names."""
-    hidden = NOT_HERE.union(name for _, name, _, _ in OWN)
-    found = list(OWN)
+    hidden = NOT_HERE.union(name for _, name, _, _ in OF_WORKERS)
+    found = list(OF_WORKERS)
     for owners, name, takes, text in (*OPTIONS, *(option for kind in kinds for option in kind.options)):
         words = owners.split()
-        ours = [word for word in words if word in CALLS]
+        ours = [word for word in words if word in REQUESTS]
         if name in OF_START:
             ours = ["start"]
-        elif "resume" in words and "answer" not in words:
-            ours = ["worker"]
+        elif "resume" in words and name != "--value":
+            ours = ["worker", *ours]
         found.append(("" if name in hidden else " ".join(ours), name, takes, text))
     return tuple(dict.fromkeys(found))
 
@@ -138,7 +138,7 @@ def execute_call(
     """Run a subcommand and return its exit code."""
     kinds = [OfDbos, *kinds]
     options, known = options_of_worker(kinds), {name for kind in kinds for name in kind.commands}
-    calls = {name: each for name, each in CALLS.items() if name not in ("approve", "goto") or name in known}
+    calls = {name: each for name, each in REQUESTS.items() if name not in ("approve", "goto") or name in known}
     command, *words = argv or [""]
     own = tuple(option for option in options if {"all", command} & {*option[0].split()})
     if {"-h", "--help"} & {*argv}:
@@ -150,9 +150,9 @@ def execute_call(
     vars(given).update(prog=host.prog, command=command, known=options, only=None, RUN=getattr(given, "RUN", "") or "")
     url = given.database or os.environ.get("RDC_DATABASE") or f"sqlite:///{program['name']}.sqlite"
     application = application_of(program)
-    call = Call(program, given, display, kinds, host, Legs(url, application), Place(application, ""))
-    version = call.session().identity()["program"]
-    return calls[command][1](call._replace(place=Place(application, version)))
+    request = Request(program, given, display, kinds, host, Legs(url, application), Place(application, ""))
+    version = request.session().identity()["program"]
+    return calls[command][1](request._replace(place=Place(application, version)))
 
 
 def help_lines(program: Table, command: str, prog: str, calls: Any, own: Options) -> list[str]:  # noqa: ANN401 (a dict)

@@ -29,13 +29,13 @@ from runtime_shim.tasks.answers import LARGEST, read_text
 from runtime_shim.tasks.ask import record_answer
 
 EXIT_RUNNING = 3
-LOOK = 0.3  # seconds between two looks at a run
+PAUSE = 0.3  # seconds between two looks at a run
 EVERY = 2.0  # seconds between two lists
 RECENT_RUNS = 20  # runs that are over, in a list
 
 
-class Call(NamedTuple):
-    """A call of the program: the program, the options, and where runs are kept."""
+class Request(NamedTuple):
+    """One call of the program: the program, the options, and where runs are kept."""
 
     program: Table
     options: types.SimpleNamespace
@@ -63,9 +63,9 @@ def store_of(session: Session) -> RunStore:
     return session.store
 
 
-def worker(call: Call) -> int:
+def worker(request: Request) -> int:
     """Run legs until a signal comes."""
-    options = call.options
+    options = request.options
     jobs, poll = options.jobs or "4", options.poll or "0.25"
     if not re.fullmatch("[1-9][0-9]{0,3}", jobs):
         raise RefusedError(f"--jobs {one_line(jobs)!a}: expected a number from 1 to 9999")
@@ -75,53 +75,55 @@ def worker(call: Call) -> int:
         if (given := getattr(options, option)) not in (None, *known):
             raise RefusedError(f"--{option} {one_line(given)!a}: expected {' or '.join(known)}")
     options.rerun_interrupted, options.command = options.interrupted == "rerun", "resume"
-    call.session().each("before_run", None)  # secrets and mocks are checked now, not in each leg
-    is_apart, fence = options.workspace == "run", None if call.database.is_sqlite else FENCE
-    directory = options.logs or os.path.join(".rdc", call.program["name"])
-    helpers = Helpers(lambda channel: run_leg(channel, call.session, directory, is_apart, fence))
+    request.session().each("before_run", None)  # secrets and mocks are checked now, not in each leg
+    is_apart, fence = options.workspace == "run", None if request.database.is_sqlite else FENCE
+    directory = options.logs or os.path.join(".rdc", request.program["name"])
+    helpers = Helpers(lambda channel: run_leg(channel, request.session, directory, is_apart, fence))
     metrics, duties = Metrics(options.metrics or ""), Duties(int(jobs), float(poll), options.workspace == "host")
-    return Worker(call.database, call.place, duties, call.display, helpers).run(metrics)
+    return Worker(request.database, request.place, duties, request.display, helpers).run(metrics)
 
 
-def start(call: Call) -> int:
+def start(request: Request) -> int:
     """Start a run, and wait for it if asked to."""
-    name, database = call.options.id, call.database
+    name, database = request.options.id, request.database
     if name is not None and not re.fullmatch(RUN_NAME, name):
         raise RefusedError(f"--id {one_line(name)!a}: use up to 100 letters, digits, `.`, `_` and `-`")
-    prepare(call)
-    call.options.only = []  # nothing starts here
-    session = call.session()
+    prepare(request)
+    request.options.only = []  # nothing starts here
+    session = request.session()
     session.take()
     begin = {**session.state.begin, **({"run": name} if name else {})}
-    call.options.RUN = begin["run"]
-    store = session.store = RunStore(session.store, database, begin["run"], call.place)
-    if call.options.answers:
-        store.given = {"answers": read_text(call.options.answers, LARGEST)}
+    request.options.RUN = begin["run"]
+    store = session.store = RunStore(session.store, database, begin["run"], request.place)
+    if store.legs:
+        raise RefusedError(f"there is a run {begin['run']}; choose another --id")
+    if request.options.answers:
+        store.given = {"answers": read_text(request.options.answers, LARGEST)}
     store.append(begin)
     store.go_on()
-    if call.options.wait:
-        return wait_for(call, begin["run"])
-    call.display.rule(f"{begin['run']} is queued; to see it: {session.call('status', begin['run'])}")
-    call.display.say([begin["run"]])
+    if request.options.wait:
+        return wait_for(request, begin["run"])
+    request.display.rule(f"{begin['run']} is queued; to see it: {session.call('status', begin['run'])}")
+    request.display.say([begin["run"]])
     return EXIT_COMPLETE
 
 
-def prepare(call: Call) -> None:
+def prepare(request: Request) -> None:
     """Make the tables, if no worker has."""
-    if not call.database.is_ready():
-        engine = Engine(call.database, call.place.version, "start", ["none"], 1)
-        with call.database.worded():
+    if not request.database.is_ready():
+        engine = Engine(request.database, request.place.version, "start", ["none"], 1)
+        with request.database.worded():
             engine.launch(lambda: None, (), Duties(1, 60.0, False))
             engine.stop(0)
 
 
-def wait_for(call: Call, run: str) -> int:
+def wait_for(request: Request, run: str) -> int:
     """Wait until a run waits or ends, and return its exit code."""
     signal.pthread_sigmask(signal.SIG_UNBLOCK, signal.valid_signals())  # Ctrl-C ends the waiting, not the run
-    while (last := call.database.of_run(run)[-1]).is_active or last.result.get("state") == "ready":
-        time.sleep(LOOK)
+    while (last := request.database.of_run(run)[-1]).is_active or last.result.get("state") == "ready":
+        time.sleep(PAUSE)
     word, where = run_state(last), last.result.get("message") or last.result.get("label") or ""
-    call.display.rule(f"{run} {word.upper()} {where}".rstrip())
+    request.display.rule(f"{run} {word.upper()} {where}".rstrip())
     return exit_code(word)
 
 
@@ -131,22 +133,22 @@ def exit_code(word: str) -> int:
     return ends.get(word, EXIT_RUNNING if word in ("running", "queued", "paused", "ready") else EXIT_WAITING)
 
 
-def answer_run(call: Call) -> int:
+def answer_run(request: Request) -> int:
     """Record the answer to a waiting step, or what an operator decides about an interrupted one."""
-    options = call.options
-    session = call.opened(options.RUN)
+    options = request.options
+    session = request.opened(options.RUN)
     store, state = store_of(session), session.read_state()
     if state is not None and state.condition == "running" and not store.is_busy():
-        return decide(call, session)
+        return decide(request, session)
     record_answer(session)
     if store.pending:  # an answer to one of several agents
         store.go_on()
-    return going_on(call, session)
+    return going_on(request, session)
 
 
-def decide(call: Call, session: Session) -> int:
+def decide(request: Request, session: Session) -> int:
     """Record what happened to an interrupted step, or that it runs again."""
-    options, store = call.options, store_of(session)
+    options, store = request.options, store_of(session)
     options.command = "resume"
     state: Any = session.read()
     node = session.program["nodes"][state.node]
@@ -165,60 +167,60 @@ def decide(call: Call, session: Session) -> int:
         options.assume = options.REPLY
         done: Any = session.through("given", session.performers[state.node].recover(state.node))
         session.settle(state.node, done, 0.0, begins=False)
-    return going_on(call, session)
+    return going_on(request, session)
 
 
-def going_on(call: Call, session: Session) -> int:
+def going_on(request: Request, session: Session) -> int:
     """Say that a worker continues the run, or how the run ended."""
-    run, state = call.options.RUN, session.state
+    run, state = request.options.RUN, session.state
     if state.condition in ENDED:
-        call.display.rule(f"{run} {state.condition.upper()} {one_line(state.message)}".rstrip())
+        request.display.rule(f"{run} {state.condition.upper()} {one_line(state.message)}".rstrip())
     else:
-        call.display.rule(f"{run} goes on at a worker; to see it: {session.call('status', run)}")
+        request.display.rule(f"{run} goes on at a worker; to see it: {session.call('status', run)}")
     return EXIT_COMPLETE
 
 
-def approve_gate(call: Call) -> int:
+def approve_gate(request: Request) -> int:
     """Approve the named gate."""
-    if not call.options.gate:
+    if not request.options.gate:
         raise RefusedError("approve needs --gate ID")
-    call.options.command, call.options.STEP, call.options.REPLY = "answer", call.options.gate, "approved"
-    return answer_run(call)
+    request.options.command, request.options.STEP, request.options.REPLY = "answer", request.options.gate, "approved"
+    return answer_run(request)
 
 
-def goto_step(call: Call) -> int:
+def goto_step(request: Request) -> int:
     """Move a run that waits or was interrupted to another step."""
-    session = call.opened(call.options.RUN)
+    session = request.opened(request.options.RUN)
     move_run(session)
-    return going_on(call, session)
+    return going_on(request, session)
 
 
-def cancel(call: Call) -> int:
+def cancel(request: Request) -> int:
     """End a run: its command ends within two seconds."""
-    run, database = call.options.RUN, call.database
-    call.options.command = "goto"  # signed like a move
-    store = store_of(call.opened(run))
+    run, database = request.options.RUN, request.database
+    request.options.command = "goto"  # signed like a move
+    store = store_of(request.opened(run))
     if store.last and store.last.is_active:
         database.cancel(store.last)
-    session = call.opened(run)
+    session = request.opened(run)
     state: Any = session.read_state()
     if state.condition in ENDED:
         raise RefusedError(f"{run} has ended: {state.condition.upper()} {one_line(state.message)}".rstrip())
     session.take(state)
     session.record(cancelled(session))
-    call.display.rule(f"{run} is cancelled")
+    request.display.rule(f"{run} is cancelled")
     return EXIT_COMPLETE
 
 
-def resume_run(call: Call) -> int:
+def resume_run(request: Request) -> int:
     """Continue a run that failed to start a step, stopped at a failed step, or belongs to another version."""
-    session = call.opened(call.options.RUN)
+    session = request.opened(request.options.RUN)
     store, state = store_of(session), session.read()
     if state is None or (state.condition in ENDED and not any(each.reopens for each in session.extensions)):
-        raise RefusedError(f"{call.options.RUN} has ended; to start another run: {session.call('run')}")
+        raise RefusedError(f"{request.options.RUN} has ended; to start another run: {session.call('run')}")
     is_same = session.is_same(state)
     if store.last and store.last.is_active and not is_same:
-        call.database.cancel(store.last)  # no worker of its version need run it
+        request.database.cancel(store.last)  # no worker of its version need run it
     elif is_same or state.condition == "complete":
         store.lock()
     if state.condition == "running" and is_same:
@@ -227,12 +229,12 @@ def resume_run(call: Call) -> int:
     if not is_same and state.condition not in ENDED:
         session.adopt()
     store.go_on()
-    return going_on(call, session)
+    return going_on(request, session)
 
 
-def show_run(call: Call) -> int:
+def show_run(request: Request) -> int:
     """Print the status of a run."""
-    session = call.opened(call.options.RUN)
+    session = request.opened(request.options.RUN)
     store, state = store_of(session), session.read_state()
     last: Any = store.last
     if state is not None:
@@ -242,29 +244,34 @@ def show_run(call: Call) -> int:
     if last.status == "CANCELLED":
         facts["state"] = "queued"
     if last.result.get("state") in ("refused", "failed"):
-        facts.update(state="waiting", trouble=last.result["message"], next=[session.call("resume", "")])
-    facts["next"] = [command for command in facts["next"] if command != session.call("worker")]
-    is_served = not Leases(call.database).is_free(f"version-{state.program if state else ''}")
+        facts["trouble"] = last.result["message"]
+        if facts["state"] != "interrupted":
+            facts.update(state="waiting", next=[session.call("resume", "")])
+    commands = (command.partition(" && ")[0] for command in facts["next"])  # a moved run goes on by itself
+    facts["next"] = [command for command in commands if command != session.call("worker")]
+    is_served = not Leases(request.database).is_free(f"version-{state.program if state else ''}")
     facts.update(worker=last.worker if last.status == "PENDING" else None, served=is_served)
-    if call.options.json:
-        call.display.say([json.dumps(facts, indent=2)])
+    if request.options.json:
+        request.display.say([json.dumps(facts, indent=2)])
     else:
-        call.display.say(run_lines(session, facts))
+        request.display.say(run_lines(session, facts))
     return exit_code(facts["state"])
 
 
 def run_lines(session: Session, facts: Table) -> Iterator[str]:
     """Return the status of a run as one screen for a person."""
     yield from status_lines(session, facts)
+    if facts["worker"]:
+        yield from ("", f"Worker {facts['worker']} runs it.")
     if facts["state"] in ("queued", "running", "paused") and not facts["served"]:
         yield from ("", f"No worker of this version is running. To start one: {session.call('worker')}")
     if "trouble" in facts:
         yield from ("", f"The worker could not go on: {facts['trouble']}")
 
 
-def list_of_runs(call: Call) -> int:
+def list_of_runs(request: Request) -> int:
     """List the runs that are not over, and the newest of the others."""
-    options, database = call.options, call.database
+    options, database = request.options, request.database
     while True:
         legs = database.newest()
         if not options.waiting:
@@ -273,7 +280,7 @@ def list_of_runs(call: Call) -> int:
         if options.waiting:
             found = [(leg, word) for leg, word in found if exit_code(word) == EXIT_WAITING]
         lines = [json.dumps([row_of(*each) for each in found], indent=2)] if options.json else list(table_of(found))
-        if options.watch and call.display.is_terminal:
+        if options.watch and request.display.is_terminal:
             lines = [f"\033[H\033[J{time.strftime('%H:%M:%S')}", *lines]
         print("\n".join(lines), flush=True)
         if not options.watch:
@@ -314,17 +321,17 @@ def ago(milliseconds: int) -> str:
     return f"{seconds // size}{unit}"
 
 
-def prune(call: Call) -> int:
+def prune(request: Request) -> int:
     """Delete old runs that are over, with their files on this machine."""
-    age, database = re.fullmatch("([0-9]{1,6})([hdw])", call.options.older_than or ""), call.database
+    age, database = re.fullmatch("([0-9]{1,6})([hdw])", request.options.older_than or ""), request.database
     if not age:
         raise RefusedError("prune needs --older-than AGE, such as 12h, 30d or 8w")
     before = now_ms() - int(age[1]) * HOURS[age[2]] * 3600 * 1000
     gone = [leg for leg in database.newest(is_over=True) if leg.updated < before]
-    directory = call.options.logs or os.path.join(".rdc", call.program["name"])
+    directory = request.options.logs or os.path.join(".rdc", request.program["name"])
     for leg in gone:
         database.forget(leg)
         path = os.path.join(directory, leg.run)
         if os.path.isdir(path) and not os.path.islink(path):
             shutil.rmtree(path)
-    return call.display.say([f"Deleted {len(gone)} run{'s' * (len(gone) != 1)}."])
+    return request.display.say([f"Deleted {len(gone)} run{'s' * (len(gone) != 1)}."])

@@ -105,7 +105,7 @@ class Database:
         except Exception as error:
             if type(error).__module__.partition(".")[0] not in DRIVERS:
                 raise
-            raise RefusedError(problem_of(error, self.shown)) from None
+            raise RefusedError(worded_error(error, self.shown)) from None
 
     def is_ready(self) -> bool:
         """Return whether a worker has made the tables."""
@@ -129,7 +129,7 @@ def shown_address(url: str) -> str:
     return one_line(f"postgresql://{host}{port}{parts.path}")
 
 
-def problem_of(error: Exception, shown: str) -> str:
+def worded_error(error: Exception, shown: str) -> str:
     """Return an error of the database in words, with a remedy."""
     error = getattr(error, "orig", None) or error
     code, text = getattr(error, "sqlstate", None) or "", str(error).lower()

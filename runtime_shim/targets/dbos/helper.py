@@ -13,6 +13,7 @@ import socket
 import sys
 import threading
 import time
+import traceback
 from contextlib import suppress
 from typing import Any, Callable, Optional
 
@@ -23,9 +24,9 @@ from runtime_shim.engine.program import EXIT_WAITING, RefusedError, Table
 from runtime_shim.engine.session import Session
 from runtime_shim.engine.signals import signal_groups
 from runtime_shim.engine.state import ENDED, State, Store, replay, utc_now
-from runtime_shim.engine.texts import one_line
+from runtime_shim.engine.texts import clean, one_line
 from runtime_shim.engine.walk import Move
-from runtime_shim.operator.logs import LOG_LIMIT, LOGS, LoggedProcesses, limit_of, log_of
+from runtime_shim.operator.logs import LOG_LIMIT, LOGS, SHOWN_LINES, LoggedProcesses, limit_of, log_of
 from runtime_shim.tasks.shell import Commands
 
 QUICKLY = 1.5  # seconds from SIGTERM to SIGKILL for a leg that was cancelled or has lost its worker
@@ -179,6 +180,14 @@ class OfLegs(Extension):
             record["output"] = file.read().decode(errors="replace")
         return record
 
+    def lines(self, facts: Table, record: Optional[Table]) -> list[str]:
+        """Return the end of the last command's output, if it failed."""
+        done = facts["finished"]
+        if record is None or record is not done[-1] or record["outcome"] != "fail":
+            return []
+        lines = record.get("output", "").splitlines()[-SHOWN_LINES:]
+        return [f"        | {clean(line)}"[:200].rstrip() for line in lines]
+
     def after_step(self, _move: Move) -> None:
         """End the leg, if the next step has to wait or the worker stops."""
         store, state = self.session.store, self.session.state
@@ -238,6 +247,8 @@ def run_leg(
     except (RefusedError, OSError) as error:
         reason = error.args[-1] if isinstance(error, RefusedError) else f"{error.filename or ''}: {error.strerror}"
         result = {"state": "refused", "message": one_line(str(reason))}
+    except Exception:  # noqa: BLE001 (a bug of rdc: the run can go on once it is fixed)
+        traceback.print_exc()
     finally:
         channel.send({"end": result})
 

@@ -1,7 +1,7 @@
 """Leases: which workers are alive (rule 6 of the design). The database or the kernel ends the lease of a dead worker.
 
 With PostgreSQL, a lease is a session lock on a connection of its own, which the server ends when it hears nothing for
-`PATIENCE` seconds. With SQLite, it is a lock on a file beside the database, which lasts as long as the process.
+`LEASE` seconds. With SQLite, it is a lock on a file beside the database, which lasts as long as the process.
 """
 
 import fcntl
@@ -18,7 +18,7 @@ from runtime_shim.targets.dbos.legs import Legs
 
 BEAT = 1.0  # seconds between two signs of life
 FENCE = 6.0  # seconds without a sign of life after which a worker and its helpers end their commands
-PATIENCE = 8  # seconds without a sign of life after which PostgreSQL ends a lease
+LEASE = 8  # seconds without a sign of life after which PostgreSQL ends a lease
 GONE = 4.0  # seconds for which others see a lease free before they take over: time to get a lost connection back
 
 
@@ -65,7 +65,7 @@ class Leases:
                 why = "its locks end with each transaction; use the address of the server itself"
                 raise RefusedError(f"{self._database.shown} is a connection pool such as PgBouncer: {why}")
             for setting in (
-                f"idle_session_timeout = '{PATIENCE}s'",
+                f"idle_session_timeout = '{LEASE}s'",
                 "tcp_keepalives_idle = 3",
                 "tcp_keepalives_interval = 1",
             ):

@@ -149,7 +149,8 @@ class Worker:
                 if "end" in message:
                     return self._ended(run, number, message["end"])
                 step = str(message["record"].get("next", step))
-                self._tell(run, message["record"])
+                if name in self._legs:  # not what an earlier worker has told
+                    self._tell(run, message["record"])
         except Exception as error:  # noqa: BLE001 (a leg is never marked as failed)
             self._warn(f"{name} starts again: {self._worded(error)}")
             self._parked.append(name)
