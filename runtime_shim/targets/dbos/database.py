@@ -100,12 +100,16 @@ class Database:
         """Raise errors of the database as refusals, in words, without its address."""
         try:
             yield
-        except (RefusedError, OSError):
-            raise
         except Exception as error:
-            if type(error).__module__.partition(".")[0] not in DRIVERS:
-                raise
-            raise RefusedError(worded_error(error, self.shown)) from None
+            if type(error).__module__.partition(".")[0] in DRIVERS:
+                raise RefusedError(self.words(error)) from None
+            raise
+
+    def words(self, error: Exception) -> str:
+        """Return an error in words, with a remedy."""
+        if type(error).__module__.partition(".")[0] in DRIVERS:
+            return worded_error(error, self.shown)
+        return str(error.args[-1] if error.args else type(error).__name__)
 
     def is_ready(self) -> bool:
         """Return whether a worker has made the tables."""

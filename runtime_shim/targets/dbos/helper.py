@@ -14,9 +14,11 @@ import sys
 import threading
 import time
 import traceback
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Callable, Optional
 
+from runtime_shim.data.whole_files import inner
 from runtime_shim.engine.display import Display
 from runtime_shim.engine.journal import Record
 from runtime_shim.engine.lifecycle import Extension
@@ -27,6 +29,7 @@ from runtime_shim.engine.state import ENDED, State, Store, replay, utc_now
 from runtime_shim.engine.texts import clean, one_line
 from runtime_shim.engine.walk import Move
 from runtime_shim.operator.logs import LOG_LIMIT, LOGS, SHOWN_LINES, LoggedProcesses, limit_of, log_of
+from runtime_shim.tasks.process import Processes
 from runtime_shim.tasks.shell import Commands
 
 QUICKLY = 1.5  # seconds from SIGTERM to SIGKILL for a leg that was cancelled or has lost its worker
@@ -73,14 +76,15 @@ class Helpers:
 
     def __init__(self, run_leg: Callable[[Channel], None]) -> None:
         self._control, theirs = socket.socketpair()
-        if self._is_server():
+        self._server = os.fork()
+        if self._server == 0:
             self._control.close()
             self._serve(theirs, run_leg)
         theirs.close()
 
-    @staticmethod
-    def _is_server() -> bool:
-        return os.fork() == 0
+    def is_alive(self) -> bool:
+        """Return whether the server still runs."""
+        return os.waitpid(self._server, os.WNOHANG)[0] == 0
 
     def start(self) -> Channel:
         """Start a helper, and return the channel to it."""
@@ -149,32 +153,78 @@ class LegStore(Store):
         """Let the worker record it. The pids of commands are only of use here."""
         self._records.append({"n": len(self._records), **record})
         if not sync:
+            self._channel.send({"process": record})
             return
         self._channel.send({"record": record})
         if problem := self.answers.get():
             raise RefusedError(problem)
 
 
+class WritingProcesses(Processes):
+    """Starts commands that write to log files themselves, which is faster than a thread that copies their output."""
+
+    def __init__(self, session: Session, began: Callable[[int], None]) -> None:
+        super().__init__(session.signals, session.is_interactive, began)
+        self._session = session
+
+    def spawn(
+        self, path: str, words: list[bytes], environment: Mapping[bytes, bytes], _files: Sequence[Any] = ()
+    ) -> int:
+        """Start a command that writes to its log."""
+        store, state = self._session.store, self._session.state
+        with inner(store.within, LOGS) as folder:
+            log = folder.open(log_of(len(state.finished) + 1, state.node), os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+        try:
+            return super().spawn(path, words, environment, [(os.POSIX_SPAWN_DUP2, log, stream) for stream in (1, 2)])
+        finally:
+            os.close(log)
+
+
+def shorten(path: str, limit: int) -> None:
+    """Keep the end of a log that has grown to more than twice its limit. A command may still append to it."""
+    with suppress(OSError):
+        if os.path.getsize(path) > 2 * limit:
+            with open(path, "rb") as file:
+                file.seek(-limit, os.SEEK_END)
+                end = file.read()
+            os.truncate(path, 0)
+            with open(path, "ab") as file:
+                file.write(end)
+
+
 class OfLegs(Extension):
     """Keeps the output of commands, and ends a leg before a pause or when its worker stops."""
 
     def open(self) -> None:
-        """Log the commands' output."""
-        session = self.session
-        limit = limit_of(session.options.log_limit or LOG_LIMIT)
+        """Log the commands' output, through a thread if it could have secrets."""
+        session, has_secrets = self.session, self.session.program.get("secrets") or os.environ.get("RDC_SECRETS")
         for performer in {*session.performers.values()} if isinstance(session.store, LegStore) else ():
             if isinstance(performer, Commands):
-                performer.processes = LoggedProcesses(session, performer._began, limit)  # noqa: SLF001
+                began = performer._began  # noqa: SLF001
+                logged = (
+                    LoggedProcesses(session, began, self.limit) if has_secrets else WritingProcesses(session, began)
+                )
+                performer.processes = logged
+
+    @property
+    def limit(self) -> int:
+        """The most bytes to keep of a command's output."""
+        return limit_of(self.session.options.log_limit or LOG_LIMIT)
+
+    def path(self) -> str:
+        """Return the log of the current step."""
+        state = self.session.state
+        return os.path.join(self.session.store.folder, LOGS, log_of(len(state.finished) + 1, state.node))
 
     def record(self, record: Record) -> Record:
         """Add the time, and the end of a command's output."""
         if record.get("kind") != "done":
             return record
-        store, state = self.session.store, self.session.state
         record = {"time": utc_now(), **record}
-        if not isinstance(store, LegStore):
+        if not isinstance(self.session.store, LegStore):
             return record
-        path = os.path.join(store.folder, LOGS, log_of(len(state.finished) + 1, record["node"]))
+        path = self.path()
+        shorten(path, self.limit)
         with suppress(OSError), open(path, "rb") as file:
             file.seek(max(os.path.getsize(path) - SHOWN, 0))
             record["output"] = file.read().decode(errors="replace")
@@ -207,6 +257,9 @@ def guard(session: Session, store: LegStore, channel: Channel, fence: Optional[f
         word, value = next(iter(message.items())) if message else ("end", "")
         if word == "recorded":
             store.answers.put(value)
+        elif word == "beat":
+            legs = next(each for each in session.extensions if isinstance(each, OfLegs))
+            shorten(legs.path(), legs.limit)
         elif word == "leave":
             store.is_leaving = True
         elif word == "end":

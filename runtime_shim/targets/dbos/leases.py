@@ -16,7 +16,7 @@ from runtime_shim.engine.private import DIRECTORY, Folder, opened_folder
 from runtime_shim.engine.program import RefusedError
 from runtime_shim.targets.dbos.legs import Legs
 
-BEAT = 1.0  # seconds between two signs of life
+BEAT = 0.5  # seconds between two signs of life
 FENCE = 6.0  # seconds without a sign of life after which a worker and its helpers end their commands
 LEASE = 8  # seconds without a sign of life after which PostgreSQL ends a lease
 GONE = 4.0  # seconds for which others see a lease free before they take over: time to get a lost connection back

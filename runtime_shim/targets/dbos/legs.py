@@ -171,8 +171,9 @@ class Legs(Database):
         return [(version or "", count, since) for version, count, since in rows]
 
 
-def leg_of(name: str, status: str, worker: Any, version: Any, created: int, updated: int, due: Any, output: Any) -> Leg:  # noqa: ANN401
+def leg_of(name: str, *columns: Any) -> Leg:  # noqa: ANN401 (values of `COLUMNS`, and the output)
     """Return a row as a leg."""
     run, _, number = name.rpartition(".")
+    status, worker, version, created, updated, due, output = columns
     result = json.loads(output) if output else {}
     return Leg(run, int(number), status, worker or "", version or "", created, updated or created, due or 0, result)

@@ -50,10 +50,12 @@ class RunStore(Store):
     def lock(self) -> None:
         """Refuse while a leg is queued or runs. The database decides between commands that come at the same time."""
         if self.last and self.last.is_active:
+            decided = [one for one in self.records() if one["kind"] == "done"][-1:]
+            by = f" ({decided[0]['node']} was decided by {decided[0]['by']})" if decided and "by" in decided[0] else ""
             how = {"PENDING": "is running", "DELAYED": "pauses before its next attempt"}.get(
                 self.last.status, "is queued"
             )
-            raise RefusedError(f"{self._run} {how}; wait until it waits or ends, or cancel it")
+            raise RefusedError(f"{self._run} {how}{by}; wait until it waits or ends, or cancel it")
 
     def open(self) -> None:
         """Do nothing: there is no file."""

@@ -13,8 +13,9 @@ from typing import Any, NamedTuple
 
 from runtime_shim.engine.display import Display, duration
 from runtime_shim.engine.program import EXIT_COMPLETE, EXIT_REFUSED, RefusedError, Table
+from runtime_shim.engine.signals import end_groups
 from runtime_shim.engine.texts import one_line
-from runtime_shim.targets.dbos.helper import Channel, Helpers
+from runtime_shim.targets.dbos.helper import QUICKLY, Channel, Helpers
 from runtime_shim.targets.dbos.leases import BEAT, FENCE, Leases
 from runtime_shim.targets.dbos.legs import LEG, Legs, leg_id, now_ms
 from runtime_shim.targets.dbos.metrics import Metrics
@@ -142,38 +143,43 @@ class Worker:
 
     def leg(self, run: str, number: int, given: Table) -> Table:
         """Run a leg, the workflow of DBOS. A leg that was recorded in part goes on where the records end."""
-        name, step = leg_id(run, number), str(given["step"])
+        name, step = leg_id(run, number), str(given["step"] or run)
         try:
             while True:
-                message = json.loads(self._engine.record(step, lambda: json.dumps(self._next(name, run, number))))
+                message = json.loads(self._engine.record(step, lambda: json.dumps(self._next(run, number, step))))
                 if "end" in message:
                     return self._ended(run, number, message["end"])
                 step = str(message["record"].get("next", step))
                 if name in self._legs:  # not what an earlier worker has told
                     self._tell(run, message["record"])
         except Exception as error:  # noqa: BLE001 (a leg is never marked as failed)
-            self._warn(f"{name} starts again: {self._worded(error)}")
+            self._warn(f"{name} starts again: {one_line(self._database.words(error))}")
             self._parked.append(name)
             raise Parked from None
         finally:
             if channel := self._legs.pop(name, None):
                 channel.close()
 
-    def _next(self, name: str, run: str, number: int) -> Table:
+    def _next(self, run: str, number: int, step: str) -> Table:
         """Return the next record of a leg's helper, or how the leg ended. The first call starts the helper."""
+        name = leg_id(run, number)
         channel = self._legs.get(name)
         if channel is None:
             if self._stops:
-                return {"end": {"state": "ready", "step": ""}}
+                return {"end": {"state": "ready", "step": step}}
             records, first = self._database.journal(run, number)
             channel = self._legs[name] = self._helpers.start()
             channel.send({"run": run, "records": records, "answers": first.get("answers")})
         else:
             channel.send({"recorded": ""})
-        message = channel.receive()
+        left: list[Table] = []
+        while (message := channel.receive()) and "process" in message:
+            left = [message["process"]]
         if self._is_lost or (message is None and self._database.lost([name], self._name)):
             raise Parked
-        return message or {"end": {"state": "interrupted", "step": "", "message": "the helper process was killed"}}
+        if message is None:
+            end_groups(left)
+        return message or {"end": {"state": "interrupted", "step": step, "message": "the helper process was killed"}}
 
     def _ended(self, run: str, number: int, result: Table) -> Table:
         if self._duties.is_bound:
@@ -187,13 +193,6 @@ class Worker:
             self._display.rule(f"{run} {result['state'].upper()} {where or ''}".rstrip())
         self._metrics.leg(result["state"])
         return {"state": result.pop("state"), **result}
-
-    def _worded(self, error: Exception) -> str:
-        try:
-            with self._database.worded():
-                raise error
-        except Exception as worded:  # noqa: BLE001
-            return one_line(str(worded.args[-1] if worded.args else worded))
 
     def _tell(self, run: str, record: Table) -> None:
         if record["kind"] == "done" and "how" in record:
@@ -213,7 +212,9 @@ class Worker:
                 last_beat = time.monotonic()
                 self._say({"beat": ""})
             elif time.monotonic() - last_beat > FENCE:
-                return self._give_up()
+                self._give_up(f"lost the lease: {self._database.shown} did not answer for {FENCE:.0f} seconds")
+            if not self._helpers.is_alive():
+                self._give_up("the process that starts helpers was killed")
             if self._stops and stopper.ident is None:
                 self._display.rule(f"stopping after the steps that run ({len(self._legs)}); a second signal ends them")
                 self._say({"leave": ""})
@@ -239,13 +240,13 @@ class Worker:
             self._told.add(text)
             self._display.rule(text)
 
-    def _give_up(self) -> int:
-        """End all commands, since other workers may take over the legs."""
+    def _give_up(self, why: str) -> None:
+        """End all commands, since other workers will take over the legs, and this process: DBOS may wait forever."""
         self._is_lost = True
         self._say({"end": ""})
-        time.sleep(2)
-        self._display.rule(f"error: lost the lease: {self._database.shown} did not answer for {FENCE:.0f} seconds")
-        return EXIT_REFUSED
+        self._display.rule(f"error: {why}")
+        time.sleep(2 * QUICKLY)
+        os._exit(EXIT_REFUSED)
 
     def _end_lost(self) -> None:
         names = list(self._legs)
