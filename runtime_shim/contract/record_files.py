@@ -180,6 +180,8 @@ class RecordFiles(Extension):
 
     def _write(self) -> None:
         """Write files that differ from the records: events first, the manifest last (B14)."""
+        if self.session.store.within is None:  # the run's files are on another machine
+            return
         with self._opened() as folder:
             for name, value in self._records.files().items():
                 path, text = self._path(name), self._text(value) + "\n"

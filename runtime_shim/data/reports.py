@@ -94,6 +94,8 @@ class Reports(Extension):
     def _write(self) -> None:
         """Add the last step's answers, unless they are there."""
         session, finished = self.session, self.session.state.finished
+        if session.store.within is None:  # the run's files are on another machine
+            return
         for report, (place, text) in (finished[-1] if finished else {}).get("reports", {}).items():
             try:
                 with inner(session.store.within, REPORTS) as folder:

@@ -216,7 +216,8 @@ def resume_run(request: Request) -> int:
     """Continue a run that failed to start a step, stopped at a failed step, or belongs to another version."""
     session = request.opened(request.options.RUN)
     store, state = store_of(session), session.read()
-    if state is None or (state.condition in ENDED and not any(each.reopens for each in session.extensions)):
+    can_reopen = any(each.reopens for each in session.extensions)
+    if state is None or state.condition == "complete" or (state.condition in ENDED and not can_reopen):
         raise RefusedError(f"{request.options.RUN} has ended; to start another run: {session.call('run')}")
     is_same = session.is_same(state)
     if store.last and store.last.is_active and not is_same:

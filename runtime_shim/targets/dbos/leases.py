@@ -19,7 +19,7 @@ from runtime_shim.targets.dbos.legs import Legs
 BEAT = 0.5  # seconds between two signs of life
 FENCE = 6.0  # seconds without a sign of life after which a worker and its helpers end their commands
 LEASE = 8  # seconds without a sign of life after which PostgreSQL ends a lease
-GONE = 4.0  # seconds for which others see a lease free before they take over: time to get a lost connection back
+GONE = 3.0  # seconds for which others see a lease free before they take over: time to get a lost connection back
 
 
 def key_of(*words: str) -> int:

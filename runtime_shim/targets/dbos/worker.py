@@ -9,7 +9,8 @@ import socket
 import threading
 import time
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from functools import partial
+from typing import Any, Callable, NamedTuple
 
 from runtime_shim.engine.display import Display, duration
 from runtime_shim.engine.program import EXIT_COMPLETE, EXIT_REFUSED, RefusedError, Table
@@ -22,7 +23,7 @@ from runtime_shim.targets.dbos.metrics import Metrics
 from runtime_shim.targets.dbos.runs import Place
 
 NEEDED = "3.4."  # the version of DBOS
-ROUND = 3.0  # seconds between two looks for dead workers
+ROUND = 2.0  # seconds between two looks for dead workers
 STRANGE = 30_000  # milliseconds after which a queued leg of another version is reported
 
 
@@ -84,9 +85,10 @@ class Engine:
                 on_conflict="always_update",
             )
 
-    def record(self, name: str, receive: Any) -> Any:  # noqa: ANN401 (a function and its JSON)
-        """Run a step of a leg and record what it returns, unless it is recorded."""
-        return self._dbos.DBOS.run_step({"name": name}, receive)
+    def record(self, name: str, receive: Callable[[], Table]) -> Table:
+        """Return what a step of a leg receives, and record it as ASCII; or return what is recorded."""
+        message: Table = json.loads(self._dbos.DBOS.run_step({"name": name}, lambda: json.dumps(receive())))
+        return message
 
     def pending(self, worker: str) -> list[str]:
         """Return the legs that a worker has taken."""
@@ -146,7 +148,7 @@ class Worker:
         name, step = leg_id(run, number), str(given["step"] or run)
         try:
             while True:
-                message = json.loads(self._engine.record(step, lambda: json.dumps(self._next(run, number, step))))
+                message = self._engine.record(step, partial(self._next, run, number, step))
                 if "end" in message:
                     return self._ended(run, number, message["end"])
                 step = str(message["record"].get("next", step))
