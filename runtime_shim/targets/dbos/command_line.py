@@ -146,6 +146,8 @@ def execute_call(
     if command not in calls:
         choices = f"; choose from {', '.join(calls)} (see: {host.prog} --help)"
         raise RefusedError(f"{'unknown' if command else 'missing'} subcommand {command}".rstrip() + choices)
+    if "UV" in os.environ:  # python3 may not have the packages
+        host = host._replace(prog=re.sub("^python3 ", "uv run ", host.prog))
     given = read_words(words, own, options, [], f"(see: {host.prog} {command} --help)")
     vars(given).update(prog=host.prog, command=command, known=options, only=None, RUN=getattr(given, "RUN", "") or "")
     url = given.database or os.environ.get("RDC_DATABASE") or f"sqlite:///{program['name']}.sqlite"

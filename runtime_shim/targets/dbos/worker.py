@@ -59,9 +59,8 @@ class Engine:
         if database.is_sqlite:  # readers don't wait for writers, and a commit is one sync
             with database.worded():
                 database.rows("PRAGMA journal_mode = WAL")
-        url = database.url.replace("postgres://", "postgresql://", 1)
-        config = {
-            "name": database.application, "system_database_url": url, "application_version": version,
+        config: Table = {
+            "name": database.application, "system_database_url": database.url, "application_version": version,
             "executor_id": name, "serializer": self._dbos.DBOSPortableJSONSerializer(), "log_level": "CRITICAL",
             "use_listen_notify": False, "sys_db_pool_size": min(max(jobs, 2), 16), "max_executor_threads": jobs + 4,
         }  # fmt: skip
@@ -177,7 +176,8 @@ class Worker:
         left: list[Table] = []
         while (message := channel.receive()) and "process" in message:
             left = [message["process"]]
-        if self._is_lost or (message is None and self._database.lost([name], self._name)):
+        is_over = message is None or "end" in message
+        if self._is_lost or (is_over and self._database.lost([name], self._name)):
             raise Parked
         if message is None:
             end_groups(left)
@@ -226,10 +226,10 @@ class Worker:
             try:
                 self._end_lost()
                 if time.monotonic() - last_round > ROUND:
-                    self._go_round()
                     last_round = time.monotonic()
-            except RefusedError as error:
-                self._warn(str(error.args[-1]))
+                    self._go_round()
+            except Exception as error:  # noqa: BLE001 (the database may be back for the next round)
+                self._warn(self._database.words(error))
         self._display.rule("stopped")
         return EXIT_COMPLETE
 
