@@ -136,7 +136,7 @@ def execute_call(
     program: Table, argv: list[str], host: Host, display: Display, kinds: Sequence[type[Extension]]
 ) -> int:
     """Run a subcommand and return its exit code."""
-    kinds = [OfDbos, *kinds]
+    kinds = [*kinds, OfDbos]  # last, since a leg ends when all others have done their part
     options, known = options_of_worker(kinds), {name for kind in kinds for name in kind.commands}
     calls = {name: each for name, each in REQUESTS.items() if name not in ("approve", "goto") or name in known}
     command, *words = argv or [""]

@@ -103,6 +103,9 @@ def start(request: Request) -> int:
     store.go_on()
     if request.options.wait:
         return wait_for(request, begin["run"])
+    if others := database.others(begin["run"]):
+        count = f"{others} other run{'s are' if others > 1 else ' is'}"
+        request.display.rule(f"{count} queued or running; `worker --workspace run` gives each run its own folder")
     request.display.rule(f"{begin['run']} is queued; to see it: {session.call('status', begin['run'])}")
     request.display.say([begin["run"]])
     return EXIT_COMPLETE
@@ -306,7 +309,7 @@ def table_of(found: Sequence[tuple[Leg, str]]) -> Iterator[str]:
     rows = [("RUN", "STATE", "SINCE", "WHERE")]
     for leg, word in found:
         where = leg.result.get("message") if is_over(word) else leg.result.get("label") or leg.worker
-        rows.append((leg.run, word.upper(), ago(now_ms() - leg.updated), one_line(str(where or ""))))
+        rows.append((one_line(leg.run), word.upper(), ago(now_ms() - leg.updated), one_line(str(where or ""))))
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     if not found:
         yield "There are no runs."

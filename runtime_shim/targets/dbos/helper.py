@@ -7,6 +7,7 @@ Helper and worker exchange lines of JSON: the helper sends each record and waits
 import json
 import os
 import queue
+import re
 import select
 import signal
 import socket
@@ -29,6 +30,7 @@ from runtime_shim.engine.state import ENDED, State, Store, replay, utc_now
 from runtime_shim.engine.texts import clean, one_line
 from runtime_shim.engine.walk import Move
 from runtime_shim.operator.logs import LOG_LIMIT, LOGS, SHOWN_LINES, LoggedProcesses, limit_of, log_of
+from runtime_shim.targets.dbos.runs import RUN_NAME
 from runtime_shim.tasks.process import Processes
 from runtime_shim.tasks.shell import Commands
 
@@ -231,12 +233,14 @@ class OfLegs(Extension):
         return record
 
     def lines(self, facts: Table, record: Optional[Table]) -> list[str]:
-        """Return the end of the last command's output, if it failed."""
-        done = facts["finished"]
-        if record is None or record is not done[-1] or record["outcome"] != "fail":
+        """Return when a decision was made, and the end of the last command's output if it failed."""
+        if record is None:
             return []
-        lines = record.get("output", "").splitlines()[-SHOWN_LINES:]
-        return [f"        | {clean(line)}"[:200].rstrip() for line in lines]
+        found = [f"        at {record['time'][:19].replace('T', ' ')} UTC"] if "by" in record else []
+        if record is facts["finished"][-1] and record["outcome"] == "fail":
+            lines = record.get("output", "").splitlines()[-SHOWN_LINES:]
+            found += [f"        | {clean(line)}"[:200].rstrip() for line in lines]
+        return found
 
     def after_step(self, _move: Move) -> None:
         """End the leg, if the next step has to wait or the worker stops."""
@@ -285,17 +289,7 @@ def run_leg(
     result: Table = {"state": "failed", "message": "internal error; see the file run.log"}
     try:
         session = open_session(Display(sys.stderr))
-        store = session.store = LegStore(
-            session.store, os.path.join(directory, given["run"]), channel, given["records"]
-        )
-        store.lock()
-        os.dup2(store.within.open("run.log", os.O_WRONLY | os.O_APPEND | os.O_CREAT), 2)
-        if given.get("answers"):
-            session.options.answers = os.path.join(store.folder, "answers")
-            with open(
-                store.within.open("answers", os.O_WRONLY | os.O_CREAT | os.O_TRUNC), "w", encoding="utf-8"
-            ) as file:
-                file.write(given["answers"])
+        store = prepared(session, channel, directory, given)
         result = ended(session, store, channel, is_apart, fence)
     except (RefusedError, OSError) as error:
         reason = error.args[-1] if isinstance(error, RefusedError) else f"{error.filename or ''}: {error.strerror}"
@@ -306,11 +300,25 @@ def run_leg(
         channel.send({"end": result})
 
 
+def prepared(session: Session, channel: Channel, directory: str, given: Table) -> LegStore:
+    """Return the store of a leg, with the folder of the run's files and a log of what the helper says."""
+    if not re.fullmatch(RUN_NAME, given["run"]):  # it becomes the name of a folder
+        raise RefusedError("the run has a name that rdc does not write")
+    store = session.store = LegStore(session.store, os.path.join(directory, given["run"]), channel, given["records"])
+    store.lock()
+    os.dup2(store.within.open("run.log", os.O_WRONLY | os.O_APPEND | os.O_CREAT), 2)
+    if given.get("answers"):
+        session.options.answers = os.path.join(store.folder, "answers")
+        answers = store.within.open("answers", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+        with open(answers, "w", encoding="utf-8") as file:
+            file.write(given["answers"])
+    return store
+
+
 def ended(session: Session, store: LegStore, channel: Channel, is_apart: bool, fence: Optional[float]) -> Table:
     """Run the steps of a leg, and return how it ended."""
     state: Any = store.read()
-    if not session.is_same(state):
-        raise RefusedError("the run belongs to a different version of this program")
+    check_state(session, state)
     repeats = [one for one in state.decided if one["after"] == len(state.finished)]
     if len(repeats) >= MOST_REPEATS:
         session.options.rerun_interrupted = False
@@ -328,6 +336,17 @@ def ended(session: Session, store: LegStore, channel: Channel, is_apart: bool, f
     label = session.label(state.node) if state.node in session.places else ""
     about = {"step": state.node, "label": label, "message": one_line(state.message)}
     return {"state": word_for(state.condition, due is not None, code), **about, **({"due": due} if due else {})}
+
+
+def check_state(session: Session, state: State) -> None:
+    """Refuse a state that this program cannot have: counters are put into commands, so they must be numbers."""
+    if not session.is_same(state):
+        raise RefusedError("the run belongs to a different version of this program")
+    initial = session.program["registers"]
+    is_sound = state.node in session.program["nodes"] and {*state.registers} == {*initial}
+    kinds = ((int,) if isinstance(value, int) else (str, type(None)) for value in initial.values())
+    if not is_sound or not all(type(state.registers[name]) in kind for name, kind in zip(initial, kinds, strict=True)):
+        raise RefusedError("the records of this run are damaged, or someone has changed them; cancel it")
 
 
 def word_for(condition: str, is_left: bool, code: int) -> str:

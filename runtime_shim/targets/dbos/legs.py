@@ -164,6 +164,12 @@ class Legs(Database):
         query = "SELECT executor_id, COUNT(*) FROM workflow_status WHERE status = 'PENDING' AND application_name = ?"
         return dict(self.rows(f"{query} AND name = '{LEG}' GROUP BY executor_id", self.application))
 
+    def others(self, run: str) -> int:
+        """Return how many other runs are queued or running."""
+        query = "SELECT COUNT(*) FROM workflow_status WHERE status IN (?, ?) AND application_name = ?"
+        active: int = self.rows(f"{query} AND workflow_uuid <> ?", *ACTIVE[:2], self.application, leg_id(run, 1))[0][0]
+        return active
+
     def queued(self) -> list[tuple[str, int, int]]:
         """Return the versions that queued legs need, how many legs those are, and since when they wait."""
         query = "SELECT application_version, COUNT(*), MIN(created_at) FROM workflow_status WHERE status = 'ENQUEUED'"
@@ -176,4 +182,14 @@ def leg_of(name: str, *columns: Any) -> Leg:  # noqa: ANN401 (values of `COLUMNS
     run, _, number = name.rpartition(".")
     status, worker, version, created, updated, due, output = columns
     result = json.loads(output) if output else {}
-    return Leg(run, int(number), status, worker or "", version or "", created, updated or created, due or 0, result)
+    return Leg(
+        run,
+        int(number) if number.isdecimal() else 0,
+        status,
+        worker or "",
+        version or "",
+        created,
+        updated or created,
+        due or 0,
+        result,
+    )

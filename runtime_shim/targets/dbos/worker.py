@@ -24,7 +24,7 @@ from runtime_shim.targets.dbos.runs import Place
 
 NEEDED = "3.4."  # the version of DBOS
 ROUND = 2.0  # seconds between two looks for dead workers
-STRANGE = 30_000  # milliseconds after which a queued leg of another version is reported
+STRANGE = 5_000  # milliseconds after which a queued leg of another version is reported
 
 
 class Duties(NamedTuple):
