@@ -268,7 +268,9 @@ def run_lines(session: Session, facts: Table) -> Iterator[str]:
     if facts["worker"]:
         yield from ("", f"Worker {facts['worker']} runs it.")
     if facts["state"] in ("queued", "running", "paused") and not facts["served"]:
-        yield from ("", f"No worker of this version is running. To start one: {session.call('worker')}")
+        start, adopt = session.call("worker"), session.call("resume", "--adopt")
+        how = f"To start one: {start}" if facts["same_program"] else f"To continue with this version: {adopt}"
+        yield from ("", f"No worker of the run's version is running. {how}")
     if "trouble" in facts:
         yield from ("", f"The worker could not go on: {facts['trouble']}")
 

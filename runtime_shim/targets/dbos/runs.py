@@ -1,7 +1,6 @@
 """A run as its legs tell it: its records, for `status`, and the next leg, for what an operator decides."""
 
 import time
-from collections.abc import Mapping
 from typing import NamedTuple, Optional
 
 from runtime_shim.engine.journal import Record
@@ -91,10 +90,6 @@ class RunStore(Store):
         if not self._database.enqueue(self._run, len(self.legs) + 1, given, self._place.version, queue, due, result):
             what = "someone else has answered or moved it first" if self.legs else "choose another --id"
             raise RefusedError(f"{self._run} {'has changed' if self.legs else 'exists'}; {what}")
-
-    def archive(self, name: str, beside: Mapping[str, str]) -> str:
-        """Refuse: runs are kept until `prune` deletes them."""
-        raise RefusedError(f"{name} stays in the database; `prune` deletes old runs, not {len(beside)} files")
 
 
 def run_state(leg: Leg) -> str:
