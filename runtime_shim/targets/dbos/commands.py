@@ -8,12 +8,13 @@ import signal
 import time
 import types
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Optional
 
 from runtime_shim.engine.display import Display
 from runtime_shim.engine.lifecycle import Extension, Host
-from runtime_shim.engine.program import EXIT_COMPLETE, EXIT_STOP, EXIT_WAITING, RefusedError, Table
+from runtime_shim.engine.program import EXIT_COMPLETE, EXIT_INTERRUPTED, EXIT_STOP, EXIT_WAITING, RefusedError, Table
 from runtime_shim.engine.session import Session
+from runtime_shim.engine.signals import Interrupted
 from runtime_shim.engine.state import ENDED, utc_now
 from runtime_shim.engine.status import describe, status_lines
 from runtime_shim.engine.texts import one_line, words_of
@@ -45,7 +46,7 @@ class Request(NamedTuple):
     database: Legs
     place: Place
 
-    def session(self, display: Any = None) -> Session:  # noqa: ANN401 (a Display)
+    def session(self, display: Optional[Display] = None) -> Session:
         """Return a session that is not at any run yet."""
         return Session(self.program, self.options, display or self.display, self.kinds, self.host)
 
@@ -122,9 +123,13 @@ def prepare(request: Request) -> None:
 
 def wait_for(request: Request, run: str) -> int:
     """Wait until a run waits or ends, and return its exit code."""
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, signal.valid_signals())  # Ctrl-C ends the waiting, not the run
-    while (last := request.database.of_run(run)[-1]).is_active or last.result.get("state") == "ready":
-        time.sleep(PAUSE)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, signal.valid_signals())  # the session has blocked them
+    try:
+        while (last := request.database.of_run(run)[-1]).is_active or last.result.get("state") == "ready":
+            time.sleep(PAUSE)
+    except Interrupted:
+        request.display.rule(f"{run} goes on without being watched")
+        return EXIT_INTERRUPTED
     word, where = run_state(last), last.result.get("message") or last.result.get("label") or ""
     request.display.rule(f"{run} {word.upper()} {where}".rstrip())
     return exit_code(word)
