@@ -1,0 +1,1 @@
+"""What workers of many runs endure and cost: `python -m benchmarks.workers`."""

