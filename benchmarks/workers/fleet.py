@@ -69,6 +69,16 @@ def until(look: Callable[[], Found], seconds: float = 20.0, pause: float = 0.02)
     return found
 
 
+def group_is_gone(group: int) -> bool:
+    """Return whether no process of a group runs any more."""
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):
+            state, _, of = path.read_bytes().rpartition(b")")[2].split()[:3]
+            if int(of) == group and state not in (b"Z", b"X"):
+                return False
+    return True
+
+
 class WorkerProcess:
     """A worker in its own process group, whose output goes to a file."""
 

@@ -10,9 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.workers.fleet import Fleet, until
+from benchmarks.workers.fleet import Fleet, group_is_gone, until
 from tests.workers.documents import ASKS, STUBBORN, WAITS
-from tests.workers.test_interruptions import group_is_gone
 
 
 @pytest.mark.parametrize("text", [pytest.param(WAITS, marks=pytest.mark.soak), STUBBORN], ids=["polite", "stubborn"])
@@ -33,12 +32,11 @@ def cancels(fleet: Fleet, text: str) -> None:
     fleet.worker()
     fleet.start("r1")
     (group,) = map(int, until(lambda: fleet.lines("pids")))
-    asked = time.monotonic()
     said = fleet.call("cancel", "r1", "--by", "ann", "--note", "wrong branch")
     assert (said.code, "r1 is cancelled" in said.err) == (0, True)
-    took = time.monotonic()
+    asked = time.monotonic()
     until(lambda: group_is_gone(group), 5)
-    assert time.monotonic() - asked < 2.5, (took - asked, time.monotonic() - asked)
+    assert time.monotonic() - asked < 2.5  # two seconds, and a busy machine
     shown = fleet.call("status", "r1")
     assert shown.code == 1
     assert "ann: wrong branch" in shown.out
@@ -53,20 +51,20 @@ def cancels(fleet: Fleet, text: str) -> None:
 
 def test_waiting_and_queued_runs_are_cancelled(sqlite_fleet: Fleet) -> None:
     sqlite_fleet.compile(ASKS)
-    sqlite_fleet.start("queued")
-    assert sqlite_fleet.state("queued") == "queued"
-    assert sqlite_fleet.call("cancel", "queued", "--by", "bob").code == 0
+    sqlite_fleet.start("early")
+    assert sqlite_fleet.state("early") == "queued"
+    assert sqlite_fleet.call("cancel", "early", "--by", "bob").code == 0
     worker = sqlite_fleet.worker()
     sqlite_fleet.start("waits")
     sqlite_fleet.until("waits", "waiting")
     assert sqlite_fleet.call("cancel", "waits", "--by", "cid").code == 0
-    for run, who in (("queued", "by bob"), ("waits", "by cid")):
+    for run, who in (("early", "by bob"), ("waits", "by cid")):
         shown = sqlite_fleet.call("status", run)
         assert (shown.code, who in shown.out) == (1, True), shown.out
         assert sqlite_fleet.state(run) == "cancelled"
     assert sqlite_fleet.call("answer", "waits", "2", "yes").code == 2
     assert sqlite_fleet.lines("steps") == ["before"]
-    assert "queued" not in worker.text
+    assert "early" not in worker.text
 
 
 def test_a_worker_that_stops_lets_its_step_end_and_hands_the_run_over(sqlite_fleet: Fleet, tmp_path: Path) -> None:

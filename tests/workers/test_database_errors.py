@@ -1,0 +1,203 @@
+"""Errors of databases: words with a remedy, without SQL, traces, or the password of an address."""
+
+from __future__ import annotations
+
+import os
+import re
+import socket
+import struct
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+from benchmarks.workers.fleet import Fleet, Said
+from runtime_shim.targets.dbos.database import network_of
+from tests.workers.documents import ASKS
+from tests.workers.fleet import WarmFleet
+
+PASSWORD = "s3cretpass"
+TECHNICAL = re.compile(r"Traceback|SELECT|INSERT|sqlalche|psycopg\.|sqlite3\.|File \"|\wError\b|errno")
+COMMANDS = (["list"], ["status", "r1"], ["start", "--id", "r1"], ["answer", "r1", "2", "yes"], ["cancel", "r1"],
+            ["prune", "--older-than", "1d"])  # fmt: skip
+
+
+@pytest.fixture
+def words(tmp_path: Path) -> Iterator[Fleet]:
+    """A program without a database."""
+    with WarmFleet(tmp_path, f"sqlite:///{tmp_path}/none.sqlite") as fleet:
+        fleet.compile(ASKS)
+        yield fleet
+
+
+def refused(fleet: Fleet, url: str, expected: str, with_worker: bool = True) -> None:
+    """All commands and a worker say what is wrong with a database."""
+    for command in COMMANDS:
+        in_words(fleet.call(*command, RDC_DATABASE=url), expected, command)
+        if "@" not in url:
+            in_words(fleet.call(*command, "--database", url), expected, command)
+    if with_worker:
+        worker = fleet.worker(ready=False, RDC_DATABASE=url)
+        code = worker.process.wait(30)
+        in_words(Said(code, "", worker.text), expected, ["worker"])
+
+
+def in_words(said: Said, expected: str, command: list[str]) -> None:
+    assert said.code == 2, (command, said)
+    assert expected in said.err, (command, said)
+    assert PASSWORD not in said.text
+    assert not TECHNICAL.search(said.text), (command, said)
+    assert said.err.startswith("rdc: error: "), (command, said)
+
+
+@pytest.mark.parametrize("url", ["mysql://a:s3cretpass@b/c", "nonsense", "sqlite://", "postgresql://a:s3cretpass@b"])
+def test_an_unknown_address(words: Fleet, url: str) -> None:
+    refused(words, url, "unknown address of a database; use sqlite:///FILE or postgresql://", with_worker=False)
+
+
+def test_files_that_are_no_database(words: Fleet, tmp_path: Path) -> None:
+    (tmp_path / "text").write_text("This is no database, although it has some length. " * 50)
+    refused(words, f"sqlite:///{tmp_path}/text", "the file is no SQLite database; name another one", False)
+
+
+def test_a_folder_that_does_not_exist(words: Fleet, tmp_path: Path) -> None:
+    for command in COMMANDS[2:3]:
+        said = words.call(*command, RDC_DATABASE=f"sqlite:///{tmp_path}/missing/a.sqlite")
+        in_words(said, "the file cannot be opened; check its folder", command)
+    said = words.call("list", RDC_DATABASE=f"sqlite:///{tmp_path}/missing/a.sqlite")
+    assert (said.code, bool(TECHNICAL.search(said.text))) == (2, False)
+
+
+@pytest.mark.soak
+def test_workers_with_files_that_are_no_database(words: Fleet, tmp_path: Path) -> None:
+    (tmp_path / "text").write_text("This is no database, although it has some length. " * 50)
+    for path, expected in (
+        ("text", "the file is no SQLite database; name another one"),
+        ("missing/a.sqlite", "the file cannot be opened; check its folder"),
+    ):
+        worker = words.worker(ready=False, RDC_DATABASE=f"sqlite:///{tmp_path}/{path}")
+        in_words(Said(worker.process.wait(30), "", worker.text), expected, ["worker"])
+
+
+def test_a_server_that_is_not_there(words: Fleet) -> None:
+    with socket.socket() as taken:  # bound, but no one listens
+        taken.bind(("127.0.0.1", 0))
+        port = taken.getsockname()[1]
+        url = f"postgresql://ann:{PASSWORD}@127.0.0.1:{port}/runs"
+        in_words(words.call("list", RDC_DATABASE=url), "nothing answers there; check the address", ["list"])
+        said = words.call("start", RDC_DATABASE=url)
+        in_words(said, f"the database postgresql://127.0.0.1:{port}/runs", ["start"])
+    url = f"postgresql://ann:{PASSWORD}@no-such-host.invalid/runs"
+    in_words(words.call("list", RDC_DATABASE=url), "the name of the host is unknown; check the address", ["list"])
+
+
+@pytest.mark.soak
+def test_a_server_that_refuses(words: Fleet, postgres: str, tmp_path: Path) -> None:
+    import psycopg  # noqa: PLC0415
+
+    with psycopg.connect(postgres, autocommit=True) as connection:
+        (path,) = connection.execute("SHOW hba_file").fetchone() or ("",)
+        connection.execute(f"CREATE ROLE guarded LOGIN PASSWORD '{PASSWORD}'".encode())
+        rules = Path(path)
+        rules.write_text(f"local all guarded scram-sha-256\n{rules.read_text()}")
+        connection.execute("SELECT pg_reload_conf()")
+        where = parse_qs(urlsplit(postgres).query)["host"][0]
+        refused(words, f"postgresql://guarded:{PASSWORD}x@/postgres?host={where}", "refuses the user or the password")
+        url = f"postgresql://guarded:{PASSWORD}@/no_such_database?host={where}"
+        refused(words, url, "there is no such database; create it with createdb")
+        connection.execute("CREATE DATABASE closed")
+        connection.execute("REVOKE ALL ON DATABASE closed FROM PUBLIC")
+        connection.execute("GRANT CONNECT ON DATABASE closed TO guarded")
+        url = f"postgresql://guarded:{PASSWORD}@/closed?host={where}"
+        for command in (["start"],):
+            in_words(words.call(*command, RDC_DATABASE=url), "grant the user all rights", command)
+        worker = words.worker(ready=False, RDC_DATABASE=url)
+        in_words(Said(worker.process.wait(30), "", worker.text), "grant the user all rights", ["worker"])
+        log = words.folder / "worker-1.log"
+        assert PASSWORD not in log.read_text()
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root can write to every file")
+def test_a_file_that_cannot_be_written(words: Fleet, tmp_path: Path) -> None:
+    assert words.call("start", "--id", "r1").code == 0
+    for path in tmp_path.glob("none.sqlite*"):
+        path.chmod(0o444)
+    tmp_path.chmod(0o555)
+    try:
+        in_words(words.call("start", "--id", "r2"), "read-only", ["start"])
+    finally:
+        tmp_path.chmod(0o755)
+
+
+def test_no_worker_has_used_a_database(words: Fleet) -> None:
+    for command in (["list"], ["status", "r1"], ["cancel", "r1"], ["answer", "r1", "2", "yes"]):
+        said = words.call(*command)
+        in_words(said, "no worker has used it yet; start a worker first", command)
+    assert not list(words.folder.glob("none.sqlite*"))
+
+
+def test_network_disks_are_known(tmp_path: Path) -> None:
+    mounts = tmp_path / "mounts"
+    mounts.write_text(
+        "/dev/sda / ext4 rw 0 0\nserver:/a /mnt/a\\040b nfs4 rw 0 0\n/dev/sdb /mnt/a\\040b/local xfs rw 0 0\n"
+        "//server/c /mnt/c cifs rw 0 0\nhost:/d /mnt/d fuse.sshfs rw 0 0\ntmpfs /mnt/cc tmpfs rw 0 0\n"
+    )
+    found = {
+        path: network_of(path, str(mounts))
+        for path in ("/a.sqlite", "/mnt/a b/c.sqlite", "/mnt/a b/local/c", "/mnt/c/d/e", "/mnt/d/e", "/mnt/cc/a")
+    }
+    assert found == {
+        "/a.sqlite": "", "/mnt/a b/c.sqlite": "nfs4", "/mnt/a b/local/c": "", "/mnt/c/d/e": "cifs",
+        "/mnt/d/e": "fuse.sshfs", "/mnt/cc/a": "",
+    }  # fmt: skip
+    assert network_of("/a.sqlite", str(tmp_path / "none")) == ""
+
+
+@pytest.mark.soak
+def test_a_pool_of_connections_is_refused(words: Fleet, postgres: str) -> None:
+    with pooled(postgres) as port:
+        worker = words.worker(ready=False, RDC_DATABASE=f"postgresql://postgres:{PASSWORD}@127.0.0.1:{port}/postgres")
+        said = Said(worker.process.wait(30), "", worker.text)
+    in_words(said, "is a connection pool such as PgBouncer", ["worker"])
+    assert "use the address of the server itself" in said.err
+
+
+@contextmanager
+def pooled(server: str) -> Iterator[int]:
+    """Listen as a pool does: it gives each client a key of its own, and not that of the server's process."""
+    where = parse_qs(urlsplit(server).query)["host"][0]
+    listener = socket.create_server(("127.0.0.1", 0))
+
+    def served(client: socket.socket) -> None:
+        with client, socket.socket(socket.AF_UNIX) as behind:
+            behind.connect(f"{where}/.s.PGSQL.5432")
+            threading.Thread(target=copied, args=(client, behind, lambda data: data), daemon=True).start()
+            copied(behind, client, renamed)
+
+    def accept() -> None:
+        with suppress(OSError):
+            while True:
+                threading.Thread(target=served, args=(listener.accept()[0],), daemon=True).start()
+
+    threading.Thread(target=accept, daemon=True).start()
+    with listener:
+        yield listener.getsockname()[1]
+
+
+def copied(source: socket.socket, target: socket.socket, change: object) -> None:
+    """Copy what comes, changed."""
+    assert callable(change)
+    with suppress(OSError):
+        while data := source.recv(1 << 16):
+            target.sendall(change(data))
+        target.shutdown(socket.SHUT_WR)
+
+
+def renamed(data: bytes) -> bytes:
+    """Replace the number of the server's process in its message BackendKeyData."""
+    mark = b"K" + struct.pack("!I", 12)
+    place = data.find(mark)
+    return data if place < 0 else data[: place + 5] + struct.pack("!I", 4242) + data[place + 9 :]
