@@ -107,6 +107,7 @@ class Helpers:
                 os._exit(0)
             if os.fork() == 0:
                 control.close()
+                os.set_inheritable(files[0], False)  # a command that has it would keep the worker waiting
                 for number in (signal.SIGCHLD, signal.SIGINT, signal.SIGTERM):
                     signal.signal(number, signal.SIG_DFL)
                 try:
