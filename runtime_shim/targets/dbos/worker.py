@@ -154,14 +154,24 @@ class Worker:
                 if name in self._legs:  # not what an earlier worker has told
                     self._tell(run, message["record"])
         except Exception as error:  # noqa: BLE001 (a leg is never marked as failed)
-            self._warn(f"{name} starts again: {one_line(self._database.words(error))}")
-            self._parked.append(name)
-            raise Parked from None
+            raise self._given_up(name, error) from None
         finally:
             if channel := self._legs.pop(name, None):
                 channel.close()
 
+    def _given_up(self, name: str, error: Exception) -> Parked:
+        self._warn(f"{name} starts again: {one_line(self._database.words(error))}")
+        self._parked.append(name)
+        return Parked()
+
     def _next(self, run: str, number: int, step: str) -> Table:
+        """Return the next message for a leg. DBOS would record an Exception as the result of the step."""
+        try:
+            return self._received(run, number, step)
+        except Exception as error:  # noqa: BLE001
+            raise self._given_up(leg_id(run, number), error) from None
+
+    def _received(self, run: str, number: int, step: str) -> Table:
         """Return the next record of a leg's helper, or how the leg ended. The first call starts the helper."""
         name = leg_id(run, number)
         channel = self._legs.get(name)
