@@ -107,6 +107,8 @@ def is_over(state: str) -> bool:
 
 def cancelled(session: Session) -> Record:
     """Return the record that ends a run."""
-    about = {**session.about(session.state.node), "outcome": "cancelled", "how": "cancelled", "says": ""}
-    about.update(seconds=0.0, next=session.state.node, changed={})
+    name = session.state.node
+    about = session.about(name) if name in session.places else {"node": name, "title": "", "attempt": 1, "instances": {}}
+    about = {**about, "outcome": "cancelled", "how": "cancelled", "says": ""}
+    about.update(seconds=0.0, next=name, changed={})
     return {"kind": "done", **about, "condition": "stop", "message": "cancelled"}
