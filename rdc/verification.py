@@ -36,7 +36,10 @@ from rdc.outputs import Output
 _MARKED = Regex(rf"(?:#|//|%%) {MARK} (\d[0-9A-Za-z.+-]{{0,40}}) (from|for) ")
 _COMMENT = Regex(r"(?:#|//|%%) ?(.*)")
 _HASH = Regex(r"\(sha256 ([0-9a-f]{64})\)")
-_PYTHON = "#!/usr/bin/env python3\n"
+_PROGRAMS = {"#!/usr/bin/env python3": "python", "#!/usr/bin/env -S uv run --script": "dbos"}
+"""The target that writes a program, by its first line."""
+
+_NOUNS = {"python": "a Python program", "dbos": "a worker"}
 
 
 class Verdict(IntEnum):
@@ -84,7 +87,7 @@ def verify(path: str) -> Finding:
         return _of_runtime(source.text)
     if header.command is None:
         reason = "the command in the header is missing"
-        return Finding(Verdict.CHANGED if source.text.startswith(_PYTHON) else Verdict.UNKNOWN, reason)
+        return Finding(Verdict.CHANGED if _written_by(source.text) else Verdict.UNKNOWN, reason)
     return _of_output(path, source.text, header, header.command)
 
 
@@ -100,9 +103,10 @@ def _of_runtime(text: str) -> Finding:
 def _of_output(path: str, text: str, header: _Header, command: Command) -> Finding:
     if command.target not in names():
         return Finding(Verdict.CHANGED, f"the header names the target {command.target}, which does not exist")
-    is_python = command.target == "python"
-    if not is_python and text.startswith(_PYTHON):  # a Python program must not pass as something else
-        return Finding(Verdict.CHANGED, f"the header names the target {command.target}, but this is a Python program")
+    written_by = _written_by(text)
+    if written_by not in ("", command.target):  # a program must not pass as something else
+        reason = f"the header names the target {command.target}, but this is {_NOUNS[written_by]}"
+        return Finding(Verdict.CHANGED, reason)
     missing, settings = "the source is not in this project", _settings(command)
     if settings is None:
         return Finding(Verdict.CHANGED, "the command in the header has an unknown option")
@@ -116,7 +120,12 @@ def _of_output(path: str, text: str, header: _Header, command: Command) -> Findi
             return _compared(path, text, compilation, command)
     if command.target == "github":
         return _of_workflow(path, text, missing)
-    return _unsourced(path, text, missing, is_python=is_python)
+    return _unsourced(path, text, missing, is_program=command.target in _NOUNS)
+
+
+def _written_by(text: str) -> str:
+    """Return the target that writes programs with this first line, or "" for other files."""
+    return _PROGRAMS.get(text.partition("\n")[0], "")
 
 
 def _settings(command: Command) -> Settings | None:
@@ -171,9 +180,9 @@ def _other(path: str, text: str) -> Finding | None:
     return None
 
 
-def _unsourced(path: str, text: str, missing: str, *, is_python: bool) -> Finding:
+def _unsourced(path: str, text: str, missing: str, *, is_program: bool) -> Finding:
     """Return the verdict without the source."""
-    if is_python:
+    if is_program:
         return _of_program(path, text, missing)
     call = pinned(text)
     if call is None:

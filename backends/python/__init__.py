@@ -94,7 +94,7 @@ def program_text(tabled: Tabled, command: str, shared: Sequence[str] = (), calle
         shells=shells(program),
         shared=list(shared),
         edition=edition,
-        is_worker=caller == WORKER,
+        metadata=METADATA if caller == WORKER else "",
         command=command,
         tail=tail(edition, program.kind, is_shared=bool(shared), caller=caller),
     )
@@ -102,6 +102,14 @@ def program_text(tabled: Tabled, command: str, shared: Sequence[str] = (), calle
 
 WORKER = "dbos"
 """The caller whose part is in the file."""
+
+METADATA = """\
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["dbos>=3.4,<3.5", "prometheus-client>=0.21"]
+# ///
+"""
+"""The packages that `uv run` installs for a worker, as inline script metadata."""
 
 
 def tail(edition: str, kind: str, *, is_shared: bool, caller: str = "") -> str:

@@ -7,13 +7,14 @@ again.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from itertools import chain
 from typing import get_args
 
 from msgspec import Struct
 
-from backends.python import tail
+from backends.python import METADATA, WORKER, tail
 from backends.python.calls import WORDS
 from backends.python.edition import publisher, runtime, runtime_for, shared_files
 from compiler.ir.program import Noun
@@ -35,7 +36,11 @@ ALLOWED = (
 _BOUNDARY = f"\n\n\n{RULER}\n# The runtime of rdc "
 _EDITION = Regex(r"(?:(?!, edition ).){1,40}, edition ([a-z]{1,20}) \(sha256 [0-9a-f]{64}\)\.\n")
 _FIRST = "#!/usr/bin/env python3\n#\n"
-_START = '\nif __name__ == "__main__":\n    sys.exit(main('
+_FIRST_OF_WORKERS = "#!/usr/bin/env -S uv run --script\n#\n"
+_BLOCK = re.compile(r"^# /// [a-zA-Z0-9-]+\n(?:#(?: .*)?\n)+# ///$", re.MULTILINE)  # a block of inline script metadata
+_START = '\nif __name__ == "__main__":\n    '
+_PART = f"\n{RULER}\n# The part for workers "
+_BESIDE = sorted(CALLERS.keys() - {WORKER})  # whose parts are files beside a program
 _PATH_LINE = "    del sys.path[0]"
 
 
@@ -52,14 +57,20 @@ def split(text: str) -> tuple[str, str] | None:
     return (before + "\n\n\n", boundary[3:] + after) if boundary else None
 
 
-def runtime_in(text: str) -> str:
-    """Return the runtime in a program of any version, or the whole text if it is a saved runtime."""
+def runtime_in(text: str, name: str = "") -> str:
+    """Return the runtime in a program of any version, or the whole text if it is a saved runtime.
+
+    `name` is that of an edition, or of the part for workers.
+    """
     parts = split(text)
     if parts is None:
         return text
     _, _, rest = parts[1].partition(_PATH_LINE)
     _, _, rest = rest.partition("\n\n")
     runtime, start, _ = rest.rpartition(_START)
+    runtime, _, worker = runtime.partition(_PART)
+    if name == WORKER:
+        runtime = worker.partition(f"{RULER}\n")[2]
     return runtime.rstrip("\n") + "\n" if start else parts[1]
 
 
@@ -69,6 +80,7 @@ def proof(text: str) -> str | Problem:
     if parts is None:
         return Problem(1, "the line that starts the runtime is missing")
     head, rest = parts
+    is_worker = head.startswith(_FIRST_OF_WORKERS)
     function = _author_part(head)
     if isinstance(function, Problem):
         return function
@@ -76,18 +88,24 @@ def proof(text: str) -> str | Problem:
     line = head.count("\n") + 1
     if found is None or found[1] not in EDITIONS:
         return Problem(line + 1, "this version of rdc does not have this edition")
-    wanted = [tail(found[1], function.name, is_shared=False)]
-    wanted += [tail(found[1], function.name, is_shared=True, caller=caller) for caller in ("", *CALLERS)]
+    wanted = list(_tails(found[1], function.name, is_worker=is_worker))
     if rest in wanted:
         return found[1]
     closest = max((first_difference(rest, each) for each in wanted), default=1)
     return Problem(line + closest - 1, f"this line differs from edition {found[1]}")
 
 
+def _tails(edition: str, kind: str, *, is_worker: bool) -> Iterator[str]:
+    """Yield the parts after the document that rdc writes for an edition."""
+    yield tail(edition, kind, is_shared=False, caller=WORKER if is_worker else "")
+    for caller in () if is_worker else ("", *_BESIDE):
+        yield tail(edition, kind, is_shared=True, caller=caller)
+
+
 def needed(text: str, edition: str) -> dict[str, str]:
     """Return the files that a proven program needs, by their names."""
     _, rest = split(text) or ("", "")
-    files = {name: each for caller in ("", *CALLERS) for name, each in shared_files(edition, caller).items()}
+    files = {name: each for caller in ("", *_BESIDE) for name, each in shared_files(edition, caller).items()}
     return {name: each for name, each in files.items() if f'\n    "{name}": "' in rest[:2000]}
 
 
@@ -108,8 +126,13 @@ def first_difference(one: str, other: str) -> int:
 
 def _author_part(head: str) -> ast.FunctionDef | Problem:
     """Return the document's function, or the first problem."""
-    if not head.startswith(_FIRST):
+    is_worker = head.startswith(_FIRST_OF_WORKERS)
+    if not is_worker and not head.startswith(_FIRST):
         return Problem(1, "the first two lines are not the ones that rdc writes")  # the second could be `coding: utf-7`
+    blocks = [(match.start(), f"{match[0]}\n") for match in _BLOCK.finditer(head)]
+    if [block for _, block in blocks] != ([METADATA] if is_worker else []):
+        at = head.count("\n", 0, blocks[-1][0]) if blocks else 0
+        return Problem(at + 1, "the packages for `uv run` are not those that rdc writes")
     for number, line in enumerate(head.split("\n"), 1):
         if not line.replace("\t", "").isprintable():
             return Problem(number, "this line has an invisible character")

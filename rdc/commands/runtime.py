@@ -53,10 +53,10 @@ def command(name: str | None, old: str | None, *, hashes: bool) -> int:
     """Print the runtime of an edition, as generated programs contain it.
 
     NAME may also be `make-driver`, the driver of Makefiles; `make` and `github`, the parts that Makefiles and workflows
-    call; or `publish`, the part that publishes for workflows.
+    call; `dbos`, the part for workers; or `publish`, the part that publishes for workflows.
 
-    With --diff, OLD_FILE is a saved runtime, a Python program or a Makefile of any rdc version. Exit codes: 0 its
-    runtime is the same, 1 it differs (and prints a unified diff).
+    With --diff, OLD_FILE is a saved runtime, a Python program, a worker or a Makefile of any rdc version. Exit codes: 0
+    its runtime is the same, 1 it differs (and prints a unified diff).
     """
     context = click.get_current_context()
     if hashes == (name is not None) or (old is not None and name is None):
@@ -84,7 +84,8 @@ def _compare(name: str, old: str, context: click.Context) -> int:
     source = read_source(Path(old), old, old)
     if isinstance(source, Refusal):
         raise click.UsageError(f"{old}: {source.problem}", context)
-    before, after = (driver_in if name == DRIVER else runtime_in)(source.text), _text(name)
+    before = driver_in(source.text) if name == DRIVER else runtime_in(source.text, name)
+    after = _text(name)
     if before == after:
         return 0
     lines = unified_diff(before.split("\n"), after.split("\n"), old, f"rdc runtime {name}", lineterm="")

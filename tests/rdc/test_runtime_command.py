@@ -49,6 +49,18 @@ def test_diff_shows_what_changed(kind: str, tmp_path: Path) -> None:
     assert [line for line in changed.out.splitlines()[2:] if line[0] in "+-"] == ["-import evil", "+import errno"]
 
 
+@pytest.mark.parametrize("name", ["values", "dbos"])
+def test_diff_knows_both_parts_of_a_worker(name: str, tmp_path: Path) -> None:
+    document(tmp_path, "deploy.runbook.md", GOOD)
+    assert call("compile", "deploy.runbook.md", "--to", "dbos", cwd=tmp_path).code == 0
+    old = tmp_path / "deploy_worker.py"
+    assert call("runtime", name, "--diff", old.name, cwd=tmp_path) == Result(0, "", "")
+    before, title, after = old.read_text(encoding="utf-8").partition("# The part for workers ")
+    changed = {"values": (before + "# evil\n", after), "dbos": (before, after.replace("import queue\n", ""))}[name]
+    old.write_text(title.join(changed), encoding="utf-8")
+    assert call("runtime", name, "--diff", old.name, cwd=tmp_path).code == 1
+
+
 @pytest.mark.parametrize(
     "words", [[], ["commands", "--sha256"], ["--diff", "deploy.py"], ["comands"], ["commands", "--diff", "absent.py"]]
 )

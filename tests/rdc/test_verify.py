@@ -9,9 +9,17 @@ from pathlib import Path
 
 import pytest
 
+from backends.python.proof import RULER
 from tests.rdc.cli_support import GOOD, call, document
 
-SUFFIXES = {"python": "py", "make": "mk", "github": "yml", "dot": "dot", "mermaid": "mmd"}
+NAMES = {
+    "python": "deploy.py",
+    "dbos": "deploy_worker.py",
+    "make": "deploy.mk",
+    "github": "deploy.yml",
+    "dot": "deploy.dot",
+    "mermaid": "deploy.mmd",
+}
 QUESTIONS = "# Ask\n\n## 1. Is it up?\n\n- YES: COMPLETE\n- NO: STOP\n"
 
 
@@ -21,7 +29,7 @@ def compiled(folder: Path, target: str = "python", *options: str, text: str = GO
     document(folder, "deploy.runbook.md", text)
     made = call("compile", "deploy.runbook.md", "--to", target, *options, cwd=folder)
     assert made.code == 0, made.err
-    return folder / f"deploy.{SUFFIXES[target]}"
+    return folder / NAMES[target]
 
 
 def alone(folder: Path, target: str = "python", *options: str) -> Path:
@@ -31,7 +39,7 @@ def alone(folder: Path, target: str = "python", *options: str) -> Path:
     return path
 
 
-@pytest.mark.parametrize("target", SUFFIXES)
+@pytest.mark.parametrize("target", NAMES)
 def test_source_proves_a_file(target: str, tmp_path: Path) -> None:
     path = compiled(tmp_path, target)
     assert call("verify", path.name, cwd=tmp_path).code == 0
@@ -73,9 +81,18 @@ def test_options_of_the_document_count(tmp_path: Path) -> None:
     assert call("verify", path.name, cwd=tmp_path).code == 0
 
 
-@pytest.mark.parametrize("options", [[], ["-O", "runtime=shared"], ["-O", "operator=full"]])
-def test_program_without_source(options: list[str], tmp_path: Path) -> None:
-    path = alone(tmp_path, "python", *options)
+@pytest.mark.parametrize(
+    ("target", "options"),
+    [
+        ("python", []),
+        ("python", ["-O", "runtime=shared"]),
+        ("python", ["-O", "operator=full"]),
+        ("dbos", []),
+        ("dbos", ["-O", "operator=full"]),
+    ],
+)
+def test_program_without_source(target: str, options: list[str], tmp_path: Path) -> None:
+    path = alone(tmp_path, target, *options)
     result = call("verify", path.name, cwd=tmp_path)
     assert result.code == 3
     assert "unchanged, source not compared" in result.out
@@ -88,7 +105,7 @@ def test_source_with_other_bytes_is_not_compared(tmp_path: Path) -> None:
     assert (result.code, "the source has changed" in result.out) == (3, True)
 
 
-@pytest.mark.parametrize("target", sorted(SUFFIXES.keys() - {"make", "python"}))
+@pytest.mark.parametrize("target", sorted(NAMES.keys() - {"make", "python", "dbos"}))
 def test_only_the_source_proves_other_targets(target: str, tmp_path: Path) -> None:
     path = alone(tmp_path, target)
     result = call("verify", path.name, cwd=tmp_path)
@@ -175,6 +192,45 @@ def test_changed_program(name: str, *, has_source: bool, tmp_path: Path) -> None
     assert not (tmp_path / "ran").exists()
 
 
+FORGED_WORKERS: dict[str, Callable[[str], str]] = {
+    "edition": replaced("import errno\n", "import errno, this\n"),
+    "part for workers": replaced("import socket\n", "import socket, this\n"),
+    "hash of the part": replaced("The part for workers (sha256 ", "The part for workers (sha256 0"),
+    "no part for workers": lambda text: (
+        text.partition(f"{RULER}\n# The part for workers")[0] + '\nif __name__ == "__main__":\n    pass\n'
+    ),
+    "code behind the part": lambda text: f"{text}{EVIL}\n",
+    "start": replaced("execute=execute_call", "execute=exec"),
+    "author's part": replaced('"echo testing"', EVIL),
+    "program": replaced("#!/usr/bin/env -S uv run --script", "#!/usr/bin/env python3"),
+    "other interpreter": replaced("uv run --script", "uv run --with this --script"),
+    "one package more": replaced('"dbos>=3.4,<3.5", ', '"dbos>=3.4,<3.5", "evil", '),
+    "other version": replaced('requires-python = ">=3.10"', 'requires-python = ">=3.9"'),
+    "no packages": replaced("# /// script\n", ""),
+    "second block of packages": replaced("# ///\n", '# ///\n#\n# /// script\n# dependencies = ["evil"]\n# ///\n'),
+    "settings of uv": replaced("# ///\n#\n", '# [tool.uv]\n# index-url = "evil"\n# ///\n#\n'),
+    "other target": replaced("--to dbos", "--to python"),
+}
+
+
+@pytest.mark.parametrize("has_source", [False, True], ids=["alone", "source"])
+@pytest.mark.parametrize("name", FORGED_WORKERS)
+def test_changed_worker(name: str, *, has_source: bool, tmp_path: Path) -> None:
+    path = compiled(tmp_path, "dbos") if has_source else alone(tmp_path, "dbos")
+    path.write_bytes(FORGED_WORKERS[name](path.read_text(encoding="utf-8")).encode())
+    result = call("verify", path.name, cwd=tmp_path)
+    assert result.code == 1, result
+    assert result.out.startswith(f"{path.name}:")
+
+
+def test_packages_of_a_program_are_a_change(tmp_path: Path) -> None:
+    path = alone(tmp_path)
+    text = path.read_text(encoding="utf-8")
+    packages = "# /// script\n# dependencies = []\n# ///\n"
+    path.write_text(text.replace("# Do not edit", f"{packages}# Do not edit", 1), encoding="utf-8")
+    assert call("verify", path.name, cwd=tmp_path).out.startswith(f"{path.name}:7: the packages for `uv run`")
+
+
 def test_line_of_a_change_is_named(tmp_path: Path) -> None:
     path = alone(tmp_path)
     lines = path.read_text(encoding="utf-8").split("\n")
@@ -183,7 +239,7 @@ def test_line_of_a_change_is_named(tmp_path: Path) -> None:
     assert call("verify", path.name, cwd=tmp_path).out.startswith(f"{path.name}:200: ")
 
 
-@pytest.mark.parametrize("target", SUFFIXES)
+@pytest.mark.parametrize("target", NAMES)
 def test_other_version_is_not_guessed(target: str, tmp_path: Path) -> None:
     path = compiled(tmp_path, target)
     text = path.read_text(encoding="utf-8")
