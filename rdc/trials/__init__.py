@@ -6,11 +6,12 @@ A testable target has a module with a function `run(setting) -> Run`, and an ent
 TARGETS = {
     "python": "rdc.trials.python",
     "make": "rdc.trials.make",
+    "dbos": "rdc.trials.dbos",
     "github": "rdc.trials.github",
 }
 
-JUMPING = frozenset({"python", "make"})
+JUMPING = frozenset({"python", "make", "dbos"})
 """The targets whose programs support the operator's jumps; see `rdc.trials.driving`."""
 
-OPENING = ("python", "make")
+OPENING = ("python", "make", "dbos")
 """The targets whose gates a trial can approve. On GitHub reviewers approve, which act doesn't support."""

@@ -21,6 +21,10 @@ GRACE = 15.0
 """In seconds. After this time a process that is being stopped is killed."""
 
 
+PATIENCE = 0.5
+"""In seconds, between two signals to a process in the background."""
+
+
 class Finished(Struct, frozen=True):
     """The output of a process, and its exit code."""
 
@@ -38,18 +42,7 @@ def execute(command: Sequence[str], folder: Path, environment: Mapping[str, str]
         TrialError: It took longer than the timeout, in seconds, or could not be started.
     """
     with TemporaryFile() as out, TemporaryFile() as err:
-        try:
-            process = subprocess.Popen(  # noqa: S603 (a tool that was looked up, and words of ours)
-                command,
-                cwd=folder,
-                env=environment,
-                stdin=subprocess.DEVNULL,
-                stdout=out,
-                stderr=err,
-                start_new_session=True,
-            )
-        except OSError as error:
-            raise TrialError(f"cannot run {command[0]}: {error.strerror}") from None
+        process = _begun(command, folder, environment, out, err)
         try:
             process.wait(timeout)
         except subprocess.TimeoutExpired:
@@ -59,6 +52,60 @@ def execute(command: Sequence[str], folder: Path, environment: Mapping[str, str]
             _stop(process, folder)
             raise
         return Finished(process.returncode, _text(out), _text(err))
+
+
+class Running:
+    """A process in the background, and its output on standard error."""
+
+    def __init__(self, process: subprocess.Popen[bytes], err: IO[bytes]) -> None:
+        self._process, self._err = process, err
+
+    def has_ended(self) -> bool:
+        """Return whether the process has ended."""
+        return self._process.poll() is not None
+
+    def said(self) -> str:
+        """Return its output so far."""
+        return _text(self._err)
+
+
+@contextmanager
+def running(command: Sequence[str], folder: Path, environment: Mapping[str, str]) -> Iterator[Running]:
+    """Run a command in the background, and kill it at the end. If that comes early, it may first end its own commands.
+
+    Raises:
+        TrialError: It could not be started.
+    """
+    with TemporaryFile() as err:
+        process = _begun(command, folder, environment, err, err)
+        try:
+            yield Running(process, err)
+        except BaseException:
+            process.terminate()
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(PATIENCE)
+            _stop(process, folder)  # a second signal means: at once
+            raise
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+def _begun(
+    command: Sequence[str], folder: Path, environment: Mapping[str, str], out: IO[bytes], err: IO[bytes]
+) -> subprocess.Popen[bytes]:
+    try:
+        return subprocess.Popen(  # noqa: S603 (a tool that was looked up, and words of ours)
+            command,
+            cwd=folder,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=err,
+            start_new_session=True,
+        )
+    except OSError as error:
+        raise TrialError(f"cannot run {command[0]}: {error.strerror}") from None
 
 
 def _text(file: IO[bytes]) -> str:

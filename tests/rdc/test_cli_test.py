@@ -19,7 +19,7 @@ import pytest
 from backends.registry import BACKENDS
 from compiler.ir.tasks import Verdict
 from rdc import trials
-from rdc.trials import TARGETS
+from rdc.trials import JUMPING, TARGETS
 from rdc.trials.process import execute
 from rdc.trials.run import Run, Setting, Step, TrialError
 from tests import warm
@@ -152,16 +152,17 @@ def test_a_scenario_that_comes_to_no_end_fails(folder: Path, commands: str, prob
     assert result.out.splitlines()[-1] == "1 failed", "a target has nothing to go by"
 
 
-def test_the_operator_may_jump(folder: Path) -> None:
+@pytest.mark.parametrize("target", sorted(JUMPING))
+def test_the_operator_may_jump(folder: Path, target: str) -> None:
     jumped = {"jumped": (f"{PROMPTED}, rd pass, rd goto Back, rd fail, rd goto Back, rd fail, rd fail", "STOP")}
-    result = tried(folder, scenarios(**jumped), "--on", "python")
+    result = tried(folder, scenarios(**jumped), "--on", target)
     assert result.code == 0
     plain = json.loads(tried(folder, scenarios(**jumped), "--format", "json").out)["results"][0]["path"]
     assert plain["jumps"] == [{"after": 1, "step": "Back"}, {"after": 2, "step": "Back"}]
     assert plain["outcomes"] is None
     assert result.out.splitlines() == [
         "PASSED   deploy.runbook.md  jumped  semantics  STOP Lost",
-        "PASSED   deploy.runbook.md  jumped  python     STOP Lost",
+        f"PASSED   deploy.runbook.md  jumped  {target:9}  STOP Lost",
         "2 passed",
     ]
     assert tried(folder, scenarios(**jumped), "--on", "github").out.splitlines()[1:] == [
@@ -171,11 +172,12 @@ def test_the_operator_may_jump(folder: Path) -> None:
     ]
 
 
-def test_the_operator_may_jump_where_commands_run(folder: Path) -> None:
+@pytest.mark.parametrize("target", sorted(JUMPING))
+def test_the_operator_may_jump_where_commands_run(folder: Path, target: str) -> None:
     jumped = {"jumped": (f"{RUN}, rd goto Back", "STOP")}
-    result = tried(folder, scenarios(**jumped), "--on", "python")
+    result = tried(folder, scenarios(**jumped), "--on", target)
     assert result.out.splitlines() == [
-        "PASSED   deploy.runbook.md  jumped  python  STOP Back to the old one",
+        f"PASSED   deploy.runbook.md  jumped  {target}  STOP Back to the old one",
         "1 passed",
     ], result.out
 
@@ -247,7 +249,7 @@ def test_what_is_prompted_executes_nothing(folder: Path, tmp_path_factory: pytes
     text = scenarios(**GOOD_ONE).replace("touch BUILT && cat data", f"touch {bait}")
     text = text.replace("---\n# Deploy", f"rdc: {{github: {{setup: [{{run: touch {bait}}}]}}}}\n---\n# Deploy")
     result = tried(folder, text, "--on", "all")
-    assert result.out.splitlines()[-1] == "4 passed", result.out
+    assert result.out.splitlines()[-1] == f"{1 + len(TARGETS)} passed", result.out
     assert not bait.exists()
     text = text.replace(" --prompted", "").replace("rd pass\n", "rd yes\n")
     for target in TARGETS:
@@ -286,7 +288,7 @@ def one(step: str, passed: bool = True) -> Step:
 def test_a_message_that_no_output_can_show_is_the_same_message(folder: Path) -> None:
     text = scenarios(**LOST).replace('STOP "Lost"', 'STOP "a\x01b ##[error] | *c* \u202e rdc: STOP 100% ::x::"')
     result = tried(folder, text, "--on", "all")
-    assert result.out.splitlines()[-1] == "4 passed", result.out
+    assert result.out.splitlines()[-1] == f"{1 + len(TARGETS)} passed", result.out
 
 
 @pytest.mark.parametrize(("target", "tool"), [("make", "make"), ("github", "act")])
@@ -298,6 +300,24 @@ def test_a_tool_that_is_missing_is_named(
     result = tried(folder, scenarios(**GOOD_ONE), "--on", target)
     assert (result.code, result.out) == (2, "")
     assert f"`{tool}` is not installed: install" in result.err
+
+
+def test_dbos_that_is_missing_is_named(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rdc.trials.dbos.find_spec", lambda name: None)
+    result = tried(folder, scenarios(**GOOD_ONE), "--on", "dbos")
+    assert (result.code, result.out) == (2, "")
+    assert "`dbos` is not installed: pip install 'dbos>=3.4,<3.5'" in result.err
+
+
+def test_a_worker_that_does_not_start_says_why(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    packages = tmp_path_factory.mktemp("packages")
+    document(packages, "dbos.py", "raise ImportError\n")
+    monkeypatch.setenv("PYTHONPATH", str(packages))
+    result = tried(folder, scenarios(**GOOD_ONE), "--on", "dbos")
+    assert result.code == 1
+    assert "the worker does not start: rdc: error: this program needs dbos 3.4" in result.out
 
 
 @pytest.mark.parametrize("target", TARGETS)
@@ -316,7 +336,7 @@ def test_the_time_limit_also_ends_commands_that_ignore_signals(tmp_path: Path) -
     wait_until(lambda: is_gone(int((tmp_path / "pid").read_text())), 5)  # the system may take a moment
 
 
-@pytest.mark.parametrize("target", ["python", "make"])
+@pytest.mark.parametrize("target", ["python", "make", "dbos"])
 def test_what_a_command_leaves_in_the_background_is_not_waited_for(
     folder: Path, target: str, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
@@ -365,11 +385,12 @@ def test_commands_do_not_say_how_a_run_ends(folder: Path, target: str, command: 
     assert result.code == 0, result.out
 
 
-@pytest.mark.parametrize("target", ["python", "make"])
+@pytest.mark.parametrize("target", ["python", "make", "dbos"])
 def test_a_run_that_is_killed_says_so(folder: Path, target: str) -> None:
     result = tried(folder, scenarios(**REAL).replace("touch BUILT && cat data", "kill -9 $PPID"), "--on", target)
     assert result.code == 1
-    assert "signal 9" in result.out or "exit code" in result.out
+    shown = ("the run is interrupted at step 1",) if target == "dbos" else ("signal 9", "exit code")
+    assert any(text in result.out for text in shown), result.out
 
 
 @pytest.mark.share(3)
