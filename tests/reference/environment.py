@@ -27,6 +27,7 @@ OF_PROGRAMS = {
     "RDC_AGENT": "The command that answers the prompts of agents. `--agent` overrides it.",
     "RDC_AGENTS": "A file with a line `TYPE=COMMAND` for each type of agent. `--agent-for` and `--agent` override it.",
     "RDC_EXECUTOR": "The command that does the work of specifications. `--executor` overrides it.",
+    "RDC_DATABASE": "The database of a worker, as `sqlite:///FILE` or `postgresql://…`. `--database` overrides it.",
     "NO_COLOR": "No colors, if it is set and not empty.",
     "TERM": "No colors, if it is `dumb`.",
 }

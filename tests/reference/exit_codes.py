@@ -33,6 +33,10 @@ OF_PROGRAMS = {
     "EXIT_INTERRUPTED": "The run was interrupted. To continue, run `resume`.",
 }
 
+OF_WORKERS = """\
+`status` and `start --wait` of a [worker program](../targets/dbos.md) also exit with 75 if the run was interrupted, and
+with 3 if it is queued or running. A worker exits with 0 after a signal, and with 2 if it loses its database."""
+
 OF_MAKE = """\
 `make` ends with 0 for COMPLETE and with 2 for everything else. Its own last line, such as `Error 75`, has the exit code
 from the table above."""
@@ -50,6 +54,7 @@ def exit_codes() -> str:
         table(head, _rows({verdict.name: int(verdict) for verdict in Verdict}, OF_VERIFY)),
         "## Generated programs and rdc run",
         table(head, _rows(_constants(runtime_shim.engine.program), OF_PROGRAMS)),
+        OF_WORKERS,
         "## Makefiles",
         OF_MAKE,
     )

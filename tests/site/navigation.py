@@ -23,7 +23,14 @@ SECTIONS: dict[str, tuple[str, ...]] = {
         "how-to/review.md",
     ),
     "Formats": ("formats/rundown.md", "formats/playbook.md", "formats/agent_workflow.md", "formats/stepspec.md"),
-    "Targets": ("targets/index.md", "targets/python.md", "targets/github.md", "targets/make.md", "targets/pictures.md"),
+    "Targets": (
+        "targets/index.md",
+        "targets/python.md",
+        "targets/dbos.md",
+        "targets/github.md",
+        "targets/make.md",
+        "targets/pictures.md",
+    ),
     "Reference": (
         "reference/index.md",
         "reference/cli.md",
