@@ -25,7 +25,7 @@ from runtime_shim.targets.dbos.commands import (
     start,
     worker,
 )
-from runtime_shim.targets.dbos.helper import OfLegs
+from runtime_shim.targets.dbos.steps import OfLegs
 from runtime_shim.targets.dbos.legs import Legs
 from runtime_shim.targets.dbos.runs import Place
 
@@ -137,8 +137,8 @@ def execute_call(
 ) -> int:
     """Run a subcommand and return its exit code."""
     kinds = [*kinds, OfDbos]  # last, since a leg ends when all others have done their part
-    options, known = options_of_worker(kinds), {name for kind in kinds for name in kind.commands}
-    calls = {name: each for name, each in REQUESTS.items() if name not in ("approve", "goto") or name in known}
+    options, more = options_of_worker(kinds), {name for kind in kinds for name in kind.commands}
+    calls = {name: each for name, each in REQUESTS.items() if name not in ("approve", "goto") or name in more}
     command, *words = argv or [""]
     own = tuple(option for option in options if {"all", command} & {*option[0].split()})
     if {"-h", "--help"} & {*argv}:
@@ -150,7 +150,8 @@ def execute_call(
         host = host._replace(prog=re.sub("^python3 ", "uv run ", host.prog))
     given = read_words(words, own, options, [], f"(see: {host.prog} {command} --help)")
     vars(given).update(prog=host.prog, command=command, known=options, only=None, RUN=getattr(given, "RUN", "") or "")
-    url = given.database or os.environ.get("RDC_DATABASE") or f"sqlite:///{program['name']}.sqlite"
+    known = os.environ.pop("RDC_DATABASE", "")  # it may have a password, which is not for commands
+    url = given.database or known or f"sqlite:///{program['name']}.sqlite"
     application = application_of(program)
     request = Request(program, given, display, kinds, host, Legs(url, application), Place(application, ""))
     version = request.session().identity()["program"]

@@ -108,7 +108,9 @@ def is_over(state: str) -> bool:
 def cancelled(session: Session) -> Record:
     """Return the record that ends a run."""
     name = session.state.node
-    about = session.about(name) if name in session.places else {"node": name, "title": "", "attempt": 1, "instances": {}}
+    about = (
+        session.about(name) if name in session.places else {"node": name, "title": "", "attempt": 1, "instances": {}}
+    )
     about = {**about, "outcome": "cancelled", "how": "cancelled", "says": ""}
     about.update(seconds=0.0, next=name, changed={})
     return {"kind": "done", **about, "condition": "stop", "message": "cancelled"}

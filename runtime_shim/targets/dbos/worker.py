@@ -16,8 +16,9 @@ from runtime_shim.engine.display import Display, duration
 from runtime_shim.engine.program import EXIT_COMPLETE, EXIT_REFUSED, RefusedError, Table
 from runtime_shim.engine.signals import end_groups
 from runtime_shim.engine.texts import one_line
-from runtime_shim.targets.dbos.helper import QUICKLY, Channel, Helpers
+from runtime_shim.targets.dbos.helpers import Channel, Helpers
 from runtime_shim.targets.dbos.leases import BEAT, FENCE, Leases
+from runtime_shim.targets.dbos.steps import QUICKLY
 from runtime_shim.targets.dbos.legs import LEG, Legs, leg_id, now_ms
 from runtime_shim.targets.dbos.metrics import Metrics
 from runtime_shim.targets.dbos.runs import Place
