@@ -25,9 +25,9 @@ from runtime_shim.targets.dbos.commands import (
     start,
     worker,
 )
-from runtime_shim.targets.dbos.steps import OfLegs
 from runtime_shim.targets.dbos.legs import Legs
 from runtime_shim.targets.dbos.runs import Place
+from runtime_shim.targets.dbos.steps import OfLegs
 
 REQUESTS: dict[str, tuple[str, Callable[[Request], int]]] = {
     "worker": ("run steps until you stop it", worker),

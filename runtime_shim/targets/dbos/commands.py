@@ -22,10 +22,10 @@ from runtime_shim.operator.history import HOURS
 from runtime_shim.operator.moving import move_run
 from runtime_shim.targets.dbos.helpers import Helpers
 from runtime_shim.targets.dbos.leases import FENCE, Leases
-from runtime_shim.targets.dbos.steps import run_leg
 from runtime_shim.targets.dbos.legs import Leg, Legs, now_ms
 from runtime_shim.targets.dbos.metrics import Metrics
 from runtime_shim.targets.dbos.runs import RUN_NAME, Place, RunStore, cancelled, is_over, run_state
+from runtime_shim.targets.dbos.steps import run_leg
 from runtime_shim.targets.dbos.worker import Duties, Engine, Worker
 from runtime_shim.tasks.answers import LARGEST, read_text
 from runtime_shim.tasks.ask import record_answer

@@ -18,10 +18,10 @@ from runtime_shim.engine.signals import end_groups
 from runtime_shim.engine.texts import one_line
 from runtime_shim.targets.dbos.helpers import Channel, Helpers
 from runtime_shim.targets.dbos.leases import BEAT, FENCE, Leases
-from runtime_shim.targets.dbos.steps import QUICKLY
 from runtime_shim.targets.dbos.legs import LEG, Legs, leg_id, now_ms
 from runtime_shim.targets.dbos.metrics import Metrics
 from runtime_shim.targets.dbos.runs import Place
+from runtime_shim.targets.dbos.steps import QUICKLY
 
 NEEDED = "3.4."  # the version of DBOS
 ROUND = 2.0  # seconds between two looks for dead workers
