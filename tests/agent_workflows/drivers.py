@@ -15,6 +15,7 @@ from tests.agent_workflows.model import Told
 from tests.agent_workflows.oracle import ANYTHING, Taken, walk
 from tests.agent_workflows.render import document
 from tests.equivalence.difference import same
+from tests.equivalence.workers import RUN
 from tests.programs.cases import Case
 from tests.programs.drivers import DRIVERS, NAMES, SEMANTICS, missing
 from tests.programs.drivers import semantics as by_semantics
@@ -25,8 +26,8 @@ __all__ = ["NAMES", "missing", "try_driver"]
 NAME = "program.workflow.yaml"
 """The drivers of programs look for its state under this name."""
 
-KEEPING = ("python", "make")
-"""The targets whose reports are in the state directory of the program."""
+KEEPING = {"python": "program", "make": "program", "dbos": f"program/{RUN}"}
+"""The targets whose reports are in a folder of `.rdc`."""
 
 _HEADING = re.compile(r"^## \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC$", re.MULTILINE)
 
@@ -64,8 +65,8 @@ def try_driver(name: str, told: Told) -> bool:
         return False
     with trial(case, taken.trace, driver.slow) as prepared:
         done = driver.compare(prepared)
-        if name.partition("-")[0] in KEEPING:
-            _check_reports(taken, prepared.folder / ".rdc" / "program" / "reports")
+        if folder := KEEPING.get(name.partition("-")[0]):
+            _check_reports(taken, prepared.folder / ".rdc" / folder / "reports")
         return done
 
 

@@ -111,8 +111,10 @@ def test_a_driver_notices_what_is_wrong(driver: str, wrong: Change, monkeypatch:
         try_driver(driver, two_steps())
 
 
-@pytest.mark.parametrize("driver", ["python", "make"])
+@pytest.mark.parametrize("driver", ["python", "make", "dbos"])
 def test_a_driver_notices_what_is_wrong_in_a_report(driver: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    if lacking := missing(driver):
+        pytest.skip(lacking)
     monkeypatch.setattr(drivers, "walk", lambda told: with_other_report(walk(told)))
     with pytest.raises(DifferenceError, match="report"):
         try_driver(driver, two_steps())

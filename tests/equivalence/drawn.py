@@ -30,6 +30,8 @@ SHARES = {
     "make": 1,
     "make-waiting": 1,
     "make-killed": 1,
+    "dbos": 1,
+    "dbos-waiting": 1,
     "github": 1,
     "engine": 1,
     "engine-waiting": 1,

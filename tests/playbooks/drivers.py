@@ -11,6 +11,7 @@ from compiler.driver import compile_file
 from compiler.ir.program import Program
 from compiler.ir.serialize import to_json
 from tests.equivalence.difference import same
+from tests.equivalence.workers import RUN
 from tests.playbooks.model import Told
 from tests.playbooks.oracle import ANYTHING, Taken, places, walk
 from tests.playbooks.render import document, row
@@ -23,6 +24,9 @@ __all__ = ["NAMES", "missing", "try_driver"]
 
 NAME = "program.playbook.md"
 """The drivers of programs look for its state under this name."""
+
+KEEPING = {"python": "program", "dbos": f"program/{RUN}"}
+"""The targets that leave an artifact in a folder of `.rdc`."""
 
 
 def compiled(told: Told) -> Program:
@@ -59,14 +63,14 @@ def try_driver(name: str, told: Told) -> bool:
         return False
     with trial(case, taken.trace, driver.slow) as prepared:
         done = driver.compare(prepared)
-        if name.startswith("python"):
-            _check_artifact(told, taken, prepared.folder)
+        if folder := KEEPING.get(name.partition("-")[0]):
+            _check_artifact(told, taken, prepared.folder / ".rdc" / folder)
         return done
 
 
 def _check_artifact(told: Told, taken: Taken, folder: Path) -> None:
     """The last output is in the file that the playbook leaves (P22)."""
     if told.book.artifact and taken.trace.end and taken.trace.end[0] == "COMPLETE":
-        found = [path for path in (folder / ".rdc" / "program").glob("program.*") if path.is_file()]
+        found = [path for path in folder.glob("program.*") if path.is_file()]
         texts = [path.read_bytes().decode("utf-8", "surrogateescape").rstrip("\n") for path in found]
         same("the artifact", texts, [] if taken.last is None else [taken.last.rstrip("\n")])

@@ -29,6 +29,8 @@ SHARES = {
     "make": 2,
     "make-waiting": 1,
     "make-killed": 1,
+    "dbos": 1,
+    "dbos-waiting": 1,
     "github": 1,
     "engine": 2,
     "engine-waiting": 1,

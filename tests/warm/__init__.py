@@ -66,7 +66,8 @@ def run(
 
     The words are `python [-S] SCRIPT …` or `python -m rdc …` with the interpreter that runs the tests; all others begin
     a process in the usual way, though what a Makefile calls is forked (`forking`). Without input there is nothing to
-    read. `loads` is `runtime_shim` where a script imports that. `seconds` is the most that it may take of a processor.
+    read. `loads` is `runtime_shim` or `dbos` where a script imports that. `seconds` is the most that it may take of a
+    processor.
     """
     command, environment = [str(word) for word in words], dict(os.environ if env is None else env)
     if command[0] != sys.executable:

@@ -67,10 +67,15 @@ def load_rdc() -> None:
                 load("python").emit(program, {})
 
 
+def load_dbos() -> None:
+    """Import what a worker imports late."""
+    import_module("dbos")
+
+
 Code = list[CodeType] | SyntaxError | None
 """What a child is to run: a program, or rdc."""
 
-LOADED = {"": lambda: None, "runtime_shim": load_runtime, "rdc": load_rdc}
+LOADED = {"": lambda: None, "runtime_shim": load_runtime, "rdc": load_rdc, "dbos": load_dbos}
 
 
 @lru_cache(maxsize=24)

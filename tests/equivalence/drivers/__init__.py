@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from tests.equivalence.cases import Case, tables
-from tests.equivalence.drivers import engine, github, make, python, semantics
+from tests.equivalence.drivers import dbos, engine, github, make, python, semantics
 from tests.equivalence.execution import Trial, trial
 from tests.equivalence.scenario import Scenario, fits_a_table, scenario, tabled
+from tests.equivalence.workers import missing as no_dbos
 from tests.workflows.engine import missing as node
 
 LONGEST = 25
@@ -71,6 +72,8 @@ DRIVERS = {
     "make-waiting": Driver(make.compare_in_pieces, "make", needs_prompts=True, jumps=True),
     "make-prompted": Driver(make.compare_prompted, "make", jumps=True, every=4),
     "make-plain": Driver(make.compare_plain, "make", lines=True),
+    "dbos": Driver(dbos.compare, "dbos", every=4, missing=no_dbos),
+    "dbos-waiting": Driver(dbos.compare_in_pieces, "dbos", needs_prompts=True, jumps=True, every=4, missing=no_dbos),
     "github": Driver(github.compare, "github", unfit="${{"),
     "github-waiting": Driver(github.compare_in_pieces, "github", needs_prompts=True, unfit="${{"),
     "github-agent": Driver(github.compare_with_agent, "github", needs_prompts=True, unfit="${{"),

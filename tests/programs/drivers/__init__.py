@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 from backends.registry import load
 from compiler.ir.features import Feature, features_of
+from tests.equivalence.workers import missing as no_dbos
 from tests.program_json import from_json
 from tests.programs.cases import Case, Trace
-from tests.programs.drivers import github, make, python, semantics
+from tests.programs.drivers import dbos, github, make, python, semantics
 from tests.programs.oracle import walk
 from tests.programs.trial import Trial, trial
 from tests.workflows.engine import missing as node
@@ -57,6 +58,8 @@ DRIVERS = {
     "make": Driver(make.compare, "make"),
     "make-waiting": Driver(make.compare_in_pieces, "make", needs_questions=True),
     "make-killed": Driver(make.compare_killed, "make", slow=0.03, every=3),
+    "dbos": Driver(dbos.compare, "dbos", every=3, missing=no_dbos),
+    "dbos-waiting": Driver(dbos.compare_in_pieces, "dbos", needs_questions=True, every=3, missing=no_dbos),
     "github": Driver(github.compare, "github", every=2),
     "engine": Driver(github.compare_by_engine, "github", missing=node),
     "engine-waiting": Driver(github.compare_in_pieces, "github", needs_questions=True, every=2, missing=node),

@@ -1,0 +1,17 @@
+"""The generated worker against the oracle: the same paths for random runbooks."""
+
+from __future__ import annotations
+
+import pytest
+
+from .drivers import DRIVERS
+from .shares import compare_random_cases
+
+SHARES = {"dbos": 1, "dbos-waiting": 1}
+
+
+@pytest.mark.parametrize("driver", SHARES)
+def test_it_walks_as_the_oracle(driver: str) -> None:
+    if lacking := DRIVERS[driver].missing():
+        pytest.skip(lacking)
+    compare_random_cases(driver, SHARES[driver])
