@@ -14,13 +14,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import NamedTuple, Self, TypeVar
 
+from benchmarks.workers.nursery import Nursery, Process
 from runtime_shim.targets.dbos.legs import Legs
 from runtime_shim.targets.dbos.runs import run_state
 
 Found = TypeVar("Found")
-
-MARK = "RDC_FLEET"
-"""The variable by which the processes of a fleet are found."""
 
 AT_ONCE = """
 import os, sys
@@ -82,18 +80,13 @@ def group_is_gone(group: int) -> bool:
 class WorkerProcess:
     """A worker in its own process group, whose output goes to a file."""
 
-    def __init__(self, command: list[str], folder: Path, log: Path, environment: Mapping[str, str]) -> None:
-        self.log = log
-        with log.open("wb") as file:
-            self.process = subprocess.Popen(
-                command, cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=file, stderr=file,
-                process_group=0,
-            )  # fmt: skip
+    def __init__(self, process: Process, log: Path) -> None:
+        self.process, self.log = process, log
 
     @property
     def text(self) -> str:
         """What the worker has said."""
-        return self.log.read_text(errors="replace")
+        return self.log.read_text(errors="replace") if self.log.exists() else ""
 
     def says(self, words: str, seconds: float = 20.0) -> None:
         """Wait until the worker has said this."""
@@ -122,9 +115,9 @@ class WorkerProcess:
 class Fleet:
     """A program for workers, its database, and its processes."""
 
-    def __init__(self, folder: Path, url: str) -> None:
-        self.folder, self.url, self.mark = folder, url, uuid.uuid4().hex
-        self.environment = {**os.environ, "RDC_DATABASE": url, MARK: self.mark, "RDC_USER": "tester"}
+    def __init__(self, folder: Path, url: str, nursery: Nursery | None = None) -> None:
+        self.folder, self.url, self.nursery = folder, url, nursery
+        self.environment = {**os.environ, "RDC_DATABASE": url}
         self.workers: list[WorkerProcess] = []
         self.script = folder / "worker.py"
         self._legs = Legs(url, "")
@@ -148,12 +141,21 @@ class Fleet:
     ) -> WorkerProcess:
         """Start a worker, and wait until it is ready."""
         log = self.folder / f"worker-{len(self.workers) + 1}.log"
-        command = [sys.executable, str(self.script), "worker", "--poll", poll, *options]
-        worker = WorkerProcess(command, folder or self.folder, log, {**self.environment, **environment})
+        words, where = [str(self.script), "worker", "--poll", poll, *options], folder or self.folder
+        worker = WorkerProcess(self._process(words, where, log, {**self.environment, **environment}), log)
         self.workers.append(worker)
         if ready:
             worker.says("is ready")
         return worker
+
+    def _process(self, words: list[str], folder: Path, log: Path, environment: Mapping[str, str]) -> Process:
+        if self.nursery:
+            return self.nursery.start(words, folder, log, environment)
+        with log.open("wb") as file:
+            return subprocess.Popen(
+                [sys.executable, *words], cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=file,
+                stderr=file, process_group=0,
+            )  # fmt: skip
 
     def call(self, *words: str, folder: Path | None = None, input: bytes = b"", **environment: str) -> Said:  # noqa: A002
         """Call a command of the program."""
@@ -205,11 +207,11 @@ class Fleet:
         return path.read_text().splitlines() if path.exists() else []
 
     def left(self) -> list[int]:
-        """Return the processes of this fleet that exist, also those that no worker knows any more."""
+        """Return the processes that are in the folder of this fleet, also those that no worker knows any more."""
         found = []
-        for path in Path("/proc").glob("[0-9]*/environ"):
+        for path in Path("/proc").glob("[0-9]*/cwd"):
             with suppress(OSError):
-                if f"{MARK}={self.mark}".encode() in path.read_bytes():
+                if path.readlink().is_relative_to(self.folder):
                     found.append(int(path.parent.name))
         return found
 

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit, urlunsplit
 import pytest
 
 from benchmarks.workers.fleet import Fleet
+from benchmarks.workers.nursery import Nursery
 from tests import shared
 from tests.workers.fleet import WarmFleet
 
@@ -42,17 +43,24 @@ def database(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     return found
 
 
-@pytest.fixture
-def fleet(tmp_path: Path, database: str) -> Iterator[Fleet]:
-    """A folder for a program and its workers, with a new database of each kind."""
-    with WarmFleet(tmp_path, database) as found:
+@pytest.fixture(scope="session")
+def nursery() -> Iterator[Nursery]:
+    """What forks workers that have loaded DBOS."""
+    with Nursery() as found:
         yield found
 
 
 @pytest.fixture
-def sqlite_fleet(tmp_path: Path) -> Iterator[Fleet]:
+def fleet(tmp_path: Path, database: str, nursery: Nursery) -> Iterator[Fleet]:
+    """A folder for a program and its workers, with a new database of each kind."""
+    with WarmFleet(tmp_path, database, nursery) as found:
+        yield found
+
+
+@pytest.fixture
+def sqlite_fleet(tmp_path: Path, nursery: Nursery) -> Iterator[Fleet]:
     """The same with a SQLite file, for what has nothing to do with the database."""
-    with WarmFleet(tmp_path, f"sqlite:///{tmp_path}/runs.sqlite") as found:
+    with WarmFleet(tmp_path, f"sqlite:///{tmp_path}/runs.sqlite", nursery) as found:
         yield found
 
 

@@ -15,19 +15,7 @@ from tests.workers.documents import ASKS, STUBBORN, WAITS
 
 
 @pytest.mark.parametrize("text", [pytest.param(WAITS, marks=pytest.mark.soak), STUBBORN], ids=["polite", "stubborn"])
-def test_a_cancelled_run_ends_its_command_within_two_seconds(sqlite_fleet: Fleet, text: str) -> None:
-    cancels(sqlite_fleet, text)
-
-
-@pytest.mark.soak
-def test_a_run_in_postgresql_is_cancelled_too(tmp_path: Path, postgres_database: str) -> None:
-    from tests.workers.fleet import WarmFleet  # noqa: PLC0415
-
-    with WarmFleet(tmp_path, postgres_database) as fleet:
-        cancels(fleet, STUBBORN)
-
-
-def cancels(fleet: Fleet, text: str) -> None:
+def test_a_cancelled_run_ends_its_command_within_two_seconds(fleet: Fleet, text: str) -> None:
     fleet.compile(text)
     fleet.worker()
     fleet.start("r1")

@@ -30,7 +30,7 @@ def test_a_run_of_another_version_goes_on_only_if_it_is_adopted(sqlite_fleet: Fl
 
     assert sqlite_fleet.call("answer", "r1", "2", "yes", "--adopt").code == 0
     shown = sqlite_fleet.call("status", "r1")
-    assert (shown.code, "No worker of this version is running" in shown.out) == (3, True)
+    assert (shown.code, "No worker of the run's version is running" in shown.out) == (3, True)
     sqlite_fleet.worker()
     sqlite_fleet.until("r1", "complete")
     assert sqlite_fleet.lines("steps") == ["before", "later"]
@@ -42,7 +42,7 @@ def test_a_worker_says_which_runs_it_cannot_take(fleet: Fleet) -> None:
     fleet.start("r1")
     fleet.start("r2")
     shown = fleet.call("status", "r1")
-    assert (shown.code, "No worker of this version is running" in shown.out) == (3, True)
+    assert (shown.code, "No worker of the run's version is running" in shown.out) == (3, True)
     version = fleet.call("status", "r1", "--json").out
     assert '"served": false' in version
 
