@@ -1,0 +1,1 @@
+def disturbances(at): yield from ()

@@ -1,0 +1,1 @@
+def speed(at): yield from ()
