@@ -47,11 +47,11 @@ def program_py(
     yield "#\n"
     if metadata:
         yield f"# Needs {listed(['Linux or macOS', 'Python 3.10 or newer', 'the packages below'] + shells)}. `uv run FILE` installs the packages.\n"
-        yield "# `worker` runs the steps of all runs, as many workers as you start. `start` starts a run, `list` shows all runs, `status RUN`\n"
-        yield "# shows one and what you can do, and `--help` lists the rest. Commands run in the folder where the worker was started.\n"
+        yield "# `worker` runs the steps of all runs. Start as many workers as you need. `start` starts a run, `list` lists the runs, `status\n"
+        yield "# RUN` shows a run and what to do next, and `--help` lists the other commands. Commands run in the folder of the worker.\n"
         yield f"# Runs are kept in the SQLite file {name}.sqlite in the current folder, or in a PostgreSQL database: set RDC_DATABASE to\n"
         yield "# postgresql://USER:PASSWORD@HOST/NAME.\n"
-        yield "# Exit codes: 0 COMPLETE, 1 STOP, 2 refused, 3 runs, 75 waits for a person, 130 interrupted.\n"
+        yield "# Exit codes of `status` and `start --wait`: 0 COMPLETE, 1 STOP or canceled, 2 error, 3 queued or running, 75 needs a person.\n"
         yield "#\n"
         yield f"{metadata}"
     else:

@@ -1,1 +1,2 @@
-def disturbances(at): yield from ()
+def disturbances(at):
+    yield from ()

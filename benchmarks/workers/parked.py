@@ -11,7 +11,9 @@ from pathlib import Path
 from benchmarks.workers.fleet import Fleet
 from benchmarks.workers.places import KINDS, Found, Place, Runs
 
-DOCUMENT = "# Parked\n\n## 1. Build\n\n```bash\ntrue\n```\n\n## 2. Check\n\nIs it fine?\n\n- YES: COMPLETE\n- NO: STOP\n"
+DOCUMENT = (
+    "# Parked\n\n## 1. Build\n\n```bash\ntrue\n```\n\n## 2. Check\n\nIs it fine?\n\n- YES: COMPLETE\n- NO: STOP\n"
+)
 TICKS = os.sysconf("SC_CLK_TCK")
 
 
@@ -53,7 +55,9 @@ def _parked(fleet: Fleet, count: int, seconds: float) -> Iterator[Found]:
     for words in (["list", "--waiting"], ["status", "r7"], ["answer", "r7", "2", "yes"]):
         begun = time.monotonic()
         said = fleet.call(*words)
-        yield Found(f"`{' '.join(words)}` beside {count:,} runs", f"{time.monotonic() - begun:.2f} s, exit code {said.code}")
+        yield Found(
+            f"`{' '.join(words)}` beside {count:,} runs", f"{time.monotonic() - begun:.2f} s, exit code {said.code}"
+        )
     begun = time.monotonic()
     fleet.until("r7", "complete")
     yield Found("seconds until a worker had continued it", f"{time.monotonic() - begun:.2f}")
@@ -64,4 +68,6 @@ def _idle(pid: int, count: int, seconds: float) -> Found:
     before, begun = spent(pid), time.monotonic()
     time.sleep(seconds)
     share = (spent(pid) - before) / (time.monotonic() - begun)
-    return Found(f"an idle worker beside {count:,} parked runs", f"{threads(pid)} threads, {100 * share:.1f} % of a core")
+    return Found(
+        f"an idle worker beside {count:,} parked runs", f"{threads(pid)} threads, {100 * share:.1f} % of a core"
+    )

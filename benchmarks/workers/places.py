@@ -112,7 +112,7 @@ class Runs:
         bare = [{key: value for key, value in record.items() if key != "n"} for record in records]
         given = {"records": bare, "step": bare[-1].get("next") or bare[-1]["node"]}
         if not self.legs.enqueue(name, 1, given, self._version, self._queue, result=result):
-            raise RuntimeError(f"there is a run {name}")
+            raise RuntimeError(f"already exists {name}")
 
     def states(self) -> dict[str, str]:
         """Return the state of each run."""
@@ -132,7 +132,7 @@ class Runs:
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:
             found = self.states()
-            if not {*found.values()} - {"complete", "stop", "cancelled"}:
+            if not {*found.values()} - {"complete", "stop", "canceled"}:
                 return found
             pending()
             time.sleep(0.2)

@@ -1,1 +1,2 @@
-def speed(at): yield from ()
+def speed(at):
+    yield from ()

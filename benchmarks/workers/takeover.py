@@ -71,7 +71,9 @@ def _takeover(fleet: Fleet, count: int) -> Iterator[Found]:
         time.sleep(0.05)
     took, states = time.monotonic() - begun, runs.states()
     repeated = sum(more - 1 for more in Counter(fleet.lines("steps")).values())
-    yield Found("runs complete", f"{sum(state == 'complete' for state in states.values())} of {len(states)} in {took:.0f} s")
+    yield Found(
+        "runs complete", f"{sum(state == 'complete' for state in states.values())} of {len(states)} in {took:.0f} s"
+    )
     yield Found("legs of the two killed workers", f"{len(watch.taken) + watch.left}, not taken over: {watch.left}")
     if watch.taken:
         middle = sorted(watch.taken)[len(watch.taken) // 2]

@@ -21,20 +21,20 @@ def test_a_cancelled_run_ends_its_command_within_two_seconds(fleet: Fleet, text:
     fleet.start("r1")
     (group,) = map(int, until(lambda: fleet.lines("pids")))
     said = fleet.call("cancel", "r1", "--by", "ann", "--note", "wrong branch")
-    assert (said.code, "r1 is cancelled" in said.err) == (0, True)
+    assert (said.code, "r1 is canceled" in said.err) == (0, True)
     asked = time.monotonic()
     until(lambda: group_is_gone(group), 5)
     assert time.monotonic() - asked < 2.5  # two seconds, and a busy machine
     shown = fleet.call("status", "r1")
     assert shown.code == 1
     assert "ann: wrong branch" in shown.out
-    assert fleet.call("list").out.splitlines()[1].split()[:2] == ["r1", "CANCELLED"]
+    assert fleet.call("list").out.splitlines()[1].split()[:2] == ["r1", "CANCELED"]
     again = fleet.call("cancel", "r1")
     assert (again.code, "has ended" in again.err) == (2, True)
     (fleet.folder / "go").touch()
     fleet.start("r2")
     fleet.until("r2", "complete")
-    assert fleet.state("r1") == "cancelled"
+    assert fleet.state("r1") == "canceled"
 
 
 def test_waiting_and_queued_runs_are_cancelled(sqlite_fleet: Fleet) -> None:
@@ -49,7 +49,7 @@ def test_waiting_and_queued_runs_are_cancelled(sqlite_fleet: Fleet) -> None:
     for run, who in (("early", "by bob"), ("waits", "by cid")):
         shown = sqlite_fleet.call("status", run)
         assert (shown.code, who in shown.out) == (1, True), shown.out
-        assert sqlite_fleet.state(run) == "cancelled"
+        assert sqlite_fleet.state(run) == "canceled"
     assert sqlite_fleet.call("answer", "waits", "2", "yes").code == 2
     assert sqlite_fleet.lines("steps") == ["before"]
     assert "early" not in worker.text

@@ -136,7 +136,7 @@ def test_a_file_that_cannot_be_written(words: Fleet, tmp_path: Path) -> None:
 def test_no_worker_has_used_a_database(words: Fleet) -> None:
     for command in (["list"], ["status", "r1"], ["cancel", "r1"], ["answer", "r1", "2", "yes"]):
         said = words.call(*command)
-        in_words(said, "there is no run r1" if "r1" in command else "no worker has used it yet", command)
+        in_words(said, "there is no run r1" if "r1" in command else "it has no runs yet", command)
 
 
 def test_network_disks_are_known(tmp_path: Path) -> None:

@@ -48,9 +48,9 @@ def test_a_worker_says_which_runs_it_cannot_take(fleet: Fleet) -> None:
 
     fleet.compile(NEW)
     worker = fleet.worker()
-    worker.says("cannot take 2 runs of version", 45)
+    worker.says("need 2 runs of version", 45)
     assert "resume RUN --adopt" in worker.text
-    assert worker.text.count("cannot take") == 1
+    assert worker.text.count("need") == 1
     refused = fleet.call("resume", "r1")
     assert (refused.code, "different version" in refused.err) == (2, True)
     assert fleet.call("resume", "r1", "--adopt").code == 0
@@ -73,4 +73,4 @@ def test_a_step_that_is_gone_cannot_be_adopted(sqlite_fleet: Fleet, tmp_path: Pa
     assert "Traceback" not in refused.err
     said = sqlite_fleet.call("cancel", "r1", "--note", "gone")
     assert said.code == 0, said.err
-    assert sqlite_fleet.state("r1") == "cancelled"
+    assert sqlite_fleet.state("r1") == "canceled"

@@ -24,7 +24,7 @@ from runtime_shim.targets.dbos.helpers import Helpers
 from runtime_shim.targets.dbos.leases import FENCE, Leases
 from runtime_shim.targets.dbos.legs import Leg, Legs, now_ms
 from runtime_shim.targets.dbos.metrics import Metrics
-from runtime_shim.targets.dbos.runs import RUN_NAME, Place, RunStore, cancelled, is_over, run_state
+from runtime_shim.targets.dbos.runs import RUN_NAME, Place, RunStore, canceled, is_over, run_state
 from runtime_shim.targets.dbos.steps import run_leg
 from runtime_shim.targets.dbos.worker import Duties, Engine, Worker
 from runtime_shim.tasks.answers import LARGEST, read_text
@@ -75,7 +75,7 @@ def worker(request: Request) -> int:
         raise RefusedError(f"--poll {one_line(poll)!a}: expected seconds, such as 0.5")
     for option, known in (("interrupted", ("ask", "rerun")), ("workspace", ("shared", "run", "host"))):
         if (given := getattr(options, option)) not in (None, *known):
-            raise RefusedError(f"--{option} {one_line(given)!a}: expected {' or '.join(known)}")
+            raise RefusedError(f"--{option} {one_line(given)!a}: expected {', '.join(known[:-1])} or {known[-1]}")
     options.rerun_interrupted, options.command = options.interrupted == "rerun", "resume"
     request.session().each("before_run", None)  # secrets and mocks are checked now, not in each leg
     is_apart, fence = options.workspace == "run", None if request.database.is_sqlite else FENCE
@@ -98,7 +98,7 @@ def start(request: Request) -> int:
     request.options.RUN = begin["run"]
     store = session.store = RunStore(session.store, database, begin["run"], request.place)
     if store.legs:
-        raise RefusedError(f"there is a run {begin['run']}; choose another --id")
+        raise RefusedError(f"run {begin['run']} already exists; choose another --id")
     if request.options.answers:
         store.given = {"answers": read_text(request.options.answers, LARGEST)}
     store.append(begin)
@@ -129,7 +129,7 @@ def wait_for(request: Request, run: str) -> int:
         while (last := request.database.of_run(run)[-1]).is_active or last.result.get("state") == "ready":
             time.sleep(PAUSE)
     except Interrupted:
-        request.display.rule(f"{run} goes on without being watched")
+        request.display.rule(f"{run} continues; to see it: {request.session().call('status', run)}")
         return EXIT_INTERRUPTED
     word, where = run_state(last), last.result.get("message") or last.result.get("label") or ""
     request.display.rule(f"{run} {word.upper()} {where}".rstrip())
@@ -138,12 +138,12 @@ def wait_for(request: Request, run: str) -> int:
 
 def exit_code(word: str) -> int:
     """Return the exit code for the condition of a run (R3); 3 while it runs."""
-    ends = {"complete": EXIT_COMPLETE, "stop": EXIT_STOP, "cancelled": EXIT_STOP}
+    ends = {"complete": EXIT_COMPLETE, "stop": EXIT_STOP, "canceled": EXIT_STOP}
     return ends.get(word, EXIT_RUNNING if word in ("running", "queued", "paused", "ready") else EXIT_WAITING)
 
 
 def answer_run(request: Request) -> int:
-    """Record the answer to a waiting step, or what an operator decides about an interrupted one."""
+    """Record a reply, or a decision about an interrupted step."""
     options = request.options
     session = request.opened(options.RUN)
     store, state = store_of(session), session.read_state()
@@ -156,13 +156,13 @@ def answer_run(request: Request) -> int:
 
 
 def decide(request: Request, session: Session) -> int:
-    """Record what happened to an interrupted step, or that it runs again."""
+    """Record the outcome of an interrupted step, or run it again."""
     options, store = request.options, store_of(session)
     options.command = "resume"
     state: Any = session.read()
     node = session.program["nodes"][state.node]
     if state.node != options.STEP:
-        raise RefusedError(f"{options.STEP} was not interrupted; {state.node} was")
+        raise RefusedError(f"step {state.node} was interrupted, not {options.STEP}")
     session.store.lock()
     if options.REPLY not in (*words_of(node), "rerun"):
         raise RefusedError(f"{one_line(options.REPLY)}: expected {', '.join(words_of(node))} or rerun")
@@ -185,7 +185,7 @@ def going_on(request: Request, session: Session) -> int:
     if state.condition in ENDED:
         request.display.rule(f"{run} {state.condition.upper()} {one_line(state.message)}".rstrip())
     else:
-        request.display.rule(f"{run} goes on at a worker; to see it: {session.call('status', run)}")
+        request.display.rule(f"{run} continues; to see it: {session.call('status', run)}")
     return EXIT_COMPLETE
 
 
@@ -216,8 +216,8 @@ def cancel(request: Request) -> int:
     if state.condition in ENDED:
         raise RefusedError(f"{run} has ended: {state.condition.upper()} {one_line(state.message)}".rstrip())
     session.take(state)
-    session.record(cancelled(session))
-    request.display.rule(f"{run} is cancelled")
+    session.record(canceled(session))
+    request.display.rule(f"{run} is canceled")
     return EXIT_COMPLETE
 
 
@@ -234,7 +234,8 @@ def resume_run(request: Request) -> int:
     elif is_same or state.condition == "complete":
         store.lock()
     if state.condition == "running" and is_same:
-        raise RefusedError(f"{state.node} was interrupted; {session.call('resume', '--rerun-interrupted')}")
+        again = session.call("resume", "--rerun-interrupted")
+        raise RefusedError(f"{state.node} was interrupted; to run it again: {again}")
     session.take(state)
     if not is_same and state.condition not in ENDED:
         session.adopt()
@@ -278,7 +279,7 @@ def run_lines(session: Session, facts: Table) -> Iterator[str]:
         how = f"To start one: {start}" if facts["same_program"] else f"To continue with this version: {adopt}"
         yield from ("", f"No worker of the run's version is running. {how}")
     if "trouble" in facts:
-        yield from ("", f"The worker could not go on: {facts['trouble']}")
+        yield from ("", f"A worker refused this run: {facts['trouble']}")
 
 
 def list_of_runs(request: Request) -> int:

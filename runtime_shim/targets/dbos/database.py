@@ -126,7 +126,7 @@ def shown_address(url: str) -> str:
         parts = urllib.parse.urlsplit(url)
         host = parts.hostname or dict(urllib.parse.parse_qsl(parts.query)).get("host") or "localhost"
         port = f":{parts.port}" if parts.port else ""
-    except ValueError:  # a port that is no number
+    except ValueError:  # the port is not a number
         parts, host, port = urllib.parse.urlsplit(""), "", ""
     if parts.scheme not in ("postgresql", "postgres") or not parts.path.strip("/"):
         raise RefusedError("unknown database; use sqlite:///FILE or postgresql://USER:PASSWORD@HOST/NAME")
@@ -141,8 +141,8 @@ def worded_error(error: Exception, shown: str) -> str:
         (("28P01", "28000"), "password", "it refuses the user or the password; correct the address"),
         (("3D000",), "does not exist", "there is no such database; create it with createdb"),
         (("53100",), "is full", "no space is left; free some, then try again"),
-        (("42P01", "3F000"), "no such table", "no worker has used it yet; start a worker first"),
-        (("42501",), "permission denied", "this user may not use it; grant the user all rights on the schema dbos"),
+        (("42P01", "3F000"), "no such table", "it has no runs yet; start a worker or a run"),
+        (("42501",), "permission denied", "the user has no access; grant all rights on the schema dbos"),
         (("53300",), "too many", "it takes no more connections; raise its limit, or start fewer workers"),
         ((), "refused", "nothing answers there; check the address, and whether the server runs"),
         ((), "resolve", "the name of the host is unknown; check the address"),
@@ -150,7 +150,7 @@ def worded_error(error: Exception, shown: str) -> str:
         ((), "is locked", "it is busy; try again"),
         ((), "unable to open", "the file cannot be opened; check its folder and your rights"),
         ((), "readonly", "the file is read-only; change its permissions"),
-        ((), "not a database", "the file is no SQLite database; name another one"),
+        ((), "not a database", "this is not a SQLite database; name another file"),
         ((), "malformed", "the file is damaged; restore a copy"),
     )
     for codes, part, words in known:

@@ -1,6 +1,6 @@
 """Leases: which workers are alive (rule 6 of the design). The database or the kernel ends the lease of a dead worker.
 
-With PostgreSQL, a lease is a session lock on a connection of its own, which the server ends when it hears nothing for
+With PostgreSQL, a lease is a session lock on its own connection, which the server ends when it hears nothing for
 `LEASE` seconds. With SQLite, it is a lock on a file beside the database, which lasts as long as the process.
 """
 
@@ -19,7 +19,7 @@ from runtime_shim.targets.dbos.legs import Legs
 BEAT = 0.5  # seconds between two signs of life
 FENCE = 6.0  # seconds without a sign of life after which a worker and its helpers end their commands
 LEASE = 8  # seconds without a sign of life after which PostgreSQL ends a lease
-GONE = 3.0  # seconds for which others see a lease free before they take over: time to get a lost connection back
+GONE = 3.0  # seconds that a lease must be free before others take over: time to get a lost connection back
 
 
 def key_of(*words: str) -> int:

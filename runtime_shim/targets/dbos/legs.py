@@ -93,7 +93,8 @@ class Legs(Database):
         found: list[Leg] = []
         while len(found) % AT_ONCE == 0:
             names = [leg_id(run, number) for number in range(len(found) + 1, len(found) + AT_ONCE + 1)]
-            rows = self._read(f"s.workflow_uuid IN ({', '.join('?' * AT_ONCE)})", *names)
+            marks = ", ".join("?" * AT_ONCE)
+            rows = self._read(f"s.application_name = ? AND s.workflow_uuid IN ({marks})", self.application, *names)
             if not rows:
                 break
             found += sorted(rows, key=lambda leg: leg.number)
@@ -101,7 +102,7 @@ class Legs(Database):
 
     def newest(self, is_over: bool = False, most: int = 0) -> list[Leg]:
         """Return the newest leg of each run: of those that are over, the newest `most`, or of all others."""
-        ended = " OR ".join(f"""o.output LIKE '{{"state":"{word}"%'""" for word in ("complete", "stop", "cancelled"))
+        ended = " OR ".join(f"""o.output LIKE '{{"state":"{word}"%'""" for word in ("complete", "stop", "canceled"))
         what = f"{'' if is_over else 'NOT '}COALESCE({ended}, FALSE)"
         last = "NOT EXISTS (SELECT 1 FROM workflow_status n WHERE n.parent_workflow_id = s.workflow_uuid)"
         order = f"ORDER BY s.created_at DESC{f' LIMIT {most}' if most else ''}"
@@ -153,7 +154,7 @@ class Legs(Database):
                 cursor.executemany(query, [(name,) for name in names])
 
     def lost(self, names: Sequence[str], worker: str) -> set[str]:
-        """Return which legs a worker has lost: they were cancelled, or another worker has taken them."""
+        """Return which legs a worker has lost: they were canceled, or another worker has taken them."""
         marks = ", ".join("?" * len(names))
         query = "SELECT workflow_uuid FROM workflow_status WHERE status = 'PENDING' AND executor_id = ?"
         kept = {row[0] for row in self.rows(f"{query} AND workflow_uuid IN ({marks})", worker, *names)}

@@ -1,4 +1,4 @@
-"""A run as its legs tell it: its records, for `status`, and the next leg, for what an operator decides."""
+"""Read a run from its legs, and add the next leg for an operator's command."""
 
 import time
 from typing import NamedTuple, Optional
@@ -54,7 +54,7 @@ class RunStore(Store):
             how = {"PENDING": "is running", "DELAYED": "pauses before its next attempt"}.get(
                 self.last.status, "is queued"
             )
-            raise RefusedError(f"{self._run} {how}{by}; wait until it waits or ends, or cancel it")
+            raise RefusedError(f"{self._run} {how}{by}; wait, or cancel it")
 
     def open(self) -> None:
         """Do nothing: there is no file."""
@@ -71,9 +71,9 @@ class RunStore(Store):
         """Collect records up to one that moves the run, and start the next leg with them."""
         self.pending.append(record)
         if record["kind"] == "done":
-            is_cancelled = record["outcome"] == "cancelled"
+            is_canceled = record["outcome"] == "canceled"
             self.go_on(
-                record.get("due", 0.0), {"state": "cancelled", "message": record["message"]} if is_cancelled else {}
+                record.get("due", 0.0), {"state": "canceled", "message": record["message"]} if is_canceled else {}
             )
 
     def go_on(self, due: float = 0.0, result: Table = {}) -> None:  # noqa: B006 (it never changes)
@@ -88,8 +88,8 @@ class RunStore(Store):
         )
         given = {"records": records, "step": step, **(self.given if not self.legs else {})}
         if not self._database.enqueue(self._run, len(self.legs) + 1, given, self._place.version, queue, due, result):
-            what = "someone else has answered or moved it first" if self.legs else "choose another --id"
-            raise RefusedError(f"{self._run} {'has changed' if self.legs else 'exists'}; {what}")
+            taken = f"run {self._run} already exists in {self._database.shown}; choose another --id"
+            raise RefusedError(f"another person answered or moved {self._run} first" if self.legs else taken)
 
 
 def run_state(leg: Leg) -> str:
@@ -97,20 +97,20 @@ def run_state(leg: Leg) -> str:
     if leg.is_active:
         late = leg.status == "DELAYED" and leg.due > time.time() * 1000
         return "paused" if late else "running" if leg.status == "PENDING" else "queued"
-    return str(leg.result.get("state") or {"CANCELLED": "cancelled"}.get(leg.status, "failed"))
+    return str(leg.result.get("state") or {"CANCELLED": "canceled"}.get(leg.status, "failed"))
 
 
 def is_over(state: str) -> bool:
     """Return whether a run has ended."""
-    return state in (*ENDED, "cancelled")
+    return state in (*ENDED, "canceled")
 
 
-def cancelled(session: Session) -> Record:
+def canceled(session: Session) -> Record:
     """Return the record that ends a run."""
     name = session.state.node
     about = (
         session.about(name) if name in session.places else {"node": name, "title": "", "attempt": 1, "instances": {}}
     )
-    about = {**about, "outcome": "cancelled", "how": "cancelled", "says": ""}
+    about = {**about, "outcome": "canceled", "how": "canceled", "says": ""}
     about.update(seconds=0.0, next=name, changed={})
-    return {"kind": "done", **about, "condition": "stop", "message": "cancelled"}
+    return {"kind": "done", **about, "condition": "stop", "message": "canceled"}

@@ -28,7 +28,7 @@ from runtime_shim.targets.dbos.runs import RUN_NAME
 from runtime_shim.tasks.process import Processes
 from runtime_shim.tasks.shell import Commands
 
-QUICKLY = 0.8  # seconds from SIGTERM to SIGKILL for a leg that was cancelled or has lost its worker
+QUICKLY = 0.8  # seconds from SIGTERM to SIGKILL for a leg that was canceled or has lost its worker
 MOST_REPEATS = 10  # how often a step that ends its worker is run again
 SHOWN = 4096  # bytes of output in a step's record
 PATIENT = 10.0  # seconds to wait for the helper before this one

@@ -29,7 +29,7 @@ STRANGE = 5_000  # milliseconds after which a queued leg of another version is r
 
 
 class Duties(NamedTuple):
-    """What a worker was asked to do: how many legs at once, how often to look at the queue, and where to stay."""
+    """A worker's options: how many legs at once, how often to look at the queue, and where to stay."""
 
     jobs: int
     poll: float
@@ -103,7 +103,7 @@ class Engine:
             self._dbos.DBOS.resume_workflows(list(names), queue_name=queue)
 
     def stop(self, seconds: int) -> None:
-        """Take no more legs, and wait some time for those that run."""
+        """Take no more legs, and wait some time for the running ones."""
         self._dbos.DBOS.destroy(workflow_completion_timeout_sec=seconds)
 
 
@@ -152,7 +152,7 @@ class Worker:
                 if "end" in message:
                     return self._ended(run, number, message["end"])
                 step = str(message["record"].get("next", step))
-                if name in self._legs:  # not what an earlier worker has told
+                if name in self._legs:  # only records of this worker
                     self._tell(run, message["record"])
         except Exception as error:  # noqa: BLE001 (a leg is never marked as failed)
             raise self._given_up(name, error) from None
@@ -161,7 +161,7 @@ class Worker:
                 channel.close()
 
     def _given_up(self, name: str, error: Exception) -> Parked:
-        self._warn(f"{name} starts again: {one_line(self._database.words(error))}")
+        self._warn(f"run {name.rpartition('.')[0]} will be tried again: {one_line(self._database.words(error))}")
         self._parked.append(name)
         return Parked()
 
@@ -229,7 +229,9 @@ class Worker:
             if not self._helpers.is_alive():
                 self._give_up("the process that starts helpers was killed")
             if self._stops and stopper.ident is None:
-                self._display.rule(f"stopping after the steps that run ({len(self._legs)}); a second signal ends them")
+                self._display.rule(
+                    f"finishing steps of {len(self._legs)} runs, then stopping; a second signal interrupts them"
+                )
                 self._say({"leave": ""})
                 stopper.start()
             elif self._stops > 1:
@@ -278,7 +280,7 @@ class Worker:
         parked, self._parked = self._parked, []
         self._engine.queue_again(parked, self._queue_of(self._name))
         if taken:
-            self._display.rule(f"took over {taken} leg{'s' * (taken > 1)} of dead workers")
+            self._display.rule(f"took over {taken} run{'s' * (taken > 1)} of a dead worker")
         waiting = self._database.queued()
         self._metrics.now(len(self._legs), sum(count for _, count, _ in waiting), taken)
         for version, count, since in waiting:
@@ -287,8 +289,10 @@ class Worker:
                 and now_ms() - since > STRANGE
                 and self._leases.is_free(f"version-{version}")
             ):
-                what = f"{count} run{'s' * (count > 1)} of version {version[:8]}"
-                self._warn(f"cannot take {what}; start a worker of that version, or: resume RUN --adopt")
+                needs = (
+                    f"run{'s need' if count > 1 else ' needs'} version {version[:8]}, and no worker of it is running"
+                )
+                self._warn(f"{count} {needs}; start one, or run: resume RUN --adopt")
 
     def _queue_of(self, worker: str) -> str:
         host = worker.partition(":")[0]
