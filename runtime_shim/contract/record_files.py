@@ -161,7 +161,7 @@ class RecordFiles(Extension):
         if options.command != "run":
             if options.run_dir not in (None, begin.get("run_dir")):
                 self._set_aside()
-            if session.is_same(session.state):  # another version may be refused later
+            if session.is_same(session.state) and session.store.within:  # another version may be refused later
                 self._write()
         elif given:  # check before recording anything
             with self._opened():
@@ -175,13 +175,11 @@ class RecordFiles(Extension):
 
     def written(self, record: Record) -> None:
         """Update the files from a new record."""
-        if self._records.apply(record):
+        if self._records.apply(record) and self.session.store.within:  # else the files are on another machine
             self._write()
 
     def _write(self) -> None:
         """Write files that differ from the records: events first, the manifest last (B14)."""
-        if self.session.store.within is None:  # the run's files are on another machine
-            return
         with self._opened() as folder:
             for name, value in self._records.files().items():
                 path, text = self._path(name), self._text(value) + "\n"

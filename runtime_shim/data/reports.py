@@ -93,10 +93,9 @@ class Reports(Extension):
 
     def _write(self) -> None:
         """Add the last step's answers, unless they are there."""
-        session, finished = self.session, self.session.state.finished
-        if session.store.within is None:  # the run's files are on another machine
-            return
-        for report, (place, text) in (finished[-1] if finished else {}).get("reports", {}).items():
+        session = self.session
+        done = session.state.finished[-1:] if session.store.within else ()  # else the files are on another machine
+        for report, (place, text) in (done[0] if done else {}).get("reports", {}).items():
             try:
                 with inner(session.store.within, REPORTS) as folder:
                     add_block(folder, report, place, text)

@@ -54,7 +54,10 @@ def differences(recorded: dict[str, str], now: dict[str, str]) -> list[str]:
 
 
 class State:
-    """The state of a run. Its condition is running, ready (its step has not started), waiting, complete or stop."""
+    """The state of a run. Its condition is running, ready (its step has not started), waiting, complete or stop.
+
+    `finished` has no kept texts, which may be long.
+    """
 
     finished: list[Record]
     notes: list[Record]
@@ -77,14 +80,14 @@ class State:
             self.notes.append(record)
             return
         self.condition = record["condition"]
-        if kind in ("begin", "adopt"):  # it now belongs to this program
+        if kind in ("begin", "adopt"):
             self.registers, self.program, self.nodes = dict(record["registers"]), record["program"], record["nodes"]
             self.name, self.source = record["name"], record["source"]
         elif kind == "resume":
             self.decided.append({**record, "after": len(self.finished)})
             self.notes = [note for note in self.notes if note["kind"] != "process"]
         elif kind == "done":
-            self.finished.append({key: value for key, value in record.items() if key != "changed"})  # text may be long
+            self.finished.append({key: value for key, value in record.items() if key != "changed"})
             self.node, self.message, self.notes = record["next"], record.get("message", ""), []
             self.registers.update(record["changed"])
 
@@ -104,14 +107,14 @@ def replay(records: list[Record], path: object, modes: Collection[str] = ("",)) 
 
 
 class Store:
-    """A state directory, named as the operator knows it. Open nothing here after a chdir."""
+    """A state directory, named as the operator knows it. Open nothing here after a chdir; `folder` is absolute."""
 
     within: Any = None  # the open directory
     _file: int
 
     def __init__(self, directory: str, modes: Collection[str] = ("",)) -> None:
         self.directory, self.path, self.modes = directory, os.path.join(directory, "journal"), modes
-        self.folder = os.path.join(os.getcwd(), directory)  # independent of the working directory
+        self.folder = os.path.join(os.getcwd(), directory)
         self._count, self._size = 0, 0
         self._open: dict[str, tuple[int, ...]] = {}  # inode and device of files that must not move
 
@@ -119,13 +122,12 @@ class Store:
         """Read the journal without changing anything."""
         refuse_links(self.directory)
         records, self._size = read_journal(self.path)
+        self._count = len(records)
         return records
 
     def read(self) -> Optional[State]:
         """Return the state."""
-        records = self.records()
-        self._count = len(records)
-        return replay(records, self.path, self.modes) if records else None
+        return replay(records, self.path, self.modes) if (records := self.records()) else None
 
     def _opened(self, name: str, flags: int) -> int:
         """Open a file that must not move during the run."""

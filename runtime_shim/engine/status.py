@@ -76,7 +76,7 @@ def status(session: Session) -> int:
     """Print the status."""
     import json
 
-    is_busy = session.store.is_busy()  # before the state: a run that ends in between is not interrupted
+    is_busy = session.store.is_busy()  # first: it may end in between
     facts = describe(session, session.read() if os.path.exists(session.store.path) else None, is_busy)
     lines = [json.dumps(facts, indent=2)] if session.options.json else status_lines(session, facts)
     return session.display.say(lines)
@@ -97,8 +97,7 @@ def status_lines(session: Session, facts: Table) -> Iterator[str]:
             yield f"Its command {how} (pid {facts['pid']}){hint}."
         if not facts["same_program"]:
             yield "This run belongs to a different version of the program."
-        yield from [""][: len(done)]
-        yield from session.gathered("lines", facts, None)
+        yield from (*[""][: len(done)], *session.gathered("lines", facts, None))
     if len(done) > RECENT:
         yield f"  ... {len(done) - RECENT} earlier steps"
     for record in done[-RECENT:]:
@@ -108,8 +107,7 @@ def status_lines(session: Session, facts: Table) -> Iterator[str]:
         step = one_line(f"{record['step']} {record['title']}")
         yield f"  {outcome:4}  {step}{attempt}, {duration(record['seconds'])}{how}"
         yield from session.gathered("lines", facts, record)
-    if facts["next"]:
-        yield from ("", "What to do next:", *(f"  {command}" for command in facts["next"]))
+    yield from ("", "What to do next:", *(f"  {command}" for command in facts["next"])) if facts["next"] else ()
 
 
 def steps(session: Session) -> int:

@@ -19,8 +19,7 @@ def is_within(jumps: Table, name: str, group: str) -> bool:
 def target_of(program: Table, name: str) -> Table:
     """Return the effects of a jump to a step or group."""
     jumps = program.get("jumps", {})
-    known: dict[str, Table] = jumps.get("to", {})
-    enter: Table = jumps.get("enter", {})
+    known, enter = jumps.get("to", {}), jumps.get("enter", {})
     if name in known:
         return known[name]
     doing = [each for each, node in program["nodes"].items() if node["task"] not in ("branch", "end")]
@@ -47,8 +46,11 @@ def moved(program: Table, state: State, name: str) -> Move:
     return follow(whole, {"go": jump["go"], "do": [*do, *jump.get("do", ())]}, state.registers)
 
 
-def move_run(session: Session) -> None:
-    """Move the run and record that like an outcome; refuse if it is over or its command is running."""
+def goto(session: Session, shows: bool = True) -> int:
+    """Move the run, record that like an outcome, and show how to go on.
+
+    Refuse if the run is over or its command is running.
+    """
     session.alone()
     session.take(session.read())
     state, before = session.state, session.state.node
@@ -65,15 +67,10 @@ def move_run(session: Session) -> None:
     about = {**session.about(before), "outcome": "goto", "how": f"moved to {one_line(move.node)}", "says": ""}
     about.update(seconds=0.0, next=move.node, time=utc_now(), changed=move.changed)
     session.record({"kind": "done", **about, **session.stand(move, begins=False)})  # no limits, no pauses
-    last = state.finished[-1]
-    session.emit("goto", **{key: last[key] for key in ("node", "next", "by", "note") if key in last})
+    told = state.finished[-1].items()
+    session.emit("goto", **{key: each for key, each in told if key in ("node", "next", "by", "note")})
     session.display.rule(f"moved from {before} to {session.label(move.node)}")
-
-
-def goto(session: Session) -> int:
-    """Move the run, and show how to go on."""
-    move_run(session)
-    if session.state.condition not in ENDED:
+    if shows and state.condition not in ENDED:
         session.display.rule(f"to continue: {session.call('resume')}")
     return EXIT_COMPLETE
 

@@ -87,14 +87,12 @@ class Prompts(Asking):
         return str(node["question"]).split("/")
 
 
-def record_answer(session: Session) -> None:
-    """Record the answer to the waiting step."""
+def answer(session: Session, shows: bool = True) -> int:
+    """Record the answer to the waiting step, and show how to go on."""
     step, reply = session.options.STEP, session.through("reply", session.options.REPLY)
     session.alone()
     session.take(session.read())
     state = session.state
-    if not session.is_same(state):
-        session.adopt()
     if state.condition != "waiting":
         raise RefusedError("no step is waiting for an answer")
     performer, node = session.performers[state.node], session.program["nodes"][state.node]
@@ -104,16 +102,10 @@ def record_answer(session: Session) -> None:
     done = session.through("given", performer.given(step, reply, "answered"))
     if done is not None:
         session.settle(state.node, done, 0.0, begins=False)
-
-
-def answer(session: Session) -> int:
-    """Record the answer to the waiting step, and show how to go on."""
-    record_answer(session)
-    state = session.state
     is_stopped = state.condition == "stop"
-    for line in hints(session, "stop" if is_stopped else "ready"):
+    for line in hints(session, "stop" if is_stopped else "ready") if shows else ():
         session.display.rule("".join([line, *session.each("hint")]))
-    if is_stopped:
+    if is_stopped and shows:
         session.display.rule(f"STOP {one_line(state.message)}".rstrip())
     return EXIT_COMPLETE
 

@@ -19,7 +19,7 @@ from runtime_shim.engine.state import ENDED, utc_now
 from runtime_shim.engine.status import describe, status_lines
 from runtime_shim.engine.texts import one_line, words_of
 from runtime_shim.operator.history import HOURS
-from runtime_shim.operator.moving import move_run
+from runtime_shim.operator.moving import goto
 from runtime_shim.targets.dbos.helpers import Helpers
 from runtime_shim.targets.dbos.leases import FENCE, Leases
 from runtime_shim.targets.dbos.legs import Leg, Legs, now_ms
@@ -28,7 +28,7 @@ from runtime_shim.targets.dbos.runs import RUN_NAME, Place, RunStore, canceled, 
 from runtime_shim.targets.dbos.steps import run_leg
 from runtime_shim.targets.dbos.worker import Duties, Engine, Worker
 from runtime_shim.tasks.answers import LARGEST, read_text
-from runtime_shim.tasks.ask import record_answer
+from runtime_shim.tasks.ask import answer
 
 EXIT_RUNNING = 3
 PAUSE = 0.3  # seconds between two looks at a run
@@ -149,7 +149,7 @@ def answer_run(request: Request) -> int:
     store, state = store_of(session), session.read_state()
     if state is not None and state.condition == "running" and not store.is_busy():
         return decide(request, session)
-    record_answer(session)
+    answer(session, shows=False)
     if store.pending:  # an answer to one of several agents
         store.go_on()
     return going_on(request, session)
@@ -200,7 +200,7 @@ def approve_gate(request: Request) -> int:
 def goto_step(request: Request) -> int:
     """Move a run that waits or was interrupted to another step."""
     session = request.opened(request.options.RUN)
-    move_run(session)
+    goto(session, shows=False)
     return going_on(request, session)
 
 
@@ -327,11 +327,11 @@ def table_of(found: Sequence[tuple[Leg, str]]) -> Iterator[str]:
 
 
 def ago(milliseconds: int) -> str:
-    """Return an age in its largest unit."""
+    """Return an age in seconds, minutes, hours or days."""
     seconds = max(milliseconds // 1000, 0)
-    units = ((86400, "d"), (3600, "h"), (60, "m"), (1, "s"))
-    size, unit = next(((size, unit) for size, unit in units if seconds >= size), (1, "s"))
-    return f"{seconds // size}{unit}"
+    sizes = ((86400, "d"), (3600, "h"), (60, "m"), (1, "s"))
+    size, letter = next((each for each in sizes if seconds >= each[0]), sizes[-1])
+    return f"{seconds // size}{letter}"
 
 
 def prune(request: Request) -> int:

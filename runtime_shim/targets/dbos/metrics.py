@@ -14,12 +14,13 @@ class Metrics:
         if not place:
             return
         try:
-            import prometheus_client as client
+            import prometheus_client
         except ImportError:
             raise RefusedError("--metrics needs a package; to install it: pip install prometheus-client") from None
         address, _, port = place.rpartition(":")
         if not port.isdecimal() or not 0 < int(port) < 65536:
             raise RefusedError(f"--metrics {place!a}: expected PORT or ADDRESS:PORT")
+        client = prometheus_client
         self._steps = client.Counter("rdc_steps", "Steps that ended at this worker", ["outcome"])
         self._seconds = client.Histogram("rdc_step_seconds", "Duration of steps", buckets=(0.1, 1, 10, 60, 600, 3600))
         self._ended = client.Counter("rdc_legs", "Legs that ended at this worker", ["state"])

@@ -167,7 +167,6 @@ class OfLegs(Extension):
             return
         due = state.finished[-1].get("due", 0.0)
         if store.is_leaving or due > time.time():
-            self.session.rest()
             raise Leaving(due)
 
 
@@ -250,6 +249,7 @@ def ended(session: Session, store: LegStore, channel: Channel, is_apart: bool, f
     try:
         code = session.go(resumed=len(store.records()) > 1)
     except Leaving as leaving:
+        session.rest()
         due = leaving.args[0]
     label = session.label(state.node) if state.node in session.places else ""
     about = {"step": state.node, "label": label, "message": one_line(state.message)}
