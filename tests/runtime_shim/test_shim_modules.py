@@ -30,6 +30,9 @@ WHOLE += [EDITIONS[name].modules for name in ("script", "commands")]
 """What programs have, with all that callers add to an edition that they call."""
 
 NAMES = list(dict.fromkeys(chain.from_iterable(WHOLE)))
+PACKAGES = {"dbos", "prometheus_client", "psycopg"}
+"""What workers may import, when they need it."""
+
 APART = {"publish"}
 """Folders whose modules are in no edition."""
 
@@ -90,13 +93,16 @@ def test_module_is_fit_for_an_edition(name: str) -> None:
     needed = {node for node in imports_of(tree) if node not in of_types}
     assert "__future__" not in {node.module for node in needed if isinstance(node, ast.ImportFrom)}
     late = needed - set(tree.body)
-    assert all(isinstance(node, ast.Import) for node in late), "what is imported late is a module of Python's library"
+    assert all(isinstance(node, ast.Import) for node in late), "what is imported late is a module, not ours"
+    early = {alias.name for node in needed - late if isinstance(node, ast.Import) for alias in node.names}
+    assert not early & PACKAGES, "a worker without a package can say so"
     assert all(alias.asname is None for node in needed for alias in node.names)
     modules = {alias.name for node in needed if isinstance(node, ast.Import) for alias in node.names}
     modules |= {node.module or "" for node in needed if isinstance(node, ast.ImportFrom)}
     for module in modules:
         if not module.startswith("runtime_shim"):
-            assert module.split(".")[0] in sys.stdlib_module_names
+            top = module.split(".")[0]
+            assert top in sys.stdlib_module_names or (top in PACKAGES and name.startswith("targets.dbos."))
             continue
         for modules_in_order in WHOLE:
             order = list(dict.fromkeys(modules_in_order))
