@@ -9,7 +9,9 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from io import StringIO
 from itertools import chain
+from tokenize import COMMENT, generate_tokens
 from typing import get_args
 
 from msgspec import Struct
@@ -129,10 +131,6 @@ def _author_part(head: str) -> ast.FunctionDef | Problem:
     is_worker = head.startswith(_FIRST_OF_WORKERS)
     if not is_worker and not head.startswith(_FIRST):
         return Problem(1, "the first two lines are not the ones that rdc writes")  # the second could be `coding: utf-7`
-    blocks = [(match.start(), f"{match[0]}\n") for match in _BLOCK.finditer(head)]
-    if [block for _, block in blocks] != ([METADATA] if is_worker else []):
-        at = head.count("\n", 0, blocks[-1][0]) if blocks else 0
-        return Problem(at + 1, "the packages for `uv run` are not those that rdc writes")
     for number, line in enumerate(head.split("\n"), 1):
         if not line.replace("\t", "").isprintable():
             return Problem(number, "this line has an invisible character")
@@ -140,12 +138,25 @@ def _author_part(head: str) -> ast.FunctionDef | Problem:
         body = ast.parse(head, feature_version=(3, 9)).body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         return Problem(getattr(error, "lineno", None) or 1, "this is not a function with only calls")
-    problem = next(_problems(body), None)
+    problem = next(chain(_other_packages(head, METADATA if is_worker else ""), _problems(body)), None)
     if problem:
         return problem
     (function,) = body
     assert isinstance(function, ast.FunctionDef)  # noqa: S101 (tells mypy)
     return function
+
+
+def _other_packages(head: str, metadata: str) -> Iterator[Problem]:
+    """Yield blocks of inline script metadata that rdc does not write: `uv run` would install what they name."""
+    lines = [""] * head.count("\n")
+    for token in generate_tokens(StringIO(head).readline):
+        if token.type == COMMENT and token.start[1] == 0:  # texts of the document may have such blocks
+            lines[token.start[0] - 1] = token.string
+    comments = "\n".join(lines)
+    found = list(_BLOCK.finditer(comments))
+    if [f"{match[0]}\n" for match in found] != [metadata][: bool(metadata)]:
+        at = comments.count("\n", 0, found[-1].start()) if found else 0
+        yield Problem(at + 1, "the packages for `uv run` are not those that rdc writes")
 
 
 def _problems(body: list[ast.stmt]) -> Iterator[Problem]:

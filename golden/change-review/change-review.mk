@@ -15,7 +15,7 @@
 # The state directory is .rdc/change-review in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/change-review.py
-override RDC_SHA256 := 87946d609e60401c3415090d764affa670482f89fac95790b582183f197a83b7
+override RDC_SHA256 := 0efc5013a761a93c5625948ce32adeeb73381415816db08c8f704e51a9bbddd2
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/changelog-entry in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/changelog-entry.py
-override RDC_SHA256 := 83e5f0063e4d1b99e5de3e03ab4ac91a27bee33dae51419e09e0d3d2cb74b80a
+override RDC_SHA256 := c67320678596a7e478b8190bff16ab47884c82922277a4d96796902723b74968
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/checked-code in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/checked-code.py
-override RDC_SHA256 := 583cd3c5c34454094324f1ec7054be313046683a72b2d93a33f5376193fa3aeb
+override RDC_SHA256 := 8645f19020acf2e5b98cad6eb408bea1904e1422054d496df53fa28df9f62935
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

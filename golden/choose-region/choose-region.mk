@@ -11,7 +11,7 @@
 # The state directory is .rdc/choose-region in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/choose-region.py
-override RDC_SHA256 := d2c093d5c56c9705bc3319822a915ce87ff06e12032565f432aac6843bea6ba8
+override RDC_SHA256 := 3cd2b3b7750beeab97745215aaad7b48e016dc2d2377d8fed4dbd2358da2e8d0
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/database-failover in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/database-failover.py
-override RDC_SHA256 := 12aff562d647b358ec0733414e57f3a4b9d7b3b2db5a888c8bb43d2a9cecb4ba
+override RDC_SHA256 := 04f0073ff24b39a56672f3dc24864d7de9e78228c1847a6e5453e7fd095f6db0
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

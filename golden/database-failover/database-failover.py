@@ -74,7 +74,7 @@ echo "host=$new_primary" > cluster/clients.conf && grep -q "=$new_primary\$" clu
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition values (sha256 91ffd2c2c26ba3495607072387ec8cf653516ab82009d713216128a4c3f6d90e).
+# The runtime of rdc 0.1.0, edition values (sha256 4c0fb39a9c7663cd57ef0b32181ec405134d267f87dd6d268bacbb57d2053ce9).
 # The runbook ends here. The rest is the same in every program of this edition: `rdc runtime values` prints it.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
@@ -131,4 +131,4 @@ from contextlib import contextmanager, suppress
 # --- backends/python/parts/tasks.replies.txt
 # --- backends/python/parts/tasks.gate.txt
 # --- backends/python/parts/operator.signing.txt
-# --- golden/shared/py/jumps.py
+# --- golden/shared/py/jumps.2.py

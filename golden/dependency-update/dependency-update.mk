@@ -11,7 +11,7 @@
 # The state directory is .rdc/dependency-update in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/dependency-update.py
-override RDC_SHA256 := d1483179f45cc0c217d7981685811d57311134f6b76d27e4854844ed9d83a4ff
+override RDC_SHA256 := 095ee7cef8f2567deae795bad3e7f8ac4d54f7cb519ce1b89745cc79d3f873b0
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/draft-prd in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/draft-prd.py
-override RDC_SHA256 := 952c525cc6de06594fed807704892549fb3ba04dbdf7335ce2355d461f74ae8f
+override RDC_SHA256 := 335b0d90f781e46da099ec1efa45276b46f5bee7f0cd1699bcb08470f7470cb6
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/first-note in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/first-note.py
-override RDC_SHA256 := 5c5902c5c027c0757b5c1e3b82890616473b3d8db8ef84966f095e93696e12d8
+override RDC_SHA256 := 7382bf8981a675379eb8209a248b0598193a043329362e4881be9a3b486f4b60
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

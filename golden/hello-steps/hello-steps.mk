@@ -13,7 +13,7 @@
 # The state directory is .rdc/hello-steps in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/hello-steps.py
-override RDC_SHA256 := b9a661e416c750465ec29659f9ae90098b621dc646e970dcf7a7ae7e4e4ef2ee
+override RDC_SHA256 := 26a3e68661df57af7e34404800c7f1ea5bc4232108efefa5ff221339a0034440
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

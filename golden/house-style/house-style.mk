@@ -11,7 +11,7 @@
 # The state directory is .rdc/house-style in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/house-style.py
-override RDC_SHA256 := 5f6297dca606656bda9594a0123cb022d32c7b1041f25f99f0b35adea48bfcd4
+override RDC_SHA256 := 2ca47bb64ef4f75f09a3a42740c240ab4b3c0993a2e19309bd2e9741498aba41
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

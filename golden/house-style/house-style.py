@@ -56,7 +56,7 @@ def program(about, end, go, agent, tool):
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 ec8c13c827144f057eef55cd096be197185b681d4071864ba6962a6b0e8399ab).
+# The runtime of rdc 0.1.0, edition agents (sha256 f7ec679c08b5dc248304cb6bd0b11433e7fb02216fe4608b04403e45627edc2e).
 # The program ends here. The rest is the same in every program of this edition: `rdc runtime agents` prints it.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------

@@ -56,7 +56,7 @@ echo "page {n} is here"
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition commands (sha256 a63fe714ba3518cd78fde4b7f4ed0b10f1e1ad3a916a06dbad3b3b66b398f26a).
+# The runtime of rdc 0.1.0, edition commands (sha256 96aa70cad7f3b921bc8fdda8bd1b4ac552f71cd866141edd3872cf50717f1ef4).
 # The runbook ends here. The rest is the same in every program of this edition: `rdc runtime commands` prints it.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
@@ -99,4 +99,4 @@ from contextlib import contextmanager, suppress
 # --- backends/python/parts/tasks.answers.txt
 # --- backends/python/parts/tasks.ask.txt
 # --- backends/python/parts/operator.history.txt
-# --- golden/shared/py/command_line.py
+# --- golden/shared/py/the-command-line-of-a-program.py

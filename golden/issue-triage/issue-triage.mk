@@ -11,7 +11,7 @@
 # The state directory is .rdc/issue-triage in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/issue-triage.py
-override RDC_SHA256 := 3f6149f91ae54bc879932c6ab647987ccea70f0b679493a3757900771e5b8f2c
+override RDC_SHA256 := 8d5e51b12d4d3c4982b852fb44948cd5ee4a9f2ce69a7b2031946a4d94fe54b9
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

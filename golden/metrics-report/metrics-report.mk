@@ -11,7 +11,7 @@
 # The state directory is .rdc/metrics-report in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/metrics-report.py
-override RDC_SHA256 := 925a3e64018437c19cdd3b9af8ed6deb5180d09bbf4c8f3f0a093a36e3489428
+override RDC_SHA256 := fc567edcbbdd824d512de06bf4eff6706c3aed404ae7e77e5ab2202bf13a7b09
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

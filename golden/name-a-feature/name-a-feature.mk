@@ -11,7 +11,7 @@
 # The state directory is .rdc/name-a-feature in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/name-a-feature.py
-override RDC_SHA256 := a0a8847751f3881212eef1d3a9da537af2f88e6c64876798557675a0287033a0
+override RDC_SHA256 := cd634e3585f0daf1e6107cc339808dd308fb065d19e86d960c8d5187c23c7be4
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/newsletter in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/newsletter.py
-override RDC_SHA256 := f6dba88747bcd3dc1e190d72676a650a17f108a362bcfa8e61abdb1a55c3ed9a
+override RDC_SHA256 := 1e88dd0510c48667d8154fb87336eb219f9a77fa8ccfe06f5b90851628f65ca6
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/nightly-report in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/nightly-report.py
-override RDC_SHA256 := dbf4831cb23394c9fc02c2dbac0f6d1c9010118e01197ced78f8c8a61035d141
+override RDC_SHA256 := 3391d95710d66739cac19a47a5cb5342d503a46c639333bc0260ba2c8827fef5
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/plan-and-build in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/plan-and-build.py
-override RDC_SHA256 := ade4ac098e76c86f085fadfc598e7f51252db093e61e8037f54e5a0a766ab445
+override RDC_SHA256 := a4598be31f6ded7c05825fc205e3724ad5fac943c911143fc39ac0dea7ba62b1
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

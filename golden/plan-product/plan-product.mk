@@ -13,7 +13,7 @@
 # The state directory is .rdc/plan-product in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/plan-product.py
-override RDC_SHA256 := dfe5b8efde9a86ef0a7eafba881bc2d55745e6dc16f84245ad6389182b2697be
+override RDC_SHA256 := 6cfc1e897cb067054d873d315dc446e79895ad6f8ecdb57f1724eddb13a37c42
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/publish-notes in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/publish-notes.py
-override RDC_SHA256 := 300e4b005f72db801426b6a81e9de1095a1166c63a7b336ca4e1c34de7b27ae9
+override RDC_SHA256 := 56a83ca982b882db482c3be019b9e18c62be88af31ee62bb58d60e31395882fe
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/release-notes in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/release-notes.py
-override RDC_SHA256 := 1894ab35789e32697cefe4085eab1ceb8c566865ca7c788df71df310b5d0b843
+override RDC_SHA256 := 115e7e44abca09fbab56dcd50f6958098a1d07b3d745e619f48a123f03b336fb
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

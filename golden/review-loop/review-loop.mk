@@ -11,7 +11,7 @@
 # The state directory is .rdc/review-loop in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/review-loop.py
-override RDC_SHA256 := 75d42a2f4348301612f50becfd1e28f419cb0e057e984b557c93f80ffde2dd2d
+override RDC_SHA256 := 0a6d63bfdcfd02849ee996db122ae4e84235c5ebf983286af9c5aa3326e499ea
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/security-audit in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/security-audit.py
-override RDC_SHA256 := c4ec7d16412a8c88d5b9af0913f42ec255bbbbfe927e2ad3be2ea961bf769b35
+override RDC_SHA256 := ab93c57683ddd4c41bcac8369a3c75e57c031e9ea7467b97d399b9730102df69
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

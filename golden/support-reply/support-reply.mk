@@ -11,7 +11,7 @@
 # The state directory is .rdc/support-reply in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/support-reply.py
-override RDC_SHA256 := bee2046723d549fd688d32a8ea419a7053709ab616441fd4fc72e03c85fe6373
+override RDC_SHA256 := d8a8ea51bab6ea4cbefc75295cf1b8c97301a739068da39e9369c8bbbbd75ecc
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

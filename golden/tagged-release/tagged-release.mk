@@ -11,7 +11,7 @@
 # The state directory is .rdc/tagged-release in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/tagged-release.py
-override RDC_SHA256 := 8a33be0771497a6ea70ca2f4c0eb637fdef4fbfba8afab57cea2039d1a2488b7
+override RDC_SHA256 := 096df632325505d4a5913cacd44b1f3c9080e5454f74ccdb0add084b8d14609c
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/update-hosts in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/update-hosts.py
-override RDC_SHA256 := 3aae0ffffc8ab1967437e34efcc0d97ec944b02d8a6963f53f424512b8f2b0de
+override RDC_SHA256 := 6c27ba6c35838b2a1c7c3ab71a7fdfe37f517b501cdea7039ea37a834aa46183
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

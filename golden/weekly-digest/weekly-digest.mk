@@ -11,7 +11,7 @@
 # The state directory is .rdc/weekly-digest in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/weekly-digest.py
-override RDC_SHA256 := e2cb850f6ac5ff7627f86baf8b8d4ee668c6e78c8d0c16fb88a36ef301b63720
+override RDC_SHA256 := 6c14c00456b0a028391f23c6c774b7cec12ce424e6cdb8462fb5e6798e17b63a
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

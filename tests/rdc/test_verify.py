@@ -227,8 +227,20 @@ def test_packages_of_a_program_are_a_change(tmp_path: Path) -> None:
     path = alone(tmp_path)
     text = path.read_text(encoding="utf-8")
     packages = "# /// script\n# dependencies = []\n# ///\n"
-    path.write_text(text.replace("# Do not edit", f"{packages}# Do not edit", 1), encoding="utf-8")
-    assert call("verify", path.name, cwd=tmp_path).out.startswith(f"{path.name}:7: the packages for `uv run`")
+    for place, line in {"# Do not edit": 7, "    step(": text[: text.index("    step(")].count("\n") + 1}.items():
+        path.write_text(text.replace(place, f"{packages}{place}", 1), encoding="utf-8")
+        found = call("verify", path.name, cwd=tmp_path)
+        assert found.out.startswith(f"{path.name}:{line}: the packages for `uv run`"), found.out
+
+
+@pytest.mark.parametrize("target", ["python", "dbos"])
+def test_packages_in_a_command_are_text(target: str, tmp_path: Path) -> None:
+    script = "cat > a.py << END\n# /// script\n# dependencies = []\n# ///\nEND"
+    path = compiled(tmp_path, target, text=GOOD.replace("echo testing", script))
+    assert "\n# /// script\n# dependencies = []\n" in path.read_text(encoding="utf-8")
+    (tmp_path / "deploy.runbook.md").unlink()
+    result = call("verify", path.name, cwd=tmp_path)
+    assert result.code == 3, result.out
 
 
 def test_line_of_a_change_is_named(tmp_path: Path) -> None:

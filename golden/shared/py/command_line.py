@@ -1,114 +1,128 @@
-# --- The command line of a program.
-COMMANDS = {
-    "run": ("start a run", run),
-    "resume": ("continue a run", resume),
-    "status": ("show the run's state and what to do next", status),
-    "answer": ("answer the waiting step", answer),
-    "steps": ("list the steps", steps),
-    "open": ("start a run without running a step", open_run),
-    "step": ("continue a run, but only through these steps", step),
-    "reset": ("archive the run so that you can start over", reset),
-    "history": ("list or delete archived runs", history),
+# --- The command line of a worker's program.
+REQUESTS = {
+    "worker": ("run steps until you stop it", worker),
+    "start": ("start a run", start),
+    "status": ("show a run and what to do next", show_run),
+    "list": ("list the runs", list_of_runs),
+    "answer": ("answer a waiting or interrupted step", answer_run),
+    "approve": ("approve a gate: approve RUN --gate ID", approve_gate),
+    "goto": ("move a waiting or interrupted run to another step", goto_step),
+    "resume": ("continue a run whose worker could not go on", resume_run),
+    "cancel": ("end a run", cancel),
+    "prune": ("delete old runs", prune),
+    "steps": ("list the steps", lambda request: steps(request.session())),
 }
-# For each option: its subcommands, name, value (`...`: repeatable) and help.
-OPTIONS = (
-    ("answer", "STEP", "", "the waiting step"),
-    ("answer", "REPLY", "", "pass, fail, yes or no, or another reply that the step takes"),
-    ("step", "PLACE", "...", "the steps to run"),
-    ("all", "--state-dir", "DIR", "the state directory (default: .rdc/NAME)"),
-    ("run resume", "--answers", "FILE", "read replies from FILE, one per line: REPLY or STEP REPLY"),
-    ("run resume", "--rerun-interrupted", "", "run the interrupted command again"),
-    ("run resume", "--assume", "WORD", "assume this outcome for the interrupted command"),
-    ("run resume answer approve goto", "--events", "FILE", "append events to FILE as JSON lines"),
-    ("run", "--dry-run", "", "show the path, but run and record nothing"),
-    ("resume status", "--adopt", "", "accept a run of another version"),
-    ("status", "--json", "", "print JSON"),
-    ("history", "--prune", "N|AGE", "delete all but the newest N runs, or runs older than AGE (12h, 30d, 8w)"),
+OF_RUN = "status answer approve goto resume cancel"
+OF_WORKERS = (
+    (OF_RUN, "RUN", "", "the name of the run"),
+    ("answer goto", "STEP", "", "the step"),
+    ("answer", "REPLY", "", "pass, fail, yes, no or another reply; for an interrupted step also rerun"),
+    ("all", "--database", "URL", "sqlite:///FILE or postgresql://… (default: $RDC_DATABASE, or sqlite:///NAME.sqlite)"),
+    ("worker", "--jobs", "NUMBER", "how many runs at once (default: 4)"),
+    ("worker", "--interrupted", "WHAT", "ask a person about a step that was cut off (default), or `rerun` it"),
+    (
+        "worker",
+        "--workspace",
+        "WHERE",
+        "run commands in this folder (`shared`, default), in one for each `run`, or `host`",
+    ),
+    ("worker prune", "--logs", "DIR", "the folder for the output of commands (default: .rdc/NAME)"),
+    ("worker", "--log-limit", "SIZE", "keep only the end of each output (default: 1M)"),
+    ("worker", "--poll", "SECONDS", "how often to look for work (default: 0.25)"),
+    ("worker", "--metrics", "PORT", "serve metrics for Prometheus here; or ADDRESS:PORT"),
+    ("start", "--id", "RUN", "the name of the run"),
+    ("start", "--wait", "", "wait until the run waits or ends; the exit code says how"),
+    ("start", "--answers", "FILE", "read replies from FILE, one per line: REPLY or STEP REPLY"),
+    ("answer approve goto cancel", "--by", "WHO", "who decides (default: the user)"),
+    ("answer approve goto cancel", "--note", "TEXT", "the reason"),
+    ("answer approve resume status", "--adopt", "", "accept a run of another version"),
+    ("status list", "--json", "", "print JSON"),
+    ("list", "--waiting", "", "only runs that wait for a person"),
+    ("list", "--all", "", "all runs, not only the newest that are over"),
+    ("list", "--watch", "", "list again every two seconds"),
+    ("prune", "--older-than", "AGE", "delete runs that ended longer ago than this: 12h, 30d, 8w"),
 )
-LIKE = {"open": "run", "step": "resume"}  # subcommands with the options of another
-def options_of(command, options):
-    return tuple(option for option in options if {"all", command, LIKE.get(command)} & {*option[0].split()})
-def read_words(words, own, options, given, see):  # a namespace
-    found = {name: [] if "..." in takes else None if takes else False for _, name, takes, _ in options}
-    known = {name: takes for _, name, takes, _ in own}
-    for name, each in given:
-        found[name] = [*found[name], each] if "..." in known[name] else each
-    due, rest = [name for name in known if name[0] != "-" and not found[name]], iter(words)
-    for word in rest:
-        name, equals, value = word.partition("=")
-        if due and not word.startswith("--"):
-            name, value = due[0], word
-            due = due["..." not in known[name] :]
-        elif name not in known or (equals and not known[name]):
-            raise RefusedError(f"unknown argument {word} {see}")
-        elif not equals:
-            value = next(rest, "--") if known[name] else True
-            if known[name] and value.startswith("--"):
-                raise RefusedError(f"expected {known[name]} after {name} {see}")
-        found[name] = [*found[name], value] if "..." in known[name] else value
-    if missing := [name for name in due if not found[name]]:
-        raise RefusedError(f"missing argument: {' '.join(missing)} {see}")
-    return types.SimpleNamespace(**{name.strip("-").replace("-", "_"): found[name] for name in found})
-def execute(program, argv, host, display, kinds):
-    commands = {**COMMANDS, **{name: each for kind in kinds for name, each in kind.commands.items()}}
-    options = tuple(dict.fromkeys([*OPTIONS, *(option for kind in kinds for option in kind.options)]))
-    command, *words = argv or [""]
-    own = options_of(command, options)
-    if {"-h", "--help"} & {*argv}:
-        lines = [f"  {name + ' ' + takes:32}{text}" for _, name, takes, text in own]
-        if command not in commands:
-            lines, command = [f"  {name:9} {text}" for name, (text, _) in commands.items()], "COMMAND"
-        return display.say([f"usage: {host.prog} {command} [OPTION]...", "", program["title"], "", *lines])
-    if command not in commands:
-        known = f"; choose from {', '.join(commands)} (see: {host.prog} --help)"
-        raise RefusedError(f"{'unknown' if command else 'missing'} subcommand {command}".rstrip() + known)
-    callers = [kind.from_caller for kind in kinds if hasattr(kind, "from_caller")]
-    said = [pair for caller in callers for pair in caller(program, options, command, display)]
-    given = read_words(words, own, options, said, f"(see: {host.prog} {command} --help)")
-    vars(given).update(prog=host.prog, command=command, known=options, only=None)
-    outcomes = sorted({word for node in program["nodes"].values() for word in words_of(node)})
-    if given.assume and (given.rerun_interrupted or given.assume not in outcomes):
-        raise RefusedError(f"use either --assume with one of {', '.join(outcomes)}, or --rerun-interrupted")
-    with naming("the current directory"):
-        session = Session(program, given, display, kinds, host)
-    try:
-        return commands[command][1](session)
-    except OSError as error:
-        if str(error.filename).startswith(session.store.directory):
-            error.strerror = f"{error.strerror}; choose another directory with --state-dir"
-        raise
-def main(program, extensions, argv=None, host=Host()):
-    for name in ("stdin", "stdout", "stderr"):
-        if getattr(sys, name) is None:  # or the next opened file takes its place
-            setattr(sys, name, open(os.open(os.devnull, os.O_RDWR), "r+", encoding="utf-8"))
-    is_direct = "/" in sys.argv[0] and os.access(sys.argv[0], os.X_OK)
-    prog = host.prog or ("" if is_direct else "python3 ") + shlex.quote(sys.argv[0])
-    kinds = [kind for kind in extensions if kind.suits(program)]
-    words, display = sys.argv[1:] if argv is None else argv, Display(sys.stderr)
-    with suppress(KeyboardInterrupt):
-        try:
-            return execute(program, words, host._replace(prog=prog), display, kinds)
-        except RefusedError as refusal:
-            *details, reason = refusal.args
-        except BrokenPipeError:  # the reader has seen enough
-            return EXIT_COMPLETE
-        except OSError as error:
-            details, reason = [], f"{error.filename}: {error.strerror}" if error.filename else str(error)
-        except Interrupted:
-            display.rule("INTERRUPTED before anything ran")
-            return EXIT_INTERRUPTED
-        texts = [*details, f"error: {reason}"]
-        for kind in kinds:
-            texts = [*map(kind.worded, texts)] if hasattr(kind, "worded") else texts
-        for text in texts:
-            display.rule(text)
-        return EXIT_INTERRUPTED if display.gives_up() else EXIT_REFUSED
-    return EXIT_INTERRUPTED
+NOT_HERE = {
+    *(
+        "--state-dir",
+        "--rerun-interrupted",
+        "--assume",
+        "--human",
+        "--break",
+        "--out",
+        "--expire",
+        "--prompted",
+        "--as",
+    ),
+    *("--run-dir", "--dry-run"),
+}  # options of programs that have no meaning for workers
+OF_START = ("--input", "--inputs", "--task", "--task-file", "--var")  # options about a run, not where it runs
+def options_of_worker(kinds):
+    hidden = NOT_HERE.union(name for _, name, _, _ in OF_WORKERS)
+    found = list(OF_WORKERS)
+    for owners, name, takes, text in (*OPTIONS, *(option for kind in kinds for option in kind.options)):
+        words = owners.split()
+        ours = [word for word in words if word in REQUESTS]
+        if name in OF_START:
+            ours = ["start"]
+        elif "resume" in words and name != "--value":
+            ours = ["worker", *ours]
+        found.append(("" if name in hidden else " ".join(ours), name, takes, text))
+    return tuple(dict.fromkeys(found))
 
-EXTENSIONS = (
-    Tasks,
-)  # in the order in which they run
+class OfDbos(OfLegs):
+    def given(self, done):
+        session = self.session
+        if isinstance(session.store, RunStore) and not session.is_same(session.state):
+            session.adopt()
+        return done
+    def call(self, words):
+        options, (verb, *rest) = self.session.options, words
+        state = getattr(self.session, "state", None)
+        run = options.RUN or (state.begin["run"] if state else "")
+        if verb == "resume" and {"--rerun-interrupted", "--assume"} & {*rest}:
+            verb, rest = "answer", [run, state.node, "rerun" if "--rerun-interrupted" in rest else rest[-1]]
+        elif verb == "resume" and (rest or (state and state.condition == "stop")):
+            rest = [run, *(word for word in rest if word == "--adopt")]
+        elif verb == "resume":
+            verb = "worker"
+        elif verb in ("answer", "approve", "goto"):
+            rest = [run, *rest]
+        elif verb in ("run", "reset"):
+            verb, rest = ("start", []) if verb == "run" else ("cancel", [run])
+        place = ["--database", options.database] if options.database and "@" not in options.database else []
+        return f"{options.prog} {shlex.join([verb, *rest, *place])}"
+def application_of(program):
+    slug = re.sub("[^a-z0-9]+", "-", program["name"].lower()).strip("-")[:40]
+    return f"{slug}-{digest([program['name'], program['source']])[:8]}".lstrip("-")
+def execute_call(program, argv, host, display, kinds):
+    kinds = [*kinds, OfDbos]  # last, since a leg ends when all others have done their part
+    options, more = options_of_worker(kinds), {name for kind in kinds for name in kind.commands}
+    calls = {name: each for name, each in REQUESTS.items() if name not in ("approve", "goto") or name in more}
+    command, *words = argv or [""]
+    own = tuple(option for option in options if {"all", command} & {*option[0].split()})
+    if {"-h", "--help"} & {*argv}:
+        return display.say(help_lines(program, command, host.prog, calls, own))
+    if command not in calls:
+        choices = f"; choose from {', '.join(calls)} (see: {host.prog} --help)"
+        raise RefusedError(f"{'unknown' if command else 'missing'} subcommand {command}".rstrip() + choices)
+    if "UV" in os.environ:  # python3 may not have the packages
+        host = host._replace(prog=re.sub("^python3 ", "uv run ", host.prog))
+    given = read_words(words, own, options, [], f"(see: {host.prog} {command} --help)")
+    vars(given).update(prog=host.prog, command=command, known=options, only=None, RUN=getattr(given, "RUN", "") or "")
+    known = os.environ.pop("RDC_DATABASE", "")  # it may have a password, which is not for commands
+    url = given.database or known or f"sqlite:///{program['name']}.sqlite"
+    application = application_of(program)
+    request = Request(program, given, display, kinds, host, Legs(url, application), Place(application, ""))
+    version = request.session().identity()["program"]
+    return calls[command][1](request._replace(place=Place(application, version)))
+def help_lines(program, command, prog, calls, own):  # a dict
+    lines = [f"  {name + ' ' + takes:32}{text}" for _, name, takes, text in own]
+    if command not in calls:
+        lines, command = [f"  {name:9} {text}" for name, (text, _) in calls.items()], "COMMAND"
+    return [f"usage: {prog} {command} [OPTION]...", "", program["title"], "", *lines]
 
 
 if __name__ == "__main__":
-    sys.exit(main(built(runbook, EXTENSIONS), EXTENSIONS, host=Host(edition="commands a63fe714ba35")))
+    HOST = Host(edition="values 4c0fb39a9c76")
+    sys.exit(main(built(runbook, EXTENSIONS), EXTENSIONS, host=HOST, execute=execute_call))

@@ -4,8 +4,7 @@ def is_within(jumps, name, group):
     return name in told[group] if group in told else name.startswith((f"{group}.", f"{group}/"))
 def target_of(program, name):
     jumps = program.get("jumps", {})
-    known = jumps.get("to", {})
-    enter = jumps.get("enter", {})
+    known, enter = jumps.get("to", {}), jumps.get("enter", {})
     if name in known:
         return known[name]
     doing = [each for each, node in program["nodes"].items() if node["task"] not in ("branch", "end")]
@@ -26,7 +25,7 @@ def moved(program, state, name):
             do += effects
     whole = {**program, "scopes": {**program.get("scopes", {}), **jumps.get("scopes", {})}}
     return follow(whole, {"go": jump["go"], "do": [*do, *jump.get("do", ())]}, state.registers)
-def goto(session):
+def goto(session, shows=True):
     session.alone()
     session.take(session.read())
     state, before = session.state, session.state.node
@@ -43,10 +42,10 @@ def goto(session):
     about = {**session.about(before), "outcome": "goto", "how": f"moved to {one_line(move.node)}", "says": ""}
     about.update(seconds=0.0, next=move.node, time=utc_now(), changed=move.changed)
     session.record({"kind": "done", **about, **session.stand(move, begins=False)})  # no limits, no pauses
-    last = state.finished[-1]
-    session.emit("goto", **{key: last[key] for key in ("node", "next", "by", "note") if key in last})
+    told = state.finished[-1].items()
+    session.emit("goto", **{key: each for key, each in told if key in ("node", "next", "by", "note")})
     session.display.rule(f"moved from {before} to {session.label(move.node)}")
-    if state.condition not in ENDED:
+    if shows and state.condition not in ENDED:
         session.display.rule(f"to continue: {session.call('resume')}")
     return EXIT_COMPLETE
 
@@ -63,4 +62,4 @@ EXTENSIONS = (
 
 
 if __name__ == "__main__":
-    sys.exit(main(built(program, EXTENSIONS), EXTENSIONS, host=Host(edition="values 91ffd2c2c26b")))
+    sys.exit(main(built(runbook, EXTENSIONS), EXTENSIONS, host=Host(edition="values 4c0fb39a9c76")))

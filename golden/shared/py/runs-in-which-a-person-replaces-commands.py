@@ -90,4 +90,4 @@ EXTENSIONS = (
 
 
 if __name__ == "__main__":
-    sys.exit(main(built(program, EXTENSIONS), EXTENSIONS, host=Host(edition="agents ec8c13c82714")))
+    sys.exit(main(built(program, EXTENSIONS), EXTENSIONS, host=Host(edition="agents f7ec679c08b5")))

@@ -1,0 +1,128 @@
+# --- The command line of a worker's program.
+REQUESTS = {
+    "worker": ("run steps until you stop it", worker),
+    "start": ("start a run", start),
+    "status": ("show a run and what to do next", show_run),
+    "list": ("list the runs", list_of_runs),
+    "answer": ("answer a waiting or interrupted step", answer_run),
+    "approve": ("approve a gate: approve RUN --gate ID", approve_gate),
+    "goto": ("move a waiting or interrupted run to another step", goto_step),
+    "resume": ("continue a run whose worker could not go on", resume_run),
+    "cancel": ("end a run", cancel),
+    "prune": ("delete old runs", prune),
+    "steps": ("list the steps", lambda request: steps(request.session())),
+}
+OF_RUN = "status answer approve goto resume cancel"
+OF_WORKERS = (
+    (OF_RUN, "RUN", "", "the name of the run"),
+    ("answer goto", "STEP", "", "the step"),
+    ("answer", "REPLY", "", "pass, fail, yes, no or another reply; for an interrupted step also rerun"),
+    ("all", "--database", "URL", "sqlite:///FILE or postgresql://… (default: $RDC_DATABASE, or sqlite:///NAME.sqlite)"),
+    ("worker", "--jobs", "NUMBER", "how many runs at once (default: 4)"),
+    ("worker", "--interrupted", "WHAT", "ask a person about a step that was cut off (default), or `rerun` it"),
+    (
+        "worker",
+        "--workspace",
+        "WHERE",
+        "run commands in this folder (`shared`, default), in one for each `run`, or `host`",
+    ),
+    ("worker prune", "--logs", "DIR", "the folder for the output of commands (default: .rdc/NAME)"),
+    ("worker", "--log-limit", "SIZE", "keep only the end of each output (default: 1M)"),
+    ("worker", "--poll", "SECONDS", "how often to look for work (default: 0.25)"),
+    ("worker", "--metrics", "PORT", "serve metrics for Prometheus here; or ADDRESS:PORT"),
+    ("start", "--id", "RUN", "the name of the run"),
+    ("start", "--wait", "", "wait until the run waits or ends; the exit code says how"),
+    ("start", "--answers", "FILE", "read replies from FILE, one per line: REPLY or STEP REPLY"),
+    ("answer approve goto cancel", "--by", "WHO", "who decides (default: the user)"),
+    ("answer approve goto cancel", "--note", "TEXT", "the reason"),
+    ("answer approve resume status", "--adopt", "", "accept a run of another version"),
+    ("status list", "--json", "", "print JSON"),
+    ("list", "--waiting", "", "only runs that wait for a person"),
+    ("list", "--all", "", "all runs, not only the newest that are over"),
+    ("list", "--watch", "", "list again every two seconds"),
+    ("prune", "--older-than", "AGE", "delete runs that ended longer ago than this: 12h, 30d, 8w"),
+)
+NOT_HERE = {
+    *(
+        "--state-dir",
+        "--rerun-interrupted",
+        "--assume",
+        "--human",
+        "--break",
+        "--out",
+        "--expire",
+        "--prompted",
+        "--as",
+    ),
+    *("--run-dir", "--dry-run"),
+}  # options of programs that have no meaning for workers
+OF_START = ("--input", "--inputs", "--task", "--task-file", "--var")  # options about a run, not where it runs
+def options_of_worker(kinds):
+    hidden = NOT_HERE.union(name for _, name, _, _ in OF_WORKERS)
+    found = list(OF_WORKERS)
+    for owners, name, takes, text in (*OPTIONS, *(option for kind in kinds for option in kind.options)):
+        words = owners.split()
+        ours = [word for word in words if word in REQUESTS]
+        if name in OF_START:
+            ours = ["start"]
+        elif "resume" in words and name != "--value":
+            ours = ["worker", *ours]
+        found.append(("" if name in hidden else " ".join(ours), name, takes, text))
+    return tuple(dict.fromkeys(found))
+
+class OfDbos(OfLegs):
+    def given(self, done):
+        session = self.session
+        if isinstance(session.store, RunStore) and not session.is_same(session.state):
+            session.adopt()
+        return done
+    def call(self, words):
+        options, (verb, *rest) = self.session.options, words
+        state = getattr(self.session, "state", None)
+        run = options.RUN or (state.begin["run"] if state else "")
+        if verb == "resume" and {"--rerun-interrupted", "--assume"} & {*rest}:
+            verb, rest = "answer", [run, state.node, "rerun" if "--rerun-interrupted" in rest else rest[-1]]
+        elif verb == "resume" and (rest or (state and state.condition == "stop")):
+            rest = [run, *(word for word in rest if word == "--adopt")]
+        elif verb == "resume":
+            verb = "worker"
+        elif verb in ("answer", "approve", "goto"):
+            rest = [run, *rest]
+        elif verb in ("run", "reset"):
+            verb, rest = ("start", []) if verb == "run" else ("cancel", [run])
+        place = ["--database", options.database] if options.database and "@" not in options.database else []
+        return f"{options.prog} {shlex.join([verb, *rest, *place])}"
+def application_of(program):
+    slug = re.sub("[^a-z0-9]+", "-", program["name"].lower()).strip("-")[:40]
+    return f"{slug}-{digest([program['name'], program['source']])[:8]}".lstrip("-")
+def execute_call(program, argv, host, display, kinds):
+    kinds = [*kinds, OfDbos]  # last, since a leg ends when all others have done their part
+    options, more = options_of_worker(kinds), {name for kind in kinds for name in kind.commands}
+    calls = {name: each for name, each in REQUESTS.items() if name not in ("approve", "goto") or name in more}
+    command, *words = argv or [""]
+    own = tuple(option for option in options if {"all", command} & {*option[0].split()})
+    if {"-h", "--help"} & {*argv}:
+        return display.say(help_lines(program, command, host.prog, calls, own))
+    if command not in calls:
+        choices = f"; choose from {', '.join(calls)} (see: {host.prog} --help)"
+        raise RefusedError(f"{'unknown' if command else 'missing'} subcommand {command}".rstrip() + choices)
+    if "UV" in os.environ:  # python3 may not have the packages
+        host = host._replace(prog=re.sub("^python3 ", "uv run ", host.prog))
+    given = read_words(words, own, options, [], f"(see: {host.prog} {command} --help)")
+    vars(given).update(prog=host.prog, command=command, known=options, only=None, RUN=getattr(given, "RUN", "") or "")
+    known = os.environ.pop("RDC_DATABASE", "")  # it may have a password, which is not for commands
+    url = given.database or known or f"sqlite:///{program['name']}.sqlite"
+    application = application_of(program)
+    request = Request(program, given, display, kinds, host, Legs(url, application), Place(application, ""))
+    version = request.session().identity()["program"]
+    return calls[command][1](request._replace(place=Place(application, version)))
+def help_lines(program, command, prog, calls, own):  # a dict
+    lines = [f"  {name + ' ' + takes:32}{text}" for _, name, takes, text in own]
+    if command not in calls:
+        lines, command = [f"  {name:9} {text}" for name, (text, _) in calls.items()], "COMMAND"
+    return [f"usage: {prog} {command} [OPTION]...", "", program["title"], "", *lines]
+
+
+if __name__ == "__main__":
+    HOST = Host(edition="contract 5618ddfd3539")
+    sys.exit(main(built(specification, EXTENSIONS), EXTENSIONS, host=HOST, execute=execute_call))

@@ -1,0 +1,65 @@
+# --- Jumps: an operator continues an unfinished run at another step.
+def is_within(jumps, name, group):
+    told = jumps.get("within", {})
+    return name in told[group] if group in told else name.startswith((f"{group}.", f"{group}/"))
+def target_of(program, name):
+    jumps = program.get("jumps", {})
+    known, enter = jumps.get("to", {}), jumps.get("enter", {})
+    if name in known:
+        return known[name]
+    doing = [each for each, node in program["nodes"].items() if node["task"] not in ("branch", "end")]
+    inside = [name] if name in doing else [each for each in doing if name and is_within({}, each, name)]
+    if inside:
+        around = [[group, do] for group, do in enter.items() if is_within(jumps, name, group)]
+        return {"go": inside[0], "entering": around, "do": enter.get(name, ())}
+    import difflib
+    near = difflib.get_close_matches(name, [*doing, *known], 1)
+    hint = f"did you mean {near[0]}?" if near else "`steps` lists the steps"
+    raise RefusedError(f"there is no step {one_line(name)!a}; {hint}")
+def moved(program, state, name):
+    jumps, jump = program.get("jumps", {}), target_of(program, name)
+    node = program["nodes"].get(state.node, {})
+    do = [[node["attempt"], "=", 0]] if "attempt" in node else []
+    for group, effects in jump.get("entering", ()):  # outermost first
+        if not is_within(jumps, state.node, group):
+            do += effects
+    whole = {**program, "scopes": {**program.get("scopes", {}), **jumps.get("scopes", {})}}
+    return follow(whole, {"go": jump["go"], "do": [*do, *jump.get("do", ())]}, state.registers)
+def goto(session, shows=True):
+    session.alone()
+    session.take(session.read())
+    state, before = session.state, session.state.node
+    if not session.is_same(state):
+        raise RefusedError("goto needs the version of this program that started the run")
+    is_limited = state.condition == "stop" and session.program["nodes"][before]["task"] != "end"
+    if state.condition == "complete" or is_limited:
+        over = state.message if is_limited else "the run is complete"
+        raise RefusedError(f"{over}; start a new run: {session.call('run')}")
+    if pids := ", ".join(str(one["pid"]) for one in state.left_behind()):
+        raise RefusedError(f"{session.label(before)}: its command still runs (pid {pids}); wait for it or stop it")
+    move = moved(session.program, state, session.options.STEP)
+    session.store.open()
+    about = {**session.about(before), "outcome": "goto", "how": f"moved to {one_line(move.node)}", "says": ""}
+    about.update(seconds=0.0, next=move.node, time=utc_now(), changed=move.changed)
+    session.record({"kind": "done", **about, **session.stand(move, begins=False)})  # no limits, no pauses
+    told = state.finished[-1].items()
+    session.emit("goto", **{key: each for key, each in told if key in ("node", "next", "by", "note")})
+    session.display.rule(f"moved from {before} to {session.label(move.node)}")
+    if shows and state.condition not in ENDED:
+        session.display.rule(f"to continue: {session.call('resume')}")
+    return EXIT_COMPLETE
+
+class Moving(Extension):
+    commands = {"goto": ("move the run to another step", goto)}
+    options = (("goto", "STEP", "", "the step, or a group of steps"),)
+    @staticmethod
+    def suits(program):
+        return "contract" not in program
+
+EXTENSIONS = (
+    Signing, Tasks, Shared, Inputs, Secrets, Values, Limits, Replies, OfGates, Moving,
+)  # in the order in which they run
+
+
+if __name__ == "__main__":
+    sys.exit(main(built(program, EXTENSIONS), EXTENSIONS, host=Host(edition="values 4c0fb39a9c76")))

@@ -1,0 +1,115 @@
+# --- Runs in which a person replaces commands, agents and tools, or a file replaces agents and tools (`--mock`).
+CALLED = ("shell", "command", "texts", "timeout", "delay", "backoff")  # settings of calls
+def as_prompt(node):
+    if node["task"] != "shell":
+        return node
+    kept = {key: value for key, value in node.items() if key not in CALLED}
+    return {**kept, "task": "ask", "question": "pass/fail", "block": node["command"]}
+def asked_for(session, keys):
+    def read(value):
+        if problem := unfit_variable(value):
+            raise RefusedError(f"it {problem}")
+        return value
+    found = {key: asked(session, f"{key} (leave empty if there is none): ", read) for key in keys}
+    return {key: value for key, value in found.items() if value}
+def with_hint(session, name, node, waiting):
+    written = [key for key in node["outputs"] if re.search(rf"(?<![\w-]){re.escape(key)}(=|<<)", node["block"])]
+    if not written:
+        return waiting
+    values = [word for key in written for word in ("--value", f"{key}=…")]
+    first, *others = waiting.args
+    return Waiting(first, f"with outputs: {session.call('answer', name, 'pass', *values)}", *others)
+
+class ByHand(Extension):
+    mode = "prompted"
+    options = (("run", "--prompted", "", "run nothing: show each command and ask for its outcome"),)
+    def before_run(self, state):
+        session = self.session
+        is_prompted = session.options.prompted if state is None else state.begin.get("mode") == self.mode
+        if not is_prompted:
+            return
+        nodes = {name: as_prompt(node) for name, node in session.program["nodes"].items()}
+        session.program = {**session.program, "nodes": nodes}
+        session.options.tool = []
+        for task in {"agent", "parallel"} & {*session.kinds}:
+            session.kinds[task] = type("ByHand", (session.kinds[task],), {"command_of": lambda _self, _kind: None})
+    def record(self, record):
+        is_beginning = record.get("kind") == "begin" and self.session.options.prompted
+        return {**record, "mode": self.mode} if is_beginning else record
+    def before_step(self, name):
+        session, node = self.session, self.session.program["nodes"][name]
+        named = [key for key in node.get("outputs", ()) if re.search(rf"\b{key}\b", node.get("block", ""))]
+        if node["task"] != "ask" or not named:
+            return None
+        def perform(name, node):
+            try:
+                done = session.performers[name].perform(name, node)
+            except Waiting as waiting:
+                raise with_hint(session, name, node, waiting) from None
+            return done._replace(verbs=keeping("", asked_for(session, named))) if done.how == "answered here" else done
+        return perform
+
+KIND_OF = {"agent": "agents", "tool": "tools"}  # by the prefix of a call's key
+
+class Mocked(Caller):
+    def command_of(self, name):
+        node = self.session.program["nodes"][self.session.state.node]
+        is_unknown = node.get("optional") and f"{name}/{node['tool']}" not in self.mocks["tools"]
+        return None if is_unknown else "mock"
+    def count(self, calls, due):
+        before = tally(self.session.state)
+        for name, what, _, _ in (calls[index] for index in due):
+            key = self.key(name, what)
+            self._reply(key, before[key])
+        super().count(calls, due)
+    def call(self, _node, calls):
+        answers, made = [], tally(self.session.state)
+        for name, what, _, given in calls:
+            key = self.key(name, what)
+            answers.append(answered_by(self._reply(key, made[key] - 1), self, name, given))
+        for (name, *_), answered in zip(calls, answers):  # Python 3.9 has no `strict`
+            self.settled(name, answered)
+        return answers
+    def _reply(self, key, number):
+        kind, _, called = key.partition(" ")
+        answered = reply_due(self.session, self.mocks, KIND_OF[kind], called, number)
+        return answered
+
+class MocksOfAgents(MockRuns):
+    mocked = {"agent": Mocked, "parallel": Mocked, "tool": Mocked}
+    options = (("run resume", "--mock", "FILE", "a mock run: agents and tools answer from this file"),)
+    @staticmethod
+    def suits(program):
+        return any(node["task"] in MocksOfAgents.mocked for node in program["nodes"].values())
+
+EXTENSIONS = (
+    Signing, Tasks, Shared, Inputs, Secrets, Values, Limits, Replies, OfGates, Moving, Contexts, Settings,
+    Budget, KeptPrompts, OfPrompts, OfAgents, OfTools, OfParallels, Reports, Artifact, Produced, Breaks,
+    MostSteps, MocksOfAgents, ByHand, Logs, Notices, Several,
+)  # in the order in which they run
+
+# ---------------------------------------------------------------------------------------------------------------------
+# The part for workers (sha256 a2d18595cb46b5e40d1ec62c7e1136af8a2d3cec5e9ace64e79e26280c25e391): `rdc runtime dbos` prints it.
+# ---------------------------------------------------------------------------------------------------------------------
+# Generated by rdc 0.1.0 for its programs: the part that dbos calls.
+import collections
+import fcntl
+import hashlib
+import importlib.metadata
+import json
+import os
+import queue
+import re
+import select
+import shlex
+import shutil
+import signal
+import socket
+import sys
+import threading
+import time
+import traceback
+import urllib.parse
+from contextlib import contextmanager, suppress
+from functools import partial
+

@@ -1,0 +1,114 @@
+# --- The command line of a program.
+COMMANDS = {
+    "run": ("start a run", run),
+    "resume": ("continue a run", resume),
+    "status": ("show the run's state and what to do next", status),
+    "answer": ("answer the waiting step", answer),
+    "steps": ("list the steps", steps),
+    "open": ("start a run without running a step", open_run),
+    "step": ("continue a run, but only through these steps", step),
+    "reset": ("archive the run so that you can start over", reset),
+    "history": ("list or delete archived runs", history),
+}
+# For each option: its subcommands, name, value (`...`: repeatable) and help.
+OPTIONS = (
+    ("answer", "STEP", "", "the waiting step"),
+    ("answer", "REPLY", "", "pass, fail, yes or no, or another reply that the step takes"),
+    ("step", "PLACE", "...", "the steps to run"),
+    ("all", "--state-dir", "DIR", "the state directory (default: .rdc/NAME)"),
+    ("run resume", "--answers", "FILE", "read replies from FILE, one per line: REPLY or STEP REPLY"),
+    ("run resume", "--rerun-interrupted", "", "run the interrupted command again"),
+    ("run resume", "--assume", "WORD", "assume this outcome for the interrupted command"),
+    ("run resume answer approve goto", "--events", "FILE", "append events to FILE as JSON lines"),
+    ("run", "--dry-run", "", "show the path, but run and record nothing"),
+    ("resume status", "--adopt", "", "accept a run of another version"),
+    ("status", "--json", "", "print JSON"),
+    ("history", "--prune", "N|AGE", "delete all but the newest N runs, or runs older than AGE (12h, 30d, 8w)"),
+)
+LIKE = {"open": "run", "step": "resume"}  # subcommands with the options of another
+def options_of(command, options):
+    return tuple(option for option in options if {"all", command, LIKE.get(command)} & {*option[0].split()})
+def read_words(words, own, options, given, see):  # a namespace
+    found = {name: [] if "..." in takes else None if takes else False for _, name, takes, _ in options}
+    known = {name: takes for _, name, takes, _ in own}
+    for name, each in given:
+        found[name] = [*found[name], each] if "..." in known[name] else each
+    due, rest = [name for name in known if name[0] != "-" and not found[name]], iter(words)
+    for word in rest:
+        name, equals, value = word.partition("=")
+        if due and not word.startswith("--"):
+            name, value = due[0], word
+            due = due["..." not in known[name] :]
+        elif name not in known or (equals and not known[name]):
+            raise RefusedError(f"unknown argument {word} {see}")
+        elif not equals:
+            value = next(rest, "--") if known[name] else True
+            if known[name] and value.startswith("--"):
+                raise RefusedError(f"expected {known[name]} after {name} {see}")
+        found[name] = [*found[name], value] if "..." in known[name] else value
+    if missing := [name for name in due if not found[name]]:
+        raise RefusedError(f"missing argument: {' '.join(missing)} {see}")
+    return types.SimpleNamespace(**{name.strip("-").replace("-", "_"): found[name] for name in found})
+def execute(program, argv, host, display, kinds):
+    commands = {**COMMANDS, **{name: each for kind in kinds for name, each in kind.commands.items()}}
+    options = tuple(dict.fromkeys([*OPTIONS, *(option for kind in kinds for option in kind.options)]))
+    command, *words = argv or [""]
+    own = options_of(command, options)
+    if {"-h", "--help"} & {*argv}:
+        lines = [f"  {name + ' ' + takes:32}{text}" for _, name, takes, text in own]
+        if command not in commands:
+            lines, command = [f"  {name:9} {text}" for name, (text, _) in commands.items()], "COMMAND"
+        return display.say([f"usage: {host.prog} {command} [OPTION]...", "", program["title"], "", *lines])
+    if command not in commands:
+        known = f"; choose from {', '.join(commands)} (see: {host.prog} --help)"
+        raise RefusedError(f"{'unknown' if command else 'missing'} subcommand {command}".rstrip() + known)
+    callers = [kind.from_caller for kind in kinds if hasattr(kind, "from_caller")]
+    said = [pair for caller in callers for pair in caller(program, options, command, display)]
+    given = read_words(words, own, options, said, f"(see: {host.prog} {command} --help)")
+    vars(given).update(prog=host.prog, command=command, known=options, only=None)
+    outcomes = sorted({word for node in program["nodes"].values() for word in words_of(node)})
+    if given.assume and (given.rerun_interrupted or given.assume not in outcomes):
+        raise RefusedError(f"use either --assume with one of {', '.join(outcomes)}, or --rerun-interrupted")
+    with naming("the current directory"):
+        session = Session(program, given, display, kinds, host)
+    try:
+        return commands[command][1](session)
+    except OSError as error:
+        if str(error.filename).startswith(session.store.directory):
+            error.strerror = f"{error.strerror}; choose another directory with --state-dir"
+        raise
+def main(program, extensions, argv=None, host=Host(), execute=execute):
+    for name in ("stdin", "stdout", "stderr"):
+        if getattr(sys, name) is None:  # or the next opened file takes its place
+            setattr(sys, name, open(os.open(os.devnull, os.O_RDWR), "r+", encoding="utf-8"))
+    is_direct = "/" in sys.argv[0] and os.access(sys.argv[0], os.X_OK)
+    prog = host.prog or ("" if is_direct else "python3 ") + shlex.quote(sys.argv[0])
+    kinds = [kind for kind in extensions if kind.suits(program)]
+    words, display = sys.argv[1:] if argv is None else argv, Display(sys.stderr)
+    with suppress(KeyboardInterrupt):
+        try:
+            return execute(program, words, host._replace(prog=prog), display, kinds)
+        except RefusedError as refusal:
+            *details, reason = refusal.args
+        except BrokenPipeError:  # the reader has seen enough
+            return EXIT_COMPLETE
+        except OSError as error:
+            details, reason = [], f"{error.filename}: {error.strerror}" if error.filename else str(error)
+        except Interrupted:
+            display.rule("INTERRUPTED before anything ran")
+            return EXIT_INTERRUPTED
+        texts = [*details, f"error: {reason}"]
+        for kind in kinds:
+            texts = [*map(kind.worded, texts)] if hasattr(kind, "worded") else texts
+        for text in texts:
+            display.rule(text)
+        return EXIT_INTERRUPTED if display.gives_up() else EXIT_REFUSED
+    return EXIT_INTERRUPTED
+
+EXTENSIONS = (
+    Tasks,
+)  # in the order in which they run
+
+
+if __name__ == "__main__":
+    sys.exit(main(built(runbook, EXTENSIONS), EXTENSIONS, host=Host(edition="commands 96aa70cad7f3")))
