@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from msgspec import Struct
 
+from backends.dbos import DbosBackend
 from backends.github import GithubBackend
-from backends.python import PythonBackend
-from backends.python.edition import runtime
+from backends.python import WORKER, PythonBackend
+from backends.python.edition import runtime, runtime_for
 from benchmarks.rounds import ROOT
 from compiler.driver import compile_file
 from runtime_shim.editions import EDITIONS
@@ -53,6 +55,15 @@ LAST = "## 2. Write the diary"
 SPECIFICATIONS = sorted(ROOT.glob("examples/specifications/*.stepspec.*"))
 
 
+TARGET_OF_WORKERS = 1970
+"""The most lines of code of the dbos target: 2,000 with its lines in the templates of the Python target."""
+
+AROUND_A_WORKER = 60
+"""The most lines of a worker besides the author's part and the runtime."""
+
+WORKERS = ("code-review.runbook.md", "workflows/dependency-update.workflow.yaml")
+
+
 class Size(Struct, frozen=True):
     """A number of lines, kilobytes or bytes, and the most that it may be."""
 
@@ -69,7 +80,7 @@ class Size(Struct, frozen=True):
 
 def sizes() -> list[Size]:
     """All that is limited."""
-    return [*_of_editions(), *_of_specifications(), *_of_workflows(), *_of_questions()]
+    return [*_of_editions(), *_of_specifications(), *_of_workflows(), *_of_workers(), *_of_questions()]
 
 
 def _of_editions() -> Iterator[Size]:
@@ -92,6 +103,22 @@ def _of_workflows() -> Iterator[Size]:
     for name, limit in WORKFLOWS.items():
         path = ROOT / "examples" / name
         yield Size(f"workflow of {path.name.partition('.')[0]}", "lines", len(_workflow(path, CALLED)), limit)
+
+
+def _of_workers() -> Iterator[Size]:
+    files = chain(ROOT.glob("backends/dbos/*.py"), ROOT.glob("runtime_shim/targets/dbos/*.py"))
+    count = sum(path.read_text(encoding="utf-8").count("\n") for path in files)
+    yield Size("target dbos", "lines of code", count, TARGET_OF_WORKERS)
+    for name in WORKERS:
+        path = ROOT / "examples" / name
+        program = compile_file(str(path)).program
+        assert program is not None
+        text = DbosBackend().emit(program, {}).text or ""
+        for edition in (*EDITIONS, None):
+            text = text.replace(runtime_for(WORKER) if edition is None else runtime(edition), "")
+        lines = text.splitlines()
+        about = f"worker of {path.name.partition('.')[0]}"
+        yield Size(about, "lines around", len(lines) - len(_author_part(lines)), AROUND_A_WORKER)
 
 
 def _of_questions() -> Iterator[Size]:
@@ -126,7 +153,10 @@ def changed(old: Sequence[str], new: Sequence[str]) -> int:
 
 def author_part(path: Path) -> list[str]:
     """The lines of a program's function with the document's calls."""
-    lines = _compiled(path)
+    return _author_part(_compiled(path))
+
+
+def _author_part(lines: Sequence[str]) -> list[str]:
     begin = next(number for number, line in enumerate(lines) if line.startswith("def "))
     end = next(number for number, line in enumerate(lines[begin:], begin) if line.startswith("# ---"))
     return "\n".join(lines[begin:end]).rstrip().splitlines()

@@ -143,7 +143,7 @@ def _blobs(folder: str | Path, names: Iterable[str]) -> Iterator[bytes]:
     """Yield contents by their names, from one process. It gets one request at a time, so that no pipe fills up."""
     try:
         with _running(folder, "cat-file", "--batch") as git:
-            assert git.stdin  # noqa: S101 (tells mypy)
+            assert git.stdin  # noqa: S101 (for mypy)
             assert git.stdout  # noqa: S101 (as above)
             for name in names:
                 git.stdin.write(f"{name}\n".encode())

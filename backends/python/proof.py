@@ -142,21 +142,21 @@ def _author_part(head: str) -> ast.FunctionDef | Problem:
     if problem:
         return problem
     (function,) = body
-    assert isinstance(function, ast.FunctionDef)  # noqa: S101 (tells mypy)
+    assert isinstance(function, ast.FunctionDef)  # noqa: S101 (for mypy)
     return function
 
 
 def _other_packages(head: str, metadata: str) -> Iterator[Problem]:
-    """Yield blocks of inline script metadata that rdc does not write: `uv run` would install what they name."""
+    """Yield blocks of inline script metadata that rdc does not write: `uv run` would install their packages."""
     lines = [""] * head.count("\n")
     for token in generate_tokens(StringIO(head).readline):
-        if token.type == COMMENT and token.start[1] == 0:  # texts of the document may have such blocks
+        if token.type == COMMENT and token.start[1] == 0:  # the document may have such blocks in strings
             lines[token.start[0] - 1] = token.string
     comments = "\n".join(lines)
     found = list(_BLOCK.finditer(comments))
     if [f"{match[0]}\n" for match in found] != [metadata][: bool(metadata)]:
         at = comments.count("\n", 0, found[-1].start()) if found else 0
-        yield Problem(at + 1, "the packages for `uv run` are not those that rdc writes")
+        yield Problem(at + 1, "the packages for `uv run` were changed")
 
 
 def _problems(body: list[ast.stmt]) -> Iterator[Problem]:

@@ -157,7 +157,7 @@ def _generated(compared: Comparison, compiled: Sequence[Compilation], wish: Wish
         return Generation((Product(f"{text}\n".encode(errors="backslashreplace")),), (), sources)
     target = find_target(wish.form.target, wish.options)
     backend = target.backend
-    assert isinstance(backend, PictureBackend)  # noqa: S101 (tells mypy)
+    assert isinstance(backend, PictureBackend)  # noqa: S101 (for mypy)
     new = replace(compiled[1], diagnostics=(), sources=sources)  # their diagnostics have been shown
     with misuse_told(backend):
         return emitted(

@@ -42,6 +42,6 @@ def _lines(run: dict[str, object]) -> list[str]:
     step = f" at {run['step']}" if run["step"] else ""
     about = " ".join(str(run["question"] or run["message"]).split())
     following = run["next"]
-    assert isinstance(following, list)  # noqa: S101 (tells mypy)
+    assert isinstance(following, list)  # noqa: S101 (for mypy)
     head = f"{run['name']}  {str(run['state']).upper()}{step}{': ' if about else ''}{about}"
     return [head, *(f"  {command}" for command in following)]

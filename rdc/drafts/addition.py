@@ -81,7 +81,7 @@ class _Home(Struct, frozen=True):
         if self.compilation.scenario_file:
             return self.writer.read(Source.from_text(self.path, text), self.program)
         source = self.opened.source
-        assert isinstance(source, Source)  # noqa: S101 (tells mypy)
+        assert isinstance(source, Source)  # noqa: S101 (for mypy)
         changed = replace(self.opened, source=replace(source, text=text))
         compiled = compile_opened(changed, self.settings)
         return compiled.scenarios if compiled.program else None
@@ -90,7 +90,7 @@ class _Home(Struct, frozen=True):
 def add_scenarios(opened: Opened, compilation: Compilation, settings: Settings, most: int) -> Addition:
     """Draft scenarios for the paths of a valid document that have none. Nothing is written yet."""
     writer, program = writer_of(FRONT_ENDS[compilation.format]), compilation.program
-    assert program is not None  # noqa: S101 (tells mypy)
+    assert program is not None  # noqa: S101 (for mypy)
     if writer is None:
         noun = FRONT_ENDS[compilation.format].noun
         problem = unwritable(opened.path, f"a {noun} cannot have scenarios", "write them in its source document")

@@ -72,7 +72,7 @@ def key_of(path: Path) -> Key:
 
 def _draft(machine: Machine, path: Path, name: str) -> Draft:
     end = machine.end(path.state)
-    assert end is not None  # noqa: S101 (tells mypy)
+    assert end is not None  # noqa: S101 (for mypy)
     given = dict(path.inputs)
     inputs = next((full for full in _tried(machine.program, given) if _leads(machine, path, full)), given)
     steps, arrow, ended = show_path(machine, path).rpartition(" => ")

@@ -86,7 +86,7 @@ class _Trial:
         return _last_line(self._last.err) if self._last.code else ""
 
     def go_on(self, part: int) -> None:
-        """Answer what the run waits for, one question at a time. Replies by step were all given at the start."""
+        """Answer the steps that wait, one at a time. Replies by step were all given at the start."""
         setting = self._setting
         lines = () if setting.replies else (*(leg.answers for leg in setting.legs), setting.answers)[part]
         left = [line.split() for line in lines]
@@ -115,7 +115,7 @@ class _Trial:
         return Run(steps, "", f"the run is {facts['state']} at step {facts['step']}")
 
     def _facts(self) -> dict[str, Any]:
-        """Return the status of the run as soon as it waits or ends, or nothing if there is no run."""
+        """Return the status of the run as soon as it waits or ends; empty if it did not start."""
         deadline = time.monotonic() + self._setting.timeout
         while (status := self._ended("status", RUN, "--json")).code == EXIT_RUNNING:
             if time.monotonic() > deadline:

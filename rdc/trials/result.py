@@ -48,7 +48,7 @@ class Result(Struct, frozen=True):
 def judge(scenario: Scenario, machine: Machine, path: Path) -> tuple[Status, str, str]:
     """Return the status of a finished path, its result, and the problem with it."""
     end = machine.end(path.state)
-    assert end is not None  # noqa: S101 (tells mypy)
+    assert end is not None  # noqa: S101 (for mypy)
     ended = f"{end.result.upper()} {' '.join(str(end.message).split())}".rstrip()
     if end.result.upper() != scenario.ends:
         return Status.FAILED, ended, f"it should end with {scenario.ends}"

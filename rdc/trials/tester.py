@@ -35,7 +35,7 @@ def try_scenarios(compilation: Compilation, targets: Sequence[str], timeout: flo
         MissingToolError: A target can't be tested on this machine.
     """
     program = compilation.program
-    assert program is not None  # noqa: S101 (tells mypy)
+    assert program is not None  # noqa: S101 (for mypy)
     for scenario in compilation.scenarios:
         mock_run = mock(program, scenario)
         base = Result(compilation.path, scenario, SEMANTICS, Status.SKIPPED, program, mock_run.path)

@@ -21,6 +21,7 @@ from backends.python.table import table
 from backends.registry import load
 from compiler.driver import compile_file
 from compiler.ir.program import Program
+from compiler.passes import optimize
 from runtime_shim.editions import EDITIONS
 from runtime_shim.engine.builder import built
 from tests.program_json import from_json
@@ -32,7 +33,10 @@ _HARMLESS = ("## 1. A\n\n```sh\ntrue\n```\n", "## 1. A\n\n## 2. B\n\n- NO: GOTO 
 
 def check_python(program: Program, text: str) -> None:
     """The runbook is one function of Python 3.9 that calls nothing but its words, and says what the program says."""
-    wanted = table(optimized(program, is_full=False)[1])
+    _check_program(program, text, table(optimized(program, is_full=False)[1]))
+
+
+def _check_program(program: Program, text: str, wanted: dict[str, Any]) -> None:
     assert isinstance(proof(text), str), proof(text)
     function = ast.parse(head(text)).body[0]
     # What is run here has been looked at: calls of the builder with literals, and nothing else.
@@ -40,6 +44,11 @@ def check_python(program: Program, text: str) -> None:
     exec(compile(ast.Module([function], []), "<runbook>", "exec"), {"__builtins__": {}}, found)
     kinds = EDITIONS["contract" if "contract" in wanted else "agents"].kinds()
     assert built(found[program.kind], kinds) == wanted
+
+
+def check_dbos(program: Program, text: str) -> None:
+    """The runbook of a worker is that of a program whose operators can move runs."""
+    _check_program(program, text, table(optimize(program)))
 
 
 def head(text: str) -> str:
@@ -149,6 +158,7 @@ CHECKS: dict[str, Callable[[Program, str], None]] = {
     "github": check_github,
     "make": check_make,
     "python": check_python,
+    "dbos": check_dbos,
     "dot": check_drawing,
     "mermaid": check_drawing,
     "json": check_json,

@@ -42,6 +42,8 @@ def test_the_corpus_is_small() -> None:
     [
         ("python", '"true"', '"false"'),
         ("python", '"true"', "match()"),
+        ("dbos", '"true"', '"false"'),
+        ("dbos", "dbos>=3.4,<3.5", "dbos"),
         ("github", "run: ", "run: ${{ github.ref }} "),
         ("github", "jobs:", "jobs: ["),
         ("make", "\n$(RDC_TARGETS):", "\n$(info x)\n$(RDC_TARGETS):"),
