@@ -10,11 +10,11 @@
 #   rdc compile examples/specifications/plan-product.stepspec.yaml --to dbos
 #
 # Needs Linux or macOS, Python 3.10 or newer and the packages below. `uv run FILE` installs the packages.
-# `worker` runs the steps of all runs, as many workers as you start. `start` starts a run, `list` shows all runs, `status RUN`
-# shows one and what you can do, and `--help` lists the rest. Commands run in the folder where the worker was started.
+# `worker` runs the steps of all runs. Start as many workers as you need. `start` starts a run, `list` lists the runs, `status
+# RUN` shows a run and what to do next, and `--help` lists the other commands. Commands run in the folder of the worker.
 # Runs are kept in the SQLite file plan-product.sqlite in the current folder, or in a PostgreSQL database: set RDC_DATABASE to
 # postgresql://USER:PASSWORD@HOST/NAME.
-# Exit codes: 0 COMPLETE, 1 STOP, 2 refused, 3 runs, 75 waits for a person, 130 interrupted.
+# Exit codes of `status` and `start --wait`: 0 COMPLETE, 1 STOP or canceled, 2 error, 3 queued or running, 75 needs a person.
 #
 # /// script
 # requires-python = ">=3.10"

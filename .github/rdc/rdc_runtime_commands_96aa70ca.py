@@ -382,14 +382,14 @@ class State:
             self.notes.append(record)
             return
         self.condition = record["condition"]
-        if kind in ("begin", "adopt"):  # it now belongs to this program
+        if kind in ("begin", "adopt"):
             self.registers, self.program, self.nodes = dict(record["registers"]), record["program"], record["nodes"]
             self.name, self.source = record["name"], record["source"]
         elif kind == "resume":
             self.decided.append({**record, "after": len(self.finished)})
             self.notes = [note for note in self.notes if note["kind"] != "process"]
         elif kind == "done":
-            self.finished.append({key: value for key, value in record.items() if key != "changed"})  # text may be long
+            self.finished.append({key: value for key, value in record.items() if key != "changed"})
             self.node, self.message, self.notes = record["next"], record.get("message", ""), []
             self.registers.update(record["changed"])
     def left_behind(self):
@@ -406,14 +406,16 @@ class Store:
     within = None  # the open directory
     def __init__(self, directory, modes=('',)):
         self.directory, self.path, self.modes = directory, os.path.join(directory, "journal"), modes
-        self.folder = os.path.join(os.getcwd(), directory)  # independent of the working directory
+        self.folder = os.path.join(os.getcwd(), directory)
         self._count, self._size = 0, 0
         self._open = {}  # inode and device of files that must not move
-    def read(self):
+    def records(self):
         refuse_links(self.directory)
         records, self._size = read_journal(self.path)
         self._count = len(records)
-        return replay(records, self.path, self.modes) if records else None
+        return records
+    def read(self):
+        return replay(records, self.path, self.modes) if (records := self.records()) else None
     def _opened(self, name, flags):
         file = self.within.open(name, flags | os.O_CREAT)
         self._open[os.path.join(self.folder, name)] = os.fstat(file)[1:3]
@@ -831,7 +833,7 @@ class Session(Telling):
 ROUNDS = 10  # most visits to a step in a dry run
 ASSUMED = ("as assumed", "set by the operator")  # for interrupted commands
 RECENT = 12  # most steps shown
-KNOWN = ("title", "instances", "attempt", "outcome", "how", "says", "seconds", "by", "note")  # of a finished step
+KNOWN = ("title", "instances", "attempt", "outcome", "how", "says", "seconds", "by", "note", "time", "output")
 def condition_of(state, is_busy):
     condition = str(state.condition)
     return "running" if is_busy and condition not in ENDED else condition.replace("running", "interrupted")
@@ -872,7 +874,7 @@ def describe(session, state, is_busy):
     return {**facts, "next": [command for _, command in found]}
 def status(session):
     import json
-    is_busy = session.store.is_busy()  # before the state: a run that ends in between is not interrupted
+    is_busy = session.store.is_busy()  # first: it may end in between
     facts = describe(session, session.read() if os.path.exists(session.store.path) else None, is_busy)
     lines = [json.dumps(facts, indent=2)] if session.options.json else status_lines(session, facts)
     return session.display.say(lines)
@@ -890,8 +892,7 @@ def status_lines(session, facts):
             yield f"Its command {how} (pid {facts['pid']}){hint}."
         if not facts["same_program"]:
             yield "This run belongs to a different version of the program."
-        yield from [""][: len(done)]
-        yield from session.gathered("lines", facts, None)
+        yield from (*[""][: len(done)], *session.gathered("lines", facts, None))
     if len(done) > RECENT:
         yield f"  ... {len(done) - RECENT} earlier steps"
     for record in done[-RECENT:]:
@@ -901,8 +902,7 @@ def status_lines(session, facts):
         step = one_line(f"{record['step']} {record['title']}")
         yield f"  {outcome:4}  {step}{attempt}, {duration(record['seconds'])}{how}"
         yield from session.gathered("lines", facts, record)
-    if facts["next"]:
-        yield from ("", "What to do next:", *(f"  {command}" for command in facts["next"]))
+    yield from ("", "What to do next:", *(f"  {command}" for command in facts["next"])) if facts["next"] else ()
 def steps(session):
     nodes, keys = session.program["nodes"], ("task", "title", "at")
     rows = [(name, *(one_line(nodes[name][key]) for key in keys)) for name in session.places]
@@ -1232,7 +1232,7 @@ class Prompts(Asking):
     @staticmethod
     def replies(node):
         return str(node["question"]).split("/")
-def answer(session):
+def answer(session, shows=True):
     step, reply = session.options.STEP, session.through("reply", session.options.REPLY)
     session.alone()
     session.take(session.read())
@@ -1247,9 +1247,9 @@ def answer(session):
     if done is not None:
         session.settle(state.node, done, 0.0, begins=False)
     is_stopped = state.condition == "stop"
-    for line in hints(session, "stop" if is_stopped else "ready"):
+    for line in hints(session, "stop" if is_stopped else "ready") if shows else ():
         session.display.rule("".join([line, *session.each("hint")]))
-    if is_stopped:
+    if is_stopped and shows:
         session.display.rule(f"STOP {one_line(state.message)}".rstrip())
     return EXIT_COMPLETE
 
@@ -1387,7 +1387,7 @@ def execute(program, argv, host, display, kinds):
         if str(error.filename).startswith(session.store.directory):
             error.strerror = f"{error.strerror}; choose another directory with --state-dir"
         raise
-def main(program, extensions, argv=None, host=Host()):
+def main(program, extensions, argv=None, host=Host(), execute=execute):
     for name in ("stdin", "stdout", "stderr"):
         if getattr(sys, name) is None:  # or the next opened file takes its place
             setattr(sys, name, open(os.open(os.devnull, os.O_RDWR), "r+", encoding="utf-8"))
