@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 import subprocess
 import time
 from collections.abc import Callable, Iterator
@@ -92,7 +91,7 @@ class Runs:
         ((application, self._version, self._queue),) = legs.rows(
             "SELECT application_name, application_version, queue_name FROM workflow_status"
         )
-        self._model, _ = legs.journal("model", 1)
+        self._model = legs.journal("model", 1)[0][:1]  # a worker may have added others
         legs.close()
         self.legs = Legs(fleet.url, application)
 
@@ -145,4 +144,6 @@ def mounted(folder: Path, size: str) -> bool:
     return subprocess.run(command, capture_output=True, check=False).returncode == 0
 
 
-STOPPED, GOES_ON = signal.SIGSTOP, signal.SIGCONT
+def unmount(folder: Path) -> None:
+    """Unmount the small disk."""
+    subprocess.run(["umount", "-l", str(folder)], capture_output=True, check=False)
