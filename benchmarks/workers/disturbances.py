@@ -117,9 +117,13 @@ def _stopped(fleet: Fleet) -> Iterator[Found]:
     answer = Answering(fleet, runs)
     runs.until_over(40, answer)
     time.sleep(6)
-    yield Found("a worker stopped past its lease: the run", f"{state} after {took:.1f} s; {summary(fleet, runs, answer)}")
+    yield Found(
+        "a worker stopped past its lease: the run", f"{state} after {took:.1f} s; {summary(fleet, runs, answer)}"
+    )
     code = worker.process.poll()
-    yield Found("  the stopped worker", "works again" if code is None else f"ended with exit code {code}: {worker.text[-90:]}")
+    yield Found(
+        "  the stopped worker", "works again" if code is None else f"ended with exit code {code}: {worker.text[-90:]}"
+    )
     yield Found("  the other worker", "alive" if other.process.poll() is None else other.text[-200:])
 
 

@@ -189,7 +189,10 @@ class Fleet:
 
     def state(self, run: str) -> str:
         """Return the state of a run, as `list` shows it."""
-        legs = self._legs.of_run(run)
+        if not self._legs.application and self._legs.is_ready():
+            found = self._legs.rows("SELECT application_name FROM workflow_status WHERE application_name <> '' LIMIT 1")
+            self._legs.application = found[0][0] if found else ""
+        legs = self._legs.of_run(run) if self._legs.application else []
         return run_state(legs[-1]) if legs else "none"
 
     def until(self, run: str, *states: str, seconds: float = 20.0) -> str:

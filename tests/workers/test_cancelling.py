@@ -61,7 +61,7 @@ def test_a_worker_that_stops_lets_its_step_end_and_hands_the_run_over(sqlite_fle
     sqlite_fleet.start("r1")
     until(lambda: sqlite_fleet.lines("pids"))
     worker.send(signal.SIGTERM)
-    worker.says("a second signal ends them")
+    worker.says("a second signal interrupts")
     (tmp_path / "go").touch()
     assert worker.process.wait(10) == 0
     assert sqlite_fleet.state("r1") == "queued"
@@ -81,7 +81,7 @@ def test_a_second_signal_ends_the_command(sqlite_fleet: Fleet, number: signal.Si
     sqlite_fleet.start("r1")
     (group,) = map(int, until(lambda: sqlite_fleet.lines("pids")))
     worker.send(number)
-    worker.says("a second signal ends them")
+    worker.says("a second signal interrupts")
     assert worker.process.poll() is None
     worker.send(number)
     until(lambda: group_is_gone(group), 5)

@@ -61,7 +61,7 @@ def test_an_unknown_address(words: Fleet, url: str) -> None:
 
 def test_files_that_are_no_database(words: Fleet, tmp_path: Path) -> None:
     (tmp_path / "text").write_text("This is no database, although it has some length. " * 50)
-    refused(words, f"sqlite:///{tmp_path}/text", "the file is no SQLite database; name another one", False)
+    refused(words, f"sqlite:///{tmp_path}/text", "this is not a SQLite database; name another file", False)
 
 
 def test_a_folder_that_does_not_exist(words: Fleet, tmp_path: Path) -> None:
@@ -76,7 +76,7 @@ def test_a_folder_that_does_not_exist(words: Fleet, tmp_path: Path) -> None:
 def test_workers_with_files_that_are_no_database(words: Fleet, tmp_path: Path) -> None:
     (tmp_path / "text").write_text("This is no database, although it has some length. " * 50)
     for path, expected in (
-        ("text", "the file is no SQLite database; name another one"),
+        ("text", "this is not a SQLite database; name another file"),
         ("missing/a.sqlite", "the file cannot be opened; check its folder"),
     ):
         worker = words.worker(ready=False, RDC_DATABASE=f"sqlite:///{tmp_path}/{path}")

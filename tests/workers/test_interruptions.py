@@ -37,7 +37,7 @@ def test_a_step_of_a_killed_worker_is_not_repeated(fleet: Fleet) -> None:
     worker.kill()
     until(lambda: group_is_gone(group), 3)
     until(lambda: not fleet.left(), 3)
-    fleet.worker().says("took over 1 leg", 10)
+    fleet.worker().says("took over 1 run", 10)
     fleet.until("r1", "interrupted", seconds=10)
     assert fleet.lines("steps") == ["before", "waits"]
     shown = fleet.call("status", "r1")

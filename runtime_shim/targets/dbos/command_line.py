@@ -25,8 +25,8 @@ from runtime_shim.targets.dbos.commands import (
     start,
     worker,
 )
-from runtime_shim.targets.dbos.legs import Legs
-from runtime_shim.targets.dbos.runs import Place, RunStore
+from runtime_shim.targets.dbos.legs import Legs, Place
+from runtime_shim.targets.dbos.runs import RunStore
 from runtime_shim.targets.dbos.steps import OfLegs
 
 REQUESTS: dict[str, tuple[str, Callable[[Request], int]]] = {
@@ -129,7 +129,7 @@ class OfDbos(OfLegs):
             rest = [run, *rest]
         elif verb in ("run", "reset"):
             verb, rest = ("start", []) if verb == "run" else ("cancel", [run])
-        place = ["--database", options.database] if options.database and "@" not in options.database else []
+        place = ["--database", options.database] if (options.database or "").startswith("sqlite:") else []
         return f"{options.prog} {shlex.join([verb, *rest, *place])}"
 
 

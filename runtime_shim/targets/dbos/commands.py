@@ -4,7 +4,6 @@ import json
 import os
 import re
 import shutil
-import signal
 import time
 import types
 from collections.abc import Iterator, Sequence
@@ -21,12 +20,13 @@ from runtime_shim.engine.texts import one_line, words_of
 from runtime_shim.operator.history import HOURS
 from runtime_shim.operator.moving import goto
 from runtime_shim.targets.dbos.helpers import Helpers
+from runtime_shim.targets.dbos.launching import Duties, Engine
 from runtime_shim.targets.dbos.leases import FENCE, Leases
-from runtime_shim.targets.dbos.legs import Leg, Legs, now_ms
+from runtime_shim.targets.dbos.legs import RUN_NAME, Leg, Legs, Place, now_ms
 from runtime_shim.targets.dbos.metrics import Metrics
-from runtime_shim.targets.dbos.runs import RUN_NAME, Place, RunStore, canceled, is_over, run_state
+from runtime_shim.targets.dbos.runs import RunStore, canceled, is_over, run_state
 from runtime_shim.targets.dbos.steps import run_leg
-from runtime_shim.targets.dbos.worker import Duties, Engine, Worker
+from runtime_shim.targets.dbos.worker import Worker
 from runtime_shim.tasks.answers import LARGEST, read_text
 from runtime_shim.tasks.ask import answer
 
@@ -34,6 +34,7 @@ EXIT_RUNNING = 3
 PAUSE = 0.3  # seconds between two looks at a run
 EVERY = 2.0  # seconds between two lists
 RECENT_RUNS = 20  # runs that are over, in a list
+HANDOVER = 3.0  # seconds until a command of the old version has ended on another machine
 
 
 class Request(NamedTuple):
@@ -51,18 +52,19 @@ class Request(NamedTuple):
         """Return a session that is not at any run yet."""
         return Session(self.program, self.options, display or self.display, self.kinds, self.host)
 
-    def opened(self, run: str) -> Session:
-        """Return a session about a run."""
+    def opened(self, run: str) -> tuple[Session, RunStore]:
+        """Return a session about a run, and its store."""
         session = self.session()
-        session.store = RunStore(session.store, self.database, run, self.place)
-        return session
+        store = session.store = RunStore(session.store, self.database, run, self.place)
+        return session, store
 
-
-def store_of(session: Session) -> RunStore:
-    """Return the store of an operator's session."""
-    if not isinstance(session.store, RunStore):
-        raise TypeError(session.store)
-    return session.store
+    def halted(self, run: str) -> tuple[Session, RunStore]:
+        """Return a session about a run whose queued or running leg has been ended, and its store."""
+        while True:
+            session, store = self.opened(run)
+            if not store.last or not store.last.is_active:
+                return session, store
+            self.database.cancel(store.last)
 
 
 def worker(request: Request) -> int:
@@ -90,46 +92,46 @@ def start(request: Request) -> int:
     name, database = request.options.id, request.database
     if name is not None and not re.fullmatch(RUN_NAME, name):
         raise RefusedError(f"--id {one_line(name)!a}: use up to 100 letters, digits, `.`, `_` and `-`")
-    prepare(request)
+    if not database.is_ready():
+        make_tables(request)
     request.options.only = []  # nothing starts here
     session = request.session()
     session.take()
     begin = {**session.state.begin, **({"run": name} if name else {})}
-    request.options.RUN = begin["run"]
-    store = session.store = RunStore(session.store, database, begin["run"], request.place)
+    run = request.options.RUN = begin["run"]
+    store = RunStore(session.store, database, run, request.place)
     if store.legs:
-        raise RefusedError(f"run {begin['run']} already exists; choose another --id")
+        raise RefusedError(f"run {run} already exists; choose another --id")
     if request.options.answers:
         store.given = {"answers": read_text(request.options.answers, LARGEST)}
     store.append(begin)
     store.go_on()
     if request.options.wait:
-        return wait_for(request, begin["run"])
-    if others := database.others(begin["run"]):
+        return wait_for(request, session)
+    if others := database.others(run):
         count = f"{others} other run{'s are' if others > 1 else ' is'}"
         request.display.rule(f"{count} queued or running; `worker --workspace run` gives each run its own folder")
-    request.display.rule(f"{begin['run']} is queued; to see it: {session.call('status', begin['run'])}")
-    request.display.say([begin["run"]])
-    return EXIT_COMPLETE
+    request.display.rule(f"{run} is queued; to see it: {session.call('status', run)}")
+    return request.display.say([run])
 
 
-def prepare(request: Request) -> None:
-    """Make the tables, if no worker has."""
-    if not request.database.is_ready():
-        engine = Engine(request.database, request.place.version, "start", ["none"], 1)
-        with request.database.worded():
-            engine.launch(lambda: None, (), Duties(1, 60.0, False))
-            engine.stop(0)
+def make_tables(request: Request) -> None:
+    """Make the tables, since no worker has."""
+    engine = Engine(request.database, request.place.version, "start", Duties(1, 60.0, False))
+    with request.database.worded():
+        engine.launch(lambda _run, _number, given: given, ())
+        engine.stop(0)
 
 
-def wait_for(request: Request, run: str) -> int:
+def wait_for(request: Request, session: Session) -> int:
     """Wait until a run waits or ends, and return its exit code."""
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, signal.valid_signals())  # the session has blocked them
+    run = request.options.RUN
     try:
-        while (last := request.database.of_run(run)[-1]).is_active or last.result.get("state") == "ready":
-            time.sleep(PAUSE)
+        with session.signals:
+            while (last := request.database.of_run(run)[-1]).is_active or last.result.get("state") == "ready":
+                time.sleep(PAUSE)
     except Interrupted:
-        request.display.rule(f"{run} continues; to see it: {request.session().call('status', run)}")
+        request.display.rule(f"{run} continues; to see it: {session.call('status', run)}")
         return EXIT_INTERRUPTED
     word, where = run_state(last), last.result.get("message") or last.result.get("label") or ""
     request.display.rule(f"{run} {word.upper()} {where}".rstrip())
@@ -144,39 +146,35 @@ def exit_code(word: str) -> int:
 
 def answer_run(request: Request) -> int:
     """Record a reply, or a decision about an interrupted step."""
-    options = request.options
-    session = request.opened(options.RUN)
-    store, state = store_of(session), session.read_state()
-    if state is not None and state.condition == "running" and not store.is_busy():
-        return decide(request, session)
-    answer(session, shows=False)
-    if store.pending:  # an answer to one of several agents
-        store.go_on()
+    session, store = request.opened(request.options.RUN)
+    state: Any = session.read_state()
+    if state.condition == "running" and not store.is_busy():
+        decide(request, session)
+    else:
+        answer(session, shows=False)
+    store.go_on()
     return going_on(request, session)
 
 
-def decide(request: Request, session: Session) -> int:
-    """Record the outcome of an interrupted step, or run it again."""
-    options, store = request.options, store_of(session)
+def decide(request: Request, session: Session) -> None:
+    """Record the outcome of an interrupted step, or that it runs again."""
+    options = request.options
     options.command = "resume"
     state: Any = session.read()
-    node = session.program["nodes"][state.node]
+    words = words_of(session.program["nodes"][state.node])
     if state.node != options.STEP:
         raise RefusedError(f"step {state.node} was interrupted, not {options.STEP}")
-    session.store.lock()
-    if options.REPLY not in (*words_of(node), "rerun"):
-        raise RefusedError(f"{one_line(options.REPLY)}: expected {', '.join(words_of(node))} or rerun")
+    if options.REPLY not in (*words, "rerun"):
+        raise RefusedError(f"{one_line(options.REPLY)}: expected {', '.join(words)} or rerun")
     session.take(state)
     if not session.is_same(state):
         session.adopt()
     if options.REPLY == "rerun":
         session.record({"kind": "resume", "condition": "ready", "time": utc_now()})
-        store.go_on()
-    else:
-        options.assume = options.REPLY
-        done: Any = session.through("given", session.performers[state.node].recover(state.node))
-        session.settle(state.node, done, 0.0, begins=False)
-    return going_on(request, session)
+        return
+    options.assume = options.REPLY
+    done: Any = session.through("given", session.performers[state.node].recover(state.node))
+    session.settle(state.node, done, 0.0, begins=False)
 
 
 def going_on(request: Request, session: Session) -> int:
@@ -199,68 +197,71 @@ def approve_gate(request: Request) -> int:
 
 def goto_step(request: Request) -> int:
     """Move a run that waits or was interrupted to another step."""
-    session = request.opened(request.options.RUN)
+    session, store = request.opened(request.options.RUN)
     goto(session, shows=False)
+    store.go_on()
     return going_on(request, session)
 
 
 def cancel(request: Request) -> int:
     """End a run: its command ends within two seconds."""
-    run, database = request.options.RUN, request.database
+    run = request.options.RUN
     request.options.command = "goto"  # signed like a move
-    store = store_of(request.opened(run))
-    if store.last and store.last.is_active:
-        database.cancel(store.last)
-    session = request.opened(run)
+    request.session().each("before_run", None)  # a wrong option has no effect
+    refuse_ended(request.opened(run)[0].read_state(), run)
+    session, store = request.halted(run)
     state: Any = session.read_state()
-    if state.condition in ENDED:
-        raise RefusedError(f"{run} has ended: {state.condition.upper()} {one_line(state.message)}".rstrip())
+    refuse_ended(state, run)
     session.take(state)
     session.record(canceled(session))
+    store.go_on(result={"state": "canceled", "message": state.message})
     request.display.rule(f"{run} is canceled")
     return EXIT_COMPLETE
 
 
+def refuse_ended(state: Any, run: str) -> None:  # noqa: ANN401 (a State)
+    """Refuse a run that has ended."""
+    if state.condition in ENDED:
+        raise RefusedError(f"{run} has ended: {state.condition.upper()} {one_line(state.message)}".rstrip())
+
+
 def resume_run(request: Request) -> int:
-    """Continue a run that failed to start a step, stopped at a failed step, or belongs to another version."""
-    session = request.opened(request.options.RUN)
-    store, state = store_of(session), session.read()
+    """Continue a run that a worker refused, that stopped at a failed step, or that belongs to another version."""
+    run = request.options.RUN
+    session, store = request.opened(run)
+    state: Any = session.read()
+    if not session.is_same(state):
+        session, store = request.halted(run)  # no worker of its version need run it
+        state = session.read()
+    store.lock()
     can_reopen = any(each.reopens for each in session.extensions)
-    if state is None or state.condition == "complete" or (state.condition in ENDED and not can_reopen):
-        raise RefusedError(f"{request.options.RUN} has ended; to start another run: {session.call('run')}")
-    is_same = session.is_same(state)
-    if store.last and store.last.is_active and not is_same:
-        request.database.cancel(store.last)  # no worker of its version need run it
-    elif is_same or state.condition == "complete":
-        store.lock()
+    if state.condition == "complete" or (state.condition in ENDED and not can_reopen):
+        raise RefusedError(f"{run} has ended; to start another run: {session.call('run')}")
+    session.state, is_same = state, session.is_same(state)
     if state.condition == "running" and is_same:
         again = session.call("resume", "--rerun-interrupted")
         raise RefusedError(f"{state.node} was interrupted; to run it again: {again}")
     session.take(state)
     if not is_same and state.condition not in ENDED:
         session.adopt()
-    store.go_on()
+    store.go_on(delay=0 if is_same else HANDOVER)
     return going_on(request, session)
 
 
 def show_run(request: Request) -> int:
     """Print the status of a run."""
-    session = request.opened(request.options.RUN)
-    store, state = store_of(session), session.read_state()
-    last: Any = store.last
-    if state is not None:
-        session.state = state
-    facts = describe(session, state, store.is_busy())
-    facts["state"] = run_state(last) if last.is_active or is_over(run_state(last)) else facts["state"]
-    if last.status == "CANCELLED":
-        facts["state"] = "queued"
-    if last.result.get("state") in ("refused", "failed"):
-        facts["trouble"] = last.result["message"]
-        if facts["state"] != "interrupted":
-            facts.update(state="waiting", next=[session.call("resume", "")])
+    session, store = request.opened(request.options.RUN)
+    state: Any = session.read_state()
+    session.state, last = state, store.legs[-1]
+    facts, word = describe(session, state, store.is_busy()), run_state(last)
+    if last.is_active or is_over(word):
+        facts["state"] = word
+    if word in ("refused", "failed", "halted") and state.condition not in ("running", *ENDED):
+        facts.update(state=word, next=[session.call("resume", "")])
+    facts["trouble"] = last.result.get("message") if word in ("refused", "failed", "interrupted") else None
     commands = (command.partition(" && ")[0] for command in facts["next"])  # a moved run goes on by itself
     facts["next"] = [command for command in commands if command != session.call("worker")]
-    is_served = not Leases(request.database).is_free(f"version-{state.program if state else ''}")
+    is_served = not Leases(request.database).is_free(f"version-{state.program}")
     facts.update(worker=last.worker if last.status == "PENDING" else None, served=is_served)
     if request.options.json:
         request.display.say([json.dumps(facts, indent=2)])
@@ -272,14 +273,14 @@ def show_run(request: Request) -> int:
 def run_lines(session: Session, facts: Table) -> Iterator[str]:
     """Return the status of a run as one screen for a person."""
     yield from status_lines(session, facts)
-    if facts["worker"]:
+    if facts["worker"] and facts["served"]:
         yield from ("", f"Worker {facts['worker']} runs it.")
     if facts["state"] in ("queued", "running", "paused") and not facts["served"]:
         start, adopt = session.call("worker"), session.call("resume", "--adopt")
         how = f"To start one: {start}" if facts["same_program"] else f"To continue with this version: {adopt}"
         yield from ("", f"No worker of the run's version is running. {how}")
-    if "trouble" in facts:
-        yield from ("", f"A worker refused this run: {facts['trouble']}")
+    if facts["trouble"]:
+        yield from ("", f"The worker could not continue: {facts['trouble']}")
 
 
 def list_of_runs(request: Request) -> int:
@@ -295,7 +296,7 @@ def list_of_runs(request: Request) -> int:
         lines = [json.dumps([row_of(*each) for each in found], indent=2)] if options.json else list(table_of(found))
         if options.watch and request.display.is_terminal:
             lines = [f"\033[H\033[J{time.strftime('%H:%M:%S')}", *lines]
-        print("\n".join(lines), flush=True)
+        request.display.put("\n".join(lines) + "\n", 1)
         if not options.watch:
             return EXIT_COMPLETE
         time.sleep(EVERY)
@@ -303,22 +304,19 @@ def list_of_runs(request: Request) -> int:
 
 def row_of(leg: Leg, word: str) -> Table:
     """Return a run of the list as plain data."""
-    about = {"run": leg.run, "state": word, "step": leg.result.get("step"), "title": leg.result.get("label")}
+    found, worker = leg.result, leg.worker if word == "running" else None
     since = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(leg.updated / 1000))
-    return {
-        **about,
-        "message": leg.result.get("message"),
-        "since": since,
-        "worker": leg.worker if word == "running" else None,
-    }
+    about = {"run": leg.run, "state": word, "step": found.get("step"), "title": found.get("label")}
+    return {**about, "message": found.get("message"), "since": since, "worker": worker}
 
 
 def table_of(found: Sequence[tuple[Leg, str]]) -> Iterator[str]:
     """Return the list of runs as a table."""
     rows = [("RUN", "STATE", "SINCE", "WHERE")]
     for leg, word in found:
-        where = leg.result.get("message") if is_over(word) else leg.result.get("label") or leg.worker
-        rows.append((one_line(leg.run), word.upper(), ago(now_ms() - leg.updated), one_line(str(where or ""))))
+        row = row_of(leg, word)
+        where = row["message"] or row["title"] or row["worker"] or ""
+        rows.append((leg.run, one_line(word).upper(), ago(now_ms() - leg.updated), one_line(str(where))))
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     if not found:
         yield "There are no runs."

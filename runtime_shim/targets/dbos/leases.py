@@ -64,11 +64,7 @@ class Leases:
                 connection.close()
                 why = "its locks end with each transaction; use the address of the server itself"
                 raise RefusedError(f"{self._database.shown} is a connection pool such as PgBouncer: {why}")
-            for setting in (
-                f"idle_session_timeout = '{LEASE}s'",
-                "tcp_keepalives_idle = 3",
-                "tcp_keepalives_interval = 1",
-            ):
+            for setting in (f"idle_session_timeout = '{LEASE}s'", "tcp_keepalives_idle = 3"):
                 with suppress(Exception):  # PostgreSQL 13 has no time limit for idle sessions
                     connection.execute(f"SET {setting}")
             application = self._database.application
@@ -80,9 +76,9 @@ class Leases:
         self._connection = connection
 
     def beat(self) -> bool:
-        """Give a sign of life; return whether this worker has its lease. Try to get a lost one back."""
+        """Renew the lease, and return whether this worker has it. Try to get a lost one back."""
         if self._database.is_sqlite:
-            return True
+            return os.fstat(self._files[0]).st_nlink > 0  # without its file, this worker looks dead
         try:
             if self._connection is None:
                 self._take_locks()
@@ -96,13 +92,9 @@ class Leases:
 
     def give_back(self) -> None:
         """End the lease."""
-        for file in self._files:
-            os.close(file)
-        with suppress(Exception):
-            os.unlink(
-                os.path.join(f"{self._database.path}.workers", self._mine[0])
-            ) if self._database.is_sqlite else None
-        with suppress(Exception):
+        with suppress(Exception):  # whatever is left ends with the process
+            if self._database.is_sqlite:
+                os.unlink(os.path.join(f"{self._database.path}.workers", self._mine[0]))
             self._connection.close()
 
     # --- Other workers ---
@@ -139,9 +131,7 @@ class Leases:
     def hold(self, worker: str) -> Iterator[bool]:
         """Hold the lease of a dead worker while its legs are queued again; give False if someone else holds it."""
         if self._database.is_sqlite:
-            with suppress(OSError):
-                os.close(self._open(worker, os.O_CREAT))
-            file = self._open(worker)
+            file = self._open(worker, os.O_CREAT)
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 yield True

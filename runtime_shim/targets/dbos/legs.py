@@ -6,6 +6,7 @@ The columns are those of `dbos/_schemas/system_database.py`.
 
 import json
 import os
+import re
 import time
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -16,10 +17,19 @@ from runtime_shim.targets.dbos.database import Database
 
 ACTIVE = ("ENQUEUED", "PENDING", "DELAYED")
 LEG = "leg"  # the name of the workflow
+RUN_NAME = r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}"  # runs and workers have files: no other name from a database is used
+WORKER_NAME = "[A-Za-z0-9.-]+:[0-9]+:[0-9a-f]{8}"
 AT_ONCE = 64  # legs of one query
 NO_RESULT: Table = {}
 BEFORE, AFTER = 1, 10  # priorities: legs that go on, and new runs
 COLUMNS = ("status", "executor_id", "application_version", "created_at", "updated_at", "delay_until_epoch_ms")
+
+
+class Place(NamedTuple):
+    """Where legs of a program wait: their queue and the version of the program."""
+
+    queue: str
+    version: str
 
 
 class Leg(NamedTuple):
@@ -55,7 +65,7 @@ class Legs(Database):
     """The rows of a program's legs."""
 
     def enqueue(
-        self, run: str, number: int, given: Table, version: str, queue: str, due: float = 0, result: Table = NO_RESULT
+        self, run: str, number: int, given: Table, place: Place, due: float = 0, result: Table = NO_RESULT
     ) -> bool:
         """Add a leg and return True, or return False if the run has a leg of this number.
 
@@ -64,11 +74,11 @@ class Legs(Database):
         """
         name, now, is_late = leg_id(run, number), now_ms(), due > time.time()
         row = {
-            "workflow_uuid": name, "name": LEG,
+            "workflow_uuid": name, "name": LEG, "serialization": "portable_json", "recovery_attempts": 0,
             "status": "SUCCESS" if result else "DELAYED" if is_late else "ENQUEUED",
-            "queue_name": queue, "priority": BEFORE if number > 1 else AFTER, "created_at": now, "updated_at": now,
-            "application_version": version, "application_name": self.application, "recovery_attempts": 0,
-            "serialization": "portable_json", "creator_xid": os.urandom(16).hex(),
+            "created_at": now, "updated_at": now, "application_name": self.application,
+            "application_version": place.version, "queue_name": place.queue,
+            "priority": BEFORE if number > 1 else AFTER, "creator_xid": os.urandom(16).hex(),
             "parent_workflow_id": leg_id(run, number - 1) if number > 1 else None,
             "delay_until_epoch_ms": int(due * 1000) if is_late else None,
         }  # fmt: skip
@@ -114,7 +124,7 @@ class Legs(Database):
         columns = ", ".join(f"s.{column}" for column in ("workflow_uuid", *COLUMNS))
         query = f"SELECT {columns}, o.output FROM workflow_status s LEFT JOIN workflow_output o USING (workflow_uuid)"
         rows = self.rows(f"{query} WHERE s.name = '{LEG}' AND {where}", *values)
-        return [leg_of(*row) for row in rows]
+        return [leg_of(*row) for row in rows if re.fullmatch(rf"{RUN_NAME}\.[0-9]{{1,9}}", row[0])]
 
     def journal(self, run: str, number: int) -> tuple[list[Record], Table]:
         """Return the records of a run's first legs, and what the first leg was given beside them."""
@@ -135,7 +145,8 @@ class Legs(Database):
         for name, each in zip(names, given, strict=True):
             said = (json.loads(json.loads(output)) for output in outputs.get(name, ()))
             records += [*each["records"], *(one["record"] for one in said if "record" in one)]
-        return [{"n": place, **record} for place, record in enumerate(records)], given[0]
+        kept = (record for record in records if record["kind"] != "process")  # its pid is no one's any more
+        return [{"n": place, **record} for place, record in enumerate(kept)], given[0]
 
     def cancel(self, leg: Leg) -> None:
         """Cancel a leg, unless it has ended."""
@@ -144,6 +155,18 @@ class Legs(Database):
         with self.transaction() as cursor:
             values = (now_ms(), now_ms(), leg_id(leg.run, leg.number), *ACTIVE)
             cursor.execute(self.dialect(f"{query} (?, ?, ?)"), values)
+
+    def queue_again(self, worker: str, queue: str, names: Sequence[str] = ()) -> int:
+        """Queue the legs that a worker has, or some of them, and return how many.
+
+        `resume_workflows` of DBOS would also queue legs that were canceled, or that another worker has by now.
+        """
+        some = f" AND workflow_uuid IN ({', '.join('?' * len(names))})" if names else ""
+        what = "status = 'ENQUEUED', owner_xid = NULL, started_at_epoch_ms = NULL, recovery_attempts = 0"
+        query = f"UPDATE workflow_status SET {what}, queue_name = ?, updated_at = ? WHERE status = 'PENDING'"
+        with self.transaction() as cursor:
+            cursor.execute(self.dialect(f"{query} AND executor_id = ?{some}"), (queue, now_ms(), worker, *names))
+            return int(cursor.rowcount)
 
     def forget(self, newest: Leg) -> None:
         """Delete a run with all its legs."""
@@ -163,7 +186,8 @@ class Legs(Database):
     def workers(self) -> dict[str, int]:
         """Return the workers that have legs, and how many."""
         query = "SELECT executor_id, COUNT(*) FROM workflow_status WHERE status = 'PENDING' AND application_name = ?"
-        return dict(self.rows(f"{query} AND name = '{LEG}' GROUP BY executor_id", self.application))
+        rows = self.rows(f"{query} AND name = '{LEG}' GROUP BY executor_id", self.application)
+        return {worker: count for worker, count in rows if re.fullmatch(WORKER_NAME, worker or "")}
 
     def others(self, run: str) -> int:
         """Return how many other runs are queued or running."""
@@ -183,14 +207,4 @@ def leg_of(name: str, *columns: Any) -> Leg:  # noqa: ANN401 (values of `COLUMNS
     run, _, number = name.rpartition(".")
     status, worker, version, created, updated, due, output = columns
     result = json.loads(output) if output else {}
-    return Leg(
-        run,
-        int(number) if number.isdecimal() else 0,
-        status,
-        worker or "",
-        version or "",
-        created,
-        updated or created,
-        due or 0,
-        result,
-    )
+    return Leg(run, int(number), status, worker or "", version or "", created, updated or created, due or 0, result)

@@ -1,22 +1,13 @@
 """Read a run from its legs, and add the next leg for an operator's command."""
 
 import time
-from typing import NamedTuple, Optional
+from typing import Optional
 
 from runtime_shim.engine.journal import Record
 from runtime_shim.engine.program import RefusedError, Table
 from runtime_shim.engine.session import Session
 from runtime_shim.engine.state import ENDED, State, Store, replay
-from runtime_shim.targets.dbos.legs import Leg, Legs
-
-RUN_NAME = r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}"
-
-
-class Place(NamedTuple):
-    """Where legs of a program wait: their queue and the version of the program."""
-
-    queue: str
-    version: str
+from runtime_shim.targets.dbos.legs import NO_RESULT, Leg, Legs, Place
 
 
 class RunStore(Store):
@@ -25,7 +16,7 @@ class RunStore(Store):
     def __init__(self, store: Store, database: Legs, run: str, place: Place) -> None:
         super().__init__(store.directory, store.modes)
         self.path, self._database, self._run, self._place = run, database, run, place
-        self.pending: list[Record] = []
+        self._pending: list[Record] = []
         self.given: Table = {}
         self.legs: list[Leg] = database.of_run(run) if database.is_ready() else []
 
@@ -68,28 +59,20 @@ class RunStore(Store):
         return bool(self.last and self.last.is_active)
 
     def append(self, record: Record, sync: bool = True) -> None:  # noqa: ARG002 (all records are kept)
-        """Collect records up to one that moves the run, and start the next leg with them."""
-        self.pending.append(record)
-        if record["kind"] == "done":
-            is_canceled = record["outcome"] == "canceled"
-            self.go_on(
-                record.get("due", 0.0), {"state": "canceled", "message": record["message"]} if is_canceled else {}
-            )
+        """Collect a record for the next leg."""
+        self._pending.append(record)
 
-    def go_on(self, due: float = 0.0, result: Table = {}) -> None:  # noqa: B006 (it never changes)
-        """Start the next leg with the collected records, unless someone else was first. `result` ends it at once."""
-        records, self.pending = self.pending, []
-        host = (self.last.result if self.last else {}).get("host")
-        queue = f"{self._place.queue}@{host}" if host else self._place.queue
-        step = (
-            records[-1].get("next") or records[-1].get("node")
-            if records
-            else self.last and self.last.result.get("step")
-        )
-        given = {"records": records, "step": step, **(self.given if not self.legs else {})}
-        if not self._database.enqueue(self._run, len(self.legs) + 1, given, self._place.version, queue, due, result):
+    def go_on(self, delay: float = 0.0, result: Table = NO_RESULT) -> None:
+        """Start the next leg with the collected records, unless someone else was first. A `result` ends it at once."""
+        last, records = self.last, self._pending
+        host = last.result.get("host") if last else None
+        place = self._place._replace(queue=f"{self._place.queue}@{host}") if host else self._place
+        step = (records[-1].get("next") or records[-1].get("node")) if records else last and last.result.get("step")
+        given = {"records": records, "step": step, **(self.given if not last else {})}
+        due = max(records[-1].get("due", 0.0) if records else 0.0, time.time() + delay if delay else 0.0)
+        if not self._database.enqueue(self._run, len(self.legs) + 1, given, place, due, result):
             taken = f"run {self._run} already exists in {self._database.shown}; choose another --id"
-            raise RefusedError(f"another person answered or moved {self._run} first" if self.legs else taken)
+            raise RefusedError(f"another person answered or moved {self._run} first" if last else taken)
 
 
 def run_state(leg: Leg) -> str:
@@ -97,7 +80,7 @@ def run_state(leg: Leg) -> str:
     if leg.is_active:
         late = leg.status == "DELAYED" and leg.due > time.time() * 1000
         return "paused" if late else "running" if leg.status == "PENDING" else "queued"
-    return str(leg.result.get("state") or {"CANCELLED": "canceled"}.get(leg.status, "failed"))
+    return str(leg.result.get("state") or {"CANCELLED": "halted"}.get(leg.status, "failed"))
 
 
 def is_over(state: str) -> bool:

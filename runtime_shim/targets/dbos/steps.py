@@ -1,7 +1,6 @@
 """The steps of a leg, run in its helper process, which ends their process groups when its worker is gone."""
 
 import os
-import queue
 import re
 import signal
 import sys
@@ -24,7 +23,7 @@ from runtime_shim.engine.texts import clean, one_line
 from runtime_shim.engine.walk import Move
 from runtime_shim.operator.logs import LOG_LIMIT, LOGS, SHOWN_LINES, LoggedProcesses, limit_of, log_of
 from runtime_shim.targets.dbos.helpers import Channel
-from runtime_shim.targets.dbos.runs import RUN_NAME
+from runtime_shim.targets.dbos.legs import RUN_NAME
 from runtime_shim.tasks.process import Processes
 from runtime_shim.tasks.shell import Commands
 
@@ -44,7 +43,7 @@ class LegStore(Store):
     def __init__(self, store: Store, directory: str, channel: Channel, records: list[Record]) -> None:
         super().__init__(directory, store.modes)
         self._records, self._channel = records, channel
-        self.answers: queue.SimpleQueue[str] = queue.SimpleQueue()
+        self.is_recorded = threading.Semaphore(0)
         self.is_leaving = False  # whether the worker stops after this step
 
     def records(self) -> list[Record]:
@@ -76,8 +75,7 @@ class LegStore(Store):
             self._channel.send({"process": record})
             return
         self._channel.send({"record": record})
-        if problem := self.answers.get():
-            raise RefusedError(problem)
+        self.is_recorded.acquire()
 
 
 class WritingProcesses(Processes):
@@ -175,9 +173,9 @@ def guard(session: Session, store: LegStore, channel: Channel, fence: Optional[f
     signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())  # they are for the main thread
     while True:
         message = channel.receive(fence)
-        word, value = next(iter(message.items())) if message else ("end", "")
+        word = next(iter(message)) if message else "end"
         if word == "recorded":
-            store.answers.put(value)
+            store.is_recorded.release()
         elif word == "beat":
             legs = next(each for each in session.extensions if isinstance(each, OfLegs))
             shorten(legs.path(), legs.limit)

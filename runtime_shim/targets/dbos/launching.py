@@ -1,0 +1,90 @@
+"""DBOS as the engine of a worker: its start, its queues and its records."""
+
+import importlib.metadata
+import json
+import os
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any, Callable, NamedTuple
+
+from runtime_shim.engine.program import RefusedError, Table
+from runtime_shim.targets.dbos.legs import LEG, Legs
+
+NEEDED = "3.4."  # the version of DBOS
+
+
+class Duties(NamedTuple):
+    """A worker's options: how many legs at once, how often to look at the queue, and where to stay."""
+
+    jobs: int
+    poll: float
+    is_bound: bool  # whether runs stay at the host they started on
+
+
+def load_dbos() -> Any:  # noqa: ANN401 (the module)
+    """Return DBOS. Refuse another version, since the tables differ."""
+    how = "start this file with `uv run`, or install it: pip install 'dbos>=3.4,<3.5'"
+    try:
+        if not (found := importlib.metadata.version("dbos")).startswith(NEEDED):
+            raise RefusedError(f"this program needs dbos 3.4, but dbos {found} is installed; {how}")
+        import dbos
+    except ImportError:
+        raise RefusedError(f"this program needs dbos 3.4; {how}") from None
+    return dbos
+
+
+class Engine:
+    """DBOS, launched for a worker or to make the tables."""
+
+    def __init__(self, database: Legs, version: str, name: str, duties: Duties) -> None:
+        self._dbos, self._duties = load_dbos(), duties
+        if database.is_sqlite:
+            with suppress(OSError):  # only this user may read what the runs print
+                os.close(os.open(database.path, os.O_CREAT | os.O_EXCL, 0o600))
+            with database.worded():  # readers don't wait for writers, and a commit is one sync
+                database.rows("PRAGMA journal_mode = WAL")
+        config: Table = {
+            "name": database.application, "system_database_url": database.url, "application_version": version,
+            "executor_id": name, "serializer": self._dbos.DBOSPortableJSONSerializer(), "log_level": "CRITICAL",
+            "use_listen_notify": False, "sys_db_pool_size": min(max(duties.jobs, 2), 16),
+            "max_executor_threads": duties.jobs + 4,
+        }  # fmt: skip
+        with database.worded():
+            self._instance = self._dbos.DBOS(config=config)
+
+    def launch(self, leg: Callable[[str, int, Table], Table], queues: Sequence[str]) -> None:
+        """Make the tables, and take legs from the queues."""
+
+        def workflow(run: str, number: int, given: Table) -> Any:  # noqa: ANN401 (JSON)
+            return leg(run, number, given)
+
+        self._dbos.DBOS.listen_queues(queues)
+        self._dbos.DBOS.workflow(name=LEG)(workflow)
+        self._dbos.DBOS.launch()
+        self._keep_duties()
+        for queue in queues:
+            self._dbos.DBOS.register_queue(queue, on_conflict="always_update")
+
+    def _keep_duties(self) -> None:
+        """Use this worker's own limits: DBOS reads those of a queue from a row that all workers share."""
+        system, active = self._instance._sys_db, self._instance._active_workflows_set  # noqa: SLF001
+        read = system.get_queue
+
+        def get_queue(name: str, **more: Any) -> Any:  # noqa: ANN401 (a queue of DBOS)
+            queue = read(name, **more)
+            if queue is not None:
+                others = len(active.activeList()) - active.count_for_queue(name)
+                queue._worker_concurrency = max(self._duties.jobs - others, 0)  # noqa: SLF001
+                queue._polling_interval_sec = self._duties.poll  # noqa: SLF001
+            return queue
+
+        system.get_queue = get_queue
+
+    def record(self, name: str, receive: Callable[[], Table]) -> Table:
+        """Record the message that a step of a leg receives, as ASCII; or return the recorded one."""
+        message: Table = json.loads(self._dbos.DBOS.run_step({"name": name}, lambda: json.dumps(receive())))
+        return message
+
+    def stop(self, seconds: int) -> None:
+        """Take no more legs, and wait some time for the running ones."""
+        self._dbos.DBOS.destroy(workflow_completion_timeout_sec=seconds)
