@@ -97,8 +97,10 @@ def start(request: Request) -> int:
     request.options.only = []  # nothing starts here
     session = request.session()
     session.take()
-    begin = {**session.state.begin, **({"run": name} if name else {})}
-    run = request.options.RUN = begin["run"]
+    begin = session.state.begin
+    run = request.options.RUN = name or begin["run"]
+    if "contract" not in request.program:  # whose records have an id of their own form (B14)
+        begin = {**begin, "run": run}
     store = RunStore(session.store, database, run, request.place)
     if store.legs:
         raise RefusedError(f"run {run} already exists; choose another --id")
@@ -262,7 +264,8 @@ def show_run(request: Request) -> int:
     commands = (command.partition(" && ")[0] for command in facts["next"])  # a moved run goes on by itself
     facts["next"] = [command for command in commands if command != session.call("worker")]
     is_served = not Leases(request.database).is_free(f"version-{state.program}")
-    facts.update(worker=last.worker if last.status == "PENDING" else None, served=is_served)
+    worker = last.worker if last.status == "PENDING" else None
+    facts.update(run=request.options.RUN, worker=worker, served=is_served)
     if request.options.json:
         request.display.say([json.dumps(facts, indent=2)])
     else:
