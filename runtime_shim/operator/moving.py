@@ -18,9 +18,8 @@ def is_within(jumps: Table, name: str, group: str) -> bool:
 
 def target_of(program: Table, name: str) -> Table:
     """Return the effects of a jump to a step or group."""
-    jumps = program.get("jumps", {})
-    known: dict[str, Table] = jumps.get("to", {})
-    enter: Table = jumps.get("enter", {})
+    jumps: dict[str, dict[str, Table]] = program.get("jumps", {})
+    known, enter = jumps.get("to", {}), jumps.get("enter", {})
     if name in known:
         return known[name]
     doing = [each for each, node in program["nodes"].items() if node["task"] not in ("branch", "end")]
