@@ -41,7 +41,7 @@ def missing() -> str:
 
 @contextmanager
 def working(
-    program: Sequence[str], folder: Path, environment: Mapping[str, str], words: Sequence[str] = ()
+    program: Sequence[str], folder: Path, environment: Mapping[str, str] | None, words: Sequence[str] = ()
 ) -> Iterator[list[str]]:
     """Have a worker in a folder; the list gets what it has said, at its end."""
     said: list[str] = []
