@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
-from typing import NamedTuple, Self, TypeVar
+from typing import Any, NamedTuple, Self, TypeVar
 
 from benchmarks.workers.nursery import Nursery, Process
 from runtime_shim.targets.dbos.legs import Legs
@@ -203,6 +203,10 @@ class Fleet:
             texts = "\n".join(worker.text for worker in self.workers)
             raise TimeoutError(f"{run} is {self.state(run)}, not {' or '.join(states)}:\n{texts}") from None
         return self.state(run)
+
+    def rows(self, query: str) -> list[Any]:
+        """Return rows of the database."""
+        return self._legs.rows(query)
 
     def lines(self, name: str) -> list[str]:
         """Return the lines of a file that steps write."""

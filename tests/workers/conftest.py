@@ -15,6 +15,10 @@ from tests import shared
 from tests.workers.fleet import WarmFleet
 
 
+EACH = pytest.mark.parametrize("database", ["sqlite", "postgresql"], indirect=True)
+"""Marks a test that uses each database, also where PostgreSQL is left to `make soak`."""
+
+
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[str]:
     """The address of a server of PostgreSQL, one for all tests of a run."""
@@ -34,9 +38,9 @@ def postgres_database(postgres: str, tmp_path: Path) -> str:
     return new_database(postgres, tmp_path.name)
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.soak)])
 def database(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """The address of a new database, of each kind."""
+    """The address of a new database, of each kind; a test can ask for PostgreSQL each time (`EACH`)."""
     if request.param == "sqlite":
         return f"sqlite:///{tmp_path}/runs.sqlite"
     found: str = request.getfixturevalue("postgres_database")
