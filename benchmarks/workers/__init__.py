@@ -1,1 +1,1 @@
-"""What workers of many runs endure and cost: `python -m benchmarks.workers`."""
+"""The robustness and the cost of workers: `python -m benchmarks.workers`."""

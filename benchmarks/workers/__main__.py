@@ -1,4 +1,4 @@
-"""`python -m benchmarks.workers NAME…`: measure what workers endure and cost."""
+"""`python -m benchmarks.workers NAME…`: measure the robustness and the cost of workers."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ def main(names: list[str]) -> int:
         return 2
     for name in names or MEASURES:
         print(f"{name}", flush=True)
-        begun = time.monotonic()
+        since = time.monotonic()
         with place() as at:
             for found in MEASURES[name](at):
                 print(f"  {found.what:70}  {found.figure}", flush=True)
-        print(f"  {'':70}  ({time.monotonic() - begun:.0f} s)\n", flush=True)
+        print(f"  {'':70}  ({time.monotonic() - since:.0f} s)\n", flush=True)
     return 0
 
 

@@ -1,4 +1,4 @@
-"""What goes wrong around workers: leases that end, servers that restart, disks that are full, workers that pause."""
+"""Leases that end, servers that restart, full disks, and workers that pause."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LONG = """\
 ## 1. Long
 
 ```bash
-echo $RDC_RUN_ID 1 begins >> steps
+echo $RDC_RUN_ID 1 starts >> steps
 for n in $(seq 60); do sleep 0.1; done
 echo $RDC_RUN_ID 1 ends >> steps
 ```
@@ -27,11 +27,11 @@ echo $RDC_RUN_ID 1 ends >> steps
 ## 2. Short
 
 ```bash
-echo $RDC_RUN_ID 2 begins >> steps
+echo $RDC_RUN_ID 2 starts >> steps
 ```
 """
 SHORT = "# Short\n\n" + "".join(
-    f"## {n}. S\n\n```bash\necho $RDC_RUN_ID {n} begins >> steps\nsleep 0.1\n```\n\n" for n in range(1, 6)
+    f"## {n}. S\n\n```bash\necho $RDC_RUN_ID {n} starts >> steps\nsleep 0.1\n```\n\n" for n in range(1, 6)
 )
 WRITES = SHORT.replace("sleep 0.1", "sleep 0.1; head -c 3000 /dev/urandom | base64")
 
@@ -52,10 +52,10 @@ def disturbances(at: Place) -> Iterator[Found]:
 def summary(fleet: Fleet, runs: Runs, answer: Answering | None = None) -> str:
     """Return how the runs ended, and which steps were started twice without a person's word."""
     states = runs.states()
-    begins = Counter(line for line in fleet.lines("steps") if line.endswith("begins"))
+    starts = Counter(line for line in fleet.lines("steps") if line.endswith("starts"))
     asked = sum(answer.repeats.values()) if answer else 0
-    asked_of = {f"{run} {step} begins": more for (run, step), more in answer.repeats.items()} if answer else {}
-    twice = sum(more > 1 + asked_of.get(line, 0) for line, more in begins.items())
+    asked_of = {f"{run} {step} starts": more for (run, step), more in answer.repeats.items()} if answer else {}
+    twice = sum(more > 1 + asked_of.get(line, 0) for line, more in starts.items())
     recorded = sum(max(Counter(runs.finished(run)).values(), default=0) > 1 for run in states)
     ended = ", ".join(f"{count} {state}" for state, count in Counter(states.values()).items())
     return f"{ended}; interrupted {asked}, started twice unasked {twice}, recorded twice {recorded}"
@@ -75,7 +75,7 @@ def _lease(fleet: Fleet, at: Place) -> Iterator[Found]:
     runs.until_over(40)
     said = [line for one in (worker, other) for line in one.text.splitlines() if "took over" in line or "error" in line]
     yield Found("pg_terminate_backend on all leases, three times in a step", summary(fleet, runs))
-    yield Found("  what workers said", "; ".join(said) or "nothing")
+    yield Found("  output of the workers", "; ".join(said) or "nothing")
     yield Found("  workers alive", str(sum(one.process.poll() is None for one in (worker, other))))
 
 
@@ -91,9 +91,9 @@ def _restart(fleet: Fleet, at: Place, how: str) -> Iterator[Found]:
         time.sleep(2)
         runs.legs.close()
         took.append(restart(at.server, how))
-    begun = time.monotonic()
+    since = time.monotonic()
     runs.until_over(90, answer)
-    after = time.monotonic() - begun
+    after = time.monotonic() - since
     yield Found(f"PostgreSQL restarted ({how}) under load, twice", summary(fleet, runs, answer))
     lasted = " and ".join(f"{seconds:.1f}" for seconds in took)
     yield Found("  restarts lasted (s); until all runs had ended (s)", f"{lasted}; {after:.1f}")
@@ -101,17 +101,17 @@ def _restart(fleet: Fleet, at: Place, how: str) -> Iterator[Found]:
 
 
 def _stopped(fleet: Fleet) -> Iterator[Found]:
-    """Stop a worker in a step for longer than its lease lasts, and let it go on."""
+    """Stop a worker in a step for longer than its lease lasts, and then continue it."""
     fleet.compile(LONG)
     worker = fleet.worker("--jobs", "1")
     runs = Runs(fleet)
     until(lambda: fleet.lines("steps"), 20)
     other = fleet.worker("--jobs", "1")
     worker.send(signal.SIGSTOP)
-    begun = time.monotonic()
-    while time.monotonic() - begun < 20 and fleet.state("model") == "running":
+    since = time.monotonic()
+    while time.monotonic() - since < 20 and fleet.state("model") == "running":
         time.sleep(0.1)
-    state, took = fleet.state("model"), time.monotonic() - begun
+    state, took = fleet.state("model"), time.monotonic() - since
     worker.send(signal.SIGCONT)
     time.sleep(1)
     answer = Answering(fleet, runs)
@@ -163,5 +163,5 @@ def _filled(fleet: Fleet, folder: Path) -> Iterator[Found]:
         yield Found("disk full under load: `start`", f"exit code {said.code}: {said.text.strip()}")
         yield Found("  the worker", "alive" if alive else f"ended with {worker.process.returncode}")
         lines = [line for line in again.text.splitlines() if "full" in line or "space" in line or "error" in line]
-        yield Found("  what it said", "; ".join(lines[:2]))
+        yield Found("  its output", "; ".join(lines[:2]))
         yield Found("  after space was freed", summary(fleet, runs, answer))

@@ -85,7 +85,7 @@ class WorkerProcess:
 
     @property
     def text(self) -> str:
-        """What the worker has said."""
+        """Return the output of the worker."""
         return self.log.read_text(errors="replace") if self.log.exists() else ""
 
     def says(self, words: str, seconds: float = 20.0) -> None:
@@ -98,7 +98,7 @@ class WorkerProcess:
             raise RuntimeError(f"the worker has ended with {self.process.returncode}:\n{self.text}")
 
     def send(self, number: signal.Signals) -> None:
-        """Send a signal to the worker alone."""
+        """Send a signal to only the worker."""
         self.process.send_signal(number)
 
     def kill(self) -> None:
@@ -177,8 +177,8 @@ class Fleet:
         done = subprocess.run(
             command, cwd=folder, env=self.environment, capture_output=True, text=True, check=True, timeout=60
         )
-        texts = [(folder / f"said-{number}").read_text() for number in range(count)]
-        return [Said(int(code), "", text) for code, text in zip(done.stdout.split(), texts, strict=True)]
+        outputs = [(folder / f"said-{number}").read_text() for number in range(count)]
+        return [Said(int(code), "", text) for code, text in zip(done.stdout.split(), outputs, strict=True)]
 
     def start(self, run: str, *options: str) -> str:
         """Start a run."""
@@ -200,8 +200,8 @@ class Fleet:
         try:
             until(lambda: self.state(run) in states, seconds)
         except TimeoutError:
-            texts = "\n".join(worker.text for worker in self.workers)
-            raise TimeoutError(f"{run} is {self.state(run)}, not {' or '.join(states)}:\n{texts}") from None
+            outputs = "\n".join(worker.text for worker in self.workers)
+            raise TimeoutError(f"{run} is {self.state(run)}, not {' or '.join(states)}:\n{outputs}") from None
         return self.state(run)
 
     def rows(self, query: str) -> list[Any]:
@@ -214,7 +214,7 @@ class Fleet:
         return path.read_text().splitlines() if path.exists() else []
 
     def left(self) -> list[int]:
-        """Return the processes that are in the folder of this fleet, also those that no worker knows any more."""
+        """Return the processes that are in the folder of this fleet, also if no worker knows them any more."""
         found = []
         for path in Path("/proc").glob("[0-9]*/cwd"):
             with suppress(OSError):

@@ -15,17 +15,18 @@ SECONDS = 0.3
 """How long a step takes: most kills hit one."""
 
 DOCUMENT = "# Kills\n\n" + "".join(
-    f"## {n}. S\n\n```bash\necho $RDC_RUN_ID {n} begins >> steps\nsleep {SECONDS}\necho $RDC_RUN_ID {n} ends >> steps\n```\n\n"
+    f"## {n}. S\n\n```bash\necho $RDC_RUN_ID {n} starts >> steps\nsleep {SECONDS}\n"
+    f"echo $RDC_RUN_ID {n} ends >> steps\n```\n\n"
     for n in range(1, STEPS + 1)
 )
 
 
-def kills(at: Place, count: int = 200, workers: int = 6, every: float = 1.1) -> Iterator[Found]:
-    """Kill one of several workers, replace it, and let a person repeat what was interrupted; so many times.
+def kills(at: Place, count: int = 200, every: float = 1.1) -> Iterator[Found]:
+    """Kill one of several workers, replace it, and let a person repeat the interrupted steps.
 
-    Each worker lives long enough to take over the legs of others. The moments are spread at random.
+    The moments are spread at random. Each worker lives long enough to take over legs: that takes longer in PostgreSQL.
     """
-    for kind in KINDS:
+    for kind, workers in zip(KINDS, (6, 10), strict=True):
         with at.fleet(kind, "kills") as fleet:
             yield from (Found(f"{kind}: {one.what}", one.figure) for one in _kills(fleet, count, workers, every))
 
@@ -57,28 +58,33 @@ class Answering:
         return str(int(finished[-1]) + 1) if finished else "1"
 
 
+def one_more(fleet: Fleet) -> WorkerProcess:
+    """Start a worker for one run at a time."""
+    return fleet.worker("--jobs", "1", poll="0.1", ready=False)
+
+
 def _kills(fleet: Fleet, count: int, workers: int, every: float) -> Iterator[Found]:
-    chance, fleet_of = random.Random(7), lambda: fleet.worker("--jobs", "1", poll="0.1", ready=False)
+    chance = random.Random(7)
     fleet.compile(DOCUMENT)
     runs = Runs(fleet)
-    alive: list[WorkerProcess] = [fleet_of() for _ in range(workers)]
-    answer, started, begun = Answering(fleet, runs), 1, time.monotonic()
+    alive: list[WorkerProcess] = [one_more(fleet) for _ in range(workers)]
+    answer, started, since = Answering(fleet, runs), 1, time.monotonic()
     for number in range(count):
         if sum(state in ("queued", "running") for state in runs.states().values()) < 2 * workers:
             runs.start([f"r{started + one}" for one in range(workers)])
             started += workers
         answer()
-        time.sleep(max(0.0, begun + (number + chance.random()) * every - time.monotonic()))
+        time.sleep(max(0.0, since + (number + chance.random()) * every - time.monotonic()))
         alive.pop(0).kill()
-        alive.append(fleet_of())
+        alive.append(one_more(fleet))
     states = runs.until_over(90, answer)
-    took = time.monotonic() - begun
-    begins: Counter[tuple[str, str]] = Counter()
+    took = time.monotonic() - since
+    starts: Counter[tuple[str, str]] = Counter()
     for line in fleet.lines("steps"):
         run, step, what = line.split(" ")
-        begins[run, step] += what == "begins"
+        starts[run, step] += what == "starts"
     twice = sum(max(Counter(runs.finished(run)).values(), default=0) > 1 for run in states)
-    unasked = {each: more for each, more in begins.items() if more > 1 + answer.repeats[each]}
+    unasked = {each: more for each, more in starts.items() if more > 1 + answer.repeats[each]}
     left = fleet.left()
     yield Found("kills -9", f"{count} in {took:.0f} s, {workers} workers")
     yield Found("runs complete", f"{sum(state == 'complete' for state in states.values())} of {len(states)}")

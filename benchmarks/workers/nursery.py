@@ -1,4 +1,4 @@
-"""Workers that begin at once: one process has loaded DBOS, and forks for each of them."""
+"""Workers that start at once: one process has loaded DBOS, and forks for each of them."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ for line in sys.stdin:
 
 
 class Process(Protocol):
-    """What a fleet needs of a process."""
+    """A process, for a fleet."""
 
     pid: int
     returncode: int | None

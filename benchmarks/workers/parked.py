@@ -1,4 +1,4 @@
-"""Runs that wait for a person: what they cost a worker."""
+"""The cost of runs that wait for a person."""
 
 from __future__ import annotations
 
@@ -48,26 +48,26 @@ def _parked(fleet: Fleet, count: int, seconds: float) -> Iterator[Found]:
     yield _idle(worker.process.pid, 1, seconds)
     records, _ = runs.legs.journal("model", 1)
     (leg,) = runs.legs.of_run("model")
-    begun = time.monotonic()
+    since = time.monotonic()
     runs.park([f"r{number}" for number in range(1, count)], records, leg.result)
-    yield Found("seconds to add the runs", f"{time.monotonic() - begun:.0f}")
+    yield Found("seconds to add the runs", f"{time.monotonic() - since:.0f}")
     yield _idle(worker.process.pid, count, seconds)
     for words in (["list", "--waiting"], ["status", "r7"], ["answer", "r7", "2", "yes"]):
-        begun = time.monotonic()
+        since = time.monotonic()
         said = fleet.call(*words)
         yield Found(
-            f"`{' '.join(words)}` beside {count:,} runs", f"{time.monotonic() - begun:.2f} s, exit code {said.code}"
+            f"`{' '.join(words)}` beside {count:,} runs", f"{time.monotonic() - since:.2f} s, exit code {said.code}"
         )
-    begun = time.monotonic()
+    since = time.monotonic()
     fleet.until("r7", "complete")
-    yield Found("seconds until a worker had continued it", f"{time.monotonic() - begun:.2f}")
+    yield Found("seconds until a worker had continued it", f"{time.monotonic() - since:.2f}")
 
 
 def _idle(pid: int, count: int, seconds: float) -> Found:
     time.sleep(2)
-    before, begun = spent(pid), time.monotonic()
+    before, since = spent(pid), time.monotonic()
     time.sleep(seconds)
-    share = (spent(pid) - before) / (time.monotonic() - begun)
+    share = (spent(pid) - before) / (time.monotonic() - since)
     return Found(
         f"an idle worker beside {count:,} parked runs", f"{threads(pid)} threads, {100 * share:.1f} % of a core"
     )

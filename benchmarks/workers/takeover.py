@@ -1,4 +1,4 @@
-"""Many runs, of which dying workers have some."""
+"""Many runs, and workers that die."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ DOCUMENT = "# Takeover\n\n" + "".join(
 
 
 def takeover(at: Place, count: int = 1_000) -> Iterator[Found]:
-    """Run many runs at four workers, of which two are killed on the way; the others repeat what was interrupted."""
+    """Start many runs at four workers, and kill two. The others repeat the interrupted steps."""
     for kind in KINDS:
         with at.fleet(kind, "takeover") as fleet:
             yield from (Found(f"{kind}: {one.what}", one.figure) for one in _takeover(fleet, count))
@@ -56,8 +56,8 @@ def _takeover(fleet: Fleet, count: int) -> Iterator[Found]:
     runs = Runs(fleet)
     runs.start([f"r{number}" for number in range(1, count)])
     workers = [fleet.worker("--interrupted", "rerun", poll="0.1") for _ in range(4)]
-    begun, watch, at = time.monotonic(), Watch(runs), [count // 4, count // 2]
-    deadline = begun + 240
+    since, watch, at = time.monotonic(), Watch(runs), [count // 4, count // 2]
+    deadline = since + 240
     while time.monotonic() < deadline:
         ended = runs.legs.rows("SELECT COUNT(*) FROM workflow_status WHERE status = 'SUCCESS'")[0][0]
         if at and ended >= at[0]:
@@ -69,7 +69,7 @@ def _takeover(fleet: Fleet, count: int) -> Iterator[Found]:
         if ended >= count and not watch.left:
             break
         time.sleep(0.05)
-    took, states = time.monotonic() - begun, runs.states()
+    took, states = time.monotonic() - since, runs.states()
     repeated = sum(more - 1 for more in Counter(fleet.lines("steps")).values())
     yield Found(
         "runs complete", f"{sum(state == 'complete' for state in states.values())} of {len(states)} in {took:.0f} s"

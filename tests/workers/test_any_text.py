@@ -50,7 +50,7 @@ def test_outputs_and_notes_survive(fleet: Fleet) -> None:
     done = json.loads(fleet.call("status", "r1", "--json").out)["finished"]
     output = done[0]["output"]
     assert output.startswith("a\0b ")
-    assert '"q" \'s\' \\ \\u0000 %s ? :name \033[0m' in output
+    assert "\"q\" 's' \\ \\u0000 %s ? :name \033[0m" in output
     assert done[1]["by"] == "Ann 'O\" %s"
     assert done[1]["note"] == NOTE
     shown = fleet.call("status", "r1")

@@ -84,7 +84,8 @@ def test_parallel_agents_end_with_a_killed_helper(sqlite_fleet: Fleet, tmp_path:
     (tmp_path / "hold").touch()
     worker = sqlite_fleet.worker("--agent", agent(tmp_path))
     sqlite_fleet.start("r1")
-    groups = [int(line) for line in until(lambda: len(sqlite_fleet.lines("holding")) == 2 and sqlite_fleet.lines("holding"))]
+    until(lambda: len(sqlite_fleet.lines("holding")) == 2)
+    groups = [int(line) for line in sqlite_fleet.lines("holding")]
     (server,) = children(worker.process.pid)
     (helper,) = children(server)
     import os  # noqa: PLC0415
