@@ -264,8 +264,8 @@ def show_run(request: Request) -> int:
     commands = (command.partition(" && ")[0] for command in facts["next"])  # a moved run goes on by itself
     facts["next"] = [command for command in commands if command != session.call("worker")]
     is_served = not Leases(request.database).is_free(f"version-{state.program}")
-    worker = last.worker if last.status == "PENDING" else None
-    facts.update(run=request.options.RUN, worker=worker, served=is_served)
+    at = last.worker if last.status == "PENDING" else None
+    facts.update(run=request.options.RUN, worker=at, served=is_served)
     if request.options.json:
         request.display.say([json.dumps(facts, indent=2)])
     else:
