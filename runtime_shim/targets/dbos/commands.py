@@ -99,7 +99,7 @@ def start(request: Request) -> int:
     session.take()
     begin = session.state.begin
     run = request.options.RUN = name or begin["run"]
-    if "contract" not in request.program:  # whose records have an id of their own form (B14)
+    if "contract" not in request.program:  # its records have another form of id (B14)
         begin = {**begin, "run": run}
     store = RunStore(session.store, database, run, request.place)
     if store.legs:
@@ -261,7 +261,7 @@ def show_run(request: Request) -> int:
     if word in ("refused", "failed", "halted") and state.condition not in ("running", *ENDED):
         facts.update(state=word, next=[session.call("resume", "")])
     facts["trouble"] = last.result.get("message") if word in ("refused", "failed", "interrupted") else None
-    commands = (command.partition(" && ")[0] for command in facts["next"])  # a moved run goes on by itself
+    commands = (command.partition(" && ")[0] for command in facts["next"])  # a moved run continues by itself
     facts["next"] = [command for command in commands if command != session.call("worker")]
     is_served = not Leases(request.database).is_free(f"version-{state.program}")
     at = last.worker if last.status == "PENDING" else None

@@ -92,7 +92,7 @@ class Leases:
 
     def give_back(self) -> None:
         """End the lease."""
-        with suppress(Exception):  # whatever is left ends with the process
+        with suppress(Exception):  # anything else ends with the process
             if self._database.is_sqlite:
                 os.unlink(os.path.join(f"{self._database.path}.workers", self._mine[0]))
             self._connection.close()

@@ -21,7 +21,7 @@ RUN_NAME = r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}"  # runs and workers have files: no
 WORKER_NAME = "[A-Za-z0-9.-]+:[0-9]+:[0-9a-f]{8}"
 AT_ONCE = 64  # legs of one query
 NO_RESULT: Table = {}
-BEFORE, AFTER = 1, 10  # priorities: legs that go on, and new runs
+BEFORE, AFTER = 1, 10  # priorities: later legs, and new runs
 COLUMNS = ("status", "executor_id", "application_version", "created_at", "updated_at", "delay_until_epoch_ms")
 
 
@@ -111,7 +111,7 @@ class Legs(Database):
         return found
 
     def newest(self, is_over: bool = False, most: int = 0) -> list[Leg]:
-        """Return the newest leg of each run: of those that are over, the newest `most`, or of all others."""
+        """Return the newest leg of each run: of all unfinished runs, or of the newest `most` runs that have ended."""
         ended = " OR ".join(f"""o.output LIKE '{{"state":"{word}"%'""" for word in ("complete", "stop", "canceled"))
         what = f"{'' if is_over else 'NOT '}COALESCE({ended}, FALSE)"
         last = "NOT EXISTS (SELECT 1 FROM workflow_status n WHERE n.parent_workflow_id = s.workflow_uuid)"
@@ -127,7 +127,7 @@ class Legs(Database):
         return [leg_of(*row) for row in rows if re.fullmatch(rf"{RUN_NAME}\.[0-9]{{1,9}}", row[0])]
 
     def journal(self, run: str, number: int) -> tuple[list[Record], Table]:
-        """Return the records of a run's first legs, and what the first leg was given beside them."""
+        """Return the records of a run's first legs, and the input of its first leg."""
         names = [leg_id(run, each) for each in range(1, number + 1)]
         inputs: dict[str, str] = {}
         outputs: dict[str, list[str]] = {}
@@ -145,7 +145,7 @@ class Legs(Database):
         for name, each in zip(names, given, strict=True):
             said = (json.loads(json.loads(output)) for output in outputs.get(name, ()))
             records += [*each["records"], *(one["record"] for one in said if "record" in one)]
-        kept = (record for record in records if record["kind"] != "process")  # its pid is no one's any more
+        kept = (record for record in records if record["kind"] != "process")  # another process may have its pid
         return [{"n": place, **record} for place, record in enumerate(kept)], given[0]
 
     def cancel(self, leg: Leg) -> None:

@@ -48,7 +48,7 @@ class RunStore(Store):
             raise RefusedError(f"{self._run} {how}{by}; wait, or cancel it")
 
     def open(self) -> None:
-        """Do nothing: there is no file."""
+        """Do nothing: the database is the journal."""
 
     def is_there(self) -> bool:
         """Return True: no command can remove a database's rows."""

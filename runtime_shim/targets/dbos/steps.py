@@ -34,7 +34,7 @@ PATIENT = 10.0  # seconds to wait for the helper before this one
 
 
 class Leaving(BaseException):
-    """Not an error: the leg ends here, and another one goes on, at once or after a pause."""
+    """Not an error: the leg ends here, and another one continues, at once or after a pause."""
 
 
 class LegStore(Store):
@@ -194,7 +194,7 @@ def guard(session: Session, store: LegStore, channel: Channel, fence: Optional[f
 def run_leg(
     channel: Channel, open_session: Callable[[Display], Session], directory: str, is_apart: bool, fence: Optional[float]
 ) -> None:
-    """Run a leg to its end, and send how it ended. `is_apart` gives the run a working directory of its own."""
+    """Run a leg to its end, and send how it ended. `is_apart` gives the run its own working directory."""
     silent = os.open(os.devnull, os.O_RDWR)
     for stream in range(3):
         os.dup2(silent, stream)
@@ -209,14 +209,14 @@ def run_leg(
     except (RefusedError, OSError) as error:
         reason = error.args[-1] if isinstance(error, RefusedError) else f"{error.filename or ''}: {error.strerror}"
         result = {"state": "refused", "message": one_line(str(reason))}
-    except Exception:  # noqa: BLE001 (a bug of rdc: the run can go on once it is fixed)
+    except Exception:  # noqa: BLE001 (a bug of rdc: the run can continue once it is fixed)
         traceback.print_exc()
     finally:
         channel.send({"end": result})
 
 
 def prepared(session: Session, channel: Channel, directory: str, given: Table) -> LegStore:
-    """Return the store of a leg, with the folder of the run's files and a log of what the helper says."""
+    """Return the store of a leg, with the folder of the run's files and the helper's log."""
     if not re.fullmatch(RUN_NAME, given["run"]):  # it becomes the name of a folder
         raise RefusedError("the run has a name that rdc does not write")
     store = session.store = LegStore(session.store, os.path.join(directory, given["run"]), channel, given["records"])

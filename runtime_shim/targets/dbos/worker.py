@@ -165,7 +165,7 @@ class Execution:
                 if "end" in message:
                     return self._ended(message["end"])
                 step = str(message["record"].get("next", step))
-                if self._channel:  # otherwise another worker has told it
+                if self._channel:  # otherwise it was shown by another worker
                     self._tell(message["record"])
         except Exception as error:  # noqa: BLE001 (a leg is never marked as failed)
             raise worker.give_up(self._name, error) from None
