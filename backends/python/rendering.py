@@ -99,7 +99,11 @@ def tail_py(
     """Fill in `tail.py.jinja`."""
     yield "# ---------------------------------------------------------------------------------------------------------------------\n"
     yield f"# The runtime of rdc {version}, edition {edition} (sha256 {sha256}).\n"
-    yield f"# The {kind} ends here. The rest is the same in every program of this edition: `rdc runtime {edition}` prints it.\n"
+    if worker:
+        yield f"# The {kind} ends here. This part is the same in every program of this edition: `rdc runtime {edition}` prints it.\n"
+        yield "# The part for workers follows it.\n"
+    else:
+        yield f"# The {kind} ends here. The rest is the same in every program of this edition: `rdc runtime {edition}` prints it.\n"
     yield "# To check the whole file, run `rdc verify FILE`.\n"
     yield "# ---------------------------------------------------------------------------------------------------------------------\n"
     yield "import sys\n"
