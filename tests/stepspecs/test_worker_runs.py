@@ -73,7 +73,7 @@ class Driven:
         return str(facts["state"])
 
 
-@pytest.mark.share(6)
+@pytest.mark.share(12)
 @pytest.mark.parametrize("seed", range(12))
 def test_a_worker_drives_a_specification_to_its_end(seed: int, tmp_path: Path) -> None:
     if lacking := missing():
