@@ -6,6 +6,9 @@ from typing import Any
 
 WIDEST = 120
 
+METADATA = "\n# /// "
+"""The start of a block that tools such as uv read from a script (PEP 723). A document's text must not become one."""
+
 
 def literal(value: object, indent: int = 0) -> str:
     """Return a value as a Python expression at an indent. A string of several lines has a literal for each line.
@@ -42,7 +45,7 @@ def prose(text: str, indent: int = 8) -> str:
         shown = _quoted(text)
         if text in shown:
             return shown
-    if text.replace("\t", "").replace("\n", "").isprintable():
+    if text.replace("\t", "").replace("\n", "").isprintable() and METADATA not in f"\n{text}":
         for quotes in ('"""', "'''"):
             if quotes not in text:  # none can start at the end of the string, because of the frame
                 return f"r{quotes}\n{text}\n{quotes}"

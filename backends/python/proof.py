@@ -9,9 +9,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from io import StringIO
 from itertools import chain
-from tokenize import COMMENT, generate_tokens
 from typing import get_args
 
 from msgspec import Struct
@@ -148,14 +146,9 @@ def _author_part(head: str) -> ast.FunctionDef | Problem:
 
 def _other_packages(head: str, metadata: str) -> Iterator[Problem]:
     """Yield blocks of inline script metadata that rdc does not write: `uv run` would install their packages."""
-    lines = [""] * head.count("\n")
-    for token in generate_tokens(StringIO(head).readline):
-        if token.type == COMMENT and token.start[1] == 0:  # the document may have such blocks in strings
-            lines[token.start[0] - 1] = token.string
-    comments = "\n".join(lines)
-    found = list(_BLOCK.finditer(comments))
+    found = list(_BLOCK.finditer(head))
     if [f"{match[0]}\n" for match in found] != [metadata][: bool(metadata)]:
-        at = comments.count("\n", 0, found[-1].start()) if found else 0
+        at = head.count("\n", 0, found[-1].start()) if found else 0
         yield Problem(at + 1, "the packages for `uv run` were changed")
 
 

@@ -106,6 +106,12 @@ def test_a_title_does_not_choose_the_encoding(tmp_path: Path) -> None:
     assert "Do +AA0-" in done.stdout
 
 
+def test_no_text_becomes_metadata_of_the_script(tmp_path: Path) -> None:
+    block = "/// script\n# dependencies = ['evil']\n# ///"
+    body = f"# /// script\n\n## 1. A\n\n```bash\ncat > a.py <<END\n# {block}\nEND\n```\n"
+    assert "\n# /// " not in f"\n{document(tmp_path, body)}"
+
+
 def document(folder: Path, body: str, **options: object) -> str:
     """The Python file that a document becomes."""
     path = folder / "main.runbook.md"

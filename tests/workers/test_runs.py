@@ -66,7 +66,7 @@ def test_a_run_waits_for_a_person_and_goes_on(fleet: Fleet, tmp_path: Path) -> N
     assert (row["run"], row["state"], row["step"], row["worker"]) == ("r1", "waiting", "2", None)
 
     said = fleet.call("answer", "r1", "2", "yes", "--by", "ann", "--note", "looks good")
-    assert (said.code, "r1 goes on at a worker" in said.err) == (0, True)
+    assert (said.code, "r1 2 Check: YES" in said.err) == (0, True)
     until((tmp_path / "waits").exists)
     assert fleet.call("status", "r1").code == 3
     assert json.loads(fleet.call("status", "r1", "--json").out)["worker"].split(":")[1].isdecimal()
@@ -114,7 +114,7 @@ def test_of_many_answers_in_one_moment_one_is_taken(fleet: Fleet, count: int) ->
     fleet.until("r1", "complete")
     assert f"by person-{taken[0]}" in fleet.call("status", "r1").out
     refused = [each.err for each in said if each.code]
-    reasons = ("someone else has answered", "wait, or cancel it", "r1 has ended", "no step is waiting")
+    reasons = ("answered or moved r1 first", "wait, or cancel it", "r1 has ended", "no step is waiting")
     assert all(any(reason in text for reason in reasons) for text in refused), refused
     late = fleet.call("answer", "r1", "2", "yes")
     assert (late.code, "error: no step is waiting" in late.err) == (2, True), late.err

@@ -16,7 +16,7 @@ from runtime_shim.engine.session import Session
 from runtime_shim.engine.signals import Interrupted
 from runtime_shim.engine.state import ENDED, utc_now
 from runtime_shim.engine.status import describe, status_lines
-from runtime_shim.engine.texts import one_line, words_of
+from runtime_shim.engine.texts import one_line, word_of, words_of
 from runtime_shim.operator.history import HOURS
 from runtime_shim.operator.moving import goto
 from runtime_shim.targets.dbos.helpers import Helpers
@@ -53,8 +53,8 @@ class Request(NamedTuple):
         return Session(self.program, self.options, display or self.display, self.kinds, self.host)
 
     def opened(self, run: str) -> tuple[Session, RunStore]:
-        """Return a session about a run, and its store."""
-        session = self.session()
+        """Return a session about a run, and its store. It shows nothing: others may be first."""
+        session = self.session(Display(open(os.devnull, "w", encoding="utf-8")))  # noqa: SIM115
         store = session.store = RunStore(session.store, self.database, run, self.place)
         return session, store
 
@@ -180,8 +180,11 @@ def decide(request: Request, session: Session) -> None:
 
 
 def going_on(request: Request, session: Session) -> int:
-    """Say that a worker continues the run, or how the run ended."""
-    run, state = request.options.RUN, session.state
+    """Show the decision, and that a worker continues the run or how the run ended."""
+    run, state, program = request.options.RUN, session.state, session.program
+    for done in state.finished[-1:]:
+        word = word_of(program["nodes"].get(done["node"], {}), done["outcome"])
+        request.display.rule(one_line(f"{run} {done['node']} {done['title']}: {word}"))
     if state.condition in ENDED:
         request.display.rule(f"{run} {state.condition.upper()} {one_line(state.message)}".rstrip())
     else:
