@@ -65,7 +65,8 @@ Look for
 
 # ---------------------------------------------------------------------------------------------------------------------
 # The runtime of rdc 0.1.0, edition values (sha256 4c0fb39a9c7663cd57ef0b32181ec405134d267f87dd6d268bacbb57d2053ce9).
-# The runbook ends here. The rest is the same in every program of this edition: `rdc runtime values` prints it.
+# The runbook ends here. This part is the same in every program of this edition: `rdc runtime values` prints it.
+# The part for workers follows it.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 import sys
@@ -132,6 +133,7 @@ from contextlib import contextmanager, suppress
 # --- backends/python/parts/targets.dbos.helpers.txt
 # --- backends/python/parts/targets.dbos.steps.txt
 # --- backends/python/parts/targets.dbos.metrics.txt
+# --- backends/python/parts/targets.dbos.launching.txt
 # --- backends/python/parts/targets.dbos.worker.txt
 # --- backends/python/parts/targets.dbos.commands.txt
 # --- golden/shared/py/command_line.py

@@ -204,7 +204,8 @@ Task:
 
 # ---------------------------------------------------------------------------------------------------------------------
 # The runtime of rdc 0.1.0, edition agents (sha256 f7ec679c08b5dc248304cb6bd0b11433e7fb02216fe4608b04403e45627edc2e).
-# The workflow ends here. The rest is the same in every program of this edition: `rdc runtime agents` prints it.
+# The workflow ends here. This part is the same in every program of this edition: `rdc runtime agents` prints it.
+# The part for workers follows it.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 import sys
@@ -289,6 +290,7 @@ from functools import cached_property
 # --- backends/python/parts/targets.dbos.helpers.txt
 # --- backends/python/parts/targets.dbos.steps.txt
 # --- backends/python/parts/targets.dbos.metrics.txt
+# --- backends/python/parts/targets.dbos.launching.txt
 # --- backends/python/parts/targets.dbos.worker.txt
 # --- backends/python/parts/targets.dbos.commands.txt
 # --- golden/shared/py/command_line.2.py

@@ -88,7 +88,8 @@ mkdir -p plan && printf '# %s\n' "$RDC_STEP" > "plan/$RDC_STEP.md"
 
 # ---------------------------------------------------------------------------------------------------------------------
 # The runtime of rdc 0.1.0, edition contract (sha256 5618ddfd35394fcd8cdfd0b649207c6bf12d0bc3dc95587cff3d8517872c2da2).
-# The specification ends here. The rest is the same in every program of this edition: `rdc runtime contract` prints it.
+# The specification ends here. This part is the same in every program of this edition: `rdc runtime contract` prints it.
+# The part for workers follows it.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 import sys
@@ -175,6 +176,7 @@ from contextlib import contextmanager, suppress
 # --- backends/python/parts/targets.dbos.helpers.txt
 # --- backends/python/parts/targets.dbos.steps.txt
 # --- backends/python/parts/targets.dbos.metrics.txt
+# --- backends/python/parts/targets.dbos.launching.txt
 # --- backends/python/parts/targets.dbos.worker.txt
 # --- backends/python/parts/targets.dbos.commands.txt
 # --- golden/shared/py/command_line.3.py

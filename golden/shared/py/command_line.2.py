@@ -90,7 +90,7 @@ class OfDbos(OfLegs):
             rest = [run, *rest]
         elif verb in ("run", "reset"):
             verb, rest = ("start", []) if verb == "run" else ("cancel", [run])
-        place = ["--database", options.database] if options.database and "@" not in options.database else []
+        place = ["--database", options.database] if (options.database or "").startswith("sqlite:") else []
         return f"{options.prog} {shlex.join([verb, *rest, *place])}"
 def application_of(program):
     slug = re.sub("[^a-z0-9]+", "-", program["name"].lower()).strip("-")[:40]
