@@ -7,6 +7,7 @@ import shutil
 import time
 import types
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple, Optional
 
 from runtime_shim.engine.display import Display
@@ -24,7 +25,7 @@ from runtime_shim.targets.dbos.launching import Duties, Engine
 from runtime_shim.targets.dbos.leases import FENCE, Leases
 from runtime_shim.targets.dbos.legs import RUN_NAME, Leg, Legs, Place, now_ms
 from runtime_shim.targets.dbos.metrics import Metrics
-from runtime_shim.targets.dbos.runs import RunStore, canceled, is_over, run_state
+from runtime_shim.targets.dbos.runs import RunStore, TakenError, canceled, is_over, run_state
 from runtime_shim.targets.dbos.steps import run_leg
 from runtime_shim.targets.dbos.worker import Worker
 from runtime_shim.tasks.answers import LARGEST, read_text
@@ -214,14 +215,16 @@ def cancel(request: Request) -> int:
     request.options.command = "goto"  # signed like a move
     request.session().each("before_run", None)  # a wrong option has no effect
     refuse_ended(request.opened(run)[0].read_state(), run)
-    session, store = request.halted(run)
-    state: Any = session.read_state()
-    refuse_ended(state, run)
-    session.take(state)
-    session.record(canceled(session))
-    store.go_on(result={"state": "canceled", "message": state.message})
-    request.display.rule(f"{run} is canceled")
-    return EXIT_COMPLETE
+    while True:
+        session, store = request.halted(run)
+        state: Any = session.read_state()
+        refuse_ended(state, run)
+        session.take(state)
+        session.record(canceled(session))
+        with suppress(TakenError):  # a worker added its next leg first, which is canceled now
+            store.go_on(result={"state": "canceled", "message": state.message})
+            request.display.rule(f"{run} is canceled")
+            return EXIT_COMPLETE
 
 
 def refuse_ended(state: Any, run: str) -> None:  # noqa: ANN401 (a State)

@@ -10,6 +10,10 @@ from runtime_shim.engine.state import ENDED, State, Store, replay
 from runtime_shim.targets.dbos.legs import NO_RESULT, Leg, Legs, Place
 
 
+class TakenError(RefusedError):
+    """Someone else added the next leg first."""
+
+
 class RunStore(Store):
     """The records of a run in the database. Records that an operator's command adds start the next leg."""
 
@@ -72,7 +76,7 @@ class RunStore(Store):
         due = max(records[-1].get("due", 0.0) if records else 0.0, time.time() + delay if delay else 0.0)
         if not self._database.enqueue(self._run, len(self.legs) + 1, given, place, due, result):
             taken = f"run {self._run} already exists in {self._database.shown}; choose another --id"
-            raise RefusedError(f"another person answered or moved {self._run} first" if last else taken)
+            raise TakenError(f"another person answered or moved {self._run} first" if last else taken)
 
 
 def run_state(leg: Leg) -> str:
