@@ -228,7 +228,7 @@ class Fleet:
         for worker in self.workers:
             worker.process.kill()
             worker.process.wait()
-        for _ in range(3):
+        for _ in range(3 if self.workers else 0):
             for pid in self.left():
                 with suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGKILL)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import pytest
 from benchmarks.workers.fleet import Fleet
 from benchmarks.workers.nursery import Nursery
 from tests import shared
+from tests.workers.documents import RETRIES
 from tests.workers.fleet import WarmFleet
 
 EACH = pytest.mark.parametrize("database", ["sqlite", "postgresql"], indirect=True)
@@ -65,6 +67,21 @@ def sqlite_fleet(tmp_path: Path, nursery: Nursery) -> Iterator[Fleet]:
     """The same with a SQLite file, for what has nothing to do with the database."""
     with WarmFleet(tmp_path, f"sqlite:///{tmp_path}/runs.sqlite", nursery) as found:
         yield found
+
+
+@pytest.fixture
+def queued(tmp_path: Path) -> Iterator[Fleet]:
+    """A program without a worker, whose database has its queued run r1. The folder is a copy."""
+    shutil.copytree(shared.shared("a-queued-run", start_a_run), tmp_path, dirs_exist_ok=True)
+    with WarmFleet(tmp_path, f"sqlite:///{tmp_path}/runs.sqlite") as found:
+        yield found
+
+
+def start_a_run(folder: Path) -> None:
+    """Compile a program, and start a run that no worker takes."""
+    with WarmFleet(folder, f"sqlite:///{folder}/runs.sqlite") as fleet:
+        fleet.compile(RETRIES)
+        fleet.start("r1")
 
 
 def new_database(server: str, name: str) -> str:

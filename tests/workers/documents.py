@@ -55,3 +55,23 @@ echo after >> steps
 ```
 """
 """A question between two commands."""
+
+RETRIES = """\
+# Retry
+
+## 1. Before
+
+```bash
+echo before >> steps
+```
+
+- PASS: CONTINUE
+- FAIL: RETRY 1
+
+## 2. After
+
+```bash
+echo after >> steps
+```
+"""
+"""Two commands; the first one has a counter."""

@@ -10,12 +10,15 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
 from benchmarks.workers.fleet import Fleet, Said
 from benchmarks.workers.nursery import Nursery
+from runtime_shim.targets.dbos.command_line import OfDbos
 from runtime_shim.targets.dbos.database import network_of
 from tests.workers.documents import ASKS
 from tests.workers.fleet import WarmFleet
@@ -58,6 +61,22 @@ def test_an_unknown_address(words: Fleet) -> None:
         said = words.call("list", RDC_DATABASE=url)
         in_words(said, "unknown database; use sqlite:///FILE or postgresql://", ["list", url])
     refused(words, url, "unknown database; use sqlite:///FILE or postgresql://", with_worker=False)
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("sqlite:///a b.sqlite", " --database 'sqlite:///a b.sqlite'"),
+        ("", ""),
+        *((f"postgresql://{rest}", "") for rest in (f"ann:{PASSWORD}@b/c", f"b/c?password={PASSWORD}", "b/c")),
+        (f"postgres:///c?user=ann&password={PASSWORD}", ""),
+    ],
+)
+def test_commands_in_hints_have_only_the_address_of_a_file(url: str, shown: str) -> None:
+    options = SimpleNamespace(prog="job.py", RUN="r1", database=url)
+    session: Any = SimpleNamespace(options=options)
+    found = {words: OfDbos(session).call(words) for words in (("answer", "2", "yes"), ("status", "r1"))}
+    assert [*found.values()] == [f"job.py answer r1 2 yes{shown}", f"job.py status r1{shown}"]
 
 
 def test_files_that_are_no_database(words: Fleet, tmp_path: Path) -> None:
