@@ -151,6 +151,8 @@ def answer_run(request: Request) -> int:
     """Record a reply, or a decision about an interrupted step."""
     session, store = request.opened(request.options.RUN)
     state: Any = session.read_state()
+    if request.options.adopt and state.condition not in ENDED and state.node not in session.places:
+        raise RefusedError(f"the run is at step {state.node}, which this program does not have")
     if state.condition == "running" and not store.is_busy():
         decide(request, session)
     else:
