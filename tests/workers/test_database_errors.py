@@ -134,9 +134,9 @@ def test_a_server_that_refuses(words: Fleet, postgres: str, tmp_path: Path) -> N
         connection.execute("GRANT CONNECT ON DATABASE closed TO guarded")
         url = f"postgresql://guarded:{PASSWORD}@/closed?host={where}"
         for command in (["start"],):
-            in_words(words.call(*command, RDC_DATABASE=url), "grant the user all rights", command)
+            in_words(words.call(*command, RDC_DATABASE=url), "grant all rights on the schema dbos", command)
         worker = words.worker(ready=False, RDC_DATABASE=url)
-        in_words(Said(worker.process.wait(30), "", worker.text), "grant the user all rights", ["worker"])
+        in_words(Said(worker.process.wait(30), "", worker.text), "grant all rights on the schema dbos", ["worker"])
         log = words.folder / "worker-1.log"
         assert PASSWORD not in log.read_text()
 

@@ -117,7 +117,7 @@ def test_a_worker_whose_server_of_helpers_was_killed_ends(sqlite_fleet: Fleet) -
     sqlite_fleet.start("r2")
     os.kill(server, signal.SIGKILL)
     assert worker.process.wait(10) == 2
-    assert "the process that starts helpers was killed" in worker.text
+    assert "the process that starts helpers ended" in worker.text
     assert group_is_gone(group)
     assert sqlite_fleet.left() == []
 

@@ -134,7 +134,7 @@ def test_a_run_stays_at_its_host(fleet: Fleet) -> None:
         (["--jobs", "0"], "--jobs '0': expected a number"),
         (["--poll", "x"], "--poll 'x': expected seconds"),
         (["--interrupted", "maybe"], "--interrupted 'maybe': expected ask or rerun"),
-        (["--workspace", "here"], "--workspace 'here': expected shared or run or host"),
+        (["--workspace", "here"], "--workspace 'here': expected shared, run or host"),
         (["--metrics", "99999"], "expected PORT or ADDRESS:PORT"),
         (["--bogus"], "--bogus"),
     ],
