@@ -14,7 +14,7 @@ from urllib.parse import urlsplit, urlunsplit
 from benchmarks.workers.fleet import Fleet
 from benchmarks.workers.nursery import Nursery
 from runtime_shim.targets.dbos.legs import Legs
-from runtime_shim.targets.dbos.legs import Place as Waiting
+from runtime_shim.targets.dbos.legs import Place as LegPlace
 
 KINDS = ("sqlite", "postgresql")
 
@@ -92,9 +92,9 @@ class Runs:
         ((application, version, queue),) = legs.rows(
             "SELECT application_name, application_version, queue_name FROM workflow_status"
         )
-        self._waiting = Waiting(queue, version)
         self._model = legs.journal("model", 1)[0][:1]  # a worker may have added others
         legs.close()
+        self._place = LegPlace(queue, version)
         self.legs = Legs(fleet.url, application)
 
     def start(self, names: list[str]) -> None:
@@ -112,7 +112,7 @@ class Runs:
     def _add(self, name: str, records: list[Any], result: dict[str, Any]) -> None:
         bare = [{key: value for key, value in record.items() if key != "n"} for record in records]
         given = {"records": bare, "step": bare[-1].get("next") or bare[-1]["node"]}
-        if not self.legs.enqueue(name, 1, given, self._waiting, result=result):
+        if not self.legs.enqueue(name, 1, given, self._place, result=result):
             raise RuntimeError(f"already exists {name}")
 
     def states(self) -> dict[str, str]:

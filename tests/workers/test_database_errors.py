@@ -164,6 +164,7 @@ def test_network_disks_are_known(tmp_path: Path) -> None:
     mounts.write_text(
         "/dev/sda / ext4 rw 0 0\nserver:/a /mnt/a\\040b nfs4 rw 0 0\n/dev/sdb /mnt/a\\040b/local xfs rw 0 0\n"
         "//server/c /mnt/c cifs rw 0 0\nhost:/d /mnt/d fuse.sshfs rw 0 0\ntmpfs /mnt/cc tmpfs rw 0 0\n"
+        "/dev/sdc /mnt ext4 rw 0 0\n"
     )
     found = {
         path: network_of(path, str(mounts))
