@@ -63,7 +63,8 @@ class Engine:
         self._dbos.DBOS.launch()
         self._keep_duties()
         for queue in queues:
-            self._dbos.DBOS.register_queue(queue, on_conflict="always_update")
+            # One leg is the limit of the first look, which can come before `_keep_duties`.
+            self._dbos.DBOS.register_queue(queue, worker_concurrency=1, on_conflict="always_update")
 
     def _keep_duties(self) -> None:
         """Use this worker's own limits: DBOS reads those of a queue from a row that all workers share."""
