@@ -389,7 +389,7 @@ def test_commands_do_not_say_how_a_run_ends(folder: Path, target: str, command: 
 def test_a_run_that_is_killed_says_so(folder: Path, target: str) -> None:
     result = tried(folder, scenarios(**REAL).replace("touch BUILT && cat data", "kill -9 $PPID"), "--on", target)
     assert result.code == 1
-    shown = ("the run is interrupted at step 1",) if target == "dbos" else ("signal 9", "exit code")
+    shown = ("the helper process was killed",) if target == "dbos" else ("signal 9", "exit code")
     assert any(text in result.out for text in shown), result.out
 
 

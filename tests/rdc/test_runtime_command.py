@@ -55,8 +55,8 @@ def test_diff_knows_both_parts_of_a_worker(name: str, tmp_path: Path) -> None:
     assert call("compile", "deploy.runbook.md", "--to", "dbos", cwd=tmp_path).code == 0
     old = tmp_path / "deploy_worker.py"
     assert call("runtime", name, "--diff", old.name, cwd=tmp_path) == Result(0, "", "")
-    before, title, after = old.read_text(encoding="utf-8").partition("# The part for workers ")
-    changed = {"values": (before + "# evil\n", after), "dbos": (before, after.replace("import queue\n", ""))}[name]
+    before, title, after = old.read_text(encoding="utf-8").partition("# The part for workers (")
+    changed = {"values": (before + "# evil\n", after), "dbos": (before, after.replace("import socket\n", ""))}[name]
     old.write_text(title.join(changed), encoding="utf-8")
     assert call("runtime", name, "--diff", old.name, cwd=tmp_path).code == 1
 
