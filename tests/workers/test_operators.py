@@ -128,6 +128,20 @@ def test_a_run_stays_at_its_host(fleet: Fleet) -> None:
 
 
 @pytest.mark.soak
+def test_a_worker_takes_as_many_runs_as_it_may(fleet: Fleet) -> None:
+    """Also in its first look at a queue that others have filled."""
+    fleet.compile(WAITS)
+    for number in range(24):
+        fleet.start(f"r{number}")
+    for _ in range(4):
+        fleet.worker("--jobs", "2", ready=False)
+    query = "SELECT executor_id, COUNT(*) FROM workflow_status WHERE status = 'PENDING' GROUP BY executor_id"
+    until(lambda: len(fleet.rows(query)) == 4)
+    until(lambda: len(fleet.lines("pids")) == 8)
+    assert sorted(count for _, count in fleet.rows(query)) == [2, 2, 2, 2]
+
+
+@pytest.mark.soak
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
