@@ -114,7 +114,7 @@ class Database:
     def is_ready(self) -> bool:
         """Return whether a worker has made the tables."""
         if self.is_sqlite:
-            if not os.path.exists(self.path):
+            if not os.path.exists(self.path) and os.path.isdir(os.path.dirname(self.path)):
                 return False
             return bool(self.rows("SELECT 1 FROM sqlite_master WHERE name = 'operation_outputs'"))
         return bool(self.rows("SELECT 1 FROM pg_tables WHERE schemaname = 'dbos' AND tablename = 'operation_outputs'"))

@@ -112,6 +112,8 @@ class Legs(Database):
 
     def newest(self, is_over: bool = False, most: int = 0) -> list[Leg]:
         """Return the newest leg of each run: of all unfinished runs, or of the newest `most` runs that have ended."""
+        if not self.is_ready():
+            return []
         ended = " OR ".join(f"""o.output LIKE '{{"state":"{word}"%'""" for word in ("complete", "stop", "canceled"))
         what = f"{'' if is_over else 'NOT '}COALESCE({ended}, FALSE)"
         last = "NOT EXISTS (SELECT 1 FROM workflow_status n WHERE n.parent_workflow_id = s.workflow_uuid)"
