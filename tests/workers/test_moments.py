@@ -35,7 +35,7 @@ def when(fleet: Fleet, moment: str, does: str) -> None:
 
 
 def test_a_wrong_signature_cancels_nothing(queued: Fleet) -> None:
-    for words in (["--by", "a\tb"], ["--by", " "], ["--note", "a\nb"]):
+    for words in (["--by", "a\tb"], ["--note", " "]):
         said = queued.call("cancel", "r1", *words)
         assert (said.code, f"{words[0]} takes one line" in said.err) == (2, True), said.text
         assert queued.state("r1") == "queued"
@@ -108,7 +108,7 @@ def test_documents_in_one_database_do_not_see_the_runs_of_each_other(queued: Fle
     queued.compile(RETRIES.replace("# Retry", "# Other"), "other.runbook.md")
     assert queued.call("list", "--all").out == "There are no runs.\n"
     forge(queued, "UPDATE workflow_status SET updated_at = 0")
-    for words in (["status"], ["cancel"], ["resume"], ["goto", "2"], ["answer", "1", "pass"]):
+    for words in (["status"], ["cancel"], ["answer", "1", "pass"]):
         said = queued.call(words[0], "r1", *words[1:])
         assert (said.code, "there is no run r1 in" in said.err) == (2, True), (words, said.text)
     said = queued.call("start", "--id", "r1")
