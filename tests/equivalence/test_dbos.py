@@ -10,7 +10,7 @@ from .shares import compare_random_cases
 SHARES = {"dbos": 1, "dbos-waiting": 1}
 
 
-@pytest.mark.parametrize("driver", SHARES)
+@pytest.mark.parametrize("driver", ["dbos", pytest.param("dbos-waiting", marks=pytest.mark.soak)])
 def test_it_walks_as_the_oracle(driver: str) -> None:
     if lacking := DRIVERS[driver].missing():
         pytest.skip(lacking)

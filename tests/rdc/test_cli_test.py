@@ -55,6 +55,11 @@ test -f BUILT
 - FAIL: RETRY 1 STOP "Lost"
 """
 
+ON_WORKERS = pytest.param("dbos", marks=pytest.mark.soak)
+"""The target of workers, which take seconds to start."""
+
+MOSTLY = [ON_WORKERS if name == "dbos" else name for name in TARGETS]
+
 
 def scenarios(**commands: tuple[str, str]) -> str:
     """A document with scenarios: for each name the commands, separated by commas, and the result."""
@@ -152,7 +157,7 @@ def test_a_scenario_that_comes_to_no_end_fails(folder: Path, commands: str, prob
     assert result.out.splitlines()[-1] == "1 failed", "a target has nothing to go by"
 
 
-@pytest.mark.parametrize("target", sorted(JUMPING))
+@pytest.mark.parametrize("target", [*sorted(JUMPING - {"dbos"}), ON_WORKERS])
 def test_the_operator_may_jump(folder: Path, target: str) -> None:
     jumped = {"jumped": (f"{PROMPTED}, rd pass, rd goto Back, rd fail, rd goto Back, rd fail, rd fail", "STOP")}
     result = tried(folder, scenarios(**jumped), "--on", target)
@@ -172,7 +177,7 @@ def test_the_operator_may_jump(folder: Path, target: str) -> None:
     ]
 
 
-@pytest.mark.parametrize("target", sorted(JUMPING))
+@pytest.mark.parametrize("target", [*sorted(JUMPING - {"dbos"}), ON_WORKERS])
 def test_the_operator_may_jump_where_commands_run(folder: Path, target: str) -> None:
     jumped = {"jumped": (f"{RUN}, rd goto Back", "STOP")}
     result = tried(folder, scenarios(**jumped), "--on", target)
@@ -224,7 +229,7 @@ def test_commands_are_run_on_a_target_only(folder: Path) -> None:
     assert tried(folder, scenarios(**REAL), "--strict").code == 1, "nothing was tested"
 
 
-@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("target", MOSTLY)
 def test_on_each_target(folder: Path, target: str) -> None:
     text = scenarios(**GOOD_ONE, **LOST, **WRONG, **REAL)
     result = tried(folder, text, "--on", target, "--format", "json")
@@ -258,7 +263,7 @@ def test_what_is_prompted_executes_nothing(folder: Path, tmp_path_factory: pytes
         assert bait.exists(), f"else this test could not fail on {target}"
 
 
-@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("target", MOSTLY)
 def test_a_target_that_walks_otherwise_fails(folder: Path, target: str, monkeypatch: pytest.MonkeyPatch) -> None:
     runs = {
         "the target continues with step Back; expected step 2": Run((one("1"), one("Back")), "STOP", ""),
@@ -320,7 +325,7 @@ def test_a_worker_that_does_not_start_says_why(
     assert "the worker does not start: rdc: error: this program needs dbos 3.4" in result.out
 
 
-@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("target", MOSTLY)
 def test_a_run_has_a_time_limit(folder: Path, target: str) -> None:
     text = scenarios(**REAL).replace("touch BUILT && cat data", "sleep 30")
     result = tried(folder, text, "--on", target, "--timeout", "0.5")
@@ -369,7 +374,7 @@ def test_a_time_limit_is_a_number_of_seconds(folder: Path, seconds: str) -> None
     assert "--timeout must be a number of seconds" in result.err
 
 
-@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("target", MOSTLY)
 @pytest.mark.parametrize(
     "command",
     [
@@ -394,7 +399,7 @@ def test_a_run_that_is_killed_says_so(folder: Path, target: str) -> None:
 
 
 @pytest.mark.share(3)
-@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("target", MOSTLY)
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_a_test_that_is_ended_ends_what_it_has_begun(folder: Path, target: str, number: int) -> None:
     mark = folder / "mark"

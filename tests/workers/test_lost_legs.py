@@ -18,6 +18,7 @@ from tests.workers.forging import OTHER, add_run, forge, legs_of, status_of, tak
 QUEUED = "UPDATE workflow_status SET status = 'ENQUEUED', owner_xid = NULL, started_at_epoch_ms = NULL"
 
 
+@pytest.mark.soak
 def test_a_worker_that_loses_legs_ends_their_commands_and_stops_at_once(sqlite_fleet: Fleet) -> None:
     sqlite_fleet.compile(STUBBORN)  # its helper needs some time to end
     worker = sqlite_fleet.worker()
@@ -56,6 +57,7 @@ def another_gets_it(fleet: Fleet) -> Iterator[None]:
         yield
 
 
+@pytest.mark.soak
 def test_each_worker_has_its_own_number_of_jobs(sqlite_fleet: Fleet, tmp_path: Path) -> None:
     sqlite_fleet.compile(WAITS)
     sqlite_fleet.worker("--jobs", "1")
