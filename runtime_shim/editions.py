@@ -84,17 +84,8 @@ _AROUND = ("api", "says", "shown", "gates", "strict", "kept", "replies", "relay"
 _CALLED = (*_AROUND, "extension", "calls", "closing", "steps")
 _GITHUB = ("data.secrets", "targets.naming", *(f"targets.github.{name}" for name in _CALLED))
 _OF_RUNS = (
-    "database",
-    "legs",
-    "leases",
-    "runs",
-    "helpers",
-    "steps",
-    "metrics",
-    "launching",
-    "worker",
-    "commands",
-    "command_line",
+    *("database", "legs", "leases", "runs", "helpers", "steps", "metrics", "launching", "worker"),
+    *("commands", "command_line"),
 )
 _DBOS = ("data.whole_files", "operator.logs", "operator.moving", *(f"targets.dbos.{name}" for name in _OF_RUNS))
 # Additions for programs that other targets call, each with its hash.

@@ -6,7 +6,7 @@ from typing import Any
 
 WIDEST = 120
 
-METADATA = "\n# /// "
+METADATA_START = "\n# /// "
 """The start of a block that tools such as uv read from a script (PEP 723). A document's text must not become one."""
 
 
@@ -45,7 +45,7 @@ def prose(text: str, indent: int = 8) -> str:
         shown = _quoted(text)
         if text in shown:
             return shown
-    if text.replace("\t", "").replace("\n", "").isprintable() and METADATA not in f"\n{text}":
+    if text.replace("\t", "").replace("\n", "").isprintable() and METADATA_START not in f"\n{text}":
         for quotes in ('"""', "'''"):
             if quotes not in text:  # none can start at the end of the string, because of the frame
                 return f"r{quotes}\n{text}\n{quotes}"

@@ -63,9 +63,9 @@ class Request(NamedTuple):
         """Return a session about a run whose queued or running leg has been ended, and its store."""
         while True:
             session, store = self.opened(run)
-            if not store.last or not store.last.is_active:
+            if not store.is_busy():
                 return session, store
-            self.database.cancel(store.last)
+            self.database.cancel(store.legs[-1])
 
 
 def worker(request: Request) -> int:

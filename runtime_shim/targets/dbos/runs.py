@@ -20,6 +20,7 @@ class RunStore(Store):
     def __init__(self, store: Store, database: Legs, run: str, place: Place) -> None:
         super().__init__(store.directory, store.modes)
         self.path, self._database, self._run, self._place = run, database, run, place
+        self._read: list[Record] = []
         self._pending: list[Record] = []
         self.given: Table = {}
         self.legs: list[Leg] = database.of_run(run) if database.is_ready() else []
@@ -30,9 +31,10 @@ class RunStore(Store):
         return self.legs[-1] if self.legs else None
 
     def records(self) -> list[Record]:
-        """Return the records of all legs."""
-        records, self.given = self._database.journal(self._run, len(self.legs)) if self.legs else ([], {})
-        return records
+        """Return the records of all legs, read once."""
+        if self.legs and not self._read:
+            self._read, self.given = self._database.journal(self._run, len(self.legs))
+        return self._read
 
     def read(self) -> Optional[State]:
         """Return the state of the run."""
@@ -43,12 +45,11 @@ class RunStore(Store):
 
     def lock(self) -> None:
         """Refuse while a leg is queued or runs. The database decides between commands that come at the same time."""
-        if self.last and self.last.is_active:
+        if self.is_busy():
             decided = [one for one in self.records() if one["kind"] == "done"][-1:]
             by = f" ({decided[0]['node']} was decided by {decided[0]['by']})" if decided and "by" in decided[0] else ""
-            how = {"PENDING": "is running", "DELAYED": "pauses before its next attempt"}.get(
-                self.last.status, "is queued"
-            )
+            words = {"PENDING": "is running", "DELAYED": "pauses before its next attempt"}
+            how = words.get(self.legs[-1].status, "is queued")
             raise RefusedError(f"{self._run} {how}{by}; wait, or cancel it")
 
     def open(self) -> None:
