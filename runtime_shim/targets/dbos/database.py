@@ -52,6 +52,7 @@ class Database:
                 keepalives_idle=3,
                 keepalives_interval=1,
                 keepalives_count=3,
+                tcp_user_timeout=5000,  # for data without an answer, which keepalives ignore
             )
             connection.execute("SET search_path = dbos, public")
             return connection
