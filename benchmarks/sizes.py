@@ -19,13 +19,17 @@ from compiler.driver import compile_file
 from runtime_shim.editions import EDITIONS
 
 LINES_AND_KILOBYTES = {
-    "script": (320, 16),
-    "commands": (1420, 76),
-    "values": (2095, 111),
-    "agents": (3418, 177),
-    "contract": (3916, 203),
+    "script": (330, 17),
+    "commands": (1600, 86),
+    "values": (2320, 123),
+    "agents": (3700, 192),
+    "contract": (4200, 218),
 }
 """The most lines and kilobytes of an edition."""
+
+PRODUCT = ("compiler", "rdc", "backends", "runtime_shim")
+MOST_OF_PRODUCT = 64_000
+"""The most lines of Python in the product, all lines counted."""
 
 BYTES_OF_A_LINE = 56
 """On average, at most: no edition keeps to its lines by long ones."""
@@ -55,8 +59,8 @@ LAST = "## 2. Write the diary"
 SPECIFICATIONS = sorted(ROOT.glob("examples/specifications/*.stepspec.*"))
 
 
-TARGET_OF_WORKERS = 1970
-"""The most lines of code of the dbos target: 2,000 with its lines in the templates of the Python target."""
+TARGET_OF_WORKERS = 2050
+"""The most lines of code of the dbos target: 2,080 with its lines in the templates of the Python target."""
 
 AROUND_A_WORKER = 60
 """The most lines of a worker besides the author's part and the runtime."""
@@ -80,7 +84,13 @@ class Size(Struct, frozen=True):
 
 def sizes() -> list[Size]:
     """All that is limited."""
-    return [*_of_editions(), *_of_specifications(), *_of_workflows(), *_of_workers(), *_of_questions()]
+    return [_of_product(), *_of_editions(), *_of_specifications(), *_of_workflows(), *_of_workers(), *_of_questions()]
+
+
+def _of_product() -> Size:
+    paths = (path for folder in PRODUCT for path in (ROOT / folder).rglob("*.py"))
+    count = sum(path.read_text(encoding="utf-8").count("\n") for path in paths)
+    return Size("product", "lines of Python", count, MOST_OF_PRODUCT)
 
 
 def _of_editions() -> Iterator[Size]:
