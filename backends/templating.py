@@ -1,19 +1,39 @@
-"""The decorator of the functions in `backends/*/rendering.py`, which `make golden` generates from templates."""
+"""Render the Jinja templates of targets, in `backends/TARGET/templates/`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from functools import wraps
-from typing import ParamSpec
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
 
-Values = ParamSpec("Values")
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+Filter = Callable[..., str]
 
 
-def joined(write: Callable[Values, Iterator[str]]) -> Callable[Values, str]:
-    """Return a function that joins what another function yields."""
+def render(template: str, filters: tuple[Filter, ...] = (), /, **values: object) -> str:
+    """Return the text of a template such as `github/workflow.yml`; raises `jinja2.UndefinedError` for a missing value.
 
-    @wraps(write)
-    def text(*args: Values.args, **kwargs: Values.kwargs) -> str:
-        return "".join(write(*args, **kwargs))
+    Args:
+        template: The target and the template's name, without `.jinja`.
+        filters: The functions that the template uses as filters, by their names.
+        values: The values that the template uses.
+    """
+    target, _, name = template.partition("/")
+    return _environment(target, filters).get_template(f"{name}.jinja").render(values)
 
-    return text
+
+@cache
+def _environment(target: str, filters: tuple[Filter, ...]) -> Environment:
+    """Return the environment of a target's templates. They write code of many languages, which nothing escapes."""
+    found = Environment(
+        loader=FileSystemLoader(Path(__file__).parent / target / "templates"),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        autoescape=False,  # noqa: S701 (the output is no HTML)
+        auto_reload=False,
+    )
+    found.filters |= {each.__name__: each for each in filters}
+    return found

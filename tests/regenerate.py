@@ -1,4 +1,4 @@
-"""Writes the functions of the templates, the tables of the grammars and the generated pages of the documentation.
+"""Writes the tables of the grammars and the generated pages of the documentation.
 
 `make golden` runs this. `test_generated_files_are_current` fails if one of them is stale.
 """
@@ -16,7 +16,6 @@ from tests.reference.environment import environment
 from tests.reference.exit_codes import exit_codes
 from tests.reference.options import options
 from tests.tables import tables
-from tests.templates import rendering
 
 ROOT = Path(__file__).parent.parent
 REFERENCE = {
@@ -29,10 +28,6 @@ REFERENCE = {
 """The generated pages of `docs/reference/`, by their names."""
 
 FILES: dict[Path, Callable[[], str]] = {
-    **{
-        folder.with_name("rendering.py"): partial(rendering, folder.parent)  # first, because the targets import them
-        for folder in sorted((ROOT / "backends").glob("*/templates"))
-    },
     **{ROOT / "docs" / "reference" / f"{name}.md": text for name, text in REFERENCE.items()},
     **{ROOT / "docs" / f"{name}.schema.json": known.text for name, known in SCHEMAS.items()},
     **{path.with_suffix(".json"): partial(tables, path) for path in sorted((ROOT / "grammars").glob("*.lark"))},

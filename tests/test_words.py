@@ -42,7 +42,7 @@ def texts() -> dict[str, str]:
     return {
         path: (ROOT / path).read_text(encoding="utf-8", errors="replace")
         for path in paths
-        if not path.endswith(("rendering.py", "test_words.py")) and (ROOT / path).is_file()
+        if not path.endswith("test_words.py") and (ROOT / path).is_file()
     }
 
 

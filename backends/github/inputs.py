@@ -11,9 +11,9 @@ from backends.github.identifiers import identifiers
 from backends.github.nodes import as_file
 from backends.github.options import Bound, GithubOptions
 from backends.github.patterns import as_ere
-from backends.github.rendering import event_sh, inputs_sh
-from backends.github.scalar import OPEN, Expression, label
+from backends.github.scalar import FILTERS, OPEN, Expression, label
 from backends.github.step import PLAIN_SHELL, Step
+from backends.templating import render
 from compiler.ir.program import Input
 from compiler.regex import Regex
 
@@ -94,7 +94,7 @@ def measured(
             "FIELDS": Expression(asked) if _gives(events) else " ".join(fields.values()),
             "MOST": str(_LONGEST_FIELD),
         },
-        run=event_sh(),
+        run=render("github/event.sh"),
     )
 
 
@@ -113,7 +113,7 @@ def taken(inputs: tuple[Input, ...], events: Mapping[str, Any], options: GithubO
             env |= {f"RDC_RULE_{own}": rule} if rule else {f"RDC_PATTERN_{own}": item.pattern}
     rules, patterns = (any(name.startswith(f"RDC_{kind}_") for name in env) for kind in ("RULE", "PATTERN"))
     types = {item.type for item in inputs}
-    script = inputs_sh(rules=rules, patterns=patterns, types=types, typed=types != {"text"})
+    script = render("github/inputs.sh", FILTERS, rules=rules, patterns=patterns, types=types, typed=types != {"text"})
     return Step(
         name="Check the inputs",
         comments=("Checks the inputs and passes them to the steps below as variables.",),

@@ -13,8 +13,7 @@ from typing import assert_never
 
 from msgspec import Struct
 
-from backends.github.rendering import loop_sh
-from backends.github.scalar import OPEN, comment, prints
+from backends.github.scalar import FILTERS, OPEN, comment, prints
 from backends.github.seen import may_use
 from backends.github.settings import variables
 from backends.marks import Marks, marked
@@ -23,6 +22,7 @@ from backends.scheduling.places import Place
 from backends.shell.choices import INDENT, Choices
 from backends.shell.quoting import quoted
 from backends.shell.registers import Registers
+from backends.templating import render
 from compiler.ir.edges import Edge
 from compiler.ir.program import Node, Register, texts_of
 from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Shell, Stage, Task, Tool, task_texts
@@ -62,7 +62,9 @@ def functions(loops: Sequence[Loop]) -> str:
     nodes = [node for loop in loops for node in loop.place.nodes]
     kinds = {type(node.task) for node in nodes}
     first = loops[0]
-    return loop_sh(
+    return render(
+        "github/loop.sh",
+        FILTERS,
         commands=Shell in kinds,
         hands_on=first.valued or _hands_on(nodes),
         valued=first.valued,

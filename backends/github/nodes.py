@@ -12,7 +12,6 @@ from backends.github.filling import is_given
 from backends.github.loop import TAKEN, Loop, environment, fits_script, functions, here_document, script, written
 from backends.github.reach import Reach
 from backends.github.reasons import transitions_from, transitions_to
-from backends.github.rendering import limited_sh, valued_sh
 from backends.github.scalar import OPEN, Expression, comment, label
 from backends.github.settings import StepSecrets, variables
 from backends.github.shells import Shells
@@ -23,6 +22,7 @@ from backends.scheduling.flow import Report, Values
 from backends.scheduling.places import Place, Retry, retry_of
 from backends.scheduling.plan import Plan
 from backends.shell.registers import Registers
+from backends.templating import render
 from compiler.ir.program import Group, Node, Register, Settings, map_texts, scope_members, texts_of
 from compiler.ir.tasks import Ask, Branch, End, Gate, Shell
 from runtime_shim.targets.naming import name_in_words
@@ -69,10 +69,10 @@ class Nodes(Struct, frozen=True, dict=True):
         """Yield the steps in order. Branches and ends have none."""
         found = headings(self.plan.program.groups, self.reach.places)
         if any(node.settings.timeout for place in self.reach.places for node in place.nodes):
-            yield Step(LIMITS, comments=(_ENDED,), shell=PLAIN_SHELL, run=limited_sh())
+            yield Step(LIMITS, comments=(_ENDED,), shell=PLAIN_SHELL, run=render("github/limited.sh"))
         if self.values:
             env = {"OUTPUTS": " ".join(self.values)}
-            run = valued_sh(flags=self._shows_values(), secrets=self.secrets.needed)
+            run = render("github/valued.sh", flags=self._shows_values(), secrets=self.secrets.needed)
             yield Step(OUTPUTS, comments=(_GIVEN,), shell=PLAIN_SHELL, env=env, run=run)
         if self._are_shared:
             yield Step(LOOPS, comments=(_SHARED,), shell=PLAIN_SHELL, run=written(self._functions))

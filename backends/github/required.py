@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from backends.github.rendering import secrets_sh
 from backends.github.scalar import Expression
 from backends.github.step import PLAIN_SHELL, Step
 from backends.github.triggers import OF_PULL_REQUESTS
+from backends.templating import render
 
 FORK = Expression(
     "${{ github.event.pull_request && github.event.pull_request.head.repo.full_name != github.repository || false }}"
@@ -31,5 +31,5 @@ def secrets_step(names: Iterable[str], environment: str, events: Iterable[str]) 
         comments=("Stops the run before the first command if a secret is missing. It sees only names, not values.",),
         shell=PLAIN_SHELL,
         env=env,
-        run=secrets_sh(),
+        run=render("github/secrets.sh"),
     )

@@ -121,3 +121,7 @@ def shell_scalar(template: str, indent: int = 10) -> str:
     if lines:
         return ">-\n" + "\n".join(f"{' ' * indent}{line}" for line in lines)
     return template if template.startswith("bash -c ") else scalar(template)
+
+
+FILTERS = (comment, folded, scalar, shell_scalar)
+"""The filters of the templates."""

@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from backends.github.identifiers import SUMMARY
 from backends.github.nodes import title
 from backends.github.question import verdict_words
-from backends.github.rendering import summary_sh
+from backends.github.scalar import FILTERS
 from backends.github.step import PLAIN_SHELL, Step
 from backends.github.workflow import all_of
 from backends.scheduling.plan import Plan
+from backends.templating import render
 from compiler.ir.program import Node
 from compiler.ir.tasks import Ask, Shell
 
@@ -32,7 +33,7 @@ def summary_step(plan: Plan, flow: str) -> Step:
         condition=all_of("!cancelled()"),
         shell=PLAIN_SHELL,
         env=env,
-        run=summary_sh(yes_no=yes_no, flow=flow),
+        run=render("github/summary.sh", FILTERS, yes_no=yes_no, flow=flow),
     )
 
 

@@ -18,12 +18,12 @@ from backends.github.inputs import with_declared
 from backends.github.job import Job
 from backends.github.options import Bound, Concurrency, GithubOptions, SetupStep
 from backends.github.pins import pinned, pins
-from backends.github.rendering import workflow_yml
 from backends.github.required import secrets_step
-from backends.github.scalar import Expression, label
+from backends.github.scalar import FILTERS, Expression, label
 from backends.github.settings import StepSecrets
 from backends.github.step import PLAIN_SHELL, Step
 from backends.github.triggers import lines, value, with_secrets
+from backends.templating import render
 from compiler.ir.program import Node, Program
 from compiler.version import __version__
 
@@ -66,7 +66,9 @@ class Written(Struct, metaclass=_AbstractMeta, frozen=True, dict=True):
     def text(self) -> str:
         """The whole file."""
         options = self.options
-        return workflow_yml(
+        return render(
+            "github/workflow.yml",
+            FILTERS,
             program=self.program,
             mark=MARK,
             command=canonical_command("github", self.program, options),

@@ -14,10 +14,10 @@ from backends.command import canonical_command
 from backends.delegating import called
 from backends.make.identifiers import file_name, names_for
 from backends.make.options import MakeOptions
-from backends.make.rendering import calling_mk
 from backends.make.seen import of_contract, of_node
-from backends.make.texts import comment, visible
+from backends.make.texts import FILTERS, comment, visible
 from backends.specification import Specification
+from backends.templating import render
 from compiler.ir.program import Node, Program
 from compiler.ir.tasks import Branch, End, Gate
 from compiler.regex import Regex
@@ -90,7 +90,9 @@ def page(
     **facts: object,
 ) -> str:
     """Return the text of a Makefile."""
-    return calling_mk(
+    return render(
+        "make/calling.mk",
+        FILTERS,
         p=prefix,
         scope=f"$({prefix}RDC_TARGETS): export " if prefix else "override ",
         mark=MARK,

@@ -12,10 +12,10 @@ from backends.make.driver import driver_name, driver_text
 from backends.make.identifiers import file_name
 from backends.make.nodes import Nodes, heading, is_node
 from backends.make.options import MakeOptions
-from backends.make.rendering import makefile_mk
 from backends.make.targets import Targets
-from backends.make.texts import comment, visible
+from backends.make.texts import FILTERS, comment, visible
 from backends.remarks import listed, of_placeholders, shells
+from backends.templating import render
 from compiler.ir.program import Program
 from compiler.ir.tasks import Ask
 from compiler.source import sha256_of
@@ -28,7 +28,9 @@ def makefile(program: Program, options: MakeOptions) -> Emission:
     steps = ["\n".join([*heading(node), *nodes.blocks(node)]) for node in nodes.shown]
     counters = nodes.counters()
     alone = tuple(nodes.names.nodes[node.id] for node in program.nodes if is_node(node))
-    text = makefile_mk(
+    text = render(
+        "make/makefile.mk",
+        FILTERS,
         p=prefix,
         title=comment(visible(program.title or program.name)),
         mark=MARK,

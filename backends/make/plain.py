@@ -9,11 +9,11 @@ from backends.make.line import Line, Step, line_of, refusal
 from backends.make.makefile import state_of
 from backends.make.nodes import heading
 from backends.make.options import MakeOptions
-from backends.make.rendering import plain_mk
 from backends.make.targets import names
-from backends.make.texts import comment, visible
+from backends.make.texts import FILTERS, comment, visible
 from backends.remarks import listed, shells
 from backends.shell.quoting import quoted
+from backends.templating import render
 from compiler.ir.program import Program
 from compiler.version import __version__
 
@@ -34,7 +34,9 @@ def plain(program: Program, options: MakeOptions) -> Emission:
             return Emission(None, (refusal(step.node, clause),))
     prefix, shell = options.prefix, line.steps[0].interpreter
     rules = [_rule(step, before, prefix) for step, before in zip(line.steps, (None, *line.steps), strict=False)]
-    text = plain_mk(
+    text = render(
+        "make/plain.mk",
+        FILTERS,
         p=prefix,
         scope=f"$({prefix}RDC_STAMPS): " if prefix else "",
         title=comment(visible(program.title or program.name)),

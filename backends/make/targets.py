@@ -7,7 +7,8 @@ from textwrap import wrap
 from msgspec import Struct
 
 from backends.make.driver import driver_name, driver_sha256, driver_text
-from backends.make.rendering import targets_mk
+from backends.make.texts import FILTERS
+from backends.templating import render
 from compiler.version import __version__
 
 VERBS = ("run", "resume", "status", "answer", "clean", "unlock", "help")
@@ -35,7 +36,9 @@ class Targets(Struct, frozen=True):
     def text(self) -> str:
         """The text of this part."""
         prefix = self.prefix
-        return targets_mk(
+        return render(
+            "make/targets.mk",
+            FILTERS,
             p=prefix,
             version=__version__,
             scope=f"$({prefix}RDC_TARGETS): " if prefix else "",

@@ -25,3 +25,7 @@ def visible_lines(text: str) -> str:
     return "\n".join(
         line if line.isprintable() else "".join(c if c.isprintable() else "?" for c in line) for line in lines
     )
+
+
+FILTERS = (comment,)
+"""The filters of the templates."""

@@ -13,16 +13,20 @@ from backends.companions import Companion
 from backends.python.calls import calls
 from backends.python.common import explained
 from backends.python.edition import optimized, runtime, runtime_for, runtime_sha256, shared_files
+from backends.python.literals import literal
 from backends.python.options import PythonOptions
-from backends.python.rendering import program_py, tail_py
 from backends.python.step_calls import step_calls
 from backends.python.table import Table, table
-from backends.remarks import of_contexts, of_placeholders, of_settings, shells
+from backends.remarks import comment, listed, of_contexts, of_placeholders, of_settings, shells
+from backends.templating import render
 from compiler.ir.features import Feature
 from compiler.ir.program import Program
 from compiler.passes import optimize
 from compiler.source import sha256_of
 from compiler.version import __version__
+
+FILTERS = (comment, listed, literal)
+"""The filters of the templates."""
 
 
 class Tabled(NamedTuple):
@@ -76,7 +80,9 @@ def program_text(tabled: Tabled, command: str, shared: Sequence[str] = (), calle
     """Return the file of a program that a command writes, with the names of the shared files beside it."""
     edition, program, entries = tabled
     called = step_calls(entries) or calls(entries, _headings(program))
-    return program_py(
+    return render(
+        "python/program.py",
+        FILTERS,
         mark=MARK,
         kind=program.kind,
         version=__version__,
@@ -114,7 +120,9 @@ METADATA = """\
 
 def tail(edition: str, kind: str, *, is_shared: bool, caller: str = "") -> str:
     """Return the part of a program after the document: the edition's line, the runtime, and the start."""
-    return tail_py(
+    return render(
+        "python/tail.py",
+        FILTERS,
         version=__version__,
         kind=kind,
         edition=edition,

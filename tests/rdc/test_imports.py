@@ -45,6 +45,7 @@ def test_a_command_imports_what_is_on_its_list(name: str, tmp_path: Path, snapsh
     imported = set(re.findall(r"^import '([\w.]+)'", result.err, re.MULTILINE))
     others = {module.partition(".")[0] for module in imported} - {*OURS, "sitecustomize"} - sys.stdlib_module_names
     own = sorted(module for module in imported if module.partition(".")[0] in OURS)
-    assert sorted(imported & SLOW) == []
+    if not name.startswith("compile"):  # Jinja needs some of them
+        assert sorted(imported & SLOW) == []
     packages = ", ".join(sorted(module for module in others if module[0] != "_"))
     assert "\n".join([f"packages: {packages}", *own]) == snapshot
