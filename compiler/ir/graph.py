@@ -1,15 +1,19 @@
-"""The control-flow graph of a program, and its properties (V12).
+"""The control-flow graph of a program, and its properties (V12): a thin layer over networkx.
 
-The algorithms are also in networkx, but importing it takes longer than compiling a document. The tests compare both.
+A graph whose edges all lead to later nodes has no loop. Such a graph, which most documents have, needs no networkx,
+whose import takes longer than a check.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from heapq import heapify, heappop, heappush
+from typing import TYPE_CHECKING
 
 from compiler.ir.program import Program
 from compiler.ir.tasks import End
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 Graph = Mapping[str, Mapping[str, None]]
 """For each node the targets of its edges, without duplicates. Both are in document order."""
@@ -34,8 +38,25 @@ def with_path_out(graph: Graph, program: Program) -> set[str]:
 def loop_regions(graph: Graph) -> list[frozenset[str]]:
     """Return the strongly connected components with a cycle, in document order of their first nodes."""
     position = {name: index for index, name in enumerate(graph)}
-    regions = [frozenset(found) for found in components(graph) if len(found) > 1 or found[0] in graph[found[0]]]
+    if _is_forward(graph, position):
+        return []
+    regions = [frozenset(found) for found in components(graph) if len(found) > 1 or _repeats(graph, found)]
     return sorted(regions, key=lambda region: min(position[name] for name in region))
+
+
+def _is_forward(graph: Graph, position: Mapping[str, int]) -> bool:
+    return all(position[target] > position[name] for name, targets in graph.items() for target in targets)
+
+
+def _repeats(graph: Graph, found: Iterable[str]) -> bool:
+    return any(name in graph[name] for name in found)
+
+
+def components(graph: Graph) -> Iterator[set[str]]:
+    """Yield the strongly connected components of a graph."""
+    import networkx as nx  # noqa: PLC0415 (only for graphs with loops)
+
+    return nx.strongly_connected_components(_directed(graph))
 
 
 def ordered_components(graph: Graph, together: Iterable[frozenset[str]] = ()) -> list[list[str]]:
@@ -43,72 +64,27 @@ def ordered_components(graph: Graph, together: Iterable[frozenset[str]] = ()) ->
 
     The members of each set in `together` count as connected. Nodes on paths between its members become members too.
     """
-    closed = {name: dict(targets) for name, targets in graph.items()}
-    for members in together:
-        ring = sorted(members)
-        for name, following in zip(ring, [*ring[1:], ring[0]], strict=True):
-            closed[name][following] = None
     position = {name: index for index, name in enumerate(graph)}
-    found = [sorted(names, key=position.__getitem__) for names in components(closed)]
-    found.sort(key=lambda names: position[names[0]])
-    return [found[number] for number in _topological(_condensed(closed, found))]
+    groups = list(together)
+    if not groups and _is_forward(graph, position):
+        return [[name] for name in graph]
+    import networkx as nx  # noqa: PLC0415 (only for graphs with loops)
+
+    closed = _directed(graph)
+    for members in groups:
+        nx.add_cycle(closed, sorted(members))
+    condensed = nx.condensation(closed)
+    inside = [sorted(condensed.nodes[number]["members"], key=position.__getitem__) for number in condensed]
+    order = nx.lexicographical_topological_sort(condensed, key=lambda number: position[inside[number][0]])
+    return [inside[number] for number in order]
 
 
-def _condensed(graph: Graph, found: list[list[str]]) -> list[set[int]]:
-    """Return the targets of each component, by number."""
-    inside = {name: number for number, names in enumerate(found) for name in names}
-    return [{inside[target] for name in names for target in graph[name]} - {inside[names[0]]} for names in found]
+def _directed(graph: Graph) -> nx.DiGraph[str]:
+    import networkx as nx  # noqa: PLC0415 (only for graphs with loops)
 
-
-def _topological(targets: list[set[int]]) -> Iterator[int]:
-    """Yield the numbers of an acyclic graph in topological order, smallest first (Kahn 1962)."""
-    entering = [0] * len(targets)
-    for number in (number for each in targets for number in each):
-        entering[number] += 1
-    free = [number for number, count in enumerate(entering) if not count]
-    heapify(free)
-    while free:
-        number = heappop(free)
-        yield number
-        for target in targets[number]:
-            entering[target] -= 1
-            if not entering[target]:
-                heappush(free, target)
-
-
-def components(graph: Graph) -> Iterator[list[str]]:
-    """Yield the strongly connected components of a graph (Tarjan 1972), without recursion."""
-    order: dict[str, int] = {}
-    lowest: dict[str, int] = {}
-    stack: list[str] = []
-    done: set[str] = set()
-    for root in graph:
-        path = [] if root in order else [(root, iter(graph[root]))]
-        while path:
-            name, targets = path[-1]
-            if name not in order:
-                order[name] = lowest[name] = len(order)
-                stack.append(name)
-            for target in targets:
-                if target not in order:
-                    path.append((target, iter(graph[target])))
-                    break
-            else:
-                path.pop()
-                for target in graph[name]:
-                    if lowest[target] < lowest[name] and target not in done:
-                        lowest[name] = lowest[target]
-                if lowest[name] == order[name]:
-                    found = _popped(stack, name)
-                    done.update(found)
-                    yield found
-
-
-def _popped(stack: list[str], last: str) -> list[str]:
-    """Pop a stack down to a name, and return the popped names."""
-    found = [stack.pop()]
-    while found[-1] != last:
-        found.append(stack.pop())
+    found: nx.DiGraph[str] = nx.DiGraph()
+    found.add_nodes_from(graph)
+    found.add_edges_from((name, target) for name, targets in graph.items() for target in targets)
     return found
 
 

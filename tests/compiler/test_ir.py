@@ -7,7 +7,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import networkx as nx
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -40,6 +39,7 @@ from compiler.passes.remove_dead_registers import remove_dead_registers
 from compiler.passes.remove_unreachable import remove_unreachable
 from compiler.passes.thread_jumps import thread_jumps
 from compiler.source import Span
+from tests.conftest import ROOT
 from tests.equivalence.cases import Case
 from tests.equivalence.compiled import compiled as compiled_case
 from tests.equivalence.strategies import cases
@@ -253,22 +253,39 @@ def _flow(*arcs: str) -> graph.Graph:
 
 @settings(max_examples=200)
 @given(st.lists(st.text("abcdefgh", min_size=2, max_size=2), min_size=1, max_size=24), st.sets(st.sampled_from("abcd")))
-def test_networkx_finds_the_same_in_a_graph(arcs: list[str], chosen: set[str]) -> None:
+def test_regions_and_their_order_are_those_of_the_definition(arcs: list[str], chosen: set[str]) -> None:
     flow_graph = _flow(*arcs)
-    known: nx.DiGraph[str] = nx.DiGraph(flow_graph)
-    regions = {frozenset(found) for found in nx.strongly_connected_components(known)}
-    assert {frozenset(found) for found in graph.components(flow_graph)} == regions
-    assert set(graph.loop_regions(flow_graph)) == {
-        found for found in regions if not nx.is_directed_acyclic_graph(known.subgraph(found))
-    }
-    members = frozenset(chosen & known.nodes)
-    if members:
-        nx.add_cycle(known, sorted(members))
-    position = {name: place for place, name in enumerate(flow_graph)}
-    condensed = nx.condensation(known)
-    inside = {number: sorted(names, key=position.__getitem__) for number, names in condensed.nodes(data="members")}
-    order = nx.lexicographical_topological_sort(condensed, key=lambda number: position[inside[number][0]])
-    assert graph.ordered_components(flow_graph, [members] if members else []) == [inside[number] for number in order]
+    above = {name: {other for other in flow_graph if name in _reached(flow_graph, other)} for name in flow_graph}
+    loops = {frozenset(above[name] & _reached(flow_graph, name)) for name in flow_graph if name in above[name]}
+    assert set(graph.loop_regions(flow_graph)) == loops
+    members = frozenset(chosen & flow_graph.keys())
+    order = graph.ordered_components(flow_graph, [members] if members else [])
+    assert sorted(name for names in order for name in names) == sorted(flow_graph)
+    assert not members or any(members <= set(names) for names in order)
+    place = {name: number for number, names in enumerate(order) for name in names}
+    assert all(place[name] <= place[target] for name, targets in flow_graph.items() for target in targets)
+
+
+def _reached(flow_graph: graph.Graph, start: str) -> set[str]:
+    """The nodes that a path of at least one edge reaches."""
+    found, pending = set[str](), list(flow_graph[start])
+    while pending:
+        name = pending.pop()
+        if name not in found:
+            found.add(name)
+            pending += flow_graph[name]
+    return found
+
+
+def test_a_graph_without_loops_needs_no_networkx() -> None:
+    program = (
+        "import sys\nfrom compiler.ir import graph\n"
+        "forward = {'a': {'b': None, 'c': None}, 'b': {'c': None}, 'c': {}}\n"
+        "assert graph.loop_regions(forward) == [] and graph.ordered_components(forward) == [['a'], ['b'], ['c']]\n"
+        "assert 'networkx' not in sys.modules\n"
+        "assert graph.loop_regions({'a': {'a': None}}) == [{'a'}] and 'networkx' in sys.modules\n"
+    )
+    subprocess.run([sys.executable, "-c", program], cwd=ROOT, check=True)
 
 
 def test_components_come_in_the_order_of_the_flow() -> None:

@@ -111,7 +111,7 @@ def _cycles(documents: Iterable[Document]) -> Iterator[Diagnostic]:
     regions = loop_regions(including)
     if not regions:
         return
-    import networkx as nx  # noqa: PLC0415 (only for the error, since importing it takes time)
+    import networkx as nx  # noqa: PLC0415 (only for the error)
 
     graph: nx.DiGraph[str] = nx.DiGraph(including)
     for region in regions:
