@@ -88,7 +88,7 @@ def new_loops(found: Difference, old: Version, new: Version) -> list[list[str]]:
 
 
 def _settings(program: Program, tables: Mapping[str, Table]) -> Iterator[tuple[str, str]]:
-    """Yield what pictures don't show: options of targets, patterns and later inputs, and a contract."""
+    """Yield the settings that pictures omit: options of targets, patterns and later inputs, and a contract."""
     for target, table in tables.items():
         yield from _leaves(table.values, f"{target} ", "")
     for place, given in enumerate(program.inputs):

@@ -55,7 +55,7 @@ def _of_options(workflow: Written) -> Iterator[str]:
 
 
 def _of_setup(step: SetupStep) -> Iterator[str]:
-    """Yield what a set-up step runs, and what changes its work. Actions are among those of the jobs."""
+    """Yield the script, shell, inputs and variables of a set-up step. Its action is in the jobs."""
     if step.run:
         yield f"script {step.run.strip()}"
     if step.shell:

@@ -102,14 +102,14 @@ def _is_fit(kind: str, line: str) -> bool:
 
 def _is_transition(words: str) -> bool:
     """Return whether shell statements only call the driver's functions."""
-    begins, command = True, ""
+    is_first, command = True, ""
     for word in re.findall(r";;|;|[^\s;]+", words):
-        if begins and not (word in _COMMANDS or word in _BETWEEN):
+        if is_first and not (word in _COMMANDS or word in _BETWEEN):
             return False
-        if not (begins or word in _BETWEEN or _ARGUMENT.fullmatch(word)):
+        if not (is_first or word in _BETWEEN or _ARGUMENT.fullmatch(word)):
             return False
         if command in _OF_COUNTERS and word == "Q":
             return False
-        command = word if begins else command
-        begins = word in _BETWEEN
+        command = word if is_first else command
+        is_first = word in _BETWEEN
     return True

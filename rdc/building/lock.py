@@ -86,7 +86,7 @@ def review(
     """Compare the present lock with the new one, which is for these files.
 
     Items that were `taken` from edited files count as approved. In a project's first lock no item is new, because
-    people review the whole file; in CI every item is new. A file that is no longer built needs no approval.
+    people review the whole file; in CI every item is new. Dropping a file needs no approval.
     """
     if present is None and not ci:
         return Review((), tuple(approved))

@@ -219,7 +219,7 @@ def _is_checkout(step: Mapping[str, Any]) -> bool:
 
 
 def _forms(jobs: int) -> re.Pattern[str]:
-    """Return what matches the canonical text of each step that stores or loads files, in a workflow of so many jobs."""
+    """Return the pattern of the canonical form of steps that store or load files, in a workflow of so many jobs."""
     options = GithubOptions()
     steps = [
         artifacts.of_another_run(),
@@ -251,12 +251,12 @@ def _as_read(step: Step) -> dict[str, Any]:
 def _canonical(step: Mapping[str, Any]) -> str:
     """Return a step of an action as one text, without its name and the days that GitHub keeps a file."""
     given = step.get("with")
-    texts = {
+    strings = {
         name: str(value).lower() if isinstance(value, bool) else str(value)
         for name, value in (given.items() if isinstance(given, Mapping) else ())
         if name != "retention-days" or type(value) is not int
     }
-    return json.dumps({**step, "name": "", "with": texts}, sort_keys=True, default=str)
+    return json.dumps({**step, "name": "", "with": strings}, sort_keys=True, default=str)
 
 
 def _is_fine(name: str, value: str, names: set[str], *, reads: bool) -> bool:
