@@ -83,11 +83,16 @@ def read_source(file: str | os.PathLike[str], path: str, name: str, disk: Disk =
 
 
 def _missing(file: str | os.PathLike[str], path: str, disk: Disk) -> Refusal:
-    """Return the refusal of a missing file, with the most similar name in its folder that has the same extension."""
-    stem, dot, extension = os.path.basename(file).partition(".")
-    stems = [name.removesuffix(dot + extension) for name in disk.names_beside(file) if name.endswith(dot + extension)]
+    """Return the refusal of a missing file, with the most similar name in its folder.
+
+    Names with the same extension come first. An extension makes names alike, so others must be almost equal.
+    """
+    written, names = os.path.basename(file), list(disk.names_beside(file))
+    stem, dot, extension = written.partition(".")
+    stems = [name.removesuffix(dot + extension) for name in names if name.endswith(dot + extension)]
     near = nearest_name(stem, stems)
-    meant = os.path.join(os.path.dirname(path), near + dot + extension)
+    near = near + dot + extension if near else nearest_name(written, names, 0.9)
+    meant = os.path.join(os.path.dirname(path), near)
     remedy = f"did you mean `{meant}`?" if near else "check the name and the current folder"
     return Refusal("RD001", "there is no such file", remedy)
 

@@ -20,8 +20,8 @@ FORMER: Mapping[str, tuple[str, ...]] = MappingProxyType(
 """Today's names for names in early drafts of rdc, as better suggestions: `of` in a register, `id` in a jump."""
 
 
-def nearest_name(name: str, known: Iterable[str]) -> str:
-    """Return the most similar known name, or "" if none is similar."""
+def nearest_name(name: str, known: Iterable[str], cutoff: float = 0.6) -> str:
+    """Return the most similar known name, or "" if none is as similar as the cutoff (1 is equal)."""
     known = list(islice(known, MOST_COMPARED))
     if today := next((new for new in FORMER.get(name, ()) if new in known), ""):
         return today
@@ -29,7 +29,7 @@ def nearest_name(name: str, known: Iterable[str]) -> str:
 
     if len(name) > LONGEST_COMPARED:
         return ""
-    return next(iter(get_close_matches(name, known, 1)), "")
+    return next(iter(get_close_matches(name, known, 1, cutoff)), "")
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:

@@ -3,28 +3,46 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from difflib import unified_diff
 from itertools import islice
 from typing import Any
 
+from msgspec import Struct
+from msgspec.structs import asdict
+
 from backends.picture.arrows import Arrow
+from backends.picture.captions import MOST_INPUTS
 from backends.picture.difference import Difference, Redirection
 from compiler.analyses.changes import Change, spelled
+from compiler.ir.graph import loop_regions, to_graph
 from compiler.ir.program import Group, Node, Program
 from compiler.ir.tasks import End
+from compiler.ir.texts import Text
+from compiler.options import Table
 from rdc.reporting.cells import visible
 
-_TEXTS = ("command", "prompt", "block", "description", "arguments", "reason")
+_UNSHOWN = ("title", "kind")
+"""Parts whose old text is not shown: the title is beside the change, and a kind is all of a step."""
 
 
 class Version:
-    """A version of a document: its path, its program, and its nodes."""
+    """A version of a document: its path, its program, its nodes, and its settings by name.
 
-    def __init__(self, path: str, program: Program) -> None:
+    `tables` are the options of targets, those of the project included.
+    """
+
+    def __init__(self, path: str, program: Program, tables: Mapping[str, Table] | None = None) -> None:
         self.path = path
         self.program = spelled(program)
         self.nodes = self.program.index()
+        self.settings = dict(_settings(program, tables or {}))
+
+    def loops(self) -> list[frozenset[str]]:
+        """Return the ids of the nodes in each loop. A step that repeats itself is in its transitions."""
+        order = {node.id: place for place, node in enumerate(self.program.nodes)}
+        regions = [frozenset(region) for region in loop_regions(to_graph(self.program)) if len(region) > 1]
+        return sorted(regions, key=lambda region: min(order[name] for name in region))
 
     def called(self, name: str) -> str:
         """Return the name of a node for people."""
@@ -43,12 +61,65 @@ class Version:
         return f"{said}: {self.called(arrow.target)}" if said else self.called(arrow.target)
 
 
+class Setting(Struct, frozen=True):
+    """A setting of the document, of a target or of a specification that changed; None if a version lacks it."""
+
+    name: str
+    before: str | None
+    after: str | None
+
+    def __str__(self) -> str:
+        before, after = ("unset" if value is None else value for value in (self.before, self.after))
+        return f"{self.name}: {before} -> {after}"
+
+
+def changed_settings(old: Version, new: Version) -> tuple[Setting, ...]:
+    """Return the settings that differ, in the order of the new version."""
+    names = dict.fromkeys([*new.settings, *old.settings])
+    pairs = (Setting(name, old.settings.get(name), new.settings.get(name)) for name in names)
+    return tuple(pair for pair in pairs if pair.before != pair.after)
+
+
+def new_loops(found: Difference, old: Version, new: Version) -> list[list[str]]:
+    """Return the nodes of each loop that shares no step with a loop of the old version."""
+    known = {found.matched.get(name) for region in old.loops() for name in region}
+    fresh = [region for region in new.loops() if not region & known]
+    return [[node.id for node in new.program.nodes if node.id in region] for region in fresh]
+
+
+def _settings(program: Program, tables: Mapping[str, Table]) -> Iterator[tuple[str, str]]:
+    """Yield the settings that pictures omit: options of targets, patterns and later inputs, and a contract."""
+    for target, table in tables.items():
+        yield from _leaves(table.values, f"{target} ", "")
+    for place, given in enumerate(program.inputs):
+        hidden = asdict(given) if place >= MOST_INPUTS else {"pattern": given.pattern}
+        yield from _leaves({name: value for name, value in hidden.items() if value}, f"input {given.name} ", "")
+    if program.contract is not None:
+        yield from _leaves(json.loads(program.contract.config), "config ", "")
+        for step in program.contract.steps:
+            yield from _leaves(json.loads(str(step.spec)), f"step {step.id} ", "")
+
+
+def _leaves(value: object, head: str, path: str) -> Iterator[tuple[str, str]]:
+    """Yield the parts of a value with their dotted paths. A list of plain values is one part."""
+    if isinstance(value, list) and any(isinstance(item, dict) for item in value):
+        value = dict(enumerate(value, 1))
+    if isinstance(value, Mapping) and value:
+        for name, item in value.items():
+            yield from _leaves(item, head, f"{path}.{name}" if path else str(name))
+        return
+    shown = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    yield head + path, shown or '""'
+
+
 def as_text(found: Difference, old: Version, new: Version) -> str:
     """Return the changes, one on each line, in document order."""
-    if not found:
+    settings = changed_settings(old, new)
+    if not found and not settings:
         return visible(f"{old.path} and {new.path} have the same flow")
     lines = [f"--- {old.path}", f"+++ {new.path}"]
     lines += [f"- {line}" for line in found.notes[0]] + [f"+ {line}" for line in found.notes[1]]
+    lines += [f"* {setting}" for setting in settings]
     lines += [f"+ {_described(node)}" for node in found.added]
     lines += [f"- {_described(node)}" for node in found.removed]
     for change in found.changed:
@@ -60,6 +131,8 @@ def as_text(found: Difference, old: Version, new: Version) -> str:
     ]
     if found.renumbered:
         lines.append("= " + ", ".join(f"{pair.old.id} is now {pair.new.id}" for pair in found.renumbered))
+    loops = new_loops(found, old, new)
+    lines += [f"! new loop: {', '.join(_described(new.nodes[name]) for name in region)}" for region in loops]
     lines += [f"! now reached: {_end(end)}" for end in found.opened]
     lines += [f"! no longer reached: {_end(end)}" for end in found.closed]
     return "\n".join(map(visible, lines))
@@ -77,6 +150,8 @@ def as_json(found: Difference, old: Version, new: Version, origin: str) -> str:
         "changed": [_named(pair.new) | {"was": pair.old.id, "parts": list(pair.parts)} for pair in found.changed],
         "renumbered": [{"old": pair.old.id, "new": pair.new.id} for pair in found.renumbered],
         "notes": {"before": list(found.notes[0]), "after": list(found.notes[1])},
+        "settings": [asdict(setting) for setting in changed_settings(old, new)],
+        "loops": new_loops(found, old, new),
         "start": found.start and {"before": old.place(found.start[0]), "after": new.place(found.start[1])},
         "redirected": [_moved(move, old, new) for move in found.redirected],
         "ends": {"opened": _ends(found.opened), "closed": _ends(found.closed)},
@@ -94,17 +169,35 @@ def _end(end: End) -> str:
 
 
 def _texts(change: Change) -> Iterator[str]:
-    """Yield the changed lines of a string."""
+    """Yield the changed lines of the changed parts."""
     for part in change.parts:
-        if part in _TEXTS:
-            before, after = (_text(item, part) for item in (change.old, change.new))
-            compared = unified_diff(before.splitlines(), after.splitlines(), lineterm="", n=1)
-            changed = islice(compared, 2, None)  # the first two lines name files
+        if part not in _UNSHOWN:
+            before, after = (_written(_part(item, part)).splitlines() for item in (change.old, change.new))
+            changed = islice(unified_diff(before, after, lineterm="", n=1), 2, None)  # the first two lines name files
             yield from (f"    {line}" for line in changed if not line.startswith("@@"))
 
 
-def _text(item: Node | Group, part: str) -> str:
-    return str((item.prompt if isinstance(item, Group) else getattr(item.task, part)) or "")
+def _part(item: Node | Group, part: str) -> object:
+    if isinstance(item, Group):
+        return item.prompt
+    if part == "environment":
+        return {constant.name: constant.value for constant in item.constants}
+    return item.settings if part == "settings" else getattr(item.task, part)
+
+
+def _written(value: object) -> str:
+    """Return a part of a node as text, with a line for each item or field."""
+    match value:
+        case Struct() if not isinstance(value, Text):
+            return _written({name: inner for name, inner in asdict(value).items() if name != "kind"})
+        case dict():
+            return "\n".join(f"{name}: {_written(item)}" for name, item in value.items())
+        case tuple():
+            return "\n".join(map(_written, value))
+        case None:
+            return ""
+        case _:
+            return str(value)
 
 
 def _named(node: Node | Group) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from backends.picture.overlay import LEGEND, overlay
 from backends.picture.picture import picture
 from backends.picture.sheet import Sheet
 from compiler.ir.program import SourceFile
-from rdc.changes import Version, as_json, as_text
+from rdc.changes import Version, as_json, as_text, changed_settings
 
 
 class Comparison:
@@ -19,10 +19,16 @@ class Comparison:
         self._pictures = picture(old.program), picture(new.program)
         self.found = difference(*self._pictures)
 
+    def __bool__(self) -> bool:
+        """Return whether the flow or a setting changed."""
+        return bool(self.found or changed_settings(self.old, self.new))
+
     def sheet(self) -> Sheet:
         """Return the picture of both versions."""
         drawn = overlay(*self._pictures, self.found)
-        notes = (f"{one_line(self.old.path)} → {one_line(self.new.path)}", LEGEND if self.found else "nothing changed")
+        settings = [one_line(str(setting)) for setting in changed_settings(self.old, self.new)]
+        legend = LEGEND if self.found else "the flow is the same" if settings else "nothing changed"
+        notes = (f"{one_line(self.old.path)} → {one_line(self.new.path)}", legend, *settings)
         new = self.new.program
         sources = tuple(SourceFile(one.path, one.program.sources[0].sha256) for one in (self.old, self.new))
         return Sheet(drawn, new.title or new.name, new.sources[0].path, sources, notes, is_comparison=True)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from backends.github.options import Bound, GithubOptions, command_of
+from backends.github.options import USUAL_PYTHON, Bound, Called, GithubOptions, SetupStep, command_of
 from backends.github.pins import pinned
 from backends.github.workflow import Written
+from compiler.ir.tasks import Ask
 
 BY_HAND = "workflow_dispatch"
-USUAL_RUNNER = GithubOptions().runs_on
-"""The usual values, which are not listed: starts by hand, on GitHub's runners."""
+USUAL = GithubOptions()
+"""The usual values, which are not listed: starts by hand, on GitHub's runners, with replies from people."""
 
 
 def items(workflow: Written) -> tuple[str, ...]:
@@ -34,12 +35,31 @@ def _of_options(workflow: Written) -> Iterator[str]:
     for (kind, *names), caller in options.callers():
         word = {"agents": "agent", "tools": "tool"}.get(kind, kind)
         yield f"{' '.join((word, *names))}: {command_of(caller).strip()}"
+        if isinstance(caller, Called):
+            yield from (f"{' '.join((word, *names))} gets secret {name}" for name in caller.secrets)
+            yield from (item for step in caller.setup for item in _of_setup(step))
     for name, value in options.bind.items():
         if options.is_of_event(name):
             yield f"input {name} from event.{options.event_field(name)}"
         elif isinstance(value, Bound):
             yield f"script {value.run.strip()}"
     yield from (f"trigger {event}" for event in workflow.events if event != BY_HAND)
-    yield from (f"script {step.run.strip()}" for step in options.setup if step.run)
+    yield from (item for step in options.setup for item in _of_setup(step))
+    yield from (f"env {name}: {text}" for name, text in options.env.items())
+    if options.prompts != USUAL.prompts and any(isinstance(node.task, Ask) for node in workflow.program.nodes):
+        yield f"prompts {options.prompts}"
+    if options.python != USUAL_PYTHON:
+        yield f"python {options.python}"
     labels = [options.runs_on] if isinstance(options.runs_on, str) else options.runs_on
-    yield from (f"runner {label}" for label in labels if label != USUAL_RUNNER)
+    yield from (f"runner {label}" for label in labels if label != USUAL.runs_on)
+
+
+def _of_setup(step: SetupStep) -> Iterator[str]:
+    """Yield the script, shell, inputs and variables of a set-up step. Its action is in the jobs."""
+    if step.run:
+        yield f"script {step.run.strip()}"
+    if step.shell:
+        yield f"shell {step.shell}"
+    action = (step.uses or "").partition("@")[0]
+    yield from (f"with {action} {name}: {text}" for name, text in step.inputs.items())
+    yield from (f"env {name}: {text}" for name, text in step.env.items())

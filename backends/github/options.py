@@ -35,7 +35,7 @@ from backends.github.option_values import (
 from backends.github.pins import checked_pins
 from backends.github.triggers import checked_events
 from backends.options.fields import Check, Options
-from runtime_shim.tasks.recipes import RECIPES, called, is_recipe
+from runtime_shim.tasks.recipes import RECIPES, called, is_recipe, mistyped
 
 USUAL_PYTHON = "/usr/bin/python3"
 """The path of Python on GitHub's runners, except Windows."""
@@ -263,6 +263,9 @@ class GithubOptions(Options, frozen=True):
         """Check that options have the other options that they need, and that each variable has one value."""
         if self.prompts == "agent" and self.agent is None:
             raise ValueError("`prompts: agent` needs a command in the option `agent`")
+        for _, caller in self.callers():
+            if hint := mistyped(named_command(caller)):
+                raise ValueError(f"unknown recipe `{named_command(caller).strip()}`{hint}")
         if self.agent_model and not any(is_recipe(named_command(caller)) for _, caller in self.callers()):
             names = ", ".join(recipe.name for recipe in RECIPES)
             raise ValueError(f"`agent-model` works only with an agent that is called by name: {names}")

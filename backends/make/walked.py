@@ -27,12 +27,10 @@ _ROWS = Regex(rf"(?:{_KINDS}) Q(?: Q)?|  attempts {_NAME}|  variable {_NAME} {_N
 _COUNTERS = Regex(rf"set_to {_NAME} -?\d+|scope {_NAME}(?: {_NAME}:-?\d+)+")
 _ARM = Regex(r"(?:pass|fail|\*)(?: \| fail)?\) | {3,}")
 _ARGUMENT = Regex(rf"Q|{_NAME}")
-_COMMANDS = frozenset(
-    {
-        *("go", "CONTINUE", "GOTO", "COMPLETE", "STOP", "finish", "stop", "retry"),
-        *("set_to", "add", "add_counter", "raise", "reset", "below", "at_least", "equals"),
-    }
-)
+_OF_COUNTERS = frozenset({"set_to", "add", "add_counter", "raise", "reset", "below", "at_least", "equals"})
+"""The driver evaluates their arguments, so none is quoted."""
+
+_COMMANDS = frozenset({"go", "CONTINUE", "GOTO", "COMPLETE", "STOP", "finish", "stop", "retry"}) | _OF_COUNTERS
 _BETWEEN = frozenset({"if", "elif", "else", "then", "fi", ";", ";;", "&&", "||", ":"})
 _OF_MAKE = Regex(r"\s*(?:define|endef)\b")
 
@@ -88,7 +86,7 @@ def _problems(lines: list[str], prefix: str) -> Iterator[Problem]:
 
 
 def _is_comment(line: str) -> bool:
-    return not line or (line.startswith("#") and not line.endswith("\\"))
+    return not line or (line.startswith("#") and not line.endswith("\\") and "\r" not in line)
 
 
 def _is_fit(kind: str, line: str) -> bool:
@@ -104,11 +102,14 @@ def _is_fit(kind: str, line: str) -> bool:
 
 def _is_transition(words: str) -> bool:
     """Return whether shell statements only call the driver's functions."""
-    begins = True
+    is_first, command = True, ""
     for word in re.findall(r";;|;|[^\s;]+", words):
-        if begins and not (word in _COMMANDS or word in _BETWEEN):
+        if is_first and not (word in _COMMANDS or word in _BETWEEN):
             return False
-        if not (begins or word in _BETWEEN or _ARGUMENT.fullmatch(word)):
+        if not (is_first or word in _BETWEEN or _ARGUMENT.fullmatch(word)):
             return False
-        begins = word in _BETWEEN
+        if command in _OF_COUNTERS and word == "Q":
+            return False
+        command = word if is_first else command
+        is_first = word in _BETWEEN
     return True

@@ -43,6 +43,7 @@ def _of_program(program: Program) -> Iterator[str]:
     yield from (f"secret {name}" for name in program.secrets)
     yield from (f"input {given.name}" for given in program.inputs)
     for node in program.nodes:
+        yield from (f"env {constant.name}: {constant.value}" for constant in node.constants)
         match node.task:
             case Agent(agent):
                 yield f"agent {agent or COMMON}"

@@ -9,15 +9,19 @@ from __future__ import annotations
 import json
 import os
 import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from contextlib import suppress
 from errno import EIO
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from compiler.diagnostic import Diagnostic
 from compiler.files import DISK
 from rdc.building.records import LOCK, Record
+
+_GUARDS = ("gate ", "environment ")
+"""Items that hold a run back. Without them a file can do more, so their removal needs an approval too."""
 
 _HEAD = (
     "# Permissions, secrets and calls of the files from `rdc build`. To approve a new line: `rdc build --approve`.\n"
@@ -50,7 +54,10 @@ def read_lock(root: str) -> str | None:
 
 
 class Review(Struct, frozen=True):
-    """The new items in a lock that aren't approved, and the approvals without a new item."""
+    """The new items in a lock that aren't approved, and the approvals without a new item.
+
+    A guard that a file no longer has is the new item `no gate X`.
+    """
 
     refused: tuple[tuple[str, str], ...]
     unknown: tuple[str, ...]
@@ -62,28 +69,40 @@ class Review(Struct, frozen=True):
 
     @property
     def findings(self) -> list[Diagnostic]:
-        """An error for each new item, with the command that approves it."""
+        """An error for each new item with the command that approves it; the first one has a command for all."""
         files: dict[str, list[str]] = {}
-        for path, item in self.refused:
+        for path, item in sorted(self.refused):
             files.setdefault(item, []).append(path)
-        return [_finding(item, paths) for item, paths in files.items()]
+        found = [_finding(item, paths) for item, paths in files.items()]
+        if len(found) > 1:
+            remedy = f"review all {len(found)} new items, then run: {_approving(files)}"
+            found[0] = replace(found[0], help=remedy)
+        return found
 
 
-def review(present: str | None, wanted: str, approved: Sequence[str], taken: Sequence[str], *, ci: bool) -> Review:
-    """Compare the present lock with the new one.
+def review(
+    present: str | None, wanted: str, files: Container[str], approved: Sequence[str], taken: Sequence[str], *, ci: bool
+) -> Review:
+    """Compare the present lock with the new one, which is for these files.
 
     Items that were `taken` from edited files count as approved. In a project's first lock no item is new, because
-    people review the whole file; in CI every item is new.
+    people review the whole file; in CI every item is new. Dropping a file needs no approval.
     """
     if present is None and not ci:
         return Review((), tuple(approved))
     known = set((present or "").splitlines())
     common = {item for line in known if _is_common(item := _parts(line)[1])}
     lines = [_parts(line) for line in wanted.splitlines() if line not in known and not line.startswith("#")]
-    new = [(path, item) for path, item in lines if item not in common]
+    new = [(path, item) for path, item in lines if item not in common] + _lost(known, wanted, files)
     items = {item for _, item in new}
     refused = tuple((path, item) for path, item in new if item not in approved and item not in taken)
     return Review(refused, tuple(item for item in approved if item not in items))
+
+
+def _lost(known: set[str], wanted: str, files: Container[str]) -> list[tuple[str, str]]:
+    """Return the guards that files no longer have."""
+    lost = map(_parts, known.difference(wanted.splitlines()))
+    return [(path, f"no {item}") for path, item in lost if path in files and item.startswith(_GUARDS)]
 
 
 def _is_common(item: str) -> bool:
@@ -113,5 +132,9 @@ def _parts(line: str) -> tuple[str, str]:
 
 def _finding(item: str, paths: Sequence[str]) -> Diagnostic:
     more = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
-    remedy = f"review it, then run: rdc build --approve {shlex.quote(item)}"
+    remedy = f"review it, then run: {_approving([item])}"
     return Diagnostic("RD546", paths[0], None, f"new and not approved: {item} in {paths[0]}{more}", remedy)
+
+
+def _approving(items: Iterable[str]) -> str:
+    return " ".join(("rdc build", *(f"--approve {shlex.quote(item)}" for item in items)))

@@ -69,7 +69,7 @@ def settle(
     whole = _Whole(root, tasks, found, made, present, ours)
     said = [*told.diagnostics, *_said(whole, strict=wishes.strict)]
     old, text = read_lock(root), lock_text(found.values())
-    asked = review(old, text, wishes.approved, wishes.pins, ci=wishes.ci)
+    asked = review(old, text, whole.outputs, wishes.approved, wishes.pins, ci=wishes.ci)
     if asked.unknown:
         return Outcome(said, _sources(whole, told, said), unknown=asked.unknown)
     said += asked.findings

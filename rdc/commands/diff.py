@@ -70,7 +70,11 @@ def command(old: str, new: str, wish: Wish, settings: Settings, reporter: Report
     compiled = _compiled(places, settings, reporter)
     if compiled is None:
         return 1
-    versions = [Version(place.shown, one.program) for place, one in zip(places, compiled, strict=True) if one.program]
+    versions = [
+        Version(place.shown, one.program, one.tables)
+        for place, one in zip(places, compiled, strict=True)
+        if one.program
+    ]
     compared = Comparison(versions[0], versions[1])
     if wish.is_printed and wish.form.prints:
         put(compared.text() if wish.form is FORMATS["text"] else compared.json())
@@ -78,7 +82,7 @@ def command(old: str, new: str, wish: Wish, settings: Settings, reporter: Report
     else:
         made = _generated(compared, compiled, wish)
         code = wish.deliver([Found(places[1].beside)], made, reporter, has_marks=True)
-    return code or int(exits and bool(compared.found))
+    return code or int(exits and bool(compared))
 
 
 def _places(old: str, new: str) -> tuple[Place, Place]:

@@ -10,7 +10,7 @@ from runtime_shim.data.values import pairs_in
 from runtime_shim.engine.lifecycle import Extension
 from runtime_shim.engine.program import RefusedError, Table
 from runtime_shim.engine.session import Session
-from runtime_shim.engine.texts import one_line
+from runtime_shim.engine.texts import meant, one_line
 from runtime_shim.engine.walk import Registers
 from runtime_shim.tasks.answers import read_text
 from runtime_shim.tasks.terminal import asked, forget_pasted, more_comes
@@ -94,8 +94,10 @@ def check_inputs(session: Session) -> Registers:
     declared: dict[str, Table] = {item["name"]: item for item in session.program["inputs"]}
     given = _from_file(session.options.inputs) if session.options.inputs else {}
     given.update(_from_options(session.options, declared))
-    known = ", ".join(declared)
-    wrong = [f"there is no input {name}; the inputs are {known}" for name in given if name not in declared]
+    known = f"; the inputs are {', '.join(declared)}"
+    wrong = [
+        f"there is no input {one_line(name)}{meant(name, declared) or known}" for name in given if name not in declared
+    ]
     missing = [item for name, item in declared.items() if name not in given]
     if session.is_interactive and not wrong and any(_problem(item, item.get("default")) for item in missing):
         try:

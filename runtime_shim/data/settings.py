@@ -10,7 +10,7 @@ from runtime_shim.engine.journal import Record
 from runtime_shim.engine.lifecycle import Extension, Waiting
 from runtime_shim.engine.program import RefusedError, Table
 from runtime_shim.engine.state import ENDED, State
-from runtime_shim.engine.texts import one_line
+from runtime_shim.engine.texts import meant, one_line
 from runtime_shim.engine.walk import Move
 
 TIME_UNITS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86_400}
@@ -141,7 +141,8 @@ class Breaks(OfMore):
         doing = [name for name, node in program["nodes"].items() if node["task"] in self.session.kinds]
         for place in getattr(self.session.options, "break"):
             if not any(is_in(program, name, place) for name in doing):
-                raise RefusedError(f"--break {one_line(place)!a}: there is no such step; `steps` lists the steps")
+                hint = meant(place, doing) or "; `steps` lists the steps"
+                raise RefusedError(f"--break {one_line(place)!a}: there is no such step{hint}")
 
     def record(self, record: Record) -> Record:
         """Make the run wait when it leaves a step with a breakpoint."""

@@ -4,7 +4,7 @@ import os
 import shlex
 import sys
 import types
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from typing import Any, Callable, Optional
 
@@ -16,7 +16,7 @@ from runtime_shim.engine.session import Session
 from runtime_shim.engine.signals import Interrupted
 from runtime_shim.engine.status import status, steps
 from runtime_shim.engine.subcommands import open_run, reset, resume, run, step
-from runtime_shim.engine.texts import words_of
+from runtime_shim.engine.texts import meant, one_line, words_of
 from runtime_shim.operator.history import history
 from runtime_shim.tasks.ask import answer
 
@@ -70,7 +70,7 @@ def read_words(words: list[str], own: Options, options: Options, given: OptionVa
             name, value = due[0], word
             due = due["..." not in known[name] :]
         elif name not in known or (equals and not known[name]):
-            raise RefusedError(f"unknown argument {word} {see}")
+            raise RefusedError(f"unknown argument {one_line(word)}{as_input(word, known) or meant(name, known)} {see}")
         elif not equals:
             value = next(rest, "--") if known[name] else True
             if known[name] and value.startswith("--"):
@@ -79,6 +79,12 @@ def read_words(words: list[str], own: Options, options: Options, given: OptionVa
     if missing := [name for name in due if not found[name]]:
         raise RefusedError(f"missing argument: {' '.join(missing)} {see}")
     return types.SimpleNamespace(**{name.strip("-").replace("-", "_"): found[name] for name in found})
+
+
+def as_input(word: str, known: Iterable[str]) -> str:
+    """Return how to give NAME=VALUE as an input; "" for other words, or if the program has no inputs."""
+    is_value = word.partition("=")[0].isidentifier() and "=" in word
+    return f"; to set an input, write --input {shlex.quote(word)}" if is_value and "--input" in known else ""
 
 
 def execute(program: Table, argv: list[str], host: Host, display: Display, kinds: Sequence[type[Extension]]) -> int:
@@ -93,8 +99,9 @@ def execute(program: Table, argv: list[str], host: Host, display: Display, kinds
             lines, command = [f"  {name:9} {text}" for name, (text, _) in commands.items()], "COMMAND"
         return display.say([f"usage: {host.prog} {command} [OPTION]...", "", program["title"], "", *lines])
     if command not in commands:
-        known = f"; choose from {', '.join(commands)} (see: {host.prog} --help)"
-        raise RefusedError(f"{'unknown' if command else 'missing'} subcommand {command}".rstrip() + known)
+        near = as_input(command, [name for _, name, *_ in options]) or meant(command, commands)
+        known = f"{near or '; choose from ' + ', '.join(commands)} (see: {host.prog} --help)"
+        raise RefusedError(f"{'unknown' if command else 'missing'} subcommand {one_line(command)}".rstrip() + known)
     callers = [kind.from_caller for kind in kinds if hasattr(kind, "from_caller")]
     said = [pair for caller in callers for pair in caller(program, options, command, display)]
     given = read_words(words, own, options, said, f"(see: {host.prog} {command} --help)")

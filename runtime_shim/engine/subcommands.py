@@ -9,7 +9,7 @@ from runtime_shim.engine.program import EXIT_COMPLETE, EXIT_STOP, EXIT_WAITING, 
 from runtime_shim.engine.session import Session
 from runtime_shim.engine.state import ENDED
 from runtime_shim.engine.status import preview
-from runtime_shim.engine.texts import one_line
+from runtime_shim.engine.texts import meant, one_line
 
 
 def run(session: Session) -> int:
@@ -57,7 +57,8 @@ def step(session: Session) -> int:
     nodes, order, places = session.program["nodes"], list(session.program["nodes"]), session.options.PLACE
     names = {name: {name, nodes[name].get("step")} for name in session.places}  # a stage is part of a step
     if unknown := {*places}.difference(*names.values()):
-        raise RefusedError(f"there is no step {min(unknown)!a}; `steps` lists the steps")
+        hint = meant(min(unknown), session.places) or "; `steps` lists the steps"
+        raise RefusedError(f"there is no step {min(unknown)!a}{hint}")
     only = [name for name in names if names[name] & {*places}]
     vars(session.options).update(only=only, command="resume")
     is_stopped, what = state.condition == "stop", f"step {' '.join(places)}"

@@ -1,6 +1,7 @@
 """Text that is safe on any terminal and in any log, and the words for outcomes."""
 
 import re
+from collections.abc import Iterable
 
 from runtime_shim.engine.program import Table
 
@@ -18,6 +19,14 @@ def clean(text: str) -> str:
 def one_line(text: str) -> str:
     """Join the lines of a text and replace its control characters."""
     return clean(" ".join(text.split()))
+
+
+def meant(word: str, known: Iterable[str], cutoff: float = 0.6) -> str:
+    """Return `; did you mean X?` if a known word is as similar as the cutoff, otherwise ""."""
+    import difflib
+
+    near = difflib.get_close_matches(word, [*known], 1, cutoff)
+    return f"; did you mean {near[0]}?" if near else ""
 
 
 def words_of(node: Table) -> tuple[str, ...]:

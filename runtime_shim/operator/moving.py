@@ -6,7 +6,7 @@ from runtime_shim.engine.lifecycle import Extension
 from runtime_shim.engine.program import EXIT_COMPLETE, RefusedError, Table
 from runtime_shim.engine.session import Session
 from runtime_shim.engine.state import ENDED, State, utc_now
-from runtime_shim.engine.texts import one_line
+from runtime_shim.engine.texts import meant, one_line
 from runtime_shim.engine.walk import Move, follow
 
 
@@ -27,11 +27,8 @@ def target_of(program: Table, name: str) -> Table:
     if inside:
         around = [[group, do] for group, do in enter.items() if is_within(jumps, name, group)]
         return {"go": inside[0], "entering": around, "do": enter.get(name, ())}
-    import difflib
-
-    near = difflib.get_close_matches(name, [*doing, *known], 1)
-    hint = f"did you mean {near[0]}?" if near else "`steps` lists the steps"
-    raise RefusedError(f"there is no step {one_line(name)!a}; {hint}")
+    hint = meant(name, [*doing, *known]) or "; `steps` lists the steps"
+    raise RefusedError(f"there is no step {one_line(name)!a}{hint}")
 
 
 def moved(program: Table, state: State, name: str) -> Move:

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import types
 from functools import cached_property
 from typing import Optional
@@ -12,7 +13,7 @@ from runtime_shim.engine.lifecycle import Done, Extension, Options
 from runtime_shim.engine.program import RefusedError, Table
 from runtime_shim.engine.session import Session
 from runtime_shim.engine.state import digest
-from runtime_shim.engine.texts import MEANINGS, one_line
+from runtime_shim.engine.texts import MEANINGS, meant, one_line
 from runtime_shim.engine.walk import Registers, shown
 from runtime_shim.tasks.answers import read_text
 from runtime_shim.tasks.ask import Prompts
@@ -20,7 +21,7 @@ from runtime_shim.tasks.calls import AGENT_CALL, Caller
 from runtime_shim.tasks.exchange import Answered, SearchError, child_says
 from runtime_shim.tasks.prompting import Calls, Prompting, answer_of, pairs
 from runtime_shim.tasks.reading import AGENT_SECONDS, LARGEST_ANSWER, cleaned
-from runtime_shim.tasks.recipes import called, is_recipe
+from runtime_shim.tasks.recipes import called, is_recipe, mistyped
 from runtime_shim.tasks.verdicts import read_word
 
 
@@ -58,6 +59,13 @@ class Contexts(Extension):
 LONGEST_SEARCH = 60  # seconds; `\\d+:` in a megabyte of digits may take hours
 
 
+def agent_types(program: Table) -> set[str]:
+    """Return the types of agents that a program calls, and those of prompts without one."""
+    nodes = program["nodes"].values()
+    found = (each["agent"] for node in nodes for each in (node, *node.get("entries", ())) if "agent" in each)
+    return {"", "inline", *found}
+
+
 def named(options: types.SimpleNamespace, command: str) -> str:
     """Return the command of an agent, which may be a recipe's name, with the operator's model."""
     return called(command, (options.agent_model or "") if is_recipe(command) else "")
@@ -74,6 +82,14 @@ class Commanded(Caller):
         options = session.options
         self._common = options.agent or os.environ.get("RDC_AGENT") or None
         self._given = pairs("--agent-for", options.agent_for)
+        for command in filter(None, (options.agent, *self._given.values())):
+            if (hint := mistyped(command)) and not shutil.which(command.strip()):
+                raise RefusedError(f"unknown agent or command {one_line(command)}{hint}")
+        types = agent_types(session.program)
+        for name in self._given:
+            if name not in types:
+                hint = meant(name, types) or f"; the agents are {', '.join(sorted(filter(None, types)))}"
+                raise RefusedError(f"--agent-for {one_line(name)}: the document has no such agent{hint}")
         self.retries = number_of("--agent-retries", options.agent_retries, 0) if options.agent_retries else 0
         self._seconds = seconds_of("--agent-timeout", options.agent_timeout) if options.agent_timeout else 0
         commands = [self._common or "", *self._given.values()]

@@ -4,6 +4,7 @@ import shlex
 from typing import NamedTuple
 
 from runtime_shim.engine.program import RefusedError
+from runtime_shim.engine.texts import meant
 
 
 class Recipe(NamedTuple):
@@ -30,6 +31,11 @@ RECIPES = (
 def is_recipe(agent: str) -> bool:
     """Return whether an agent is a name in this table."""
     return any(recipe.name == agent.strip() for recipe in RECIPES)
+
+
+def mistyped(agent: str) -> str:
+    """Return `; did you mean X?` for a word that is almost a recipe's name, otherwise ""."""
+    return "" if is_recipe(agent) or "/" in agent else meant(agent.strip(), (recipe.name for recipe in RECIPES), 0.85)
 
 
 def called(agent: str, model: str = "") -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -47,18 +48,93 @@ def test_a_new_item_is_refused_until_it_is_approved_by_name(project: Project) ->
     one = project.build("--approve", "secret DEPLOY_TOKEN")
     assert one.code == 1
     assert "new and not approved: environment production" in one.err
-    both = project.build("--approve", "environment production", "--approve", "secret DEPLOY_TOKEN")
+    every = "rdc build --approve 'environment production' --approve 'secret DEPLOY_TOKEN'"
+    assert f"help: review all 2 new items, then run: {every}\n" in refused.err
+    both = project.build(*shlex.split(every)[2:])
     assert both.code == 0, both.err
     assert f"{path} secret DEPLOY_TOKEN" in lock(project)
     assert project.build("--check").code == 0
 
 
-def test_an_item_that_goes_needs_nobody(project: Project) -> None:
+def test_a_secret_that_goes_needs_no_approval_and_an_environment_does(project: Project) -> None:
     project.write("docs/deploy.runbook.md", SECRET)
     project.build("--approve", "secret DEPLOY_TOKEN", "--approve", "environment production")
-    project.runbook("deploy")
+    project.write("docs/deploy.runbook.md", SECRET.replace("    secrets: [DEPLOY_TOKEN]\n", ""))
     assert project.build().code == 0
     assert not [line for line in lock(project) if "DEPLOY_TOKEN" in line]
+    before = project.text(".github/workflows/deploy.yml")
+    project.runbook("deploy")
+    for words, env in (((), {}), (("--check",), {}), ((), {"CI": "1"})):
+        result = spawn("build", *words, cwd=project.root, **env)
+        assert result.code == 1
+        path = ".github/workflows/deploy.yml"
+        assert f"{path}: error[RD546]: new and not approved: no environment production in {path}" in result.err
+    assert project.text(".github/workflows/deploy.yml") == before
+    assert project.build("--approve", "no environment production").code == 0
+    assert project.build("--check").code == 0
+
+
+def test_a_gate_that_goes_needs_an_approval_even_if_the_file_has_no_other_item(tmp_path: Path) -> None:
+    project = Project(tmp_path / "p", '[[build]]\nsource = "*.yaml"\nto = "make"\nout = "{name}.mk"\n')
+    gated = "name: a\nsteps:\n  - {name: ship, human: true, prompt: Ship it., end: true}\n"
+    project.write("a.workflow.yaml", gated)
+    assert project.build().code == 0
+    project.write("a.workflow.yaml", gated.replace("human: true, ", ""))
+    result = project.build()
+    assert result.code == 1
+    assert "new and not approved: no gate ship in" in result.err
+    assert project.build("--approve", "no gate ship").code == 0, result.err
+
+
+def test_a_file_that_is_no_longer_built_needs_no_approval(project: Project) -> None:
+    project.write("docs/other.runbook.md", SECRET)
+    project.build("--approve", "secret DEPLOY_TOKEN", "--approve", "environment production")
+    (project.root / "docs/other.runbook.md").unlink()
+    assert project.build("--prune").code == 0
+
+
+POWER = """\
+prompts = "environment"
+python = "/usr/bin/python3"
+env = { MODE = "slow" }
+agent = { run = "claude -p", secrets = ["KEY"], setup = [{ run = "npm ci" }] }
+secrets = ["KEY"]
+setup = [
+  { uses = "./node", with = { version = "20" }, env = { A = "1" } },
+  { run = "true", shell = "bash" },
+]
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "item"),
+    [
+        ('prompts = "environment"', 'prompts = "agent"', "prompts agent"),
+        ("/usr/bin/python3", "/opt/python3", "python /opt/python3"),
+        ('"slow"', '"fast"', "env MODE: fast"),
+        ('"npm ci"', '"curl x | sh"', "script curl x | sh"),
+        ('secrets = ["KEY"], setup', 'secrets = ["KEY", "ROOT"], setup', "agent gets secret ROOT"),
+        ('"20"', '"21"', "with ./node version: 21"),
+        ('A = "1"', 'A = "2"', "env A: 2"),
+        ('shell = "bash"', 'shell = "./sh {0}"', "shell ./sh {0}"),
+    ],
+)
+def test_a_setting_that_gives_power_is_an_item(tmp_path: Path, old: str, new: str, item: str) -> None:
+    start = GITHUB + "[github]\n" + POWER.replace('["KEY"]\nsetup', '["KEY", "ROOT"]\nsetup')
+    project = Project(tmp_path / "p", start)
+    project.write("docs/ask.runbook.md", "## 1. Ship it?\n\n- YES: CONTINUE\n- NO: STOP\n")
+    assert project.build().code == 0, project.build().err
+    project.write("rdc.toml", start.replace(old, new))
+    result = project.build()
+    assert result.code == 1
+    assert f"new and not approved: {item} in" in result.err
+
+
+def test_the_environment_of_a_step_is_an_item(project: Project) -> None:
+    project.write(
+        "docs/deploy.runbook.md", "---\nrdc: {steps: {1: {env: {API: a}}}}\n---\n\n## 1. Go\n\n```bash\nmake\n```\n"
+    )
+    assert "new and not approved: env API: a in" in project.build().err
 
 
 def test_an_approval_of_nothing_new_is_wrong_use(project: Project) -> None:

@@ -105,6 +105,8 @@ def test_color_is_for_terminals_and_those_who_ask(tmp_path: Path) -> None:
     ("name", "remedy"),
     [
         ("ops/bakcup.runbook.md", "did you mean `ops/backup.runbook.md`?"),
+        ("ops/backup.runbok.md", "did you mean `ops/backup.runbook.md`?"),
+        ("ops/bakup.runbook.mdd", "did you mean `ops/backup.runbook.md`?"),
         ("ops/x.runbook.md", "check the name and the current folder"),
         ("ops/backup.playbook.md", "check the name and the current folder"),
         ("none/backup.runbook.md", "check the name and the current folder"),

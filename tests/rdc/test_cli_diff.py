@@ -104,6 +104,76 @@ def test_the_same_document(folder: Path) -> None:
     assert call("diff", "--exit-code", "old.runbook.md", "new.runbook.md", cwd=folder).code == 1
 
 
+SETTINGS = """\
+---
+rdc:
+  inputs: {HOST: {default: db1, pattern: "[a-z]+[0-9]"}}
+  secrets: [TOKEN]
+  github:
+    permissions: {contents: read}
+    runs-on: ubuntu-24.04
+    setup: [{run: npm ci}]
+    agent: {run: claude -p, secrets: [TOKEN]}
+  steps: {1: {timeout: 60s, env: {MODE: slow}}}
+---
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "lines"),
+    [
+        ("contents: read", "contents: write", ["* github permissions.contents: read -> write"]),
+        ("    runs-on: ubuntu-24.04\n", "", ["* github runs-on: ubuntu-24.04 -> unset"]),
+        ("npm ci", "curl x | sh", ["* github setup.1.run: npm ci -> curl x | sh"]),
+        ("claude -p", "codex", ["* github agent.run: claude -p -> codex"]),
+        ("    runs-on", "    on: push\n    runs-on", ["* github on: unset -> push"]),
+        ("    runs-on", "    environment: live\n    runs-on", ["* github environment: unset -> live"]),
+        ("[a-z]+[0-9]", ".*", ["* input HOST pattern: [a-z]+[0-9] -> .*"]),
+        (
+            "[TOKEN]\n  github",
+            "[TOKEN, KEY]\n  github",
+            ["- needs the secrets TOKEN", "+ needs the secrets TOKEN, KEY"],
+        ),
+        ("60s", "90s", ["~ 1 Build: settings", "    -timeout: 60", "    +timeout: 90", "     delay: 0"]),
+        ("slow", "fast", ["~ 1 Build: environment", "    -MODE: slow", "    +MODE: fast"]),
+    ],
+)
+def test_a_setting_is_a_change(folder: Path, old: str, new: str, lines: list[str]) -> None:
+    (folder / "a.runbook.md").write_text(SETTINGS + OLD, encoding="utf-8")
+    changed = SETTINGS.replace(old, new)
+    assert changed != SETTINGS
+    (folder / "b.runbook.md").write_text(changed + OLD, encoding="utf-8")
+    result = call("diff", "--exit-code", "a.runbook.md", "b.runbook.md", cwd=folder)
+    assert (result.code, result.out.splitlines()[2:]) == (1, lines), result.err
+
+
+def test_settings_of_the_project_and_of_a_specification(repository: Path) -> None:
+    (repository / "rdc.toml").write_text('[github]\nprompts = "environment"\n', encoding="utf-8")
+    lines = call("diff", "HEAD", "deploy.runbook.md", cwd=repository).out.splitlines()
+    assert lines[2:] == ["* github prompts: unset -> environment"]
+    text = (
+        "step_specs:\n  - {id: draft, phase: x, tools: [{name: getCurrentTime, risk: high}]}\n"
+        "config: {hitl: {policy: {required_phases: [x]}}}\n"
+    )
+    (repository / "a.stepspec.yaml").write_text(text, encoding="utf-8")
+    (repository / "b.stepspec.yaml").write_text(text.replace("high", "low").replace("[x]", "[y]"), encoding="utf-8")
+    lines = call("diff", "a.stepspec.yaml", "b.stepspec.yaml", cwd=repository).out.splitlines()
+    assert "* step draft tools.1.risk: high -> low" in lines
+    assert [line for line in lines if line.startswith("- ") and "draft:hitl" in line], "the gate is gone"
+
+
+def test_json_has_settings_and_new_loops(folder: Path) -> None:
+    (folder / "a.runbook.md").write_text(SETTINGS + OLD, encoding="utf-8")
+    looping = (SETTINGS.replace("npm ci", "npm i") + OLD).replace("- PASS: C", "- FAIL: GOTO 1\n- PASS: C")
+    (folder / "b.runbook.md").write_text(looping, encoding="utf-8")
+    found = json.loads(call("diff", "a.runbook.md", "b.runbook.md", "--format", "json", cwd=folder).out)
+    assert found["settings"] == [{"name": "github setup.1.run", "before": "npm ci", "after": "npm i"}]
+    assert found["loops"] == [["1", "2"]]
+    text = call("diff", "a.runbook.md", "b.runbook.md", cwd=folder).out
+    assert "! new loop: 1 Build, 2 Install\n" in text
+    assert "new loop" not in call("diff", "b.runbook.md", "b.runbook.md", cwd=folder).out
+
+
 def test_json(folder: Path) -> None:
     found = json.loads(call("diff", "old.runbook.md", "new.runbook.md", "--format", "json", cwd=folder).out)
     assert found["added"] == [{"id": "2", "title": "Test", "line": 9}]

@@ -398,6 +398,7 @@ CHANGES = {
     "what is checked": ('[ "${found%% *}" = "$sha256" ]', "[ 1 = 1 ]"),
     "the header": ("# Needs GNU make", "$(shell x)\n# Needs GNU make"),
     "behind it all": ('exec "$@"\nendef\n', 'exec "$@"\nendef\nrun: x\n'),
+    "lines in the reason": ("`make` starts", "`make\n$(shell x)\n# ` starts"),
 }
 
 
@@ -472,6 +473,8 @@ BENT = {
     "the state": ("RDC_STATE := .rdc", "RDC_STATE := $(shell x)/.rdc"),
     "a line of make": ("# 1. Try", "x := $(shell x)\n# 1. Try"),
     "a rule": ("# 1. Try", "run: ; touch x\n# 1. Try"),
+    "a comment that continues before a carriage return": ("\n# 1. Try", "\n# 1. Try \\\r\n"),
+    "a quoted name of a counter": ("pass) GOTO 2", "pass) set_to 'x=1; touch x; y' 1; GOTO 2"),
     "a comment that continues": ("\n# 1. Try", "\n# 1. Try \\\n"),
     "a word": ("pass) GOTO 2", "pass) touch 2"),
     "a word behind a word": ("pass) GOTO 2", "pass) GOTO 2; touch x"),

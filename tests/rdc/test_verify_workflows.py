@@ -6,7 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.rdc.cli_support import call
+from backends.github import GithubBackend
+from backends.github.calling.proof import Called, called_by
+from compiler.driver import compile_file
+from rdc.generation import emitted
+from tests.rdc.cli_support import ROOT, call
+
+DOCUMENTS = (".runbook.md", ".playbook.md", ".workflow.yaml", ".stepspec.yaml", ".stepspec.json")
 
 DOCUMENT = """\
 ---
@@ -96,6 +102,62 @@ OTHERS = {
     "a container": ("    runs-on:", "    container: other\n    runs-on:"),
     "a shell of a job": ("    runs-on:", "    defaults:\n      run:\n        shell: bash {0}\n    runs-on:"),
 }
+
+WHOLE = {
+    "more in an upload": ("rdc-kept\n          overwrite", "rdc-kept ~/.ssh\n          overwrite"),
+    "another artifact": ("name: ${{ steps.check.outputs.artifact }}", "name: other"),
+    "a download over the workspace": ("rdc-kept\n          run-id", "rdc-x/../../repo\n          run-id"),
+    "a condition of the check": ("if: inputs.resume\n        env:", "if: false\n        env:"),
+    "a condition of the load": ("if: inputs.resume\n        uses:", "if: always()\n        uses:"),
+    "a condition of a step": ("        id: build\n", "        id: build\n        if: false\n"),
+    "a condition of the end": ("if: ${{ !cancelled() }}", "if: failure()"),
+    "a secret that is not hidden": ("          RDC_SECRETS: KEY\n", ""),
+    "a secret that no step has": ("RDC_CALL: step 1\n", "RDC_CALL: step 1\n          X: ${{ secrets.OTHER }}\n"),
+    "a fixed reply": ("RDC_ANSWERS: ${{ inputs.answers }}", "RDC_ANSWERS: 2 yes"),
+    "a token for the document": ("RDC_CALL: step 1\n", "RDC_CALL: step 1\n          RDC_TOKEN: ${{ github.token }}\n"),
+    "another folder": ("defaults:\n  run:\n", "defaults:\n  run:\n    working-directory: other\n"),
+    "another trigger": ("on:\n", "on:\n  pull_request_target:\n"),
+    "a permission of all jobs": ("permissions: {}", "permissions: write-all"),
+    "all permissions of a job": (
+        "    permissions:\n      contents: read # check out the repository\n",
+        "    permissions: write-all\n    x:\n",
+    ),
+    "an output of a job": ("    steps:\n", "    outputs:\n      x: ${{ secrets.KEY }}\n    steps:\n"),
+}
+
+
+@pytest.mark.parametrize("change", WHOLE.values(), ids=WHOLE)
+def test_a_step_of_rdc_is_compared_as_a_whole(change: tuple[str, str], tmp_path: Path) -> None:
+    code, said = verified_after(change, tmp_path)
+    assert (code, "it has steps or settings that rdc does not write" in said) == (3, True), said
+
+
+MANY: tuple[dict[str, object], ...] = (
+    {},
+    {"prompts": "environment", "approval-environment": "live"},
+    {"prompts": "agent", "agent": "claude -p", "agent-calls": 5, "agent-retries": 2},
+    {
+        "agent": {"run": "claude -p", "secrets": ["K"]},
+        "secrets": ["K"],
+        "tools": {"github": "./g", "metrics": "./m", "crm": "x"},
+        "parallel": "matrix",
+        "publish": ["summary", "artifact", "comment"],
+        "on": ["issues", "pull_request", "workflow_dispatch"],
+        "retention-days": 3,
+    },
+    {"agent": "x", "publish": "pull-request", "environment": "live", "executor": "make", "on": "workflow_call"},
+)
+
+
+@pytest.mark.parametrize("options", MANY, ids=lambda options: " ".join(options) or "none")
+def test_all_that_rdc_writes_is_known(options: dict[str, object]) -> None:
+    backend, count = GithubBackend(), 0
+    for path in sorted(path for path in (ROOT / "examples").rglob("*") if path.name.endswith(DOCUMENTS)):
+        product = emitted(compile_file(str(path)), backend, options, backend.emit).products[0]
+        called = called_by(product.data.decode()) if product else None
+        count += called is not None
+        assert called is None or (isinstance(called, Called) and called.is_known), path
+    assert count
 
 
 @pytest.mark.parametrize("change", LOADERS.values(), ids=LOADERS)

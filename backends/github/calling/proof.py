@@ -1,11 +1,13 @@
 """Checks from its text what a workflow that calls the program does. Nothing in it is executed.
 
 Only the loader runs code in a step, and it executes the bytes that it hashed. So a workflow is proven if each step has
-this loader or is one that rdc writes, and passes only literal options to the program.
+this loader or is one that rdc writes, and passes only literal options to the program. rdc's own steps are compared as a
+whole: with their conditions, inputs and variables.
 """
 
 from __future__ import annotations
 
+import json
 import posixpath
 import re
 from collections.abc import Iterator, Mapping
@@ -14,10 +16,12 @@ from typing import Any, get_args
 from msgspec import Struct
 
 from backends.companions import Companion
+from backends.github.calling import artifacts
 from backends.github.calling.program import PROGRAMS, WORKFLOWS, loader, publish_loader, publish_name
 from backends.github.calling.surroundings import ASKED_LATER, remark
+from backends.github.options import GithubOptions
 from backends.github.pins import pins
-from backends.github.step import PLAIN_SHELL
+from backends.github.step import PLAIN_SHELL, Step
 from backends.python.edition import publisher
 from backends.python.proof import Problem
 from compiler.ir.program import Noun
@@ -47,17 +51,47 @@ _JOB = {
     "steps",
 }
 _STEP = {"name", "id", "if", "env", "run", "timeout-minutes"}
-_ACTION = {"name", "id", "if", "uses", "with", "continue-on-error"}
 _CHECKOUT = ({"persist-credentials": "false"}, {"persist-credentials": "false", "fetch-depth": "0"})
-_ARTIFACT = {
-    *("name", "path", "pattern", "run-id", "github-token", "merge-multiple", "overwrite", "retention-days"),
-}  # fmt: skip
-_CALLS = {"check", "open", "step", "entry", "changes", "close"}
-_CALLERS = {"RDC_AGENT", "RDC_AGENTS", "RDC_EXECUTOR"}
+_CONDITIONS = {"check": "inputs.resume", "open": None, "entry": None, "changes": None, "close": "${{ !cancelled() }}"}
+"""The conditions of steps that call the program. Those of `step` depend on the document."""
+
+_CONDITION = Regex(
+    r"(?:\$\{\{ )?(?:!cancelled\(\)|!?github\.(?:event\.[a-z_.]+|repository)|contains\(|'[^'\n$]*'|[!=]=|&&|\|\|"
+    r"|(?:steps|needs)\.\w+\.(?:result|outputs\.\w+)|[(), ])+(?: \}\})?"
+)
+_VARIABLES = {
+    "check": "RESUME EVENTS TOKEN",
+    "open": "ANSWERS RESUME RERUN MISSING PLACE FORK TOKEN GATES REVIEWS ASKED JOINED RESULT ENVIRONMENT EVENTS "
+    "OPTIONS",
+    "step": "OPTIONS GIVEN SECRETS",
+    "entry": "ENTRY OPTIONS SECRETS",
+    "changes": "",
+    "close": "ONWARD GATES APPROVED NAME CALLED BRANCH HEAD SECRETS",
+}
+"""The variables of each call, without `RDC_`."""
+
+_VALUES = {
+    **{f"RDC_{name.upper()}": re.escape(f"${{{{ inputs.{name} }}}}") for name in ("answers", "resume", "rerun")},
+    "RDC_TOKEN": re.escape("${{ github.token }}"),
+    "RDC_ENTRY": re.escape("${{ matrix.entry }}"),
+    "RDC_APPROVED": re.escape("${{ steps.open.outputs.approved }}"),
+    "RDC_REVIEWS": r"\$\{\{ needs\.\w+\.outputs\.reviews \}\}",
+    "RDC_RESULT": r"\$\{\{ needs\.\w+\.result \}\}",
+    "RDC_MISSING": r"(?:\$\{\{ secrets\.(?:\w+) == '' && '\w+ ' \|\| '' \}\})+",
+    **dict.fromkeys(("RDC_BRANCH", "RDC_HEAD", "RDC_FORK"), r"\$\{\{ github\.[\w.!=|& ]+ \}\}"),
+}
+"""The values of variables that are expressions. All others are literal."""
+
+_GIVEN = Regex(r"RDC_INPUT_\w+")
+_INPUT = Regex(
+    r"\$\{\{ (?:format\('\{0\}', )?(?:inputs|github\.event)\.[\w.-]+\)?(?: \|\| github\.event\.[\w.-]+)? \}\}"
+)
 _SECRET = Regex(r"\$\{\{ (?:contains\(fromJSON\('[\[\]0-9, ]*'\), matrix\.entry\) && )?secrets\.\w+(?: \|\| '')? \}\}")
 _LOADED = Regex(r"(?i)(?:LD_|DYLD_|GLIBC|MALLOC_|PYTHON|GCONV|LOCPATH|BASH_|ENV$|PATH$).*")
 _OF_PUBLISHER = {"TOKEN", "NUMBER", "FILE", "TITLE"}
+_OUTPUT = Regex(r"\$\{\{ steps\.\w+\.outputs\.\w+ \}\}")
 _WAITS = {"shell": PLAIN_SHELL, "run": remark(ASKED_LATER)}
+_ID, _LEFT = "@ID@", "@LEFT@"
 
 
 class Called(Struct, frozen=True):
@@ -86,10 +120,11 @@ def called_by(text: str) -> Called | Problem | None:
     if posixpath.normpath(place) != place or place.startswith(("/", "../")) or not place.endswith(".py"):
         return Problem(1, "the loader's path is not a program in the repository")
     publishers: set[str] = {publish_loader(found["python"], f"'{_beside(place)}'", kind) for kind in _KINDS}
-    shells = [shell for job in _jobs(workflow) if (shell := _shell(job))]
-    if publishers.intersection(shells):
+    if publishers.intersection(map(_shell, _jobs(workflow))):
         others.append(_companion(_beside(place), publisher()))
-    is_known = set(workflow) <= _TOP and all(_is_known_job(job, publishers) for job in _jobs(workflow))
+    jobs = list(_jobs(workflow))
+    forms = _forms(len(jobs))
+    is_known = _is_known_top(workflow, shell) and all(_is_known_job(job, publishers, forms) for job in jobs)
     return Called(_companion(place), found["sha256"], tuple(others), is_known)
 
 
@@ -119,40 +154,115 @@ def _jobs(workflow: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
         yield job if isinstance(job, dict) else {}
 
 
-def _is_known_job(job: Mapping[str, Any], publishers: set[str]) -> bool:
-    steps = job.get("steps")
+def _is_known_top(workflow: Mapping[Any, Any], shell: str) -> bool:
+    """Return whether everything around the jobs is as rdc writes it. Triggers and names depend on the document."""
+    events = workflow.get("on")
+    own = workflow.get("permissions") == {} and workflow.get("defaults") == {"run": {"shell": shell}}
+    return own and isinstance(events, dict) and "pull_request_target" not in events and set(workflow) <= _TOP
+
+
+def _is_known_job(job: Mapping[str, Any], publishers: set[str], forms: re.Pattern[str]) -> bool:
+    steps, permissions, outputs = job.get("steps"), job.get("permissions", {}), job.get("outputs", {})
     is_publisher = _shell(job) in publishers and job["defaults"] == {"run": {"shell": _shell(job)}}
     if not isinstance(steps, list) or not set(job) - ({"defaults"} if is_publisher else set()) <= _JOB:
         return False
-    return all(isinstance(step, dict) and _is_known(step, publishes=is_publisher) for step in steps)
+    if not isinstance(permissions, dict) or not isinstance(outputs, dict) or not _is_condition(job.get("if")):
+        return False
+    if not all(_OUTPUT.fullmatch(str(value)) for value in outputs.values()):
+        return False
+    if not all(isinstance(step, dict) and _is_known(step, forms, publishes=is_publisher) for step in steps):
+        return False
+    closing = [_secrets(_env(step)) for step in steps if str(_env(step).get("RDC_CALL", "")).startswith("close")]
+    return all(_secrets(_env(step)) <= masked for masked in closing for step in steps)
 
 
-def _is_known(step: Mapping[str, Any], *, publishes: bool) -> bool:
+def _is_known(step: Mapping[str, Any], forms: re.Pattern[str], *, publishes: bool) -> bool:
     if "uses" in step:
-        return set(step) <= _ACTION and _is_known_action(str(step["uses"]), step.get("with"))
+        return _is_checkout(step) or forms.fullmatch(_canonical(step)) is not None
     if "shell" in step:
         return set(step) <= {"name", *_WAITS} and all(step.get(key) == text for key, text in _WAITS.items())
-    env = step.get("env", {})
-    if not set(step) <= _STEP or not isinstance(env, dict):
+    env, condition = _env(step), step.get("if")
+    if not set(step) <= _STEP or not isinstance(step.get("env", {}), dict):
         return False
     if publishes:
-        return set(env) <= _OF_PUBLISHER
-    words = str(env.get("RDC_CALL", "")).split()
-    return words[:1] != [] and words[0] in _CALLS and all(_is_fine(name, str(value)) for name, value in env.items())
-
-
-def _is_known_action(uses: str, inputs: Any) -> bool:  # noqa: ANN401 (any value of YAML)
-    pin = next((pin for pin in pins().values() if pin.reference == uses), None)
-    if pin is None or not isinstance(inputs, dict):
+        return set(env) <= _OF_PUBLISHER and "secrets" not in f"{env}" and _is_condition(condition)
+    call = next(iter(str(env.get("RDC_CALL", "")).split()), "")
+    if call not in _VARIABLES or _CONDITIONS.get(call, condition) != condition:
         return False
-    given = {name: str(value).lower() if isinstance(value, bool) else str(value) for name, value in inputs.items()}
-    if pin == pins()["checkout"]:
-        return given in _CHECKOUT
-    return set(given) <= _ARTIFACT and given.get("path", "").startswith("${{ runner.temp }}/rdc-")
+    names = {"RDC_CALL", *(f"RDC_{name}" for name in _VARIABLES[call].split())}
+    fine = (_is_fine(name, str(value), names, reads=call == "open") for name, value in env.items())
+    return (call in _CONDITIONS or _is_condition(condition)) and all(fine) and _is_masked(env)
 
 
-def _is_fine(name: str, value: str) -> bool:
-    """Return whether a variable is a literal that the program reads, or a secret that cannot load code."""
-    if name.startswith("RDC_"):
-        return name not in _CALLERS and (name != "RDC_OPTIONS" or OPEN not in value)
-    return _SECRET.fullmatch(value) is not None and not _LOADED.fullmatch(name)
+def _is_condition(condition: object) -> bool:
+    return condition is None or _CONDITION.fullmatch(str(condition)) is not None
+
+
+def _env(step: Mapping[str, Any]) -> Mapping[str, Any]:
+    env = step.get("env")
+    return env if isinstance(env, dict) else {}
+
+
+def _secrets(env: Mapping[str, Any]) -> set[str]:
+    """Return the variables with secrets: all that are not the program's own."""
+    return {name for name in env if not name.startswith("RDC_")}
+
+
+def _is_masked(env: Mapping[str, Any]) -> bool:
+    """Return whether the program hides each secret that the step has."""
+    return set(str(env.get("RDC_SECRETS", "")).split()) == _secrets(env)
+
+
+def _is_checkout(step: Mapping[str, Any]) -> bool:
+    is_plain = step["uses"] == pins()["checkout"].reference and set(step) == {"name", "uses", "with"}
+    return is_plain and json.loads(_canonical(step))["with"] in _CHECKOUT
+
+
+def _forms(jobs: int) -> re.Pattern[str]:
+    """Return the pattern of the canonical form of steps that store or load files, in a workflow of so many jobs."""
+    options = GithubOptions()
+    steps = [
+        artifacts.of_another_run(),
+        *(artifacts.of_earlier([_ID] * count) for count in range(1, jobs + 1)),
+        artifacts.kept_run(options),
+        *(artifacts.transcript(part, options) for part in ("", f"-{_ID}")),
+        artifacts.last_output("", "", options),
+        artifacts.outputs(options),
+        *(artifacts.taken_artifact(" || ".join([_LEFT] * count), "") for count in range(1, jobs + 1)),
+        artifacts.entry_kept(_ID, _ID, options),
+        artifacts.entry_again(_ID),
+        *artifacts.entries_taken(_ID, "", 100),
+    ]
+    joined = "|".join(re.escape(_canonical(_as_read(step))) for step in steps)
+    return re.compile(joined.replace(re.escape(_LEFT), r"needs\.\w+\.outputs\.\w+").replace(re.escape(_ID), r"[\w-]+"))
+
+
+def _as_read(step: Step) -> dict[str, Any]:
+    """Return a step of an action as YAML reads it."""
+    condition = {"if": step.condition} if step.condition else {}
+    return {
+        "uses": step.uses,
+        "with": step.inputs,
+        **condition,
+        **({"continue-on-error": True} if step.tolerated else {}),
+    }
+
+
+def _canonical(step: Mapping[str, Any]) -> str:
+    """Return a step of an action as one text, without its name and the days that GitHub keeps a file."""
+    given = step.get("with")
+    strings = {
+        name: str(value).lower() if isinstance(value, bool) else str(value)
+        for name, value in (given.items() if isinstance(given, Mapping) else ())
+        if name != "retention-days" or type(value) is not int
+    }
+    return json.dumps({**step, "name": "", "with": strings}, sort_keys=True, default=str)
+
+
+def _is_fine(name: str, value: str, names: set[str], *, reads: bool) -> bool:
+    """Return whether a variable has a value that rdc writes, or is a secret that cannot load code."""
+    if reads and _GIVEN.fullmatch(name):
+        return _INPUT.fullmatch(value) is not None
+    if name in names:
+        return re.fullmatch(_VALUES[name], value) is not None if name in _VALUES else OPEN not in value
+    return _SECRET.fullmatch(value) is not None and not name.startswith("RDC_") and not _LOADED.fullmatch(name)
