@@ -13,7 +13,7 @@ from compiler.driver import Compilation, Opened, Settings, compile_opened
 from compiler.sameness import same
 from compiler.source import LINE_END, Source, Span, sha256_of
 
-MOST_ROUNDS = 10
+MOST_ROUNDS = 100
 """The most rounds of fixes: one fix can make room for another."""
 
 

@@ -20,7 +20,7 @@ _PARTS = {"then": "then", "else": "then", "elif": "if", "do": "do"}
 """Words between the parts of a compound command, with the name of the part that follows."""
 
 _ENDS = {'"': '"', "${": "}", "=(": ")", "[[": "]]", "((": "))"}
-"""The starts and ends of texts that have no commands of their own."""
+"""The starts and ends of strings without commands."""
 
 _KEYWORD = Regex(r"(?:if|then|elif|else|fi|while|until|for|select|case|esac|do|done|time|!|\{|\})(?=[\s;&|()<>]|$)")
 _FUNCTION = Regex(r"function[ \t]+[\w-]+(?:[ \t]*\(\))?|[\w.:-]+[ \t]*\(\)")
@@ -54,8 +54,8 @@ class Command(Struct):
 
     @property
     def name(self) -> str:
-        """The first word, or "" for assignments and redirections."""
-        return self.words[0] if self.words and not self.assigned else ""
+        """The first word after assignments, or ""."""
+        return next((word for word in self.words if not _ASSIGNMENT.match(word)), "")
 
     @property
     def assigned(self) -> list[str]:
@@ -135,8 +135,8 @@ class _Scan:
         if now == "$" and not (self._next("$'") and not in_quotes):
             return self._expansion()
         if now == "`":
-            begin = self.place
-            return self._match(_TICKS) and self._expanded(begin, self.place)
+            start = self.place
+            return self._match(_TICKS) and self._expanded(start, self.place)
         if in_quotes and now == "'":
             return False
         if now == "\\" and self.place + 1 == len(self.text):
@@ -145,7 +145,7 @@ class _Scan:
         return now in "'\\$" and self._match(_QUOTED)
 
     def _inner(self) -> bool:
-        """Read the next piece of a text that has no commands of its own."""
+        """Read the next piece of a string without commands."""
         frame, now = self.frames[-1], self.text[self.place]
         if self._next(_ENDS[frame.opens]):
             self.place += len(_ENDS[frame.opens])
@@ -173,9 +173,9 @@ class _Scan:
         self.place = match.end() if match else self.place + 1
         return True
 
-    def _expanded(self, begin: int, end: int) -> bool:
-        """Note the names in a text in which only expansions have a meaning."""
-        for match in _EXPANDED.finditer(self.text, begin, end):
+    def _expanded(self, start: int, end: int) -> bool:
+        """Note the names in a text that only has expansions."""
+        for match in _EXPANDED.finditer(self.text, start, end):
             if not match["default"] and (name := match["braced"] or match["name"]):
                 self.reads.append((name, match.start()))
         return True
@@ -227,9 +227,9 @@ class _Scan:
             self.place = match.end()
             self._command().words.append("<<")
         else:
-            begin = self.place
+            start = self.place
             self._match(_REDIRECTION)
-            self._command().words.append(self.text[begin : self.place])
+            self._command().words.append(self.text[start : self.place])
 
     def _parenthesis(self, now: str) -> bool:
         frame = self.frames[-1]

@@ -1,4 +1,4 @@
-"""Find blocks in which a failure goes unnoticed, because a shell reports only its last exit code (M2, E13)."""
+"""Find blocks whose failures go unnoticed, because a shell reports only its last exit code (M2, E13)."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def _unnoticed(commands: Sequence[Command]) -> Iterator[str]:
 
 
 def _is_decided(one: Command) -> bool:
-    """Return whether `&&`, `||`, `!` or `&` decides what a failure means."""
+    """Return whether `&&`, `||`, `!` or `&` handles a failure."""
     return one.is_negated or one.after in ("&&", "||", "&") or one.before in ("&&", "||")
 
 
@@ -131,7 +131,7 @@ def _tested(commands: Iterable[Command]) -> set[str]:
 def _has_blind_pipeline(commands: Sequence[Command]) -> bool:
     """Return whether a command before a `|` can fail without an effect on the commands after it."""
     tested, around = _tested(commands), dict[int, Command]()
-    open_pipes: dict[tuple[str, ...], bool] = {}  # by what is around a pipeline: whether a failure is possible
+    open_pipes: dict[tuple[str, ...], bool] = {}  # by the constructs around it: whether a pipeline can fail
     for at, one in enumerate(commands):
         around[len(one.inside)] = one
         if one.before != "|":
