@@ -127,6 +127,15 @@ def test_a_strict_block_stops_at_its_first_failure(block: str, target: str, tmp_
     assert "deployed\n" not in said.out.replace("echo deployed\n", "")
 
 
+def test_the_exit_code_of_a_closed_pipe_is_explained(tmp_path: Path) -> None:
+    place = Generated(tmp_path, "runbook", written("strict", "yes | head -1"))
+    said = place.call("run")
+    assert said.code == 1
+    assert "FAIL  exit code 141: SIGPIPE, a pipeline's reader ended early" in said.err
+    place = Generated(tmp_path, "runbook", written("strict", "exit 140"))
+    assert "SIGPIPE" not in place.call("run", "--restart").err
+
+
 def test_a_strict_block_runs_on_where_nothing_fails(tmp_path: Path) -> None:
     place = Generated(tmp_path, "runbook", written("strict", "true\necho deployed"))
     said = place.call("run")

@@ -64,6 +64,7 @@ _EXISTING = frozenset(
 _MOVES = frozenset({"cd", "pushd"})
 _BACK = frozenset({"..", "-", '"$OLDPWD"', "$OLDPWD"})
 _NAME = Regex(r"[A-Za-z_]\w*")
+_USED = Regex(r"\$\{?[#!]?([A-Za-z_]\w*)")
 _DEFAULT = Regex(r"\$\{([A-Za-z_]\w*):?=")
 
 
@@ -84,7 +85,11 @@ def check_lost_state(source: Source, runbook: Runbook) -> Iterator[Diagnostic]:
     codes = [step.code for step in all_steps(runbook) if step.code and step.code.interpreter]
     if len(codes) < 2 or not any(_HINT.search(code.text) for code in codes[:-1]):
         return
-    reads = [_read(code) for code in codes]
+    reads: list[_Read] = []
+    names: set[str] = set()
+    for code in codes:
+        reads.append(_read(code, names))
+        names.update(reads[-1].sets)
     found = list(_lost_variables(source, reads, _known(runbook)))
     yield from found
     lines = {item.span.line for item in found if item.span}
@@ -93,8 +98,10 @@ def check_lost_state(source: Source, runbook: Runbook) -> Iterator[Diagnostic]:
             yield from _lost_settings(source, one, following)
 
 
-def _read(code: Code) -> _Read:
-    block = read_commands(code.text) if "$" in code.text or _HINT.search(code.text) else Block()
+def _read(code: Code, before: set[str]) -> _Read:
+    """Return a block with its commands; without, if it neither sets anything nor uses a variable set before it."""
+    may_matter = _HINT.search(code.text) or not before.isdisjoint(_USED.findall(code.text))
+    block = read_commands(code.text) if may_matter else Block()
     sets: dict[str, int] = {}
     for one in block.commands:
         for name in _set_by(one):

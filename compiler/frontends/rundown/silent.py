@@ -50,8 +50,8 @@ _TESTS = frozenset(["[", "test", "case", "grep", "egrep", "fgrep", "zgrep", "rg"
 
 _FAIL_WHEN_EMPTY = frozenset(
     {
-        *("grep", "egrep", "fgrep", "zgrep", "rg", "read", "tar", "gunzip", "gpg", "apt-key", "cmp", "diff", "perl"),
-        *("python", "python3"),
+        *("grep", "egrep", "fgrep", "zgrep", "rg", "read", "tar", "gunzip", "gpg", "apt-key", "cmp", "diff", "openssl"),
+        *("python", "python3", "perl"),
     }
 )
 """Commands that fail without input, or whose script decides."""
