@@ -264,15 +264,25 @@ def test_many_questions_are_split_at_once(tmp_path: Path) -> None:
     assert fixed(tmp_path, text).count("is the result right?") == 12
 
 
+def test_a_fix_that_is_refused_does_not_hold_up_others(tmp_path: Path) -> None:
+    text = f"## 1. A\n\nPASS: CONTINUE\nNow: did it work?\n\n{RUN}"  # the fix of its RD043 would make an error
+    assert [item.split()[0] for item in found(compiled(tmp_path, text))] == ["RD043", "RD121"]
+    assert "## 2. Did it work?" in fixed(tmp_path, text)
+
+
 @pytest.mark.parametrize(
     "text",
     [
         f"## {{N}}. A\n\n{RUN}\n- YES: GOTO NEXT\n- NO: COMPLETE\n",
+        (
+            f"---\nrdc: {{steps: {{Undo: {{env: {{A: x}}}}}}}}\n---\n## 1. A\n\nText.\n\n- PASS: GOTO Undo\n\n"
+            f"## Undo\n\n- [ ] one\n\n{RUN}"
+        ),
         f"## 1. A\n\n### 1.{{n}} B\n\n{RUN}\n- YES: GOTO NEXT\n",
         f"## 1. A\n\n{RUN}\n- YES: COMPLETE\n- NO: RETRY 2 STOP\n",
         f"## 1. A\n\n{RUN}\n<!-- rdc: ignore RD404 -->\n- YES: COMPLETE\n",
     ],
-    ids=["dynamic", "dynamic-substep", "retry", "comment"],
+    ids=["dynamic", "settings", "dynamic-substep", "retry", "comment"],
 )
 def test_a_split_that_is_not_clear_has_no_fix(tmp_path: Path, text: str) -> None:
     (warning,) = (item for item in compiled(tmp_path, text).diagnostics if item.code == "RD121")

@@ -43,7 +43,8 @@ class _Parts(NamedTuple):
 
 def split(source: Source, runbook: Runbook, step: AnyStep, *, asks_first: bool) -> Fix | None:
     """Return the fix that gives a question its own step before or after the command, or None if that isn't clear."""
-    if isinstance(step.id, Dynamic):
+    is_set = asks_first and any(said.step.endswith(spell(step.id)) for said in runbook.declared.steps)
+    if isinstance(step.id, Dynamic) or (is_set and not isinstance(step.id, int)):
         return None
     lines = _renumbered(source, runbook, step, asks_first) if isinstance(step.id, int) else list(source.lines)
     parts = _parts(source, runbook, step, lines) if lines else None
@@ -148,6 +149,7 @@ def _asking_last(runbook: Runbook, step: AnyStep, parts: _Parts) -> str:
     if any(item.retries for item in step.transitions if item.word != "FAIL"):
         return ""  # a retry would repeat the question without the command
     asked, prompt = question_in(parts.prompt)
+    asked = asked[:1].upper() + asked[1:]
     whole = f"{step.id} {step.title}".strip() if isinstance(step.id, str) else step.title
     title = whole if whole.endswith("?") else f"{whole}: is the result right?".removeprefix(": ")
     header, passing = _new_header(runbook, step, "question", asked or title)
