@@ -172,6 +172,8 @@ CODES: dict[str, Code] = {
     "RD118": Code("empty-step", _W, "M3"),
     "RD119": Code("unknown-section", _W, "D3"),
     "RD120": Code("unfit-outcome", _E, "G2"),
+    "RD121": Code("question-beside-command", _W, "M3"),
+    "RD122": Code("state-not-kept", _W, "M2"),
     "RD132": Code("failure-unnoticed", _W, "E13"),
     "RD133": Code("strict-sh", _E, "E13"),
     "RD134": Code("reference-in-command", _E, "E1"),

@@ -13,7 +13,7 @@ from compiler.driver import Compilation, Opened, Settings, compile_opened
 from compiler.sameness import same
 from compiler.source import LINE_END, Source, Span, sha256_of
 
-MOST_ROUNDS = 10
+MOST_ROUNDS = 100
 """The most rounds of fixes: one fix can make room for another."""
 
 
@@ -40,11 +40,14 @@ def fix_opened(opened: Opened, settings: Settings, *, unsafe: bool = False) -> F
     """Apply the fixes of a document's own diagnostics; `unsafe` includes fixes that may change its meaning."""
     original = compile_opened(opened, settings)
     now = Fixed(opened, original, original)
+    refused: list[Fix] = []
     for _ in range(MOST_ROUNDS):
-        better = _Round(now, settings, unsafe).better(_candidates(now.compilation, unsafe=unsafe))
-        if better is None:
+        fixes = _candidates(now.compilation, refused, unsafe=unsafe)
+        if not fixes:
             break
-        now = better
+        better = _Round(now, settings, unsafe).better(fixes)
+        refused = [] if better else [*refused, *(one.fix for one in fixes)]  # others may overlap with these
+        now = better or now
     return now
 
 
@@ -59,7 +62,7 @@ def edited(source: Source, edits: Sequence[Edit]) -> Source:
     return replace(source, text=text, sha256=sha256_of(source.encode(text)))
 
 
-def _candidates(compilation: Compilation, *, unsafe: bool) -> list[Fixable]:
+def _candidates(compilation: Compilation, refused: Sequence[Fix], *, unsafe: bool) -> list[Fixable]:
     """Return the fixes to try; of overlapping fixes only the first, the others get a turn in the next round.
 
     Warnings wait until the document compiles, because a document with errors has no program to compare.
@@ -69,7 +72,9 @@ def _candidates(compilation: Compilation, *, unsafe: bool) -> list[Fixable]:
     fixable = [Fixable(item, item.fix) for item in own if item.fix and (unsafe or item.fix.is_safe)]
     chosen: list[Fixable] = []
     for one in fixable:
-        if not any(_overlap(a.span, b.span) for other in chosen for a in one.fix.edits for b in other.fix.edits):
+        if one.fix not in refused and not any(
+            _overlap(a.span, b.span) for other in chosen for a in one.fix.edits for b in other.fix.edits
+        ):
             chosen.append(one)
     return chosen
 

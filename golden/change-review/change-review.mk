@@ -15,7 +15,7 @@
 # The state directory is .rdc/change-review in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/change-review.py
-override RDC_SHA256 := 0efc5013a761a93c5625948ce32adeeb73381415816db08c8f704e51a9bbddd2
+override RDC_SHA256 := 61e4001a67ffd884caced5cabd7be2f30c491fc4002765c9b20e92a6f8c50863
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

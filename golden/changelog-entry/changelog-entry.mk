@@ -11,7 +11,7 @@
 # The state directory is .rdc/changelog-entry in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/changelog-entry.py
-override RDC_SHA256 := c67320678596a7e478b8190bff16ab47884c82922277a4d96796902723b74968
+override RDC_SHA256 := 78d617108719cb59d3168debec45c7caf6bd92fefce04e9fa61d00ef8eb2426a
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

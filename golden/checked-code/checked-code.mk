@@ -11,7 +11,7 @@
 # The state directory is .rdc/checked-code in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/checked-code.py
-override RDC_SHA256 := 8645f19020acf2e5b98cad6eb408bea1904e1422054d496df53fa28df9f62935
+override RDC_SHA256 := 75f24e70791d754561d7986d964a79a29de7ce3a36ad6f5c8114f801135f080d
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/dependency-update in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/dependency-update.py
-override RDC_SHA256 := 095ee7cef8f2567deae795bad3e7f8ac4d54f7cb519ce1b89745cc79d3f873b0
+override RDC_SHA256 := 84a84e61507b425e741a12acb9b0a5e02328dba688c3a9416eb6375ca204567f
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/first-note in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/first-note.py
-override RDC_SHA256 := 7382bf8981a675379eb8209a248b0598193a043329362e4881be9a3b486f4b60
+override RDC_SHA256 := 9e3ed986d49fd391932c5f0f9e4cdd3f442e27fb90090a241021e5be06a28557
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -13,7 +13,7 @@
 # The state directory is .rdc/hello-steps in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/hello-steps.py
-override RDC_SHA256 := 26a3e68661df57af7e34404800c7f1ea5bc4232108efefa5ff221339a0034440
+override RDC_SHA256 := 7a1bb4139c0f524ef9c763629f783086da09ff44d3c413a987945ee7e42393be
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/metrics-report in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/metrics-report.py
-override RDC_SHA256 := fc567edcbbdd824d512de06bf4eff6706c3aed404ae7e77e5ab2202bf13a7b09
+override RDC_SHA256 := 159268eb095d74d2f39952a6a313eea5ed909b9370710d482e4cd239763b1705
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/name-a-feature in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/name-a-feature.py
-override RDC_SHA256 := cd634e3585f0daf1e6107cc339808dd308fb065d19e86d960c8d5187c23c7be4
+override RDC_SHA256 := 9eab2d0920a6799415e151e255cd790db10a2761c937262c6799c9f796c3b210
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

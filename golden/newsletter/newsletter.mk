@@ -11,7 +11,7 @@
 # The state directory is .rdc/newsletter in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/newsletter.py
-override RDC_SHA256 := 1e88dd0510c48667d8154fb87336eb219f9a77fa8ccfe06f5b90851628f65ca6
+override RDC_SHA256 := 2f52f997376978287c36ba416069e5464574956591c4c80b76963df886ff55ff
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -71,7 +71,7 @@ rm -f server/tmp/* && echo "tmp is empty"
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition commands (sha256 96aa70cad7f3b921bc8fdda8bd1b4ac552f71cd866141edd3872cf50717f1ef4).
+# The runtime of rdc 0.1.0, edition commands (sha256 ff8077e8f6e383361c23641db0f043d008f064403d8e88089c78e2fc2d782729).
 # The runbook ends here. The rest is the same in every program of this edition: `rdc runtime commands` prints it.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------

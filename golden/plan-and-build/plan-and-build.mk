@@ -11,7 +11,7 @@
 # The state directory is .rdc/plan-and-build in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/plan-and-build.py
-override RDC_SHA256 := a4598be31f6ded7c05825fc205e3724ad5fac943c911143fc39ac0dea7ba62b1
+override RDC_SHA256 := 535b5e1285f9099a8592c22359c5b2d1e17a0bd257a4a967a7b7196ede864322
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

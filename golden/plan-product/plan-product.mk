@@ -13,7 +13,7 @@
 # The state directory is .rdc/plan-product in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/plan-product.py
-override RDC_SHA256 := 6cfc1e897cb067054d873d315dc446e79895ad6f8ecdb57f1724eddb13a37c42
+override RDC_SHA256 := ce9b4396deeedd81dc1447bb31aa0460784b6be45d964309485fb186f7d71b26
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

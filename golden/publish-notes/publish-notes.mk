@@ -11,7 +11,7 @@
 # The state directory is .rdc/publish-notes in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/publish-notes.py
-override RDC_SHA256 := 56a83ca982b882db482c3be019b9e18c62be88af31ee62bb58d60e31395882fe
+override RDC_SHA256 := 29f6be45156746493c00791369a2431699b3171355db3327c0b7f3e495959998
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

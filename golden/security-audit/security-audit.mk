@@ -11,7 +11,7 @@
 # The state directory is .rdc/security-audit in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/security-audit.py
-override RDC_SHA256 := ab93c57683ddd4c41bcac8369a3c75e57c031e9ea7467b97d399b9730102df69
+override RDC_SHA256 := 661d6c7e9f7d4de0343a066f510642b86a1ddb107b8365c8d9290eb3d03a93b3
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/support-reply in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/support-reply.py
-override RDC_SHA256 := d8a8ea51bab6ea4cbefc75295cf1b8c97301a739068da39e9369c8bbbbd75ecc
+override RDC_SHA256 := 01c4cc47b2e0c7de83d4e27f1b53ddc31d3dc14632c75f59214e3b12168ac4f5
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/weekly-digest in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/weekly-digest.py
-override RDC_SHA256 := 6c14c00456b0a028391f23c6c774b7cec12ce424e6cdb8462fb5e6798e17b63a
+override RDC_SHA256 := 68c8f78237feb3b318a2ef9d02bf199df611589a85ba6a1cc4c2268446a86b9f
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -44,7 +44,8 @@ def in_words(code: Code) -> str:
     if code is None:
         return "out of time"
     if code >= 0:
-        return f"exit code {code}" if code else ""
+        pipe = ": SIGPIPE, a pipeline's reader ended early" if code == 128 + signal.SIGPIPE else ""
+        return f"exit code {code}{pipe}" if code else ""
     return f"killed by {next((each.name for each in signal.Signals if each == -code), f'signal {-code}')}"
 
 

@@ -9,9 +9,10 @@ from msgspec.structs import replace
 from compiler.diagnostic import Diagnostic, Fix, Related
 from compiler.frontends.rundown.beyond.references import almost_references, references_in_commands
 from compiler.frontends.rundown.beyond.unknown import unknown_steps
+from compiler.frontends.rundown.lost import check_lost_state
 from compiler.frontends.rundown.messages import second_transition
 from compiler.frontends.rundown.numbering import missing_steps, numbered_header, with_number
-from compiler.frontends.rundown.questions import check_languages
+from compiler.frontends.rundown.questions import check_languages, check_questions
 from compiler.frontends.rundown.scenarios import check_scenarios
 from compiler.frontends.rundown.silent import check_silent
 from compiler.frontends.rundown.syntax import (
@@ -252,6 +253,8 @@ RULES: tuple[Rule, ...] = (
     _identifiers,
     _bodies,
     check_languages,
+    check_questions,
+    check_lost_state,
     check_silent,
     _transitions,
     check_targets,

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from compiler.diagnostic import Diagnostic, Related
 from compiler.frontends.rundown.blocks import Block
 from compiler.frontends.rundown.options import Layout
+from compiler.frontends.rundown.questions import TASK, question_in
 from compiler.source import Source
 
 NAMES = {
@@ -51,5 +52,9 @@ def _misplaced(source: Source, step: Sequence[Block], block: Block, layout: Layo
         related = Related(source.path, step[1].span, "the transitions are here")
         return Diagnostic("RD113", source.path, block.span, problem, remedy, (related,))
     problem = f"{NAMES[block.type]} cannot come after {NAMES.get(step[-1].type, 'this')}"
+    text = source.lines[block.line - 1 : block.end_line] if block.type == "TEXT" else ()
+    if step[-1].type == "CODE" and (question_in("\n".join(text))[0] or any(map(TASK.match, text))):
+        remedy = "a run asks no one beside a command: put the question below its own header"
+        return Diagnostic("RD112", source.path, block.span, problem, remedy)
     remedy = f"use the order {ORDER[layout]}; `rdc fmt` does this for you"
     return Diagnostic("RD112", source.path, block.span, problem, remedy)

@@ -1,249 +1,167 @@
-"""Find blocks in which a failure goes unnoticed, because a shell reports only its last exit code (M2, E13).
-
-The scan knows just enough shell grammar to find a block's commands. It gives no warning for a block that it cannot read
-to the end: a wrong warning is worse than a missing one.
-"""
+"""Find blocks whose failures go unnoticed, because a shell reports only its last exit code (M2, E13)."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-
-from msgspec import Struct, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from compiler.diagnostic import Diagnostic
 from compiler.frontends.rundown.messages import tag_fix
+from compiler.frontends.rundown.shell import NAME, Command, read_commands
 from compiler.frontends.rundown.syntax import Code, Runbook, all_steps
 from compiler.regex import Regex
 from compiler.source import Source
 
-OPENS = {"if": "fi", "while": "done", "until": "done", "for": "done", "select": "done", "case": "esac", "{": "}"}
-"""The words that start a compound command, with the words that end it."""
-
-WITHIN = frozenset({"then", "else", "elif", "do", "!", "time"})
-"""Words before another command."""
-
 HARMLESS = frozenset(
     {
-        *("echo", "printf", "export", "readonly", "declare", "typeset", "alias", "set", ":", "true", "[[", "trap"),
-        *("unset", "sleep", "shopt", "umask", "shift", "exec", "exit"),
+        *("echo", "printf", "export", "readonly", "declare", "typeset", "alias", "set", ":", "true", "trap", "local"),
+        *("unset", "sleep", "shopt", "umask", "shift", "exec", "exit", "for", "select", "case", "break", "continue"),
+        *("return", ""),
     }
 )
-"""Commands that rarely fail, only test something, or run no command after them."""
+"""Commands that rarely fail, or run no command after them."""
 
-_SET = Regex(r"(?:^|[;&|({]|\b(?:then|else|do)\s)[ \t]*set[ \t]+([^\n;|&#]*)", re.MULTILINE)
-_TRAP = Regex(r"^[ \t]*trap[ \t][^\n]*\bERR\b", re.MULTILINE)
+DISPLAYS = frozenset(
+    {
+        *(
+            "date",
+            "df",
+            "dmesg",
+            "env",
+            "free",
+            "hostname",
+            "id",
+            "jobs",
+            "nproc",
+            "ps",
+            "seq",
+            "uname",
+            "uptime",
+            "w",
+            "who",
+        ),
+        "yes",
+    }
+)
+"""Commands before a pipe that only show the state of the machine."""
+
+_TESTS = frozenset(["[", "test", "case", "grep", "egrep", "fgrep", "zgrep", "rg", "jq", "cmp", "diff"])
+"""Commands that test a value."""
+
+_FAIL_WHEN_EMPTY = frozenset(
+    {
+        *("grep", "egrep", "fgrep", "zgrep", "rg", "read", "tar", "gunzip", "gpg", "apt-key", "cmp", "diff", "openssl"),
+        *("python", "python3", "perl"),
+    }
+)
+"""Commands that fail without input, or whose script decides."""
+
+_FLAGS_WHEN_EMPTY = {
+    **dict.fromkeys(("jq",), Regex(r"-[A-Za-z]*e[A-Za-z]*|--exit-status")),
+    **dict.fromkeys(("sha256sum", "sha1sum", "md5sum", "shasum"), Regex(r"-c|--check")),
+    **dict.fromkeys(("gzip", "zstd", "xz"), Regex(r"-[A-Za-z]*[dt][A-Za-z]*|--decompress|--test")),
+    **dict.fromkeys(("kubectl", "oc"), Regex(r"-f|-f-|--filename=-")),
+    **dict.fromkeys(("docker", "podman"), Regex(r"load|login")),
+    **dict.fromkeys(("awk", "gawk"), Regex(r".*\bexit\b.*", re.DOTALL)),
+}
+"""Commands that fail without input if they have one of these arguments."""
+
 _STATUS = Regex(r"\$\{?(?:\?|PIPESTATUS)")
 _ERREXIT = Regex(r"-[A-Za-z]*e[A-Za-z]*|errexit")
-_ASSIGNMENTS = Regex(r"(?:\s*\w+\+?=(?:'[^']*'|\"(?:\\.|[^\"\\])*\"|\$\{[^}]*\}|\$\([^)]*\)+|[^\s'\"])*)+\s*")
 _SUBSTITUTION = Regex(r"\$\((?!\()|`")
-_FUNCTION = Regex(r"function\s+[\w-]+(?:\s*\(\))?")
-_HEREDOC = Regex(r"(?<!<)<<(?!<)(-?)\s*(['\"\\]?)([^\s'\"\\;&|<>()]+)\2")
-_WORD = Regex(r"[^\s;&|()<>'\"`\\$#]+")
-_QUOTED = Regex(r"'[^']*'|\$'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\"|`(?:\\.|[^`\\])*`|\\.", re.DOTALL)
-_PARENTHESES = Regex(r"[ \t]*\(\)")
+_IN_LOOP = frozenset({"do", "then", "case", "{", "("})
+_LOOPS = frozenset({"for", "while"})
 _DIGITS = dict.fromkeys(map(ord, "123456789"), "0")
 _MOST = 12
 """The most blocks that a message names."""
 
 
-class _List(Struct):
-    """Commands up to a separator: a simple command, or more."""
-
-    start: int = 0
-    pieces: list[str] = field(default_factory=list)
-    is_compound: bool = False
-    is_decided: bool = False
-    """Whether `&&`, `||`, `!` or `&` decides what a failure means."""
-
-    @property
-    def text(self) -> str:
-        """The commands as written, without comments."""
-        return "".join(self.pieces)
+def hides_failures(text: str) -> frozenset[str]:
+    """Return where a command of a block can fail unnoticed: in the "block", a "loop" or a "pipeline"."""
+    if not any(mark in text.rstrip("\n") for mark in "\n;&|"):
+        return frozenset()  # there is only one command
+    commands = read_commands(text).commands
+    options = [word for one in commands if one.name == "set" for word in one.words]
+    stops = any(map(_ERREXIT.fullmatch, options)) or any(one.name == "trap" and "ERR" in one.words for one in commands)
+    found = set() if stops else set(_unnoticed(commands))
+    if "pipefail" not in options and "|" in text and _has_blind_pipeline(commands):
+        found.add("pipeline")
+    return frozenset(found)
 
 
-class _Scan(Struct):
-    """The state while reading a block."""
+def _unnoticed(commands: Sequence[Command]) -> Iterator[str]:
+    """Yield "block" or "loop" for each command whose exit code is lost because other commands follow."""
+    tested = _tested(commands)
+    last = max((at for at, one in enumerate(commands) if one.inside[:1] != ("$(",)), default=0)
+    for at, one in enumerate(commands):
+        if one.after == "|" or _is_decided(one) or not _can_fail(one) or _asks_status(commands[at + 1 : at + 2]):
+            continue
+        if not tested.isdisjoint([*one.assigned, *one.words[1:]]) and one.name not in _TESTS:
+            continue
+        if not one.inside and at < last:
+            yield "block"
+        elif "do" in one.inside and _IN_LOOP.issuperset(one.inside[one.inside.index("do") :]):
+            yield "loop"
 
-    text: str
-    place: int = 0
-    at_command: bool = True
-    is_joined: bool = False
-    """Whether `|`, `&&` or `||` came last, so that a newline ends nothing."""
-    open: list[str] = field(default_factory=list)
-    """The words that end the open compound commands."""
-    bodies: list[tuple[str, bool]] = field(default_factory=list)
-    """The end words of the here-documents on this line, and whether their lines may be indented."""
-    lists: list[_List] = field(default_factory=lambda: [_List()])
 
-    def read(self) -> list[_List] | None:
-        """Return the top-level command lists, or None if the block is too complex to read."""
-        text, length = self.text, len(self.text)
-        while self.place < length:
-            now = text[self.place]
-            if now == " ":
-                self._add(now)
-                self.place += 1
-            elif not self._step(now):
-                return None
-        return None if self.open or self.bodies else [one for one in self.lists if one.pieces or one.is_compound]
+def _is_decided(one: Command) -> bool:
+    """Return whether `&&`, `||`, `!` or `&` handles a failure."""
+    return one.is_negated or one.after in ("&&", "||", "&") or one.before in ("&&", "||")
 
-    def _step(self, now: str) -> bool:
-        self.is_joined = self.is_joined and (now.isspace() or now == "#")
-        if now in "'\"`$\\":
-            return self._quoted(now)
-        if now in "\n;&|":
-            return self._separator()
-        if now in "()":
-            return self._parenthesis()
-        self._plain(now)
-        return True
 
-    def _quoted(self, now: str) -> bool:
-        """Read a quoted string or an expansion."""
-        if match := _QUOTED.match(self.text, self.place):
-            if match.group() != "\\\n":
-                self._add(match.group())
-            self.place = match.end()
-        elif now == "$":
-            return self._expansion()
-        elif now != "\\":
-            return False
-        else:  # at the very end
-            self._add(now)
-            self.place += 1
-        return True
+def _asks_status(following: Sequence[Command]) -> bool:
+    """Return whether the next command reads the exit code."""
+    return any(_STATUS.search(word) for one in following for word in one.words)
 
-    def _plain(self, now: str) -> None:
-        """Read a word, a comment, or the start of a here-document or function."""
-        text, place = self.text, self.place
-        if now == "<" and (match := _HEREDOC.match(text, place)):
-            self.bodies.append((match[3], bool(match[1])))
-            self.place = match.end()
-        elif now == "f" and self.at_command and (match := _FUNCTION.match(text, place)):
-            self.lists[-1].is_compound = True
-            self.place = match.end()
-        elif match := _WORD.match(text, place):
-            self._word(match.group())
-            self.place = match.end()
-        elif now == "#" and (place == 0 or text[place - 1] in " \t\n;&|("):
-            end = text.find("\n", place)
-            self.place = end if end >= 0 else len(text)
-        else:
-            self._add(now)
-            self.place += 1
 
-    def _add(self, piece: str) -> None:
-        if not self.open:
-            self.lists[-1].pieces.append(piece)
-        self.at_command = self.at_command and piece.isspace()
+def _can_fail(one: Command) -> bool:
+    if one.assigned:
+        return any(map(_SUBSTITUTION.search, one.words))
+    return one.name not in HARMLESS and one.words != ["cat", "<<"] and not one.name.startswith(("[[", "(("))
 
-    def _word(self, word: str) -> None:
-        is_first = self.at_command
-        if is_first and self.open and word == self.open[-1]:
-            self.open.pop()
-        elif is_first and word in OPENS:
-            self.lists[-1].is_compound = True
-            self.open.append(OPENS[word])
-            self.at_command = word not in ("for", "select", "case")
-        elif is_first and word in WITHIN:
-            self.lists[-1].is_decided |= word == "!" and not self.open
-        else:
-            self._add(word)
-            # The body of a function is a command.
-            self.at_command = _PARENTHESES.match(self.text, self.place + len(word)) is not None
 
-    def _separator(self) -> bool:
-        text, pair = self.text, self.text[self.place : self.place + 2]
-        before = text[self.place - 1] if self.place else ""
-        if pair[0] == "&" and (before in "<>" or pair == "&>"):  # a redirection
-            self._add(pair[0])
-            self.place += 1
-            return True
-        self.at_command = True
-        if pair in ("&&", "||"):
-            self.lists[-1].is_decided |= not self.open
-        if pair in ("&&", "||") or pair[0] == "|":
-            self.place += 2 if pair in ("&&", "||", "|&") else 1
-            self.is_joined = True
-            return True
-        self.place += 1
-        if not self.open and not self.is_joined:
-            self.lists[-1].is_decided |= pair[0] == "&"
-            self.lists.append(_List(self.place))
-        return pair[0] != "\n" or self._skip_bodies()
+def _tested(commands: Iterable[Command]) -> set[str]:
+    """Return the names of variables and files that a block tests."""
+    found = (one for one in commands if one.name in _TESTS or one.name.startswith(("[[", "((")))
+    tests = [" ".join(one.words) for one in found if one.before != "|"]
+    names = {match["braced"] or match["name"] for test in tests for match in NAME.finditer(test)}
+    return {*names, *(word for test in tests for word in test.split() if word[:1].isalnum() or word[:1] in "./~\"'$")}
 
-    def _skip_bodies(self) -> bool:
-        """Skip the here-documents that the last line started."""
-        for word, is_indented in self.bodies:
-            indent = r"\t*" if is_indented else ""
-            match = re.compile(rf"^{indent}{re.escape(word)}$\n?", re.MULTILINE).search(self.text, self.place)
-            if match is None:
-                return False
-            self.place = match.end()
-        self.bodies.clear()
-        return True
 
-    def _parenthesis(self) -> bool:
-        now, before = self.text[self.place], self.text[self.place - 1 : self.place]
-        self.place += 1
-        if now == ")":
-            if self.open and self.open[-1] == ")":
-                self.open.pop()
-            self.at_command = bool(self.open) and self.open[-1] == "esac"  # after a pattern
-            return True
-        if self.text[self.place : self.place + 1] == ")":  # a function
-            self.lists[-1].is_compound = self.at_command = True
-            self.place += 1
-            return True
-        if not (self.open and self.open[-1] == "esac"):
-            self.lists[-1].is_compound |= before not in ("<", ">")  # `<(…)` is an argument
-            self.open.append(")")
-        self.at_command = True
-        return True
-
-    def _expansion(self) -> bool:
-        """Skip `$(…)` or `${…}`, which may contain anything balanced."""
-        opens = self.text[self.place + 1 : self.place + 2]
-        if opens not in ("(", "{"):
-            self._add("$")
-            self.place += 1
-            return True
-        closes, depth, end = {"(": ")", "{": "}"}[opens], 0, self.place + 1
-        while end < len(self.text):
-            if match := _QUOTED.match(self.text, end):
-                end = match.end()
-                continue
-            depth += (self.text[end] == opens) - (self.text[end] == closes)
-            end += 1
-            if depth == 0:
-                self._add(self.text[self.place : end])
-                self.place = end
+def _has_blind_pipeline(commands: Sequence[Command]) -> bool:
+    """Return whether a command before a `|` can fail without an effect on the commands after it."""
+    tested, around = _tested(commands), dict[int, Command]()
+    open_pipes: dict[tuple[str, ...], bool] = {}  # by the constructs around it: whether a pipeline can fail
+    for at, one in enumerate(commands):
+        around[len(one.inside)] = one
+        if one.before != "|":
+            open_pipes.pop(one.inside, None)
+        elif one.inside not in open_pipes and one.inside:  # a compound command
+            if open_pipes.pop(one.inside[:-1], False) and one.inside[-1] in _LOOPS:
                 return True
-        return False
+            continue
+        if one.after == "|":
+            fails = _can_fail(one) and one.name not in DISPLAYS and not _is_argument(one, around, tested)
+            open_pipes[one.inside] = open_pipes.get(one.inside, False) or fails
+            continue
+        is_seen = _fails_when_empty(one) or not tested.isdisjoint(one.words[1:])
+        if open_pipes.pop(one.inside, False) and not is_seen and not _asks_status(commands[at + 1 : at + 2]):
+            return True
+    return False
 
 
-def hides_failures(command: str) -> bool:
-    """Return whether a simple command before the last one can fail unnoticed."""
-    if not any(mark in command.rstrip("\n") for mark in "\n;&"):
-        return False  # there is only one command
-    if "set" in command and any(_ERREXIT.fullmatch(word) for given in _SET.findall(command) for word in given.split()):
+def _is_argument(one: Command, around: Mapping[int, Command], tested: set[str]) -> bool:
+    """Return whether a command is in a substitution whose exit code doesn't count, or whose value is tested."""
+    if "$(" not in one.inside:
         return False
-    if "trap" in command and _TRAP.search(command):
-        return False
-    lists = _Scan(command).read() or []
-    starts = [*(one.start for one in lists), len(command)]
-    asked = [_STATUS.search(command, starts[at + 1], starts[at + 2]) for at in range(len(lists) - 1)]
-    pairs = zip(lists, asked, strict=False)
-    return any(_can_fail(one) and not status for one, status in pairs)
+    assigned = around[len(one.inside) - 1].assigned if one.inside[-1] == "$(" else []
+    return not assigned or not tested.isdisjoint(assigned)
 
 
-def _can_fail(one: _List) -> bool:
-    words = one.text.split()
-    if one.is_compound or one.is_decided or not words:
-        return False
-    is_assignment = _ASSIGNMENTS.fullmatch(one.text) and not _SUBSTITUTION.search(one.text)
-    return not is_assignment and words[0] not in HARMLESS
+def _fails_when_empty(one: Command) -> bool:
+    words = one.words[1:] if one.name in ("sudo", "command") else one.words
+    flags = _FLAGS_WHEN_EMPTY.get(words[0]) if words else None
+    return words[:1] == [] or words[0] in _FAIL_WHEN_EMPTY or bool(flags and any(map(flags.fullmatch, words)))
 
 
 def check_silent(source: Source, runbook: Runbook) -> Iterator[Diagnostic]:
@@ -257,31 +175,33 @@ def check_silent(source: Source, runbook: Runbook) -> Iterator[Diagnostic]:
     found = _hiding(blocks)
     if not found:
         return
-    lines = [str(block.span.line) for block in found[:_MOST]]
+    lines = [str(block.span.line) for block in list(found)[:_MOST]]
     more = f" and {len(found) - _MOST} more" if len(found) > _MOST else ""
     where = f"the block at line {lines[0]}" if len(found) == 1 else f"the blocks at lines {', '.join(lines)}{more}"
-    problem = f"a command in {where} can fail unnoticed: only the last command decides a block's exit code"
+    kinds = [f"a {kind}'s" for kind in ("block", "loop", "pipeline") if any(kind in each for each in found.values())]
+    problem = f"a command in {where} can fail unnoticed: only the last command decides {' or '.join(kinds)} exit code"
+    tag = "use the tag `bash`, " if any(block.interpreter == "sh" for block in found) else ""
     remedy = (
-        "start the block with `set -e`, or set `rdc: {shell: strict}` for all blocks; "
+        f"{tag}start the block with `set -euo pipefail`, or set `rdc: {{shell: strict}}` for all blocks; "
         "`rdc: {shell: plain}` turns off this warning"
     )
-    yield Diagnostic("RD132", source.path, found[0].span, problem, remedy)
+    yield Diagnostic("RD132", source.path, next(iter(found)).span, problem, remedy)
 
 
-def _hiding(blocks: Iterable[Code]) -> list[Code]:
+def _hiding(blocks: Iterable[Code]) -> dict[Code, frozenset[str]]:
     """Return the blocks with unnoticed failures; blocks that differ only in digits are read once.
 
     Digits don't matter to the scan, except in the word that ends a here-document.
     """
-    known: dict[str, bool] = {}
-    found: list[Code] = []
+    known: dict[str, frozenset[str]] = {}
+    found: dict[Code, frozenset[str]] = {}
     for block in blocks:
         shape = block.text if "<<" in block.text else block.text.translate(_DIGITS)
         hides = known.get(shape)
         if hides is None:
             hides = known[shape] = hides_failures(shape)
         if hides:
-            found.append(block)
+            found[block] = hides
     return found
 
 

@@ -1,0 +1,187 @@
+"""Split a step with a command and a question in two, and renumber the steps after it (M3)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import count
+from typing import NamedTuple
+
+from msgspec.structs import replace
+
+from compiler.diagnostic import Edit, Fix
+from compiler.frontends.rundown.formatting.emit import Line
+from compiler.frontends.rundown.formatting.metadata import renumber_frontmatter
+from compiler.frontends.rundown.formatting.numbering import Numbering, UnclearError
+from compiler.frontends.rundown.formatting.problems import unclear_references
+from compiler.frontends.rundown.questions import question_in
+from compiler.frontends.rundown.syntax import AnyStep, Dynamic, Goto, Runbook, Step, Substep, all_steps, spell
+from compiler.regex import Regex
+from compiler.source import Source, Span
+
+_NEW = 10**9
+"""The number of the new step until all steps are numbered; a document can't have this number."""
+
+_ID = Regex(r"(?:\{N\}|\w+)(?:\.(?:\{n\}|\w+))?")
+_TRANSITION = Regex(r" {0,3}[-*+] +(?P<word>PASS|FAIL|YES|NO)[ :]")
+
+
+class _Parts(NamedTuple):
+    """A step's parts below its header, down to line `end`; `transitions` has each line by its word."""
+
+    prompt: str
+    code: str
+    transitions: Mapping[str, str]
+    end: int
+    is_after_header: bool
+
+    def section(self, header: str, prompt: str, code: str, transitions: Sequence[str]) -> str:
+        """Return a step in the document's order of parts, below a header if there is one."""
+        listed = "\n".join(transitions)
+        parts = (listed, prompt, code) if self.is_after_header else (prompt, code, listed)
+        return "\n\n".join(filter(None, (header, *parts)))
+
+
+def split(source: Source, runbook: Runbook, step: AnyStep, *, asks_first: bool) -> Fix | None:
+    """Return the fix that gives a question its own step before or after the command, or None if that isn't clear."""
+    is_set = asks_first and any(said.step.endswith(spell(step.id)) for said in runbook.declared.steps)
+    if isinstance(step.id, Dynamic) or (is_set and not isinstance(step.id, int)):
+        return None
+    lines = _renumbered(source, runbook, step, asks_first) if isinstance(step.id, int) else list(source.lines)
+    parts = _parts(source, runbook, step, lines) if lines else None
+    if not lines or not parts or source.ignoring_lines.intersection(range(step.span.line, parts.end + 1)):
+        return None
+    written = (_asking_first if asks_first else _asking_last)(runbook, step, parts)
+    if not written:
+        return None
+    start = step.span.line + 1
+    changed = [
+        Edit(Span(number, 1, number, len(old) + 1), new)
+        for number, (old, new) in enumerate(zip(source.lines, lines, strict=True), 1)
+        if old != new and not start <= number <= parts.end
+    ]
+    whole = Span(start, 1, parts.end, len(source.lines[parts.end - 1]) + 1)
+    return Fix((*changed, Edit(whole, f"\n{written}")))
+
+
+def _renumbered(source: Source, runbook: Runbook, step: AnyStep, asks_first: bool) -> list[str] | None:
+    """Return the document's lines with the numbers after the split, or None if a reference is unclear.
+
+    Jumps to the step lead to the first of the two; its settings belong to the command.
+    """
+    jumping, setting = (_numbering(runbook, step, after=after) for after in (True, not asks_first))
+    jumps = replace(runbook, declared=replace(runbook.declared, steps=()))
+    settings = replace(runbook, steps=(), scenarios=())
+    pairs = ((jumps, jumping), (settings, setting))
+    if any(found for part, numbering in pairs for found in unclear_references(source, part, numbering)):
+        return None
+    lines: Sequence[Line] = [Line(line, "", number) for number, line in enumerate(source.lines, 1)]
+    for part, numbering in pairs:
+        lines = renumber_frontmatter(lines, part, numbering)
+    written = [line.text for line in lines]
+    try:
+        references = sorted(_references(runbook, jumping), reverse=True)
+    except UnclearError:  # in a document with duplicate numbers
+        return None
+    for span, new in references:
+        line = written[span.line - 1]
+        old = _ID.match(line, span.column - 1)
+        written[span.line - 1] = line[: span.column - 1] + new + line[old.end() if old else span.end_column - 1 :]
+    return written
+
+
+def _numbering(runbook: Runbook, step: AnyStep, *, after: bool) -> Numbering:
+    """Return the numbers of all steps if there is a new one before or after a step."""
+    steps: list[Step] = []
+    for each in runbook.steps:
+        if each is step:
+            new = replace(each, id=_NEW, substeps=())
+            steps += [each, new] if after else [new, each]
+        elif isinstance(step, Substep) and step in each.substeps:
+            at = each.substeps.index(step) + after
+            new_child = replace(step, id=_NEW)
+            steps.append(replace(each, substeps=(*each.substeps[:at], new_child, *each.substeps[at:])))
+        else:
+            steps.append(each)
+    return Numbering(replace(runbook, steps=tuple(steps)))
+
+
+def _references(runbook: Runbook, numbering: Numbering) -> Iterator[tuple[Span, str]]:
+    """Yield the places of identifiers in headers and jumps, with the new ones."""
+    for step in runbook.steps:
+        labels = [(step.span, spell(step.id))]
+        labels += [(substep.span, f"{spell(step.id)}.{spell(substep.id)}") for substep in step.substeps]
+        yield from ((span, numbering.label(label)) for span, label in labels if numbering.label(label) != label)
+    for each in all_steps(runbook):
+        for transition in each.transitions:
+            if isinstance(transition.action, Goto) and transition.action.target.step is not None:
+                target = transition.action.target
+                label = str(target).removeprefix("NEXT ")
+                if numbering.label(label) != label:
+                    span = target.span
+                    yield replace(span, column=span.end_column - len(label)), numbering.label(label)
+
+
+def _parts(source: Source, runbook: Runbook, step: AnyStep, lines: Sequence[str]) -> _Parts | None:
+    """Return the parts of a step as they are in the new lines, or None if they are mixed."""
+    if step.code is None:
+        return None
+    start = step.code.span.line
+    end = start + step.code.text.count("\n") + 1
+    listed = [transition.span.line for transition in step.transitions]
+    last = max(end, *listed) if listed else end
+    matches = [_TRANSITION.match(lines[number - 1]) for number in listed]
+    before = [lines[number - 1] for number in range(step.span.line + 1, start) if number not in listed]
+    after = [lines[number - 1] for number in range(end + 1, last + 1) if number not in listed]
+    if not source.lines[end - 1].strip().startswith(("```", "~~~")) or any(map(str.strip, after)) or None in matches:
+        return None
+    words = {match["word"]: match.string for match in matches if match}
+    is_after_header = any(
+        each.code and each.transitions and each.transitions[0].span.line < each.code.span.line
+        for each in all_steps(runbook)
+    )
+    return _Parts(
+        "\n".join(before).strip("\n").rstrip(), "\n".join(lines[start - 1 : end]), words, last, is_after_header
+    )
+
+
+def _asking_last(runbook: Runbook, step: AnyStep, parts: _Parts) -> str:
+    """Return the command and then the question; only a FAIL transition stays with the command."""
+    if any(item.retries for item in step.transitions if item.word != "FAIL"):
+        return ""  # a retry would repeat the question without the command
+    asked, prompt = question_in(parts.prompt)
+    asked = asked[:1].upper() + asked[1:]
+    whole = f"{step.id} {step.title}".strip() if isinstance(step.id, str) else step.title
+    title = whole if whole.endswith("?") else f"{whole}: is the result right?".removeprefix(": ")
+    header, passing = _new_header(runbook, step, "question", asked or title)
+    failing = [line for word, line in parts.transitions.items() if word == "FAIL"]
+    replies = [line for word, line in parts.transitions.items() if word != "FAIL"] or ["- YES: CONTINUE", "- NO: STOP"]
+    first = parts.section("", prompt, parts.code, [*passing, *failing])
+    return f"{first}\n\n{parts.section(header, '', '', replies)}"
+
+
+def _asking_first(runbook: Runbook, step: AnyStep, parts: _Parts) -> str:
+    """Return the prompt as a question and then the command with all transitions."""
+    header, passing = _new_header(runbook, step, "command", f"Run: {step.title}" if step.title else "Run the command")
+    second = parts.section(header, "", parts.code, list(parts.transitions.values()))
+    return f"{parts.section('', parts.prompt, '', passing)}\n\n{second}"
+
+
+def _new_header(runbook: Runbook, step: AnyStep, kind: str, title: str) -> tuple[str, list[str]]:
+    """Return the header of the second step, and the transition to it that a named step needs."""
+    parent = next((each for each in runbook.steps if step in each.substeps), None)
+    number = step.id + 1 if isinstance(step.id, int) else 0
+    if parent and number:
+        return f"### {spell(parent.id)}.{number} {title}", []
+    if number:
+        return f"## {number}. {title}", []
+    taken = {each.id for each in (parent.substeps if parent else runbook.steps)}
+    names = (f"{step.id}_{kind}{again or ''}" for again in count())
+    name = next(name for name in names if name not in taken)
+    return (
+        (f"### {spell(parent.id)}.{name}: {title}", [])
+        if parent
+        else (
+            f"## {name}: {title}",
+            [f"- PASS: GOTO {name}"],
+        )
+    )
