@@ -14,6 +14,7 @@ from compiler.frontends.rundown.numbering import missing_steps, numbered_header,
 from compiler.frontends.rundown.questions import check_languages
 from compiler.frontends.rundown.scenarios import check_scenarios
 from compiler.frontends.rundown.silent import check_silent
+from compiler.frontends.rundown.suspect import check_commands
 from compiler.frontends.rundown.syntax import (
     UNKNOWN,
     Action,
@@ -253,6 +254,7 @@ RULES: tuple[Rule, ...] = (
     _bodies,
     check_languages,
     check_silent,
+    check_commands,
     _transitions,
     check_targets,
     check_scenarios,
