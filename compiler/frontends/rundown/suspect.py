@@ -17,13 +17,13 @@ _PART = Regex(
     r"|\\.|'[^']*+'|\$'(?:\\.|[^'\\])*+'|\"(?P<double>(?:\\.|[^\"\\])*+)\"",
     re.DOTALL | re.MULTILINE,
 )
-"""Matches the parts of a command in which characters have another meaning."""
+"""Matches comments, here-documents and strings, where characters have another meaning."""
 
 _COMMENTS = Regex(r"(?:[ \t]*(?:#[^\n]*)?\n?)*+")
 
 _PROMPT = Regex(
     r"^[ \t]*(?P<prompt>(?:[$%❯➜]|\w[\w.-]*@[\w.-]+(?:[: ]\S{0,80})?[$#%]|\[\w[\w.-]*@[^\]\n]{1,80}\][$#]"
-    r"|(?:ba|z)?sh-[\d.]+[$#])[ \t]+)(?=\S)",
+    r"|(?:bash|zsh|sh)-[\d.]+[$#])[ \t]+)(?=\S)",
     re.MULTILINE,
 )
 
@@ -72,19 +72,19 @@ def shell_text(command: str, *, all_words: bool = False) -> str:
             return match["here"] + (re.sub(r"[^\n]", " ", match["body"]) if is_hidden else match["body"])
         if match["comment"] or not all_words:
             return " " * len(match[0]) if match["comment"] else match[0]
-        _, begin, rest = (match["double"] or "").partition("$(")
-        hidden = re.sub(r"[^\n\\]", "_", match[0].removesuffix(f'{rest}"') if begin else match[0])
-        return hidden + (f"{shell_text(rest, all_words=True)}_" if begin else "")
+        _, opening, rest = (match["double"] or "").partition("$(")
+        hidden = re.sub(r"[^\n\\]", "_", match[0].removesuffix(f'{rest}"') if opening else match[0])
+        return hidden + (f"{shell_text(rest, all_words=True)}_" if opening else "")
 
     return _PART.sub(shown, command)
 
 
 def _warning(
-    source: Source, code: Code, name: str, at: tuple[int, str], texts: tuple[str, str], fix: Fix | None = None
+    source: Source, code: Code, name: str, at: tuple[int, str], words: tuple[str, str], fix: Fix | None = None
 ) -> Diagnostic:
     """Return a warning with its message and help; `at` are the line in the block and the words that it is about."""
     related = Related(source.path, _place(source, code, at), "it is here")
-    return Diagnostic(name, source.path, code.span, *texts, (related,), fix)
+    return Diagnostic(name, source.path, code.span, *words, (related,), fix)
 
 
 def _at(found: re.Match[str], group: int = 0) -> tuple[int, str]:
@@ -151,7 +151,7 @@ def _files(source: Source, code: Code, runbook: Runbook, blocks: Sequence[Code])
     found = [match for name, match in named.items() if not _is_guarded(text, name)]
     runners = [match for match in found if match[1] != "RDC_OUTPUT"]
     if runners:
-        problem = f"only workflows of GitHub in which no step calls the program have {runners[0][1]}"
+        problem = f"{runners[0][1]} exists only in workflows of GitHub where no step calls the program"
         remedy = "pass the value on as an output: declare it in `outputs`, and write it to $RDC_OUTPUT"
         yield _warning(source, code, "RD541", _at(runners[0], 1), (problem, remedy))
     settings = runbook.metadata.get("rdc", {})
@@ -176,5 +176,5 @@ def _declaring(source: Source, names: str) -> Fix:
 
 def _is_guarded(text: str, name: str) -> bool:
     """Return whether the command handles a missing file or makes its own."""
-    guard = rf"-[nzefsvw][ \t]+[\"']?\$\{{?{name}\b|\$\{{{name}:?[-+=?]|(?<![\w$]){name}=|\bunset\b[^\n;]{{0,200}}\b{name}\b"
+    guard = rf"-[nzefsvw][ \t]+[\"']?\$\{{?{name}\b|\$\{{{name}:?[-+=?]|(?<![\w$]){name}=|\bunset[ \t]+{name}\b"
     return re.search(guard, text) is not None

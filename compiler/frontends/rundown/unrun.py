@@ -34,7 +34,7 @@ Shown = tuple[Span, str]
 
 
 def blocks_not_run(source: Source, blocks: Iterable[Block]) -> Iterator[Diagnostic]:
-    """Report shell blocks in texts and above the first step: errors in steps with a body, otherwise warnings."""
+    """Report shell blocks in text and above the first step: errors in steps with a body, otherwise warnings."""
     header, tab, has_body = "", None, False
     found: list[Shown] = []
     for block in (*blocks, Block("STEP", 0, 0, 0)):
@@ -86,5 +86,5 @@ def _not_run(source: Source, shown: Shown, *, has_body: bool, is_above: bool) ->
         remedy = "move it into a step"
     else:
         code, problem = "RD051", "this block is text: nothing runs it"
-        remedy = "to run it as the step's command, put it below the text in the first column, after a blank line"
+        remedy = "to run it as the step's command, put it in the first column, below the text and an empty line"
     return Diagnostic(code, source.path, place, problem, f"{remedy}; to only show it, write `{tag} prompt`")
