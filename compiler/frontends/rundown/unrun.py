@@ -23,7 +23,7 @@ _FENCE = Regex(
 _SHELL = Regex(r"\{?[ \t]*\.?(bash|sh|shell)(?![\w-])(?!.*prompt)", re.IGNORECASE)
 """Matches the info string of a block with commands."""
 
-_TAB = Regex(r'^[ \t]*(?:!!!|\?\?\?\+?|===[!+]?)[ \t]+["\w]', re.MULTILINE)
+_TAB = Regex(r'[ \t]*(?:!!!|\?\?\?\+?|===[!+]?)[ \t]+["\w]')
 """Matches the line above the indented content of an admonition or tab."""
 
 _OF_RUNBOOK = Regex(r"\s*(?:(?:\$ )?rdc?[ \t].*|#.*)?")
@@ -44,10 +44,10 @@ def blocks_not_run(source: Source, blocks: Iterable[Block]) -> Iterator[Diagnost
             header, found, has_body = block.type, [], False
         elif block.type == "TEXT":
             is_indented = not block.info and source.lines[block.line - 1].expandtabs(4).startswith("    ")
-            text = "\n".join(source.lines[block.line - 1 : block.end_line])
             if not is_indented:
                 found += _shells(source, block)
-                tab = block.span if block.info == "paragraph" and _TAB.search(text) else None
+                lines = source.lines[block.line - 1 : block.end_line] if block.info == "paragraph" else ()
+                tab = block.span if any(map(_TAB.match, lines)) else None
             elif tab:  # an ignore comment can't be in indented code
                 found += [(tab, tag) for _, tag in _shells(source, block)]
         elif block.type in {"CODE", "RUNBOOK"} and header:
@@ -60,8 +60,7 @@ def blocks_not_run(source: Source, blocks: Iterable[Block]) -> Iterator[Diagnost
 def _shells(source: Source, block: Block) -> Iterator[Shown]:
     """Yield the shell blocks in a text, except within other blocks and comments."""
     end = ""  # the mark that ends the block or comment
-    for number in range(block.line, block.end_line + 1):
-        line = source.lines[number - 1]
+    for number, line in enumerate(source.lines[block.line - 1 : block.end_line], block.line):
         fence = _FENCE.fullmatch(line) if "```" in line or "~~~" in line else None
         if end:
             closes = (
