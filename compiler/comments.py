@@ -12,7 +12,7 @@ from msgspec import Struct
 from compiler.regex import Regex
 from compiler.source import IGNORE, Source, Span
 
-_MARKDOWN = Regex(r"[ \t]*<!--\s*rdc: ignore\b(?P<words>[^<>]*?)\s*-->[ \t]*")
+_MARKDOWN = Regex(r"[ \t>]*<!--\s*rdc: ignore\b(?P<words>[^<>]*?)\s*-->[ \t]*")
 _YAML = Regex(r"[ \t]*#\s*rdc: ignore\b(?P<words>.*?)[ \t]*")
 _FENCE = Regex(r"---[ \t]*")
 _SEPARATOR = Regex(r"[\s,]+")

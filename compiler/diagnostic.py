@@ -142,6 +142,12 @@ CODES: dict[str, Code] = {
     "RD048": Code("unclosed-comment", _E, "D2"),
     "RD049": Code("swallowed-lines", _W, "D2"),
     "RD050": Code("language-not-run", _W, "M3"),
+    "RD051": Code("block-not-run", _W, "M2"),
+    "RD052": Code("block-beside-body", _E, "V6"),
+    "RD053": Code("no-command", _W, "M2"),
+    "RD054": Code("prompt-in-command", _W, "M2"),
+    "RD055": Code("placeholder-in-command", _W, "M2"),
+    "RD056": Code("expression-in-command", _W, "M2"),
     # Programs as JSON
     "RD060": Code("invalid-json", _E, "I1"),
     "RD061": Code("json-too-large", _E, "D1"),
@@ -179,6 +185,9 @@ CODES: dict[str, Code] = {
     "RD134": Code("reference-in-command", _E, "E1"),
     "RD135": Code("quoted-reference", _W, "E1"),
     "RD136": Code("overlapping-repetitions", _W, "I8"),
+    "RD137": Code("outputs-not-declared", _W, "E2"),
+    "RD138": Code("transitions-of-last-substep", _W, "V8"),
+    "RD139": Code("shortened-identifier", _W, "G1"),
     # Targets of GOTO
     "RD201": Code("unknown-target", _E, "V10"),
     "RD202": Code("static-target-in-dynamic-step", _E, "V10"),

@@ -15,7 +15,6 @@ from backends.github.calling.line import Line
 from backends.github.calling.publishing import unfit_publications
 from backends.github.calling.refusals import (
     entries_apart,
-    out_of_reach,
     refused_calls,
     steps_longer_than_job,
     unexecuted,
@@ -93,7 +92,7 @@ def _calling(program: Program, options: GithubOptions, why: Reason) -> Emission:
     refused = refused or tuple(too_many_steps(workflow))
     if refused:
         return Emission(None, refused)
-    return _checked(workflow, (*entries_apart(workflow.routes, options), *out_of_reach(program)), why)
+    return _checked(workflow, tuple(entries_apart(workflow.routes, options)), why)
 
 
 def _specified(program: Program, options: GithubOptions) -> Emission:

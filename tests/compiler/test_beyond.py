@@ -18,7 +18,7 @@ from .documents import compiled, findings
 
 COMMAND = "```sh\n{}\n```\n"
 KEEP = Keep("id", "output", "id")
-OUTPUT = COMMAND.format('echo "id=3" >> "$RDC_OUTPUT"')
+OUTPUT = COMMAND.format('echo "id=3" >> "${RDC_OUTPUT:-/dev/null}"')
 
 
 def document(options: str, body: str) -> str:

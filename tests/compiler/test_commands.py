@@ -45,7 +45,7 @@ def test_a_command_of_127_kib_is_the_longest(tmp_path: Path, tag: str) -> None:
 
 
 def test_bytes_count_and_not_characters(tmp_path: Path) -> None:
-    assert findings(compiled(tmp_path, document("# " + "ü" * (LONGEST // 2)))) == ["RD407 1:4"]
+    assert findings(compiled(tmp_path, document(": " + "ü" * (LONGEST // 2)))) == ["RD407 1:4"]
 
 
 def test_each_placeholder_counts_for_twenty_bytes(tmp_path: Path) -> None:

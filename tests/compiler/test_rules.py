@@ -19,6 +19,9 @@ def scenario(commands: str) -> str:
     return f"---\nscenarios: {{a: {{commands: {commands}, result: STOP}}}}\n---\n{FINE}"
 
 
+LAST = "## 1. A\n\n### 1.1 B\n```sh\nx\n```\n\n### 1.2 C\n{}\n\n## X\ny\n"
+"""A step with two substeps, and the transitions of the last one from line 9 on."""
+
 CASES: dict[str, tuple[str, list[str]]] = {
     # D2: only CommonMark's own blocks at the top level count
     "fenced-header": (FINE + "```bash\n## 2. No\n- PASS: NOWHERE\n```\n", ["RD049 2:1"]),
@@ -62,7 +65,8 @@ CASES: dict[str, tuple[str, list[str]]] = {
     "late-title": (FINE + "# A\n", ["RD022 2:3"]),
     "underlined-title": ("A title\n===\n" + FINE, []),
     # D5
-    "description": ("# A\n\n- PASS: anything\n\n```bash\nx\n```\n" + FINE, []),
+    "description": ("# A\n\n- PASS: anything\n\n```bash prompt\nx\n```\n" + FINE, []),
+    "command-in-description": ("# A\n\n```bash\nx\n```\n" + FINE, ["RD051 3:1"]),
     # D6
     "deep": (FINE + "#### Deep\ntext\n## 2. Two\n", ["RD030 2:6"]),
     "substep-first": ("### 1.1 Sub\n## 1. One\n", ["RD031 1:5"]),
@@ -144,7 +148,21 @@ CASES: dict[str, tuple[str, list[str]]] = {
     "step-prompt-and-runbooks": ("## 1. A\ntext\n- a.runbook.md\n", []),
     "open-fence": (FINE + "```sh\nx\n", ["RD045 2:1"]),
     "info": (FINE + "```bash;prompt\nx\n```\n", ["RD046 2:1"]),
+    "info-colon": (FINE + "```bash:prompt\nx\n```\n", ["RD046 2:1"]),
+    "info-hyphen": (FINE + "~~~bash-prompt\nx\n~~~\n", ["RD046 2:1"]),
+    "info-plus": (FINE + "```sh+prompt\nx\n```\n", ["RD046 2:1"]),
+    "info-underscore": (FINE + "```shell_prompt\nx\n```\n", ["RD046 2:1"]),
+    "info-comma": (FINE + "```bash, prompt\nx\n```\n", ["RD046 2:1"]),
+    "info-braces": (FINE + "```{bash prompt}\nx\n```\n", ["RD046 2:1"]),
+    "info-of-json": (FINE + "```json:prompt\nx\n```\n", ["RD046 2:1"]),
+    "info-spaces": (FINE + "```bash \t prompt\nx\n```\n", []),
+    "info-of-windows": (FINE + "```command-prompt\nx\n```\n", []),
     "info-flag": (FINE + "```bash quiet\nx\n```\n", ["RD046 2:1"]),
+    "tag-braces": (FINE + "```{bash}\nx\n```\n", ["RD047 2:1"]),
+    "tag-class": (FINE + "```{.sh}\nx\n```\n", ["RD047 2:1"]),
+    "tag-lines": (FINE + "```bash{1,3}\nx\n```\n", ["RD046 2:1"]),
+    "tag-script": (FINE + "```shell-script\nx\n```\n", ["RD047 2:1"]),
+    "tag-like-a-shell": (FINE + "```bashrc\nx\n```\n", []),
     "tag-case": (FINE + "```Bash\nx\n```\n", ["RD047 2:1"]),
     # V7
     "text-after-code": (FINE + "```sh\nx\n```\ntext\n\nmore\n", ["RD112 5:1"]),
@@ -202,6 +220,17 @@ CASES: dict[str, tuple[str, list[str]]] = {
     "open-comment": (FINE + "<!-- a\n\n## 2. B\n", ["RD048 2:1"]),
     "open-fence-above": ("```sh\nx\n\n## 1. A\n", ["RD045 1:1"]),
     "yaml-tag": ("---\nname: x\nflag: !!bool abc\n---\n" + FINE, ["RD010 3:1"]),
+    "third-part": ("## 1. A\n### 1.1.Lint\n", ["RD034 2:5"]),
+    "third-part-below-a-name": ("## 1. A\n### 1.Foo.Bar\n", ["RD034 2:5"]),
+    "third-part-below-an-instance": ("## 1. A\n### 1.{n}.Foo\n- PASS: COMPLETE\n", ["RD034 2:5"]),
+    "no-third-part": ("## 1.Lint\n### 1.1. Lint\n### 1.Foo Bar.Baz\n", []),
+    "dotted-step": ("## 1. A\n- FAIL: GOTO a\n## a.b\n", ["RD034 3:4"]),
+    "hyphen-in-name": ("## 1. A\n- FAIL: GOTO Roll\n## Roll-back it\n", ["RD139 3:4"]),
+    "hyphen-in-substep": ("## 1. A\n### 1.Pre-flight\n", ["RD139 2:5"]),
+    "hyphen-as-separator": ("## 1. A\n- FAIL: GOTO Roll\n## Roll - back-up\n## 2-way sync\n## 3.Pre-flight\n", []),
+    "leading-zero": ("## 01. A\n### 1.02 B\n", ["RD103 2:5", "RD139 1:4", "RD139 2:5"]),
+    "leading-zeros": ("## 001 A\n### 01.1 B\n### 1.2 C\n", ["RD139 1:4", "RD139 2:5"]),
+    "zeros-elsewhere": ("## 1. 007\n### 1.1 02\n", []),
     "too-deep-number": ("## 1. A\n### 1.1.1 B\n", ["RD034 2:5"]),
     "below-deep-heading": (FINE + "#### Notes\n\n- PASS: GOTO 7\n", ["RD030 2:6", "RD201 4:14"]),
     "title-as-step-once": ("## 1. A\n- FAIL: GOTO 2\n# 2. B\n## 3. C\n", ["RD021 3:3"]),
@@ -210,8 +239,29 @@ CASES: dict[str, tuple[str, list[str]]] = {
     "broken-and-duplicate": (FINE + "- FAIL: RETRY 0\n- FAIL: GOTO 9\n", ["RD040 2:15", "RD114 3:3", "RD201 3:14"]),
     # M11
     "continues-to-stop": ("## 1. A\n- PASS: COMPLETE\n### 1.1 B\n- FAIL: CONTINUE\n", ["RD406 4:3"]),
-    "command-too-long": (f"{FINE}```sh\n# {'x' * 130_047}\n```\n", ["RD407 1:4"]),
-    "command-of-full-length": (f"{FINE}```sh\n# {'x' * 130_045}\n```\n", []),
+    "command-too-long": (f"{FINE}```sh\n: {'x' * 130_047}\n```\n", ["RD407 1:4"]),
+    "command-of-full-length": (f"{FINE}```sh\n: {'x' * 130_045}\n```\n", []),
+    "lost-transitions": (LAST.format("- PASS: CONTINUE\n- FAIL: GOTO X"), ["RD138 9:3"]),
+    "lost-message": (LAST.format('- FAIL: STOP "broken"'), ["RD138 9:3", "RD401 11:4"]),
+    "lost-retry": (LAST.format("- FAIL: RETRY 2"), ["RD138 9:3", "RD401 11:4"]),
+    "nothing-lost": (LAST.format("- PASS: COMPLETE\n- FAIL: STOP"), ["RD401 12:4"]),
+    "of-the-last-substep": (LAST.format("- FAIL: GOTO 1.1"), ["RD401 11:4", "RD405 9:3"]),
+    "of-the-step-by-its-modifier": (LAST.format("- FAIL ANY: GOTO X"), []),
+    "of-each-substep": ("## 1. A\n### 1.1 B\n- FAIL: GOTO X\n### 1.2 C\n- FAIL: GOTO X\n## X\n", []),
+    "of-the-step-and-the-last": ("## 1. A\n- FAIL: GOTO X\n### 1.1 B\n### 1.2 C\n- FAIL: GOTO X\n## X\n", []),
+    "of-the-only-substep": ("## 1. A\n### 1.1 B\n- FAIL: GOTO X\n## X\n", []),
+    "question-at-the-end": ("## 1. A\n### 1.1 B\n### 1.2 Fine?\n- YES: CONTINUE\n- NO: GOTO X\n## X\n", []),
+    "below-the-header": (
+        "---\nrdc: {transitions: after-header}\n---\n## 1. A\n### 1.1 B\n### 1.2 C\n- FAIL: GOTO X\n\nx\n## X\n",
+        [],
+    ),
+    "path-among-runbooks": (
+        FINE + "- review.md\n- a.runbook.md\n* docs/more.md\n",
+        ["RD044 2:3", "RD044 4:3", "RD112 4:3"],
+    ),
+    "path-of-a-text": (FINE + "- review.md\n- see more.md\n", []),
+    "path-in-a-text": (FINE + "- read review.md\n- [x](review.md)\n- a.runbook.md\n", []),
+    "path-in-another-step": (FINE + "- review.md\n## 2. B\n- a.runbook.md\n", []),
     "tolerated": ("## 1. A\n### 1.1 B\n- FAIL: CONTINUE\n### 1.2 C\n- FAIL: CONTINUE\n", ["RD405 3:3"]),
     "tolerated-jump": ("## 1. A\n### 1.1 B\n- FAIL: GOTO 1.2\n### 1.2 C\n", ["RD405 3:3"]),
     "tolerated-instance": ("## 1. A\n### 1.{n} B\n- FAIL: GOTO NEXT\n", ["RD405 3:3"]),

@@ -45,6 +45,12 @@ CASES = [
     ("RD201", "a.runbook.md", RUNBOOK, "- PASS: GOTO Claen\n\n## Clean\n\nx", "- PASS: GOTO Clean\n\n## Clean\n\nx", False),
     ("RD207", "a.runbook.md", RUNBOOK, "- FAIL: GOTO NEXT Clean\n\n## Clean\n\nx", "- FAIL: GOTO Clean\n\n## Clean\n\nx", False),
     ("RD047", "a.runbook.md", RUNBOOK, "```Bash\nls\n```", "```bash\nls\n```", False),
+    ("RD047", "a.runbook.md", RUNBOOK, "```{bash}\nls\n```", "```bash\nls\n```", False),
+    ("RD046", "a.runbook.md", RUNBOOK, "```bash:prompt\nls\n```", "```bash prompt\nls\n```", True),
+    ("RD054", "a.runbook.md", RUNBOOK, "  ```bash\n  $ ls\n   $ cd \\\n     x\n  ```", "  ```bash\n  ls\n   cd \\\n     x\n  ```", False),
+    ("RD054", "a.runbook.md", RUNBOOK, "```bash\n$ ls\ntotal 0\n```", None, None),
+    ("RD139", "a.runbook.md", RUNBOOK, "## Roll-back\n\nx", "## Roll_back\n\nx", False),
+    ("RD139", "a.runbook.md", RUNBOOK, "## 02 B\n\nx", "## 2 B\n\nx", True),
     ("RD045", "a.runbook.md", RUNBOOK, "```bash\nls", "```bash\nls\n```", True),
     ("RD032", "a.runbook.md", RUNBOOK, "### Step 1.1: Sub\n\nx", "### 1.1 Sub\n\nx", True),
     ("RD021", "a.runbook.md", "{}\n", "# 1. Build\n\nx", "## 1. Build\n\nx", False),
@@ -112,6 +118,31 @@ def test_a_fix(
     fixed = fix_opened(opened, Settings(), unsafe=True).opened.source
     assert isinstance(fixed, Source)
     assert fixed.text == whole.format(meant)
+
+
+MOVED = "## 1. A\n\n{}### 1.1 B\n\nx\n\n### 1.2 C\n\nx\n\n{}## X\n\nx\n"
+WRITES = "## 1. A\n\n```sh\necho a=1 >> $RDC_OUTPUT\nprintf 'b<<E\\nx\\nE\\n' >> \"$RDC_OUTPUT\"\n```\n"
+
+
+@pytest.mark.parametrize(
+    ("wrong", "meant"),
+    [
+        (
+            MOVED.format("", "- PASS: CONTINUE\n- FAIL: GOTO X\n\n"),
+            MOVED.format("- PASS: CONTINUE\n- FAIL: GOTO X\n\n", ""),
+        ),
+        (MOVED.format("", "- FAIL: GOTO X\n"), MOVED.format("- FAIL: GOTO X\n\n", "")),
+        (WRITES, f"---\nrdc: {{outputs: [a, b]}}\n---\n\n{WRITES}"),
+        (f"---\nname: x\n---\n{WRITES}", f"---\nrdc: {{outputs: [a, b]}}\nname: x\n---\n{WRITES}"),
+        (f"---\nrdc: {{shell: plain}}\n---\n{WRITES}", f"---\nrdc: {{shell: plain}}\n---\n{WRITES}"),
+    ],
+)
+def test_a_fix_in_another_place(tmp_path: Path, wrong: str, meant: str) -> None:
+    opened = compiled(tmp_path, "a.runbook.md", wrong)
+    assert fix_opened(opened, Settings()).count == 0
+    fixed = fix_opened(opened, Settings(), unsafe=True).opened.source
+    assert isinstance(fixed, Source)
+    assert fixed.text == meant
 
 
 def test_there_are_fixes_in_every_format() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.workflows import act
-from tests.workflows.compiling import emission, text_of
+from tests.workflows.compiling import text_of
 from tests.workflows.reviews import stand_in
 from tests.workflows.test_continuation import Run, said
 
@@ -167,9 +167,3 @@ def test_answers_that_cannot_be_read_are_not_a_no(tmp_path: Path, no: str) -> No
     assert ran.exit_code
     assert said(ran) in {"", "WAITING 2"}
     assert run.done() == ["one"]
-
-
-def test_a_command_that_names_a_file_of_the_runner_is_warned_of(tmp_path: Path) -> None:
-    for command, codes in (('echo "A=b" >> "$GITHUB_ENV"', ["RD541"]), ('echo "$GITHUB_SHA"', [])):
-        found = emission(tmp_path, DOCUMENT.replace("COMMAND", command)).diagnostics
-        assert [one.code for one in found if one.code != "RD539"] == codes

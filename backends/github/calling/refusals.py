@@ -14,15 +14,13 @@ from backends.scheduling.places import Place
 from backends.scheduling.routes import Routes
 from compiler.diagnostic import Diagnostic
 from compiler.ir.program import Node, Program
-from compiler.ir.tasks import Ask, Gate, Parallel, Shell, Stage, Tool
-from compiler.regex import Regex
+from compiler.ir.tasks import Ask, Gate, Parallel, Stage, Tool
 from compiler.source import KeyPath
 from compiler.times import spoken
 
 BINARY = frozenset({"pass_fail", "yes_no"})
 """Questions with two possible replies."""
 
-_OF_RUNNER = Regex(r"\bGITHUB_(?:ENV|PATH|OUTPUT|STATE)\b")
 
 MOST_ATTEMPTS = 10
 """How often people may be asked the same question. Each time is a job."""
@@ -88,16 +86,6 @@ def _calling(nodes: Sequence[Node]) -> str:
         return f"step {nodes[0].id} calls"
     more = f" and {len(nodes) - 1} more" if len(nodes) > 2 else f" and {nodes[1].id}"
     return f"steps {nodes[0].id}{more} call"
-
-
-def out_of_reach(program: Program) -> Iterator[Diagnostic]:
-    """Report commands that use files of the runner, which the program hides from them."""
-    for node in program.nodes:
-        named = _OF_RUNNER.search(str(node.task.command)) if isinstance(node.task, Shell) else None
-        if named:
-            problem = f"the command of step {node.id} uses {named[0]}, which is not available if steps call the program"
-            remedy = "pass the value on as an output: declare it in `outputs`, and write it to $RDC_OUTPUT"
-            yield _at(node, "RD541", problem, remedy)
 
 
 def entries_apart(routes: Routes, options: GithubOptions) -> Iterator[Diagnostic]:

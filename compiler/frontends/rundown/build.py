@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from compiler.diagnostic import Diagnostic, Fix
+from compiler.diagnostic import Diagnostic, Edit, Fix
 from compiler.frontends.rundown.blocks import Block
 from compiler.frontends.rundown.frontmatter import Frontmatter
 from compiler.frontends.rundown.lines import Header, Kind, LineError, parse_header, parse_transition
@@ -24,21 +24,33 @@ from compiler.frontends.rundown.syntax import (
     EXECUTABLE,
     UNKNOWN,
     Code,
+    Goto,
+    Identifier,
     Reference,
     Runbook,
     Step,
+    Stop,
     Substep,
     Transition,
+    Word,
+    spell,
 )
 from compiler.grammar import Node
 from compiler.regex import Regex
 from compiler.source import Source, Span
 
 TOO_DEEP: dict[Kind, re.Pattern[str]] = {
-    "step": Regex(r"(\d+|\{N\})\.(\d|\{n\})"),
-    "substep": Regex(r"(\d+|\{N\})\.(\d+|\{n\})\.\d"),
+    "step": Regex(r"(\d+|\{N\})\.(\d|\{n\})|[A-Za-z_]\w*\.(\w|\{n\})"),
+    "substep": Regex(r"(\w+|\{N\})\.(\w+|\{n\})\.\w"),
 }
-"""Matches headers such as `## 1.2 Title` and `### 1.2.3 Title`, whose title starts with a number by the grammar."""
+"""Matches headers such as `## 1.2 Title` and `### 1.2.Lint`, whose last part belongs to the title by the grammar."""
+
+SHORTENED = Regex(
+    r"(?P<parent>(?:\w+|\{N\})\.)?(?:(?P<zeros>0+)(?P<number>\d+)|(?P<name>[A-Za-z_]\w*)(?P<rest>-\w[\w-]*))"
+)
+"""Matches headers such as `## Roll-back` and `## 01`, whose identifiers are shorter than written."""
+
+_JOINED = Regex(r"[:+|/=.]prompt$")
 
 BARE_NEXT = Regex(r":\s*(RETRY\s+(\d+\s+)?)?NEXT$")
 """Matches an action that is only NEXT (G4)."""
@@ -74,6 +86,8 @@ class TreeBuilder:
         if children and self.layout == "after-body":
             children, moved = _step_transitions_below(children)
             own += moved
+            if not own and (lost := _lost_transitions(self.source, header.step, children)):
+                self.diagnostics.append(lost)
         code, runbooks = self._body(body)
         return Step(
             id=header.step,
@@ -125,12 +139,27 @@ class TreeBuilder:
             self.diagnostics.append(header_problem(self.source, block, error, kind))
             return Header(UNKNOWN, None, "")
         if TOO_DEEP[kind].match(block.text):
-            problem = f"this {kind} header has too many numbers; the last one becomes part of the title"
-            remedy = "use `###` for a substep, or put a space before a title that starts with a number"
+            problem = f"this {kind} header has too many parts; the last one becomes part of the title"
+            remedy = "use `###` for a substep, or put a space before the title"
             mark = self._lines[block.line - 1].find("#") + 1
             fix = Fix.by(Span(block.line, mark, block.line, mark), "#") if kind == "step" else None
             self.diagnostics.append(Diagnostic("RD034", self.source.path, block.span, problem, remedy, fix=fix))
+        elif (short := SHORTENED.match(block.text)) and (kind == "substep" or not short["parent"]):
+            self.diagnostics.append(self._shortened(block, short))
         return header
+
+    def _shortened(self, block: Block, short: re.Match[str]) -> Diagnostic:
+        written = short[0].removeprefix(short["parent"] or "")
+        if short["name"]:
+            meant = written.replace("-", "_")
+            problem = f"the name ends at the hyphen: this step is `{short['name']}`, and the rest is its title"
+            remedy = f"write `{meant}`, or put a space after `{short['name']}`"
+        else:
+            meant = short["number"]
+            problem, remedy = f"a number has no leading zeros: `{written}` is read as `{meant}`", f"write `{meant}`"
+        column = block.column + short.end() - len(written)
+        fix = Fix.by(Span(block.line, column, block.line, column + len(written)), meant, is_safe=not short["name"])
+        return Diagnostic("RD139", self.source.path, block.span, problem, remedy, fix=fix)
 
     def _transitions(self, tree: Node) -> tuple[Transition, ...]:
         blocks = tree.children
@@ -175,14 +204,20 @@ class TreeBuilder:
 
     def _tagged(self, block: Block, language: str, flags: Sequence[str]) -> Code:
         """Read the block's tag and flag: `prompt` is the only flag, and also a tag by itself (section 2)."""
-        if flags not in ([], ["prompt"]) or ";" in language or "," in language:
+        words = re.sub(r"[\W_]+", " ", block.info).strip().lower()
+        tag = words.split(" ", 1)[0]
+        is_joined = (
+            flags != ["prompt"] and words.endswith(" prompt") and (tag in EXECUTABLE or _JOINED.search(language))
+        )
+        if is_joined or flags not in ([], ["prompt"]) or ";" in language or "," in language:
             problem = f"`{block.info}` is not a valid info string"
             remedy = "write one language; add `prompt` after a space to show the block instead of running it"
-            self.diagnostics.append(Diagnostic("RD046", self.source.path, block.span, problem, remedy))
-        elif not flags and language not in EXECUTABLE and language.lower() in EXECUTABLE:
-            problem = f"this block is shown, not run: the tag `{language}` must be lowercase to run"
-            remedy = f"write `{language.lower()}` to run it, or `{language.lower()} prompt` to show it"
-            fix = tag_fix(self.source, block.span.line, language, language.lower())
+            fix = tag_fix(self.source, block.span.line, block.info, words, is_safe=True) if is_joined else None
+            self.diagnostics.append(Diagnostic("RD046", self.source.path, block.span, problem, remedy, fix=fix))
+        elif not flags and language not in EXECUTABLE and tag in EXECUTABLE and "session" not in words:
+            problem = f"this block is shown, not run: the tag must be exactly `{tag}`, not `{language}`"
+            remedy = f"write `{tag}` to run it, or `{tag} prompt` to show it"
+            fix = tag_fix(self.source, block.span.line, language, tag)
             self.diagnostics.append(Diagnostic("RD047", self.source.path, block.span, problem, remedy, fix=fix))
         return Code(language, bool(flags), block.text, block.span)
 
@@ -197,3 +232,36 @@ def _step_transitions_below(
     own = tuple(item for item in last.transitions if item.modifier)
     kept = tuple(item for item in last.transitions if not item.modifier)
     return (*children[:-1], replace(last, transitions=kept)), own
+
+
+def _lost_transitions(source: Source, step: Identifier, children: Sequence[Substep]) -> Diagnostic | None:
+    """Return the warning for transitions of the last of several substeps that were probably meant for their step (V8).
+
+    Only a transition for a failure makes a difference: a failure of another substep never reaches it.
+    """
+    *others, last = children
+    failed = next((item for item in last.transitions if not item.word.passes), None)
+    if not others or failed is None or any(child.transitions or child.runbooks for child in others):
+        return None
+    action = failed.action
+    is_usual = action == Stop() and not failed.retries
+    is_within = isinstance(action, Goto) and action.target.step == step and action.target.child is not None
+    is_question = last.code is None and any(item.word in {Word.YES, Word.NO} for item in last.transitions)
+    if is_usual or is_within or is_question:
+        return None
+    name, first = spell(step), last.transitions[0].span
+    problem = (
+        f"these transitions belong only to substep {name}.{spell(last.id)}: after a failure of another, the run stops"
+    )
+    remedy = f"move them above substep {name}.{spell(children[0].id)}, so that they belong to step {name}"
+    return Diagnostic("RD138", source.path, first, problem, remedy, fix=_above(source, children[0], last.transitions))
+
+
+def _above(source: Source, child: Substep, transitions: Sequence[Transition]) -> Fix | None:
+    """Return the fix that moves transitions above a substep, or None if they aren't on consecutive lines."""
+    line, first, last = child.span.line, transitions[0].span.line, transitions[-1].span.line
+    if last - first + 1 != len(transitions) or last == len(source.lines):
+        return None
+    moved = "\n".join(source.lines[first - 1 : last]) + "\n\n"
+    is_blank = last + 1 < len(source.lines) and not source.lines[last].strip()
+    return Fix((Edit(Span(line, 1, line, 1), moved), Edit(Span(first, 1, last + 1 + is_blank, 1), "")))

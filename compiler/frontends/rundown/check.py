@@ -15,6 +15,7 @@ from compiler.frontends.rundown.numbering import missing_steps, numbered_header,
 from compiler.frontends.rundown.questions import check_languages, check_questions
 from compiler.frontends.rundown.scenarios import check_scenarios
 from compiler.frontends.rundown.silent import check_silent
+from compiler.frontends.rundown.suspect import check_commands
 from compiler.frontends.rundown.syntax import (
     UNKNOWN,
     Action,
@@ -256,6 +257,7 @@ RULES: tuple[Rule, ...] = (
     check_questions,
     check_lost_state,
     check_silent,
+    check_commands,
     _transitions,
     check_targets,
     check_scenarios,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from itertools import groupby
 
 from msgspec.structs import replace
 
@@ -31,6 +32,9 @@ HEADER = Regex(r" {0,3}(?P<found>#{2,3}(?:\u00a0|(?=[\d{]))\S*)")
 RUNBOOK = Regex(rf"\s*{BULLET}(?P<found>(?:\[[^\]]*\]\(|`)?\S[^`()]*\.runbook\.md[`)]?)\s*$")
 """Matches a list item like a runbook path, but with spaces, marks or a number."""
 
+DOCUMENT = Regex(rf"\s*{BULLET}(?P<found>[^\s`()\[\]]++(?<!\.runbook\.md)(?<=\.md))\s*$")
+"""Matches a list item that is only the path of another Markdown file."""
+
 _PARTS = Regex(
     r"[*_`]*(?P<outcome>pass|fail|yes|no)[*_`]*(?:\s+(?P<modifier>all|any))?[*_`]*\s*(?:[:：–—→-]|->|=>)?\s*"
     r"[*_`]*(?P<action>continue|complete|stop|goto|retry)",
@@ -55,6 +59,17 @@ def almost_there(source: Source, blocks: Iterable[Block]) -> Iterator[Diagnostic
                     yield _transition(source, number, match)
                 if block.info == "list" and ".runbook.md" in line:
                     yield from _runbook(source, number)
+
+
+def unlike_runbooks(source: Source, blocks: Iterable[Block]) -> Iterator[Diagnostic]:
+    """Warn about items among nested runbooks that are the paths of other Markdown files."""
+    for _, items in groupby(blocks, lambda block: block.type == "RUNBOOK" or block.info == "list"):
+        run = list(items)
+        for block in run if any(item.type == "RUNBOOK" for item in run) else ():
+            if block.type == "TEXT" and (match := DOCUMENT.match(source.lines[block.line - 1])):
+                problem = f"`{match['found']}` is among nested runbooks, but it is text: nothing runs it"
+                remedy = f"to run it, rename the file and write `- {match['found'][:-3]}.runbook.md`"
+                yield _warning("RD044", source, block.line, match, problem, remedy)
 
 
 def _header(source: Source, line: int) -> Iterator[Diagnostic]:

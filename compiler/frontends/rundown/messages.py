@@ -152,11 +152,11 @@ def _written_as(block: Block, text: str, *, is_safe: bool = False) -> Fix:
     return Fix.by(Span(block.line, block.column, block.line, block.column + len(block.text)), text, is_safe=is_safe)
 
 
-def tag_fix(source: Source, line: int, written: str, meant: str) -> Fix | None:
+def tag_fix(source: Source, line: int, written: str, meant: str, *, is_safe: bool = False) -> Fix | None:
     """Return the fix that changes a code block's tag, or None if the tag is not on the line."""
     found = re.match(rf"[ \t]*(?:`+|~+)[ \t]*(?={re.escape(written)})", source.lines[line - 1]) if written else None
     column = found.end() + 1 if found else 0
-    return Fix.by(Span(line, column, line, column + len(written)), meant) if found else None
+    return Fix.by(Span(line, column, line, column + len(written)), meant, is_safe=is_safe) if found else None
 
 
 def _hint(block: Block, error: LineError) -> tuple[str, Fix | None]:

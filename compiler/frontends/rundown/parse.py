@@ -12,7 +12,7 @@ from compiler.diagnostic import Diagnostic, Severity, has_error
 from compiler.frontends.rundown.blocks import Block
 from compiler.frontends.rundown.build import TreeBuilder
 from compiler.frontends.rundown.fences import swallowed_lines
-from compiler.frontends.rundown.hints import almost_there
+from compiler.frontends.rundown.hints import almost_there, unlike_runbooks
 from compiler.frontends.rundown.meant import UNFIT_OUTCOME, meant_transitions, misplaced_item
 from compiler.frontends.rundown.options import DEFAULT_LAYOUT, PROSE, TRANSITIONS, Layout
 from compiler.frontends.rundown.order import unexpected_block
@@ -20,6 +20,7 @@ from compiler.frontends.rundown.prose import sections_of, transitions_in_prose, 
 from compiler.frontends.rundown.questions import empty_steps
 from compiler.frontends.rundown.scan import Scanned, scan
 from compiler.frontends.rundown.syntax import Runbook
+from compiler.frontends.rundown.unrun import blocks_not_run
 from compiler.grammar import Node, Parser, UnexpectedTokenError, load
 from compiler.options import Options, Place
 from compiler.source import Source
@@ -81,6 +82,8 @@ def _hints(scanned: Scanned) -> Iterator[Diagnostic]:
     known = {item.span.line for item in meant if item.span}
     yield from (item for item in almost_there(source, blocks) if not item.span or item.span.line not in known)
     yield from empty_steps(source, blocks)
+    yield from blocks_not_run(source, blocks)
+    yield from unlike_runbooks(source, blocks)
     yield from transitions_in_prose(source, written, blocks)
     yield from unknown_sections(source, written, PROSE.first(scanned.options.values) or {})
 
