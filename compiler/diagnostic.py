@@ -142,6 +142,7 @@ CODES: dict[str, Code] = {
     "RD048": Code("unclosed-comment", _E, "D2"),
     "RD049": Code("swallowed-lines", _W, "D2"),
     "RD050": Code("language-not-run", _W, "M3"),
+    "RD058": Code("later-language", _E, "V7"),
     # Programs as JSON
     "RD060": Code("invalid-json", _E, "I1"),
     "RD061": Code("json-too-large", _E, "D1"),

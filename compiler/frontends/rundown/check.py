@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from compiler.diagnostic import Diagnostic, Fix, Related
 from compiler.frontends.rundown.beyond.references import almost_references, references_in_commands
 from compiler.frontends.rundown.beyond.unknown import unknown_steps
+from compiler.frontends.rundown.layout import OFFER
 from compiler.frontends.rundown.messages import second_transition
 from compiler.frontends.rundown.numbering import missing_steps, numbered_header, with_number
 from compiler.frontends.rundown.questions import check_languages
@@ -77,7 +78,7 @@ def _out_of_sequence(source: Source, siblings: Sequence[AnyStep], code: str, kin
             continue
         if not expected <= step.id <= expected + slack:  # the unreadable header may have had this number
             problem = f"expected {kind} {expected}, found {kind} {step.id}"
-            remedy = f"number the {kind}s 1, 2, 3 … in document order; `rdc fmt` does this for you"
+            remedy = f"number the {kind}s 1, 2, 3 … in document order{OFFER}"
             yield Diagnostic(code, source.path, step.span, problem, remedy)
         seen.add(step.id)
         expected = step.id + 1
@@ -137,7 +138,7 @@ def _duplicates(source: Source, siblings: Sequence[AnyStep], prefix: str) -> Ite
             problem = f"duplicate step `{prefix}{spell(step.id)}`"
             related = Related(source.path, first[step.id].span, "first defined here")
             numbered = numbered_header(step) if isinstance(step, Step) else None
-            renumber = "give it another number; `rdc fmt` numbers all steps in document order"
+            renumber = f"give it another number{OFFER}"
             other = renumber if isinstance(step.id, int) else "give it another name"
             remedy = f"put the number first: `{numbered}`" if numbered else other
             yield Diagnostic("RD108", source.path, step.span, problem, remedy, (related,))

@@ -18,8 +18,9 @@ from compiler.frontends.rundown.formatting.pieces import Piece, Section, read_se
 from compiler.frontends.rundown.formatting.problems import unclear_references
 from compiler.frontends.rundown.formatting.proof import same_content, same_meaning
 from compiler.frontends.rundown.formatting.spelling import Spelling
+from compiler.frontends.rundown.layout import layouts_of, without_offer
 from compiler.frontends.rundown.numbering import missing_steps
-from compiler.frontends.rundown.options import DEFAULT_LAYOUT, LAYOUTS, PROSE, TRANSITIONS, Layout
+from compiler.frontends.rundown.options import LAYOUTS, PROSE, TRANSITIONS, Layout
 from compiler.frontends.rundown.parse import parse_scanned
 from compiler.frontends.rundown.scan import Scanned, scan
 from compiler.frontends.rundown.syntax import Runbook
@@ -62,9 +63,17 @@ def format_document(job: Job) -> Formatted:
 
     Only errors in order and numbering can be fixed. A document with other errors stays unchanged.
     """
+    formatted = _format(job)
+    if formatted.text is not None:
+        return formatted
+    return replace(formatted, diagnostics=tuple(without_offer(formatted.diagnostics)))
+
+
+def _format(job: Job) -> Formatted:
     prose = PROSE.first(job.configured) or {}
     scanned = scan(job.source, prose)
-    layout = TRANSITIONS.first(job.given, scanned.options.values, job.configured) or DEFAULT_LAYOUT
+    said = TRANSITIONS.first(job.given, scanned.options.values, job.configured)
+    layout = said or layouts_of(job.source, scanned.outline).layout
     wanted = _Wanted(layout, prose)
     as_wanted = _read(scanned, layout)
     written, original = _as_written(as_wanted, layout)
