@@ -178,6 +178,8 @@ CODES: dict[str, Code] = {
     "RD134": Code("reference-in-command", _E, "E1"),
     "RD135": Code("quoted-reference", _W, "E1"),
     "RD136": Code("overlapping-repetitions", _W, "I8"),
+    "RD140": Code("undeclared-reference", _W, "E1"),
+    "RD141": Code("variable-in-setting", _W, "E3"),
     # Targets of GOTO
     "RD201": Code("unknown-target", _E, "V10"),
     "RD202": Code("static-target-in-dynamic-step", _E, "V10"),

@@ -238,6 +238,14 @@ CASES: dict[str, tuple[str, list[str]]] = {
         FINE + "- my own.runbook.md\n- [a](a.runbook.md)\n1. b.runbook.md\n",
         ["RD044 2:3", "RD044 3:3", "RD044 4:4"],
     ),
+    "misspelled-runbook": (
+        FINE + "- n.runbok.md\n- a/n.Runbook.md\n- n.runbooks.md\n- n.runbook\n- n.runbook.MD\n",
+        [f"RD044 {line}:3" for line in range(2, 7)],
+    ),
+    "other-endings": (
+        FINE + "- a.handbook.md\n- n.playbook.md\n- a.rundown.md\n- notes.md\n- run book.md\n- see n.runbok.md now\n",
+        [],
+    ),
     "runbook-below-bullet": (FINE + "-\n  a.runbook.md\n", []),
     "transition-below-bullet": (FINE + "-\n  FAIL: STOP x\n", []),
     "between-comments": (FINE + "<!-- a --> b <!-- c -->\n- FAIL: STOP x\n", []),
@@ -313,9 +321,7 @@ def test_a_document_in_both_layouts_names_one_step_of_each(tmp_path: Path) -> No
     [found] = compiled(
         tmp_path, LATER_LAYOUT + "## 2. B\ntext\n- PASS: STOP\n" + "## 3. C\ntext\n- PASS: STOP\n"
     ).diagnostics
-    assert found.message == (
-        "`1. A` has its transitions directly after the header, but `2. B` has them at the end of the step"
-    )
+    assert found.message == ("`1. A` has its transitions directly after the header, but `2. B` has them at its end")
     assert [place.span.line for place in found.related] == [11]
 
 
@@ -346,6 +352,28 @@ def test_the_missing_colon_is_a_certain_fix_and_the_rest_is_named(tmp_path: Path
     found = [item for item in made.diagnostics if item.code == "RD058"]
     assert [bool(item.fix and item.fix.is_safe) for item in found] == [True] * 2 + [False] * 4
     assert all("version 1.0.0" in item.message for item in found)
+
+
+RUNS = "## 1. A\n\n```sh\ntrue\n```\n"
+
+
+@pytest.mark.parametrize(
+    ("line", "remedy"),
+    [
+        ("- ./t.md", "to include the runbook, write `- ./t.runbook.md`"),
+        ("-   t.md  ", "to include the runbook, write `- t.runbook.md`"),
+        ("- sub/u.md", "to include it, rename the file to `sub/u.runbook.md`, and write `- sub/u.runbook.md`"),
+        ("- asks.md", "to include it, rename the file to `asks.runbook.md`, and write `- asks.runbook.md`"),
+        *((line, "") for line in ("- guide.md", "- none.md", "- see t.md", "- ../t.md", "- [t](t.md)", "  t.md")),
+    ],
+)
+def test_an_item_that_names_a_runbook_without_its_ending(tmp_path: Path, line: str, remedy: str) -> None:
+    files = {"t.runbook.md": RUNS, "t.md": "Text.\n", "sub/u.md": RUNS, "asks.md": "## 1. A\nX?\n- NO: STOP\n"}
+    files["guide.md"] = "## 1. Introduction\n\n```yaml\na: 1\n```\n\n## 2. More\n\nText.\n"
+    text = f"{FINE}Do:\n\n{line}\n"
+    made = compiled(tmp_path, text, files)
+    assert [item.help for item in made.diagnostics if item.code == "RD044"] == ([remedy] if remedy else [])
+    assert not [item for item in compiled(tmp_path, text, files, link=False).diagnostics if item.code == "RD044"]
 
 
 def test_text_below_a_body_joins_the_prompt(tmp_path: Path) -> None:

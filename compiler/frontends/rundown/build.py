@@ -44,8 +44,8 @@ BARE_NEXT = Regex(r":\s*(RETRY\s+(\d+\s+)?)?NEXT$")
 """Matches an action that is only NEXT (G4)."""
 
 
-PROMPTS, REMARKS = frozenset({"TEXT"}), frozenset({"REMARK"})
-"""The kinds of blocks in a prompt, and below a body."""
+TEXTS = frozenset({"TEXT", "REMARK"})
+"""The kinds of text, in a prompt and below a body."""
 
 
 class TreeBuilder:
@@ -79,34 +79,30 @@ class TreeBuilder:
             children, moved = _step_transitions_below(children)
             own += moved
         code, runbooks = self._body(body)
-        text, remarks = self._texts(prompt, body, transitions)
         return Step(
             id=header.step,
             title=header.title,
-            prompt=text,
+            prompt=self._text(prompt, body, transitions),
             code=code,
             runbooks=runbooks,
             substeps=children,
             transitions=own,
             span=first.span,
-            remarks=remarks,
         )
 
     def _substep(self, tree: Node) -> Substep:
         first, prompt, body, transitions, _ = self._parts(tree)
         header = self._header(first, "substep")
         code, runbooks = self._body(body)
-        text, remarks = self._texts(prompt, body, transitions)
         return Substep(
             parent=header.step,
             id=UNKNOWN if header.child is None else header.child,
             title=header.title,
-            prompt=text,
+            prompt=self._text(prompt, body, transitions),
             code=code,
             runbooks=runbooks,
             transitions=self._transitions(transitions),
             span=first.span,
-            remarks=remarks,
         )
 
     def _parts(self, tree: Node) -> tuple[Block, Node, Node, Node, Sequence[Node]]:
@@ -116,15 +112,13 @@ class TreeBuilder:
             return header, second, third, first, substeps
         return header, first, second, third, substeps
 
-    def _texts(self, prompt: Node, body: Node, transitions: Node) -> tuple[str, str]:
-        """Return a step's prompt, and the text below its body, which joins the prompt of a step without a body (V7)."""
-        below = "\n\n".join(filter(None, (self._text(part, REMARKS) for part in (body, transitions))))
-        text = self._text(prompt)
-        return (text, below) if body.children else ("\n\n".join(filter(None, (text, below))), "")
+    def _text(self, *parts: Node) -> str:
+        """Return the source lines of a description or prompt, and of the text below the step's body (V7)."""
+        return "\n\n".join(filter(None, map(self._lines_of, parts)))
 
-    def _text(self, tree: Node, kinds: frozenset[str] = PROMPTS) -> str:
+    def _lines_of(self, tree: Node) -> str:
         """Return the source lines from the first to the last block of text."""
-        blocks = [block for block in tree.children if block.type in kinds]
+        blocks = [block for block in tree.children if block.type in TEXTS]
         if not blocks:
             return ""
         start, end = blocks[0].line, blocks[-1].end_line
@@ -148,7 +142,7 @@ class TreeBuilder:
         return header
 
     def _transitions(self, tree: Node) -> tuple[Transition, ...]:
-        blocks = [block for block in tree.children if block.type not in REMARKS]
+        blocks = [block for block in tree.children if block.type not in TEXTS]
         if not blocks:
             return ()
         parsed = [self._transition(block) for block in blocks]
@@ -177,7 +171,7 @@ class TreeBuilder:
 
     def _body(self, tree: Node) -> tuple[Code | None, tuple[Reference, ...]]:
         """Return the step's code block, or its runbooks."""
-        blocks = [block for block in tree.children if block.type not in REMARKS]
+        blocks = [block for block in tree.children if block.type not in TEXTS]
         if not blocks or blocks[0].type != "CODE":
             return None, tuple([Reference(block.text, block.span) for block in blocks])
         return self._code(blocks[0]), ()

@@ -7,7 +7,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from msgspec.structs import replace
 
 from compiler.diagnostic import Diagnostic, Fix, Related
-from compiler.frontends.rundown.beyond.references import almost_references, references_in_commands
+from compiler.frontends.rundown.beyond.references import (
+    almost_references,
+    references_in_commands,
+    references_in_settings,
+)
 from compiler.frontends.rundown.beyond.unknown import unknown_steps
 from compiler.frontends.rundown.layout import OFFER
 from compiler.frontends.rundown.messages import second_transition
@@ -156,7 +160,7 @@ def _bodies(source: Source, runbook: Runbook) -> Iterator[Diagnostic]:
             remedy = f"move the {kind} into a substep"
             yield Diagnostic("RD109", source.path, step.substeps[0].span, problem, remedy, (related,))
         for substep in step.substeps:
-            if substep.runbooks and substep.prompt:
+            if substep.runbooks and substep.prompt and not substep.prompt.startswith("</"):  # a tag below them
                 problem = "this substep has both a prompt and a runbook list"
                 remedy = "move the prompt to the step or into the runbook"
                 yield Diagnostic("RD111", source.path, substep.runbooks[0].span, problem, remedy)
@@ -259,6 +263,7 @@ RULES: tuple[Rule, ...] = (
     check_scenarios,
     almost_references,
     references_in_commands,
+    references_in_settings,
     unknown_steps,
     _tolerated,
     _continues_to_stop,

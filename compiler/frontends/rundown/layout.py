@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from compiler.diagnostic import Diagnostic, Related
@@ -26,8 +25,8 @@ def without_offer(found: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
 
 HEADERS, BODIES = frozenset({"STEP", "SUBSTEP"}), frozenset({"CODE", "RUNBOOK"})
 
-_ORDER = Regex(r"(?P<first>T+C+)|C+T+")
-"""Matches the parts of a step that decides the layout: its transitions before its content, or after it."""
+_DECIDING = Regex("H(?:(?P<first>T+)C+|(?P<last>C+)T+)(?=H|$)")
+"""Matches a step that decides the layout: its transitions are all before its other content, or all after it."""
 
 _CLOSING = Regex(r" {0,3}(?:</[A-Za-z][\w-]{0,99}\s{0,9}>\s*)+")
 """Matches an HTML block that is only closing tags."""
@@ -35,66 +34,47 @@ _CLOSING = Regex(r" {0,3}(?:</[A-Za-z][\w-]{0,99}\s{0,9}>\s*)+")
 _WORD = Regex(r"\w+")
 
 
-class Layouts(Struct, frozen=True):
-    """The first step with its transitions directly after the header, and the first with them after the body.
-
-    Each is the step's header and its first block of the other kind, or empty.
-    """
-
-    after_header: tuple[Block, ...] = ()
-    after_body: tuple[Block, ...] = ()
-
-    @property
-    def layout(self) -> Layout:
-        """The document's layout; a document that mixes both is read in the default one."""
-        return "after-header" if self.after_header and not self.after_body else "after-body"
-
-    def mixed(self, source: Source) -> Diagnostic | None:
-        """Return the error for a document that mixes both layouts, or None."""
-        if not self.after_header or not self.after_body:
-            return None
-        (first, content), (second, transition) = self.after_header, self.after_body
-        problem = (
-            f"`{first.text}` has its transitions directly after the header, "
-            f"but `{second.text}` has them at the end of the step"
-        )
-        remedy = f"write the transitions of all steps in the same place{OFFER}"
-        related = Related(source.path, transition.span, f"the transitions of `{second.text}` are here")
-        return Diagnostic("RD113", source.path, content.span, problem, remedy, (related,))
+Deciding = Mapping[str, tuple[Block, Block]]
+"""The first step with its transitions `first`, and the first with them `last`: its header, and where the parts meet."""
 
 
-def layouts_of(source: Source, blocks: Iterable[Block]) -> Layouts:
-    """Return which layouts the steps of a document have."""
-    found: dict[bool, tuple[Block, ...]] = {}
-    for header, *content in _steps(blocks):
-        parts = "".join(_parts(source, content))
-        if order := _ORDER.fullmatch(parts):
-            is_first = bool(order["first"])
-            found.setdefault(is_first, (header, content[parts.index("C" if is_first else "T")]))
-    return Layouts(found.get(True, ()), found.get(False, ()))
+def deciding_steps(source: Source, blocks: Iterable[Block]) -> Deciding:
+    """Return the steps that decide a document's layout."""
+    known = [block for block in blocks if block.type != "LATER"]
+    found: dict[str, tuple[Block, Block]] = {}
+    for match in _DECIDING.finditer("".join(_letters(source, known))):
+        order = match.lastgroup or ""
+        found.setdefault(order, (known[match.start()], known[match.end(order)]))
+    return found
 
 
-def _parts(source: Source, content: Iterable[Block]) -> Iterator[str]:
-    """Yield T for each transition of a step, also for one with an unfit outcome, and C for anything else."""
-    part = ""
-    for block in content:
-        is_transition = block.type == "TRANSITION" or (part == "T" and misplaced_item(source, block) is not None)
-        part = "T" if is_transition else "C"
-        yield part
-
-
-def _steps(blocks: Iterable[Block]) -> Iterator[list[Block]]:
-    """Yield the blocks of each step and substep, with its header."""
-    step: list[Block] = []
+def _letters(source: Source, blocks: Iterable[Block]) -> Iterator[str]:
+    """Yield H for a header, T for a transition, also for one with an unfit outcome, and C for other content."""
+    letter = ""
     for block in blocks:
         if block.type in HEADERS:
-            if step:
-                yield step
-            step = [block]
-        elif step and block.type != "LATER":
-            step.append(block)
-    if step:
-        yield step
+            letter = "H"
+        elif block.type != "TRANSITION" and not (letter == "T" and misplaced_item(source, block)):
+            letter = "C"
+        else:
+            letter = "T"
+        yield letter
+
+
+def layout_of(deciding: Deciding) -> Layout:
+    """Return a document's layout; one that mixes both is read in the default one."""
+    return "after-header" if list(deciding) == ["first"] else "after-body"
+
+
+def mixed_layouts(source: Source, deciding: Deciding) -> Diagnostic | None:
+    """Return the error for a document that mixes both layouts, or None."""
+    if len(deciding) < 2:
+        return None
+    (first, content), (last, transition) = deciding["first"], deciding["last"]
+    problem = f"`{first.text}` has its transitions directly after the header, but `{last.text}` has them at its end"
+    related = Related(source.path, transition.span, f"the transitions of `{last.text}` are here")
+    remedy = f"write the transitions of all steps in the same place{OFFER}"
+    return Diagnostic("RD113", source.path, content.span, problem, remedy, (related,))
 
 
 def mark_remarks(source: Source, blocks: Sequence[Block]) -> list[Block]:

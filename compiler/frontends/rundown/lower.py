@@ -22,7 +22,7 @@ from compiler.frontends.rundown.names import Frame, StepRef
 from compiler.frontends.rundown.operator import entering_step, operator_jumps
 from compiler.frontends.rundown.outcomes import Outcomes, settled_id
 from compiler.frontends.rundown.placeholders import with_references
-from compiler.frontends.rundown.syntax import Dynamic, Reference, Word, all_steps, whole_prompt
+from compiler.frontends.rundown.syntax import Dynamic, Reference, Word, all_steps
 from compiler.ir.edges import AtLeast, Edge, Effect, Origin, OutcomeTest, Reset, Set
 from compiler.ir.program import Entering, Group, Jump, Node, Program, Register, SourceFile, Variable
 from compiler.ir.tasks import Ask, Branch, End, Shell, Verdict
@@ -142,7 +142,7 @@ def _parts(frame: Frame, documents: Mapping[str, Document]) -> Iterator[Part]:
         if ref.is_leaf:
             yield _leaf(outcomes, ref, frame.scope)
             continue
-        title, prompt = _text(frame, ref, step.title), _text(frame, ref, whole_prompt(step))
+        title, prompt = _text(frame, ref, step.title), _text(frame, ref, step.prompt)
         yield Group(frame.id(ref), title, prompt, "step", frame.scope, frame.at(step.span))
         for substep in step.substeps:
             yield from _step_parts(outcomes, frame.ref(step, substep), frame.id(ref), documents)
@@ -203,7 +203,7 @@ def _leaf(outcomes: Outcomes, ref: StepRef, group: str) -> Node:
 
 def _task(frame: Frame, ref: StepRef) -> Shell | Ask:
     """Return a command for an executable block, and a question for any other step (M2, M3)."""
-    code, prompt = ref.syntax.code, _text(frame, ref, whole_prompt(ref.syntax))
+    code, prompt = ref.syntax.code, _text(frame, ref, ref.syntax.prompt)
     written = code.text.removesuffix("\n") if code else ""
     if code and code.interpreter:
         strict = STRICT if frame.document.runbook.declared.shell == "strict" else ""

@@ -13,7 +13,7 @@ from compiler.frontends.rundown.blocks import Block
 from compiler.frontends.rundown.build import TreeBuilder
 from compiler.frontends.rundown.fences import swallowed_lines
 from compiler.frontends.rundown.hints import almost_there
-from compiler.frontends.rundown.layout import layouts_of
+from compiler.frontends.rundown.layout import deciding_steps, layout_of, mixed_layouts
 from compiler.frontends.rundown.meant import UNFIT_OUTCOME, meant_transitions, misplaced_item
 from compiler.frontends.rundown.options import PROSE, TRANSITIONS, Layout
 from compiler.frontends.rundown.order import LATER_LINE, unexpected_block
@@ -58,10 +58,10 @@ def parse(
 def parse_scanned(scanned: Scanned, wanted: Layout | None) -> Parsed:
     """Return the syntax tree of a scanned document in a layout, or in the document's own, as `parse` does."""
     source, own = scanned.source, scanned.options
-    layouts = layouts_of(source, scanned.outline)
-    layout = wanted or layouts.layout
+    deciding = deciding_steps(source, scanned.outline)
+    layout = wanted or layout_of(deciding)
     tree, problems = _tree(source, scanned.outline, layout)
-    if not wanted and (mixed := layouts.mixed(source)):
+    if not wanted and (mixed := mixed_layouts(source, deciding)):
         problems = [mixed, *(item for item in problems if item.code != mixed.code)]
     unfit = {item.span.line for item in problems if item.code == UNFIT_OUTCOME and item.span}
     hints = (item for item in _hints(scanned) if item.code != "RD043" or not item.span or item.span.line not in unfit)

@@ -54,7 +54,7 @@ def _frontmatter(metadata: Mapping[str, Any]) -> str:
 
 
 def _parts(step: Step | Substep, layout: Layout) -> list[str]:
-    content = [step.prompt, _code(step.code), "\n".join(f"- {item.path}" for item in step.runbooks), step.remarks]
+    content = [step.prompt, _code(step.code), "\n".join(f"- {item.path}" for item in step.runbooks)]
     transitions = _transitions(step.transitions)
     ordered = [transitions, *content] if layout == "after-header" else [*content, transitions]
     return [part for part in ordered if part]

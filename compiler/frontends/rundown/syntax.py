@@ -130,10 +130,7 @@ class Reference(Struct, frozen=True):
 
 
 class Substep(Struct, frozen=True):
-    """`### 1.2 Title`; `parent` is the prefix as written, which must be the step's identifier (V5).
-
-    `remarks` is the text below its body (V7).
-    """
+    """`### 1.2 Title`; `parent` is the prefix as written, which must be the step's identifier (V5)."""
 
     parent: Identifier
     id: Identifier
@@ -143,11 +140,10 @@ class Substep(Struct, frozen=True):
     runbooks: tuple[Reference, ...]
     transitions: tuple[Transition, ...]
     span: Span
-    remarks: str = ""
 
 
 class Step(Struct, frozen=True):
-    """`## 1. Title`; a step has at most one of code, runbooks and substeps (V6), and `remarks` below its body (V7)."""
+    """`## 1. Title`; a step has at most one of code, runbooks and substeps (V6)."""
 
     id: Identifier
     title: str
@@ -157,7 +153,6 @@ class Step(Struct, frozen=True):
     substeps: tuple[Substep, ...]
     transitions: tuple[Transition, ...]
     span: Span
-    remarks: str = ""
 
 
 class Runbook(Struct, frozen=True):
@@ -177,11 +172,6 @@ class Runbook(Struct, frozen=True):
 
 
 AnyStep = Step | Substep
-
-
-def whole_prompt(step: AnyStep) -> str:
-    """Return a step's prompt with the text below its body."""
-    return "\n\n".join(filter(None, (step.prompt, step.remarks)))
 
 
 def all_steps(runbook: Runbook) -> Iterator[AnyStep]:

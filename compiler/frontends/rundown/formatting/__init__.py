@@ -18,7 +18,7 @@ from compiler.frontends.rundown.formatting.pieces import Piece, Section, read_se
 from compiler.frontends.rundown.formatting.problems import unclear_references
 from compiler.frontends.rundown.formatting.proof import same_content, same_meaning
 from compiler.frontends.rundown.formatting.spelling import Spelling
-from compiler.frontends.rundown.layout import layouts_of, without_offer
+from compiler.frontends.rundown.layout import deciding_steps, layout_of, without_offer
 from compiler.frontends.rundown.numbering import missing_steps
 from compiler.frontends.rundown.options import LAYOUTS, PROSE, TRANSITIONS, Layout
 from compiler.frontends.rundown.parse import parse_scanned
@@ -73,7 +73,7 @@ def _format(job: Job) -> Formatted:
     prose = PROSE.first(job.configured) or {}
     scanned = scan(job.source, prose)
     said = TRANSITIONS.first(job.given, scanned.options.values, job.configured)
-    layout = said or layouts_of(job.source, scanned.outline).layout
+    layout = said or layout_of(deciding_steps(job.source, scanned.outline))
     wanted = _Wanted(layout, prose)
     as_wanted = _read(scanned, layout)
     written, original = _as_written(as_wanted, layout)

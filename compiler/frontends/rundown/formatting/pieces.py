@@ -9,14 +9,13 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from compiler.frontends.rundown.blocks import Block
+from compiler.frontends.rundown.build import TEXTS
 from compiler.frontends.rundown.scan import Scanned
 from compiler.source import Source
 
 OUTLINE = {"STEP", "SUBSTEP"}
 LISTED = {"RUNBOOK", "TRANSITION"}
 """The kinds whose list items are separate pieces."""
-TEXTS = {"TEXT", "REMARK"}
-"""The kinds of text, in the prompt and below the body."""
 
 
 class Piece(Struct, frozen=True):
