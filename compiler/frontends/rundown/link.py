@@ -101,7 +101,7 @@ _STEP = Regex(
 )
 """Matches a numbered step with a command or transition, which other numbered chapters don't have."""
 
-MOST_ITEMS = 100
+MOST_ITEMS = 50
 """The most items of a document to look up as files."""
 
 

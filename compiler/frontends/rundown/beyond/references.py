@@ -63,14 +63,14 @@ def references_in_settings(source: Source, runbook: Runbook) -> Iterator[Diagnos
     values = [(said, key, text) for said in runbook.declared.steps for key, text in said.env.items()]
     known = {*declared, *(key for _, key, _ in values)}
     for said, key, text in values:
-        span = said.place("env", key).span
+        span, meant = said.place("env", key).span, frozenset(NAMED.findall(text))
         for match in _ANY.finditer(text):
             name = match[1].strip()
             if name in declared:
                 problem = f"`{match[0]}` is not replaced in `env`: the command gets it unchanged"
                 remedy = f'set `{key}` in the command: there, write `"${name}"`'
                 yield Diagnostic("RD134", source.path, span, problem, remedy)
-            elif match[0] in NAMED.findall(text):
+            elif match[0] in meant:
                 yield _undeclared(source.path, span, match[0], runbook)
         for match in _VARIABLE.finditer(text):
             name = match[1] or match[2]
@@ -83,7 +83,8 @@ def references_in_settings(source: Source, runbook: Runbook) -> Iterator[Diagnos
 def references_in_commands(source: Source, runbook: Runbook) -> Iterator[Diagnostic]:
     """Report references in commands, which get inputs and outputs as environment variables instead."""
     declared = runbook.declared.slots
-    for step in all_steps(runbook) if declared else ():
+    places = _places(source) if declared else {}
+    for step in all_steps(runbook) if places else ():
         command = step.code.text if step.code and step.code.interpreter else ""
         quoted = [match.span() for match in _SINGLE.finditer(command) if match["single"]]
         for match in _ANY.finditer(command):
@@ -93,18 +94,8 @@ def references_in_commands(source: Source, runbook: Runbook) -> Iterator[Diagnos
             problem = f"`{match[0]}` is not replaced in a command: the shell gets it unchanged"
             is_quoted = any(start < match.start() < end for start, end in quoted)
             remedy = f'write `"${name}"`' + (" outside the single quotes" if is_quoted else "")
-            span = _within(source, step, match[0])
+            span = _place(places, step, match[0], in_command=True)
             yield Diagnostic("RD135" if is_quoted else "RD134", source.path, span, problem, remedy)
-
-
-def _within(source: Source, step: AnyStep, whole: str) -> Span:
-    """Return the first place of a string in a step's block."""
-    block, text = (step.code.span, step.code.text) if step.code else (step.span, "")
-    for number in range(block.line, block.line + text.count("\n") + 2):
-        if whole in (line := source.lines[number - 1]):
-            start = line.index(whole) + 1
-            return Span(number, start, number, start + len(whole))
-    return block
 
 
 def _texts(step: AnyStep) -> Iterator[str]:
@@ -135,12 +126,12 @@ def _places(source: Source) -> dict[str, list[tuple[int, int]]]:
     return found
 
 
-def _place(places: dict[str, list[tuple[int, int]]], step: AnyStep, whole: str) -> Span:
-    """Return the first place of a string in a step outside its commands, or the place of the header."""
+def _place(places: dict[str, list[tuple[int, int]]], step: AnyStep, whole: str, *, in_command: bool = False) -> Span:
+    """Return the first place of a string in a step, in or outside its command, or the place of the header."""
     code = step.code if step.code and step.code.interpreter else None
-    last = code.span.line + code.text.count("\n") if code else 0
+    lines = range(code.span.line, code.span.line + code.text.count("\n") + 2) if code else range(0)
     found = places.get(whole, [])
     for line, column in islice(found, bisect_left(found, (step.span.line, 0)), None):
-        if not (code and code.span.line <= line <= last):
+        if (line in lines) == in_command:
             return Span(line, column, line, column + len(whole))
     return step.span
