@@ -222,6 +222,7 @@ def test_other_texts_in_braces_are_no_near_misses(tmp_path: Path) -> None:
         ("## 1. A\n```yaml\nname: {{VERSION}}\n```\n", []),
         ("## 1. A\n```sh\nmustache {{VERSION}}\n```\n", []),
         ("About {{VERSION}}.\n\n## 1. A\nX?\n", []),
+        ("---\nrdc: {inputs: {VERSION: {}}}\n---\n# Ship {{VERSION}}\n\n## 1. Ship {{VERSION}}\nX?\n", []),
     ],
 )
 def test_a_reference_that_nothing_declares_is_a_warning(text: str, places: list[str], tmp_path: Path) -> None:

@@ -41,10 +41,12 @@ def almost_references(source: Source, runbook: Runbook) -> Iterator[Diagnostic]:
                 yield Diagnostic("RD016", source.path, span, problem, remedy, fix=fix)
             elif whole in meant:
                 yield _undeclared(source.path, _place(places, step, whole), whole, runbook)
-    for whole in NAMED.findall(runbook.title):
+    for whole in dict.fromkeys(NAMED.findall(runbook.title)):
+        if whole.strip("{} ") in declared:
+            continue
         line = next((line for line, _ in places[whole] if source.lines[line - 1][:1] == "#"), places[whole][0][0])
         problem = f"`{whole}` is shown unchanged: rdc replaces no name in the title of a document"
-        remedy = "move the name to the title or text of a step"
+        remedy = "write the value itself; only the title and text of a step can have names"
         yield Diagnostic("RD140", source.path, source.line_span(line), problem, remedy)
 
 
