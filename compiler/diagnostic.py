@@ -148,6 +148,7 @@ CODES: dict[str, Code] = {
     "RD054": Code("prompt-in-command", _W, "M2"),
     "RD055": Code("placeholder-in-command", _W, "M2"),
     "RD056": Code("expression-in-command", _W, "M2"),
+    "RD058": Code("later-language", _E, "V7"),
     # Programs as JSON
     "RD060": Code("invalid-json", _E, "I1"),
     "RD061": Code("json-too-large", _E, "D1"),
@@ -188,6 +189,8 @@ CODES: dict[str, Code] = {
     "RD137": Code("outputs-not-declared", _W, "E2"),
     "RD138": Code("transitions-of-last-substep", _W, "V8"),
     "RD139": Code("shortened-identifier", _W, "G1"),
+    "RD140": Code("undeclared-reference", _W, "E1"),
+    "RD141": Code("variable-in-setting", _W, "E3"),
     # Targets of GOTO
     "RD201": Code("unknown-target", _E, "V10"),
     "RD202": Code("static-target-in-dynamic-step", _E, "V10"),

@@ -1,9 +1,14 @@
-"""Name programs."""
+"""Name programs, and find names in text."""
 
 from __future__ import annotations
 
 import posixpath
 import re
+
+from compiler.regex import Regex
+
+NAMED = Regex(r"(?<![${])\{\{[A-Za-z_]\w*\}\}(?!\})|(?<![${`])\{\{ [A-Za-z_]\w* \}\}(?![}`])")
+"""Matches a name in double braces whose author expects a value; other template languages have more in their braces."""
 
 LONGEST_NAME = 64
 """The longest name in characters, because it becomes a file name."""

@@ -159,7 +159,7 @@ ROWS = {
     "outcome SUCCESS": Row(R, "- PASS: CONTINUE", "- SUCCESS: CONTINUE", "21 RD120", "PASS"),
     "outcome ERROR": Row(R, "- FAIL: RETRY 2 GOTO Undo", "- ERROR: RETRY 2 GOTO Undo", "22 RD120", "FAIL"),
     "outcome ELSE": Row(R, "- NO: GOTO Undo", "- ELSE: GOTO Undo", "29 RD120", "FAIL"),
-    "outcome without a colon": Row(R, "- FAIL: STOP", "- FAIL STOP", "38 RD120", "- FAIL: STOP"),
+    "outcome without a colon": Row(R, "- FAIL: STOP", "- FAIL STOP", "38 RD058", "- FAIL: STOP"),
     "outcome with an arrow": Row(R, "- FAIL: STOP", "- FAIL -> STOP", "38 RD120", "- FAIL: STOP"),
     "outcome in bold": Row(R, "- FAIL: STOP", "- **FAIL**: STOP", "38 RD120", "- FAIL: STOP"),
     "outcome with a star": Row(R, "- FAIL: STOP", "* FAIL: STOP", "", ""),

@@ -208,7 +208,48 @@ def test_a_near_miss_is_a_warning(text: str, place: str, tmp_path: Path) -> None
 def test_other_texts_in_braces_are_no_near_misses(tmp_path: Path) -> None:
     body = "## 1. A {{ .Values }} ${{ version }}\n" + COMMAND.format("echo {{versoin}}")
     assert findings(compiled(tmp_path, document("inputs: {version: {}}", body))) == []
-    assert findings(compiled(tmp_path, "## 1. A {{versoin}}\nX?\n")) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "places"),
+    [
+        ("## 1. Ship {{VERSION}}\nX?\n", ["1:12"]),
+        ("## 1. A\nShip `./ship {{VERSION}}` or {{ VERSION }}.\n", ["2:14", "2:30"]),
+        ('## 1. A\nX?\n- YES: STOP "no {{VERSION}}"\n', ["3:17"]),
+        ("# Ship {{VERSION}}\n\n## 1. A\nX?\n", ["1:1"]),
+        ("## 1. A {{ .Values.x }} ${{ VERSION }} {{{raw}}} {{a b}} {{#if a}} {{}} {{1}} {{a-b}}\nX?\n", []),
+        ("## 1. A\nWrite `{{ VERSION }}` into the template, and run `docker ps --format '{{.Names}}'`.\n", []),
+        ("## 1. A\n```yaml\nname: {{VERSION}}\n```\n", []),
+        ("## 1. A\n```sh\nmustache {{VERSION}}\n```\n", []),
+        ("About {{VERSION}}.\n\n## 1. A\nX?\n", []),
+        ("---\nrdc: {inputs: {VERSION: {}}}\n---\n# Ship {{VERSION}}\n\n## 1. Ship {{VERSION}}\nX?\n", []),
+    ],
+)
+def test_a_reference_that_nothing_declares_is_a_warning(text: str, places: list[str], tmp_path: Path) -> None:
+    found = [item for item in findings(compiled(tmp_path, text)) if item != "RD403 1:4"]
+    assert found == [f"RD140 {place}" for place in places]
+    if places:
+        ignored = text.replace("Ship", "<!-- rdc: ignore RD140 -->\nShip", 1)
+        assert "RD140 2:14" not in findings(compiled(tmp_path, ignored))
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ("hello {{NAME}}", ["RD134 4:19"]),
+        ("hello {{ NAME }}", ["RD134 4:19"]),
+        ("hello {{OTHER}}", ["RD140 4:19"]),
+        ("$BASE/log", ["RD141 4:19"]),
+        ("${HOME}/log and $NAME", ["RD141 4:19", "RD141 4:19"]),
+        ("$own", ["RD141 4:19"]),
+        ("5$ $1 $five \\$BASE $$BASE ${{ BASE }} {{ .Name }} $(BASE)", []),
+    ],
+)
+def test_values_of_settings_are_not_replaced(value: str, expected: list[str], tmp_path: Path) -> None:
+    text = f"---\nrdc:\n  inputs: {{NAME: {{default: Ann}}}}\n  steps: {{1: {{env: {{A: '{value}', own: x}}}}}}\n---\n"
+    text += "## 1. Greet {{NAME}}\n```sh\necho $A\n```\n"
+    found = findings(compiled(tmp_path, text))
+    assert [item.split(":")[0] for item in found] == [item.split(":")[0] for item in expected]
 
 
 # --- Values ----------------------------------------------------------------------------------------------------------
@@ -408,6 +449,10 @@ def test_a_delay_is_not_waited_where_a_step_begins_again(step: str, tmp_path: Pa
 OUTER = "## 1. A\n" + OUTPUT + "## 2. B\n- in.runbook.md\n- FAIL: RETRY 1\n## 3. C {{id}}\nX?\n"
 
 
+UNUSED = {"RD409", "RD140"}
+"""Codes of outputs that the outer runbook declares and doesn't read, or reads and doesn't declare."""
+
+
 def nested(folder: Path, outer: str, inner: str, body: str = OUTPUT) -> Compilation:
     text = document(inner, "## 1. In {{id}}\n" + body + "- FAIL: RETRY 1\n## 2. It is {{id}}\nX?\n")
     return compiled(folder, document(outer, OUTER), {"in.runbook.md": text})
@@ -449,11 +494,11 @@ def test_what_only_the_nested_one_declares_ends_with_it(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("outer", "inner", "expected"),
     [
-        ("outputs: []", "inputs: {id: {}}", ["RD305 10:3"]),
+        ("outputs: []", "inputs: {id: {}}", ["RD305 10:3", "RD140 12:9"]),
         ("inputs: {id: {}}", "inputs: {id: {type: number}}", ["RD306 10:3"]),
         ("inputs: {id: {type: number}}", "inputs: {id: {}}", []),
         ("inputs: {id: {}}", "outputs: [id]", ["RD307 10:3"]),
-        ("secrets: [id]", "outputs: [id]", ["RD013 3:13"]),
+        ("secrets: [id]", "outputs: [id]", ["RD013 3:13", "RD140 12:9"]),
     ],
 )
 def test_errors_at_inclusions(outer: str, inner: str, expected: list[str], tmp_path: Path) -> None:
@@ -497,7 +542,7 @@ def test_settings_of_nested_runbooks_are_for_their_steps(tmp_path: Path) -> None
 def test_misplaced_settings_are_told_with_other_errors(steps: str, expected: str, tmp_path: Path) -> None:
     body = OUTPUT + "- PASS: GOTO 9\n"
     compilation = nested(tmp_path, f"steps: {{{steps}}}", "outputs: [id]", body)
-    messages = [item.message.partition("; did")[0] for item in compilation.diagnostics if item.code != "RD409"]
+    messages = [item.message.partition("; did")[0] for item in compilation.diagnostics if item.code not in UNUSED]
     assert sorted(messages) == sorted(["there is no step `9`", expected])
 
 

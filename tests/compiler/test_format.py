@@ -38,6 +38,9 @@ _texts = st.text() | st.lists(st.sampled_from(FRAGMENTS), max_size=25).flatmap(
 _layouts = st.sampled_from([None, *LAYOUTS])
 
 
+MARKS: dict[str, Layout] = {".header.": "after-header", ".body.": "after-body"}
+
+
 def formatted(text: str, layout: Layout | None = None, configured: Mapping[str, object] | None = None) -> Formatted:
     """What formatting a document gives."""
     source = Source.from_text("numbers.md", text)
@@ -63,7 +66,7 @@ def findings(text: str) -> list[str]:
 @pytest.mark.parametrize("before", PAIRS, ids=lambda path: path.name.removesuffix(".before.md"))
 @pytest.mark.parametrize("line_end", ["\n", "\r\n"], ids=["LF", "CRLF"])
 def test_pairs(before: Path, line_end: str) -> None:
-    layout: Layout | None = "after-header" if ".header." in before.name else None
+    layout = next((layout for mark, layout in MARKS.items() if mark in before.name), None)
     after = before.with_name(before.name.replace(".before.", ".after."))
     old, new = (path.read_text(encoding="utf-8").replace("\n", line_end) for path in (before, after))
     assert normal(old, layout) == new
@@ -174,7 +177,7 @@ def test_a_document_is_read_once_before_and_once_after_each_change(
 def test_other_errors_are_left_alone_also_where_they_were_hidden() -> None:
     assert findings("## 1. A\n\n- PASS: GOTO 7\n") == ["RD201 3:14"]
     hidden = "## 1. A\n\n- PASS: GOTO 1\n\ntext\n\n```sh\n```\n\nbelow\n"
-    assert findings(hidden) == ["RD203 3:14", "RD113 5:1"]
+    assert findings(hidden) == ["RD203 3:14", "RD112 10:1"]
     below = "## 1. A\n\n```sh\n```\n\nbelow\n\n- PASS: GOTO 8\n"
     assert findings(below) == ["RD112 6:1", "RD201 8:14"]
 

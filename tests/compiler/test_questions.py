@@ -96,7 +96,7 @@ def test_a_step_that_asks_or_has_content_is_fine(tmp_path: Path, text: str) -> N
     ("text", "expected"),
     [
         ("## 1. A\n\n#### Deep\n\n", ["RD030 3:6"]),
-        ("## 1. A\n\n- FAIL: STOP\n\n```sh\nx\n```\n", ["RD113 5:1"]),
+        ("## 1. A\n\n- PASS: STOP\n\n## 2. B\n\nText.\n\n- FAIL: STOP\n\nMore.\n", ["RD118 1:4", "RD112 11:1"]),
     ],
 )
 def test_a_step_whose_content_is_wrong_is_not_called_empty(tmp_path: Path, text: str, expected: list[str]) -> None:

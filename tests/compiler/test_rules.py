@@ -8,6 +8,7 @@ from textwrap import dedent
 import pytest
 
 from compiler.driver import Settings, compile_file
+from compiler.ir.tasks import End, Shell
 
 from .documents import compiled, findings
 
@@ -100,7 +101,22 @@ CASES: dict[str, tuple[str, list[str]]] = {
     "reserved-message": (FINE + "- PASS: STOP FAIL\n", ["RD035 2:14"]),
     "all-bullets": (FINE + "* FAIL: COMPLETE\n", []),
     "lower-case": (FINE + "- pass: CONTINUE\n", ["RD120 2:3"]),
-    "no-colon": (FINE + "- PASS CONTINUE\n", ["RD043 2:3"]),
+    "no-colon": (FINE + "- PASS CONTINUE\n", ["RD058 2:3"]),
+    "no-colon-modifier": (FINE + "- FAIL ANY STOP\n- YES ALL RETRY 2 STOP\n", ["RD058 2:3", "RD058 3:3"]),
+    "no-colon-action": (FINE + "text\n- FAIL GOTO Back\n## Back\ntext\n", ["RD058 3:3"]),
+    "no-colon-arrow": (FINE + "- PASS -> CONTINUE\n", ["RD043 2:3"]),
+    "later-loop": (FINE + "- FOR host IN 1..3\n- FOR 1 TO 3\n- FOR 3\n", [f"RD058 {line}:3" for line in (2, 3, 4)]),
+    "later-words": (
+        FINE + "- DELEGATE\n- DEFER\n- BREAK\n- INPUTS\n  - Plan\n- OUTPUTS\n- ARTIFACTS\n- PASS DEFER\n- NO BREAK\n",
+        [f"RD058 {line}:3" for line in (2, 3, 4, 5, 7, 8, 9, 10)],
+    ),
+    "later-colon": (FINE + "- PASS: DEFER\n- FAIL: BREAK\n", ["RD040 2:9", "RD040 3:9"]),
+    "prose-in-capitals": (
+        FINE + "- FAIL the build if it is red\n- NO changes needed\n- PASS the tests\n- FOR all hosts\n- DELEGATE it\n"
+        "- INPUTS are below\n- Delegate\n- For x IN y\n- PASSING STOP\n- NO BREAK between the runs\n",
+        [],
+    ),
+    "later-above-steps": ("# A\n\n- DELEGATE\n- FAIL GOTO 1\n\n" + FINE + "text\n", []),
     "ordered": (FINE + "1. PASS: CONTINUE\n", ["RD120 2:4"]),
     "else": (FINE + "- PASS: CONTINUE\n- ELSE: GOTO 2\n## 2. B\nC?\n", ["RD120 3:3"]),
     "failed": (FINE + "- FAILED: STOP\n", ["RD120 2:3"]),
@@ -167,7 +183,33 @@ CASES: dict[str, tuple[str, list[str]]] = {
     # V7
     "text-after-code": (FINE + "```sh\nx\n```\ntext\n\nmore\n", ["RD112 5:1"]),
     "text-after-transitions": (FINE + "text\n- PASS: CONTINUE\n\nmore\n", ["RD112 5:1"]),
-    "after-header": (FINE + "- PASS: CONTINUE\n\n```sh\nx\n```\n", ["RD113 4:1"]),
+    "after-header": (FINE + "- PASS: CONTINUE\n\n```sh\nx\n```\n", []),
+    "after-header-runbooks": ("## 1. A\n- PASS ALL: CONTINUE\n- a.runbook.md\n- b.runbook.md\n", []),
+    "both-layouts": (
+        "## 1. A\n- PASS: CONTINUE\n\ntext\n## 2. B\ntext\n- PASS: CONTINUE\n## 3. C\n- FAIL: STOP\n\ntext\n",
+        ["RD113 4:1"],
+    ),
+    "group-without-a-prompt": (
+        "## 1. A\n- PASS ALL: CONTINUE\n### 1.1 B\ntext\n- FAIL: STOP\n### 1.2 C\ntext\n- FAIL: STOP\n",
+        [],
+    ),
+    "group-with-a-prompt": (
+        "## 1. A\n- PASS ALL: CONTINUE\n\ntext\n### 1.1 B\ntext\n- FAIL: STOP\n",
+        ["RD113 4:1"],
+    ),
+    "html-below": (FINE + "<details>\n\n```sh\nx\n```\n\n</details>\n</div>\n\n- FAIL: STOP\n", []),
+    "html-below-transitions": (FINE + "<div>\n\ntext\n\n- FAIL: STOP\n\n</div>\n", []),
+    "html-opened-below": (FINE + "```sh\nx\n```\n\n<div>\n\n</div>\n", ["RD112 6:1"]),
+    "html-with-text": (FINE + "```sh\nx\n```\n</div> text\n", ["RD112 5:1"]),
+    "html-with-a-transition": (FINE + "```sh\nx\n```\n</div>\n- FAIL: STOP\n", ["RD120 6:1"]),
+    "output-below": (FINE + "```sh\nx\n```\nIt prints:\n```\nx\n```\n**Or:**\n```text\ny\n```\n- FAIL: STOP\n", []),
+    "output-without-colon": (FINE + "```sh\nx\n```\nIt prints\n```\nx\n```\n", ["RD112 5:1", "RD110 6:1"]),
+    "output-that-runs": (FINE + "```sh\nx\n```\nThen:\n```{bash}\ny\n```\n", ["RD112 5:1", "RD110 6:1"]),
+    "output-as-prompt": (FINE + "```sh\nx\n```\nThen:\n```text prompt\ny\n```\n", ["RD112 5:1", "RD110 6:1"]),
+    "output-after-two-paragraphs": (
+        FINE + "```sh\nx\n```\nWait.\n\nIt prints:\n```\nx\n```\n",
+        ["RD112 5:1"],
+    ),
     # V8
     "step-transitions-first": ("## 1. A\n- FAIL ANY: STOP x\n### 1.1 B\n### 1.2 C\n", []),
     "step-transitions-last": ("## 1. A\n### 1.1 B\n### 1.2 C\n- FAIL: CONTINUE\n- FAIL ANY: STOP x\n", []),
@@ -213,6 +255,14 @@ CASES: dict[str, tuple[str, list[str]]] = {
     "almost-runbook": (
         FINE + "- my own.runbook.md\n- [a](a.runbook.md)\n1. b.runbook.md\n",
         ["RD044 2:3", "RD044 3:3", "RD044 4:4"],
+    ),
+    "misspelled-runbook": (
+        FINE + "- n.runbok.md\n- a/n.Runbook.md\n- n.runbooks.md\n- n.runbook\n- n.runbook.MD\n",
+        [f"RD044 {line}:3" for line in range(2, 7)],
+    ),
+    "other-endings": (
+        FINE + "- a.handbook.md\n- n.playbook.md\n- a.rundown.md\n- notes.md\n- run book.md\n- see n.runbok.md now\n",
+        [],
     ),
     "runbook-below-bullet": (FINE + "-\n  a.runbook.md\n", []),
     "transition-below-bullet": (FINE + "-\n  FAIL: STOP x\n", []),
@@ -308,19 +358,80 @@ def test_a_misplaced_block_is_compared_with_an_accepted_one(tmp_path: Path) -> N
 LATER_LAYOUT = "## 1. A\n- FAIL: STOP x\n\nText.\n\n```sh\ntrue\n```\n"
 
 
-def test_the_later_layout_is_accepted_by_the_command_line(tmp_path: Path) -> None:
-    assert findings(compiled(tmp_path, LATER_LAYOUT, options={"transitions": "after-header"})) == []
+def test_the_document_shows_its_layout_and_each_included_one_its_own(tmp_path: Path) -> None:
+    (tmp_path / "part.runbook.md").write_text(LATER_LAYOUT)
+    text = "## 1. A\n- part.runbook.md\n- FAIL: GOTO B\n## B\ntext\n- PASS: STOP\n"
+    made = compiled(tmp_path, text)
+    assert findings(made) == []
+    assert made.program
+    assert [str(node.task.message) for node in made.program.nodes if isinstance(node.task, End)].count("x") == 1
 
 
-def test_the_later_layout_is_accepted_by_the_frontmatter(tmp_path: Path) -> None:
-    text = "---\nrdc: {transitions: after-header}\n---\n" + LATER_LAYOUT
+def test_a_document_in_both_layouts_names_one_step_of_each(tmp_path: Path) -> None:
+    [found] = compiled(
+        tmp_path, LATER_LAYOUT + "## 2. B\ntext\n- PASS: STOP\n" + "## 3. C\ntext\n- PASS: STOP\n"
+    ).diagnostics
+    assert found.message == ("`1. A` has its transitions directly after the header, but `2. B` has them at its end")
+    assert [place.span.line for place in found.related] == [11]
+
+
+@pytest.mark.parametrize("option", ["after-header", "after-body"])
+def test_the_option_demands_a_layout_in_the_project_and_on_the_command_line(tmp_path: Path, option: str) -> None:
+    text = {"after-header": "## 1. A\nText.\n- FAIL: STOP x\n", "after-body": LATER_LAYOUT}[option]
+    expected = {"after-header": ["RD112 3:3"], "after-body": ["RD113 4:1"]}[option]
     assert findings(compiled(tmp_path, text)) == []
+    assert findings(compiled(tmp_path, text, options={"transitions": option})) == expected
+    (tmp_path / "rdc.toml").write_text(f'transitions = "{option}"\n')
+    assert findings(compile_file(str(tmp_path / "main.runbook.md"))) == expected
 
 
-def test_the_later_layout_is_accepted_by_the_project(tmp_path: Path) -> None:
-    compiled(tmp_path, LATER_LAYOUT)
-    (tmp_path / "rdc.toml").write_text('transitions = "after-header"\n')
-    assert findings(compile_file(str(tmp_path / "main.runbook.md"))) == []
+@pytest.mark.parametrize("rest", ["", "- PASS: GOTO 7\n"])
+def test_formatting_is_offered_only_where_it_accepts_the_document(tmp_path: Path, rest: str) -> None:
+    made = compiled(tmp_path, FINE + f"```sh\ntrue\n```\n\nMore.\n\n{rest}\n## 3. B\n\nText.\n")
+    offered = {item.code for item in made.diagnostics if "rdc fmt" in item.help}
+    assert offered == (set() if rest else {"RD112", "RD102"})
+
+
+def test_the_missing_colon_is_a_certain_fix_and_the_rest_is_named(tmp_path: Path) -> None:
+    lines = ["PASS ALL GOTO 2.1", 'FAIL STOP "no"', "PASS DEFER", "FAIL BREAK", "FAIL GOTO 1 AT 3", "OUTPUTS"]
+    made = compiled(tmp_path, FINE + "".join(f"- {line}\n" for line in lines), link=False)
+    helps = [item.help for item in made.diagnostics if item.code == "RD058"]
+    assert helps[:2] == ["write `- PASS ALL: GOTO 2.1`, with a colon", 'write `- FAIL: STOP "no"`, with a colon']
+    named = zip(("remove the line", "GOTO 3", "colon after `FAIL`", "rdc: {outputs"), helps[2:], strict=True)
+    assert all(words in text for words, text in named)
+    found = [item for item in made.diagnostics if item.code == "RD058"]
+    assert [bool(item.fix and item.fix.is_safe) for item in found] == [True] * 2 + [False] * 4
+    assert all("version 1.0.0" in item.message for item in found)
+
+
+RUNS = "## 1. A\n\n```sh\ntrue\n```\n"
+
+
+@pytest.mark.parametrize(
+    ("line", "remedy"),
+    [
+        ("- ./t.md", "to include the runbook, write `- ./t.runbook.md`"),
+        ("-   t.md  ", "to include the runbook, write `- t.runbook.md`"),
+        ("- sub/u.md", "to include it, rename the file to `sub/u.runbook.md`, and write `- sub/u.runbook.md`"),
+        ("- asks.md", "to include it, rename the file to `asks.runbook.md`, and write `- asks.runbook.md`"),
+        *((line, "") for line in ("- guide.md", "- none.md", "- see t.md", "- ../t.md", "- [t](t.md)", "  t.md")),
+    ],
+)
+def test_an_item_that_names_a_runbook_without_its_ending(tmp_path: Path, line: str, remedy: str) -> None:
+    files = {"t.runbook.md": RUNS, "t.md": "Text.\n", "sub/u.md": RUNS, "asks.md": "## 1. A\nX?\n- NO: STOP\n"}
+    files["guide.md"] = "## 1. Introduction\n\n```yaml\na: 1\n```\n\n## 2. More\n\nText.\n"
+    text = f"{FINE}Do:\n\n{line}\n"
+    made = compiled(tmp_path, text, files)
+    assert [item.help for item in made.diagnostics if item.code == "RD044"] == ([remedy] if remedy else [])
+    assert not [item for item in compiled(tmp_path, text, files, link=False).diagnostics if item.code == "RD044"]
+
+
+def test_text_below_a_body_joins_the_prompt(tmp_path: Path) -> None:
+    text = FINE + "<div>\n\n```sh\nx\n```\n</div>\n\nIt prints:\n```\ny\n```\n- FAIL: STOP x\n"
+    made = compiled(tmp_path, text)
+    assert made.program
+    [task] = [node.task for node in made.program.nodes if isinstance(node.task, Shell)]
+    assert str(task.prompt) == "<div>\n\n</div>\n\nIt prints:\n```\ny\n```"
 
 
 def test_the_frontmatter_outweighs_the_project_and_the_command_line_both(tmp_path: Path) -> None:

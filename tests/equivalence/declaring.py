@@ -39,7 +39,7 @@ _TIMEOUTS = (None, 90, 600, 7200)
 
 AnyStep = TypeVar("AnyStep", Step, Substep)
 _flags = st.booleans()
-_given = st.sampled_from(GIVEN)
+_given = st.sampled_from(tuple(text for text in GIVEN if "{{version}}" not in text))  # an error in a setting
 
 
 def definitions(draw: st.DrawFn, name: str) -> Input:

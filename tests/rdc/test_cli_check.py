@@ -77,8 +77,8 @@ def test_no_link_does_not_ask_for_included_runbooks(tmp_path: Path) -> None:
 
 def test_the_layout_of_transitions_can_be_said(tmp_path: Path) -> None:
     document(tmp_path, "a.runbook.md", "# Deploy\n\n## 1. Build\n\n- FAIL: STOP\n\n```bash\ntrue\n```\n")
-    assert "RD113" in call("check", "a.runbook.md", cwd=tmp_path).err
-    assert call("check", "--transitions", "after-header", "a.runbook.md", cwd=tmp_path).code == 0
+    assert call("check", "--strict", "a.runbook.md", cwd=tmp_path).code == 0
+    assert "RD113" in call("check", "--transitions", "after-body", "a.runbook.md", cwd=tmp_path).err
 
 
 def test_formats_for_machines_go_to_standard_output(tmp_path: Path) -> None:

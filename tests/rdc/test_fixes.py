@@ -36,6 +36,8 @@ CASES = [
     ("RD040", "a.runbook.md", RUNBOOK, "- FAIL: ABORT", "- FAIL: STOP", False),
     ("RD043", "a.runbook.md", RUNBOOK, "- FAIL: RETRY 3 TIMES", "- FAIL: RETRY 3", False),
     ("RD043", "a.runbook.md", RUNBOOK, "PASS: CONTINUE", "- PASS: CONTINUE", False),
+    ("RD058", "a.runbook.md", RUNBOOK, "- FAIL ANY GOTO 1.1\n\n### 1.1 B\n\nx", "- FAIL ANY: GOTO 1.1\n\n### 1.1 B\n\nx", True),
+    ("RD044", "a.runbook.md", RUNBOOK, "- n.runbok.md", None, None),
     ("RD114", "a.runbook.md", RUNBOOK, "- FAIL: STOP\n- FAIL: STOP", "- FAIL: STOP", True),
     ("RD120", "a.runbook.md", RUNBOOK, "- pass: go to 1\n- FAIL: STOP", None, None),
     ("RD120", "a.runbook.md", RUNBOOK, "- fail: stop", "- FAIL: STOP", True),

@@ -13,6 +13,7 @@ from compiler.diagnostic import Diagnostic, Fix
 from compiler.frontends.agent_workflow.alternatives import LONGEST_PATTERN
 from compiler.frontends.agent_workflow.reached import keyword_findings, route_findings
 from compiler.frontends.agent_workflow.syntax import FILE_NAME, Step, Workflow
+from compiler.frontends.naming import NAMED
 from compiler.frontends.places import Path, Places
 from compiler.ir.patterns import SEPARATE, overlap, overlapping, pattern_problem
 from compiler.regex import Regex
@@ -37,6 +38,7 @@ def check(workflow: Workflow, plain: Mapping[str, Any], places: Places) -> Itera
         scene = Scene(places, ("steps", number), step, _keys(plain, number))
         yield from _names(scene)
         yield from _body(scene)
+        yield from _references(scene)
         yield from _check_key(scene)
         yield from _validation(scene)
         yield from keyword_findings(step, places, scene.path)
@@ -169,6 +171,16 @@ def _body(scene: Scene) -> Iterator[Diagnostic]:
         yield scene.finding(
             "RD809", ("parallel",), "the parallel step has no entries", "add one with `agent` and `prompt`"
         )
+
+
+def _references(scene: Scene) -> Iterator[Diagnostic]:
+    """Warn about names in braces, which the author expects to be replaced."""
+    entries = enumerate(scene.step.parallel or ())
+    prompts: dict[Path, str] = {("parallel", number, "prompt"): entry.prompt for number, entry in entries}
+    for path, prompt in {("prompt",): scene.step.prompt or "", **prompts}.items():
+        for whole in dict.fromkeys(NAMED.findall(prompt)):
+            problem = f"the agent gets `{whole}` unchanged: prompts of agent workflows have no references"
+            yield scene.finding("RD140", path, problem, "write the value itself; each prompt also has the run's task")
 
 
 def _lacks_work(scene: Scene) -> bool:

@@ -53,6 +53,14 @@ TRANSITION = Regex(_OUTCOME)
 USUAL = Regex(rf"[-+*] {_OUTCOME}")
 """Matches the usual start of a transition with its bullet."""
 
+LATER = Regex(
+    r"(?:DELEGATE|DEFER|BREAK|INPUTS|OUTPUTS|ARTIFACTS)$"
+    r"|FOR[ \t]+(?:[A-Za-z_]\w{0,99}[ \t]+IN[ \t]|\S{1,99}[ \t]+TO[ \t]+\S+$|\d+$)"
+    r"|(?:PASS|FAIL|YES|NO)[ \t]+(?:(?:ALL|ANY)[ \t]+)?"
+    r"(?:(?:CONTINUE|COMPLETE|STOP|GOTO|RETRY)\b|(?:NEXT|DEFER|BREAK)$)"
+)
+"""Matches a list item that only the later language gives a meaning (V7)."""
+
 REFERENCE = Regex(r"\S+\.runbook\.md")
 """Matches a list item that is a nested runbook."""
 
@@ -264,6 +272,8 @@ def _item(lines: Sequence[str], line: int, end_line: int, inner: int) -> Block:
         return Block("TRANSITION", text_line, end_line, column, first)
     if text_line == end_line and first.endswith(".md") and REFERENCE.fullmatch(first):
         return Block("RUNBOOK", text_line, end_line, column, first)
+    if first[:1].isupper() and LATER.match(first):
+        return Block("LATER", text_line, end_line, column, first, "list")
     if text_line > line:  # the block starts at the bullet
         first = lines[line - 1].strip()
         column = _column(lines, line, first)

@@ -56,6 +56,10 @@ BARE_NEXT = Regex(r":\s*(RETRY\s+(\d+\s+)?)?NEXT$")
 """Matches an action that is only NEXT (G4)."""
 
 
+TEXTS = frozenset({"TEXT", "REMARK"})
+"""The kinds of text, in a prompt and below a body."""
+
+
 class TreeBuilder:
     """Build the syntax tree of one document and collect problems in its lines in `diagnostics`."""
 
@@ -92,7 +96,7 @@ class TreeBuilder:
         return Step(
             id=header.step,
             title=header.title,
-            prompt=self._text(prompt),
+            prompt=self._text(prompt, body, transitions),
             code=code,
             runbooks=runbooks,
             substeps=children,
@@ -108,7 +112,7 @@ class TreeBuilder:
             parent=header.step,
             id=UNKNOWN if header.child is None else header.child,
             title=header.title,
-            prompt=self._text(prompt),
+            prompt=self._text(prompt, body, transitions),
             code=code,
             runbooks=runbooks,
             transitions=self._transitions(transitions),
@@ -122,11 +126,16 @@ class TreeBuilder:
             return header, second, third, first, substeps
         return header, first, second, third, substeps
 
-    def _text(self, tree: Node) -> str:
-        """Return the source lines from the first to the last block of a prompt or description."""
-        if not tree.children:
+    def _text(self, *parts: Node) -> str:
+        """Return the source lines of a description or prompt, and of the text below the step's body (V7)."""
+        return "\n\n".join(filter(None, map(self._lines_of, parts)))
+
+    def _lines_of(self, tree: Node) -> str:
+        """Return the source lines from the first to the last block of text."""
+        blocks = [block for block in tree.children if block.type in TEXTS]
+        if not blocks:
             return ""
-        start, end = tree.children[0].line, tree.children[-1].end_line
+        start, end = blocks[0].line, blocks[-1].end_line
         lines = self._lines[start - 1 : end]
         if self._ignoring:
             lines = tuple(line for number, line in enumerate(lines, start) if number not in self._ignoring)
@@ -162,7 +171,7 @@ class TreeBuilder:
         return Diagnostic("RD139", self.source.path, block.span, problem, remedy, fix=fix)
 
     def _transitions(self, tree: Node) -> tuple[Transition, ...]:
-        blocks = tree.children
+        blocks = [block for block in tree.children if block.type not in TEXTS]
         if not blocks:
             return ()
         parsed = [self._transition(block) for block in blocks]
@@ -191,7 +200,7 @@ class TreeBuilder:
 
     def _body(self, tree: Node) -> tuple[Code | None, tuple[Reference, ...]]:
         """Return the step's code block, or its runbooks."""
-        blocks = tree.children
+        blocks = [block for block in tree.children if block.type not in TEXTS]
         if not blocks or blocks[0].type != "CODE":
             return None, tuple([Reference(block.text, block.span) for block in blocks])
         return self._code(blocks[0]), ()

@@ -7,8 +7,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from msgspec.structs import replace
 
 from compiler.diagnostic import Diagnostic, Fix, Related
-from compiler.frontends.rundown.beyond.references import almost_references, references_in_commands
+from compiler.frontends.rundown.beyond.references import (
+    almost_references,
+    references_in_commands,
+    references_in_settings,
+)
 from compiler.frontends.rundown.beyond.unknown import unknown_steps
+from compiler.frontends.rundown.layout import OFFER
 from compiler.frontends.rundown.lost import check_lost_state
 from compiler.frontends.rundown.messages import second_transition
 from compiler.frontends.rundown.numbering import missing_steps, numbered_header, with_number
@@ -79,7 +84,7 @@ def _out_of_sequence(source: Source, siblings: Sequence[AnyStep], code: str, kin
             continue
         if not expected <= step.id <= expected + slack:  # the unreadable header may have had this number
             problem = f"expected {kind} {expected}, found {kind} {step.id}"
-            remedy = f"number the {kind}s 1, 2, 3 … in document order; `rdc fmt` does this for you"
+            remedy = f"number the {kind}s 1, 2, 3 … in document order{OFFER}"
             yield Diagnostic(code, source.path, step.span, problem, remedy)
         seen.add(step.id)
         expected = step.id + 1
@@ -139,7 +144,7 @@ def _duplicates(source: Source, siblings: Sequence[AnyStep], prefix: str) -> Ite
             problem = f"duplicate step `{prefix}{spell(step.id)}`"
             related = Related(source.path, first[step.id].span, "first defined here")
             numbered = numbered_header(step) if isinstance(step, Step) else None
-            renumber = "give it another number; `rdc fmt` numbers all steps in document order"
+            renumber = f"give it another number{OFFER}"
             other = renumber if isinstance(step.id, int) else "give it another name"
             remedy = f"put the number first: `{numbered}`" if numbered else other
             yield Diagnostic("RD108", source.path, step.span, problem, remedy, (related,))
@@ -157,7 +162,7 @@ def _bodies(source: Source, runbook: Runbook) -> Iterator[Diagnostic]:
             remedy = f"move the {kind} into a substep"
             yield Diagnostic("RD109", source.path, step.substeps[0].span, problem, remedy, (related,))
         for substep in step.substeps:
-            if substep.runbooks and substep.prompt:
+            if substep.runbooks and substep.prompt and not substep.prompt.startswith("</"):  # a tag below them
                 problem = "this substep has both a prompt and a runbook list"
                 remedy = "move the prompt to the step or into the runbook"
                 yield Diagnostic("RD111", source.path, substep.runbooks[0].span, problem, remedy)
@@ -263,6 +268,7 @@ RULES: tuple[Rule, ...] = (
     check_scenarios,
     almost_references,
     references_in_commands,
+    references_in_settings,
     unknown_steps,
     _tolerated,
     _continues_to_stop,

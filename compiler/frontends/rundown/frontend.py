@@ -17,10 +17,11 @@ from compiler.frontends.rundown.beyond.nesting import check_names
 from compiler.frontends.rundown.beyond.settings import joined_tables
 from compiler.frontends.rundown.check import check
 from compiler.frontends.rundown.frontmatter import STEPS
+from compiler.frontends.rundown.layout import OFFER, without_offer
 from compiler.frontends.rundown.link import Document, Linked, link
 from compiler.frontends.rundown.lower import lower
 from compiler.frontends.rundown.names import Frame
-from compiler.frontends.rundown.options import DEFAULT_LAYOUT, PROSE, SHELL, TRANSITIONS
+from compiler.frontends.rundown.options import PROSE, SHELL, TRANSITIONS
 from compiler.frontends.rundown.parse import Parsed, parse
 from compiler.frontends.rundown.prose import advise_prose
 from compiler.frontends.rundown.unreachable import advise_unreachable
@@ -109,12 +110,19 @@ def _with_steps(options: Options, frames: Iterable[Frame]) -> Options:
 
 
 def _parse(job: Job, source: Source) -> Parsed:
-    default = TRANSITIONS.first(job.configured) or DEFAULT_LAYOUT
-    parsed = parse(source, TRANSITIONS.first(job.given), default, PROSE.first(job.configured) or {})
+    given, default = TRANSITIONS.first(job.given), TRANSITIONS.first(job.configured)
+    parsed = parse(source, given, default, PROSE.first(job.configured) or {})
     if parsed.runbook is None:
         return parsed
     runbook, configured = parsed.runbook, SHELL.first(job.configured)
     if configured and not runbook.declared.shell:
         runbook = replace(runbook, declared=replace(runbook.declared, shell=configured))
     found = parsed.diagnostics + check(source, runbook)
-    return parsed._replace(runbook=runbook, diagnostics=advise_prose(source, runbook, found))
+    return parsed._replace(runbook=runbook, diagnostics=_offered(job, source, advise_prose(source, runbook, found)))
+
+
+def _offered(job: Job, source: Source, found: list[Diagnostic]) -> list[Diagnostic]:
+    """Return the diagnostics, with an offer to format only if formatting accepts the document."""
+    if not any(OFFER in item.help for item in found) or format_document(replace(job, source=source)).text is not None:
+        return found
+    return list(without_offer(found))

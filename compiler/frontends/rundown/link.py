@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import islice
 
 from msgspec import Struct
 
 from compiler.diagnostic import Diagnostic, Related
 from compiler.files import Refusal
 from compiler.frontends.rundown.parse import Parsed
-from compiler.frontends.rundown.syntax import Reference, Runbook
+from compiler.frontends.rundown.syntax import Reference, Runbook, all_steps
 from compiler.ir.graph import loop_regions
 from compiler.options import Options
 from compiler.project import Located
-from compiler.source import Source
+from compiler.regex import Regex
+from compiler.source import Source, Span
 
 Find = Callable[[Source, str], Located | Refusal]
 """Looks up the document that another document refers to by path."""
@@ -82,9 +85,56 @@ def link(source: Source, find: Find, parse: Parse, must_exist: bool) -> Linked:
                     pending.append(result)
             elif must_exist or result.code != "RD301":
                 diagnostics.append(_refused(current, reference, result))
+        diagnostics += _named_otherwise(current, runbook, find if must_exist else None)
         documents[current.name] = Document(current, runbook, includes, is_whole)
     cycles = list(_cycles(documents.values()))
     return Linked(documents, sources, diagnostics + cycles, options, bool(cycles))
+
+
+_ITEM = Regex(
+    r"\s*[-*+][ \t]+(?P<path>(?P<stem>[\w./-]{1,200}?)(?:\.(?P<kind>[A-Za-z]{5,10}))?\.?(?:md|MD|markdown)?)\s*"
+)
+"""Matches a list item that is only a path, with the word that may be a misspelled `runbook`."""
+
+_STEP = Regex(
+    r"^##[ \t]+\d[^\n]*\n(?:(?!##[ \t])[^\n]*\n)*?(?:```(?:bash|sh|shell)$|- (?:PASS|FAIL|YES|NO)\b)", re.MULTILINE
+)
+"""Matches a numbered step with a command or transition, which other numbered chapters don't have."""
+
+MOST_ITEMS = 50
+"""The most items of a document to look up as files."""
+
+
+def _named_otherwise(source: Source, runbook: Runbook, find: Find | None) -> Iterator[Diagnostic]:
+    """Warn about items that name a runbook without its ending, which are text (G2); `find` is None without links."""
+    lines = ((step, line) for step in all_steps(runbook) if "." in step.prompt for line in step.prompt.split("\n"))
+    items = ((step, match) for step, line in lines if "." in line and (match := _ITEM.fullmatch(line)))
+    for step, match in islice(items, MOST_ITEMS):
+        if remedy := _meant(source, match, find):
+            rest = enumerate(source.lines[step.span.line :], step.span.line + 1)
+            line = next(number for number, text in rest if text.rstrip() == match[0].rstrip())
+            span = Span(line, match.start("path") + 1, line, match.end("path") + 1)
+            problem = f"`{match['path']}` is part of the prompt, because a runbook's name ends in `.runbook.md`"
+            yield Diagnostic("RD044", source.path, span, problem, remedy)
+
+
+def _meant(source: Source, item: re.Match[str], find: Find | None) -> str:
+    """Return the remedy for an item that is a misspelled runbook, a runbook or beside one, or ""."""
+    from difflib import get_close_matches  # noqa: PLC0415 (few documents have such an item)
+
+    path, stem = item["path"], item["stem"]
+    if item["kind"] and get_close_matches(item["kind"].lower(), ["runbook"], 1, 0.8):
+        return "" if path.endswith(".runbook.md") else f"to include the runbook, write `- {stem}.runbook.md`"
+    if find is None or not path.endswith(".md"):
+        return ""
+    stem = path.removesuffix(".md")
+    if isinstance(find(source, f"{stem}.runbook.md"), Located):
+        return f"to include the runbook, write `- {stem}.runbook.md`"
+    found = find(source, path)
+    text = found.read() if isinstance(found, Located) else None
+    if not isinstance(text, Source) or not _STEP.search(text.text):
+        return ""
+    return f"to include it, rename the file to `{stem}.runbook.md`, and write `- {stem}.runbook.md`"
 
 
 def _look_up(source: Source, reference: Reference, find: Find, sources: Mapping[str, Source]) -> Source | Refusal:

@@ -127,7 +127,7 @@ NO_COUNT = Regex(r".*\bRETRY\s+(?!\d|ALL\b|ANY\b)\w+\s+((?:CONTINUE|COMPLETE|STO
 
 NEXT_STEP = Regex(r"(.*:\s*)NEXT\s+(?i:step|one)\s*")
 SYNONYMS = {
-    **dict.fromkeys(("EXIT", "ABORT", "QUIT", "HALT", "BREAK", "CANCEL"), "STOP"),
+    **dict.fromkeys(("EXIT", "ABORT", "QUIT", "HALT", "CANCEL"), "STOP"),
     **dict.fromkeys(("FINISH", "DONE", "SUCCEED"), "COMPLETE"),
     **dict.fromkeys(("PROCEED", "SKIP", "IGNORE"), "CONTINUE"),
     **dict.fromkeys(("JUMP", "CALL"), "GOTO"),

@@ -15,7 +15,6 @@ Layout = Literal["after-header", "after-body"]
 """The position of a step's transitions (V7)."""
 
 LAYOUTS: tuple[Layout, ...] = get_args(Layout)
-DEFAULT_LAYOUT: Layout = "after-body"
 
 Strictness = Literal["strict", "plain"]
 """Whether a failure within a block stops it (E13)."""
@@ -43,7 +42,7 @@ def _inputs(content: object, places: Places) -> tuple[DeclaredInput, ...] | Wron
 
 
 TRANSITIONS: Option[Layout] = choice(
-    "transitions", "Where a step's transitions are; overrides the document and the project.", LAYOUTS
+    "transitions", "Where a step's transitions are; by default, the document shows it.", LAYOUTS
 )
 PROSE: Option[Mapping[str, Place]] = Option(
     "prose", "Headings of sections that are text, not steps.", _headings, levels=(Level.DOCUMENT, Level.PROJECT)

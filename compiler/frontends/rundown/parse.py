@@ -13,9 +13,10 @@ from compiler.frontends.rundown.blocks import Block
 from compiler.frontends.rundown.build import TreeBuilder
 from compiler.frontends.rundown.fences import swallowed_lines
 from compiler.frontends.rundown.hints import almost_there, unlike_runbooks
+from compiler.frontends.rundown.layout import deciding_steps, layout_of, mixed_layouts
 from compiler.frontends.rundown.meant import UNFIT_OUTCOME, meant_transitions, misplaced_item
-from compiler.frontends.rundown.options import DEFAULT_LAYOUT, PROSE, TRANSITIONS, Layout
-from compiler.frontends.rundown.order import unexpected_block
+from compiler.frontends.rundown.options import PROSE, TRANSITIONS, Layout
+from compiler.frontends.rundown.order import LATER_LINE, unexpected_block
 from compiler.frontends.rundown.prose import sections_of, transitions_in_prose, unknown_sections
 from compiler.frontends.rundown.questions import empty_steps
 from compiler.frontends.rundown.scan import Scanned, scan
@@ -43,22 +44,26 @@ class Parsed(NamedTuple):
 def parse(
     source: Source,
     layout: Layout | None = None,
-    default: Layout = DEFAULT_LAYOUT,
+    default: Layout | None = None,
     prose: Mapping[str, Place] = MappingProxyType({}),
 ) -> Parsed:
     """Return a document's syntax tree with diagnostics; after errors, the tree has only the readable parts.
 
-    `layout` overrides the frontmatter, and `default` applies if neither sets a layout (V7). `prose` are the headings of
-    sections that are text, unless the document names its own.
+    `layout` overrides the frontmatter, and `default` applies if neither sets a layout. Without any of them, the
+    document decides (V7). `prose` are the headings of sections that are text, unless the document names its own.
     """
     scanned = scan(source, prose)
     return parse_scanned(scanned, layout or TRANSITIONS.first(scanned.options.values) or default)
 
 
-def parse_scanned(scanned: Scanned, layout: Layout) -> Parsed:
-    """Return the syntax tree of a scanned document in a layout, as `parse` does."""
+def parse_scanned(scanned: Scanned, wanted: Layout | None) -> Parsed:
+    """Return the syntax tree of a scanned document in a layout, or in the document's own, as `parse` does."""
     source, own = scanned.source, scanned.options
+    deciding = deciding_steps(source, scanned.outline)
+    layout = wanted or layout_of(deciding)
     tree, problems = _tree(source, scanned.outline, layout)
+    if not wanted and (mixed := mixed_layouts(source, deciding)):
+        problems = [mixed, *(item for item in problems if item.code != mixed.code)]
     unfit = {item.span.line for item in problems if item.code == UNFIT_OUTCOME and item.span}
     hints = (item for item in _hints(scanned) if item.code != "RD043" or not item.span or item.span.line not in unfit)
     found = list(dict.fromkeys([*scanned.diagnostics, *problems, *hints]))
@@ -103,7 +108,7 @@ def _tree(source: Source, blocks: Iterable[Block], layout: Layout) -> tuple[Node
             problem = misplaced_item(source, block) or unexpected_block(source, step, block, layout)
             if problem.code not in reported:
                 found.append(problem)
-                reported.update({problem.code} - {UNFIT_OUTCOME})
+                reported.update({problem.code} - {UNFIT_OUTCOME, LATER_LINE})
             if step:
                 continue  # messages compare later blocks with accepted ones only
         step.append(block)

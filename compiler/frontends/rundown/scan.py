@@ -10,6 +10,7 @@ from msgspec import Struct
 from compiler.diagnostic import Diagnostic
 from compiler.frontends.rundown.blocks import Block, read_blocks
 from compiler.frontends.rundown.frontmatter import Frontmatter, read_frontmatter
+from compiler.frontends.rundown.layout import mark_remarks
 from compiler.frontends.rundown.options import PROSE
 from compiler.frontends.rundown.outline import settle_outline
 from compiler.frontends.rundown.prose import mark_prose
@@ -48,4 +49,4 @@ def scan(source: Source, prose: Mapping[str, Place] = MappingProxyType({})) -> S
     written = list(read_blocks(source, frontmatter.next_line))
     blocks = mark_prose(written, prose if own is None else own)
     outline, problems = settle_outline(source, blocks)
-    return Scanned(source, frontmatter, written, blocks, outline, (*found, *problems))
+    return Scanned(source, frontmatter, written, blocks, mark_remarks(source, outline), (*found, *problems))

@@ -18,8 +18,9 @@ from compiler.frontends.rundown.formatting.pieces import Piece, Section, read_se
 from compiler.frontends.rundown.formatting.problems import unclear_references
 from compiler.frontends.rundown.formatting.proof import same_content, same_meaning
 from compiler.frontends.rundown.formatting.spelling import Spelling
+from compiler.frontends.rundown.layout import deciding_steps, layout_of, without_offer
 from compiler.frontends.rundown.numbering import missing_steps
-from compiler.frontends.rundown.options import DEFAULT_LAYOUT, LAYOUTS, PROSE, TRANSITIONS, Layout
+from compiler.frontends.rundown.options import PROSE, TRANSITIONS, Layout
 from compiler.frontends.rundown.parse import parse_scanned
 from compiler.frontends.rundown.scan import Scanned, scan
 from compiler.frontends.rundown.syntax import Runbook
@@ -62,32 +63,39 @@ def format_document(job: Job) -> Formatted:
 
     Only errors in order and numbering can be fixed. A document with other errors stays unchanged.
     """
+    formatted = _format(job)
+    if formatted.text is not None:
+        return formatted
+    return replace(formatted, diagnostics=tuple(without_offer(formatted.diagnostics)))
+
+
+def _format(job: Job) -> Formatted:
     prose = PROSE.first(job.configured) or {}
     scanned = scan(job.source, prose)
-    layout = TRANSITIONS.first(job.given, scanned.options.values, job.configured) or DEFAULT_LAYOUT
-    wanted = _Wanted(layout, prose)
-    as_wanted = _read(scanned, layout)
-    written, original = _as_written(as_wanted, layout)
-    sections = arrange(read_sections(scanned), written, layout)
-    moved = original is None
-    if original is None:
+    deciding = deciding_steps(job.source, scanned.outline)
+    layout = TRANSITIONS.first(job.given, scanned.options.values, job.configured) or layout_of(deciding)
+    wanted, written = _Wanted(layout, prose), layout_of(deciding) if deciding else layout
+    as_written = original = _read(scanned, written)
+    moved = as_written.has(OUT_OF_ORDER)
+    sections = arrange(read_sections(scanned), None if moved else written, layout)
+    if moved:
         lines = emit(job.source, scanned.begin, sections, _kept(job.source))
         original = _read(wanted.scan(job.source, text_of(lines)), layout)
         original = replace(original, errors=tuple(_placed_back(original.errors, lines)))
-    misplaced = (found for found in as_wanted.errors if found.code in OUT_OF_ORDER)
+    misplaced = (found for found in as_written.errors if found.code in OUT_OF_ORDER)
     errors = tuple(sorted(dict.fromkeys([*misplaced, *original.errors]), key=sort_key))
     if original.runbook is None or not _is_fixable(original):
         return Formatted(None, errors)
     if moved and not _has_same_content(job.source, sections, original.scanned, layout):
-        return _unmovable(as_wanted, errors)
+        return _unmovable(as_written, errors)
     return _formatted(_Task(scanned, sections, wanted, errors), original.runbook)
 
 
-def _unmovable(as_wanted: _Read, errors: tuple[Diagnostic, ...]) -> Formatted:
+def _unmovable(as_written: _Read, errors: tuple[Diagnostic, ...]) -> Formatted:
     """Report that lines would change their meaning if moved, for example the lines inside an unclosed comment."""
-    if all(found.code in OUT_OF_ORDER | OUT_OF_SEQUENCE for found in as_wanted.errors):
+    if all(found.code in OUT_OF_ORDER | OUT_OF_SEQUENCE for found in as_written.errors):
         return Formatted(None, errors, defect=DEFECT)
-    return Formatted(None, tuple(sorted(as_wanted.errors, key=sort_key)))
+    return Formatted(None, tuple(sorted(as_written.errors, key=sort_key)))
 
 
 def _read(scanned: Scanned, layout: Layout) -> _Read:
@@ -97,15 +105,6 @@ def _read(scanned: Scanned, layout: Layout) -> _Read:
     if any(item.code in OUT_OF_SEQUENCE for item in errors):
         errors += [item for item in found if item.code == SWALLOWED]
     return _Read(scanned, parsed.runbook, tuple(errors))
-
-
-def _as_written(as_wanted: _Read, wanted: Layout) -> tuple[Layout | None, _Read | None]:
-    """Return the document's layout and the document read in it, or None twice if it mixes both layouts."""
-    if not as_wanted.has(OUT_OF_ORDER):
-        return wanted, as_wanted
-    other = next(layout for layout in LAYOUTS if layout != wanted)
-    as_other = _read(as_wanted.scanned, other)
-    return (None, None) if as_other.has(OUT_OF_ORDER) else (other, as_other)
 
 
 def _is_fixable(read: _Read) -> bool:

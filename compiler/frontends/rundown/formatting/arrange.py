@@ -7,12 +7,13 @@ from collections.abc import Iterable, Sequence
 from msgspec.structs import replace
 
 from compiler.frontends.rundown.formatting.pieces import Piece, Section
+from compiler.frontends.rundown.layout import BODIES
 from compiler.frontends.rundown.options import Layout
 from compiler.regex import Regex
 
 ORDER: dict[Layout, tuple[str, ...]] = {
-    "after-body": ("TEXT", "CODE", "RUNBOOK", "TRANSITION"),
-    "after-header": ("TRANSITION", "TEXT", "CODE", "RUNBOOK"),
+    "after-body": ("TEXT", "CODE", "RUNBOOK", "TRANSITION", "REMARK", "LATER"),
+    "after-header": ("TRANSITION", "TEXT", "CODE", "RUNBOOK", "REMARK", "LATER"),
 }
 
 MODIFIED = Regex(r"(PASS|FAIL|YES|NO)[ \t]+(ALL|ANY)")
@@ -84,13 +85,16 @@ def _without_modifier(piece: Piece) -> Piece:
 
 
 def _ordered(step: Section, layout: Layout) -> Section:
-    """Return the step with its parts in order; a comment stays with the part below it."""
-    groups: list[list[Piece]] = []
+    """Return the step with its parts in order; a comment stays with the part below it, and text below a body there."""
+    groups: list[tuple[str, list[Piece]]] = []
     lead: list[Piece] = []
     for piece in step.pieces:
         lead.append(piece)
-        if piece.kind != "REST":
-            groups.append(lead)
+        if piece.kind == "REMARK" and groups and groups[-1][0] in BODIES:
+            groups[-1][1].extend(lead)
             lead = []
-    groups.sort(key=lambda group: ORDER[layout].index(group[-1].kind))
-    return replace(step, pieces=(*(piece for group in groups for piece in group), *lead))
+        elif piece.kind != "REST":
+            groups.append((piece.kind, lead))
+            lead = []
+    groups.sort(key=lambda group: ORDER[layout].index(group[0]))
+    return replace(step, pieces=(*(piece for _, group in groups for piece in group), *lead))

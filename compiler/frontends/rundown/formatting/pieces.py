@@ -9,6 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from compiler.frontends.rundown.blocks import Block
+from compiler.frontends.rundown.build import TEXTS
 from compiler.frontends.rundown.scan import Scanned
 from compiler.source import Source
 
@@ -98,17 +99,17 @@ def _rest(source: Source, begin: int, end: int) -> Iterator[Piece]:
 
 
 def _joined(pieces: Sequence[Piece]) -> Iterator[Piece]:
-    """Yield a step's pieces, with consecutive text joined into one piece."""
+    """Yield a step's pieces, with consecutive text of a kind joined into one piece."""
     text: Piece | None = None
     between: list[Piece] = []
     for piece in pieces:
-        if text and piece.kind == "TEXT":
+        if text and piece.kind == text.kind:
             text, between = replace(text, last=piece.last, ends_in_list=piece.ends_in_list), []
         elif text and piece.kind == "REST":
             between.append(piece)
         else:
             yield from [text, *between] if text else []
-            text, between = (piece, []) if piece.kind == "TEXT" else (None, [])
+            text, between = (piece, []) if piece.kind in TEXTS else (None, [])
             if text is None:
                 yield piece
     yield from [text, *between] if text else []

@@ -58,5 +58,5 @@ def _content(source: Source, sections: Sequence[Section]) -> Iterator[tuple[str,
 
 
 def _kind(piece: Piece) -> str:
-    """Return a piece's kind; a comment that moves between two texts becomes part of the prompt."""
-    return "TEXT" if piece.kind == "REST" else piece.kind
+    """Return a piece's kind; a comment that moves between two texts becomes part of the prompt, as does a remark."""
+    return "TEXT" if piece.kind in {"REST", "REMARK"} else piece.kind
