@@ -251,7 +251,7 @@ def test_a_command_that_works_without_the_file_is_not_reported(tmp_path: Path, c
 
 # --- Outputs ---------------------------------------------------------------------------------------------------------
 
-WRITES = '## 1. A\n\n```sh\necho "id=1" >> "$RDC_OUTPUT"\n```\n\n## 2. B {{id}}\n\nx\n'
+WRITES = '## 1. A\n\n```sh\necho "id=1" >> "$RDC_OUTPUT"\n```\n\n## 2. B\n\nx\n'
 
 
 @pytest.mark.parametrize(
