@@ -251,7 +251,7 @@ def test_a_command_that_works_without_the_file_is_not_reported(tmp_path: Path, c
 
 # --- Outputs ---------------------------------------------------------------------------------------------------------
 
-WRITES = '## 1. A\n\n```sh\necho "id=1" >> "$RDC_OUTPUT"\n```\n\n## 2. B\n\nx\n'
+WRITES = '## 1. A\n\n```sh\necho "id=1" >> "$RDC_OUTPUT"\n```\n\n## 2. B {{id}}\n\nx\n'
 
 
 @pytest.mark.parametrize(
@@ -266,11 +266,12 @@ WRITES = '## 1. A\n\n```sh\necho "id=1" >> "$RDC_OUTPUT"\n```\n\n## 2. B\n\nx\n'
     ],
 )
 def test_outputs_must_be_declared(tmp_path: Path, head: str, expected: list[str]) -> None:
-    assert [item.code for item in compiled(tmp_path, head + WRITES).diagnostics] == expected
+    found_codes = [item.code for item in compiled(tmp_path, head + WRITES).diagnostics]
+    assert [code for code in found_codes if code != "RD140"] == expected
 
 
 def test_the_remedy_names_the_outputs(tmp_path: Path) -> None:
-    (item,) = compiled(tmp_path, WRITES).diagnostics
+    item = next(item for item in compiled(tmp_path, WRITES).diagnostics if item.code == "RD137")
     assert item.help == "declare `rdc: {outputs: [id]}`"
     assert [item.help for item in found(tmp_path, "./x > $RDC_OUTPUT")] == ["declare `rdc: {outputs: [NAME]}`"]
     assert codes(tmp_path, 'echo "a=1" >> "${RDC_OUTPUT:-/dev/null}"') == []
