@@ -14,6 +14,7 @@ from runtime_shim.engine.program import RefusedError
 
 AnyPath = Union[str, "os.PathLike[str]"]
 PRIVATE = 0o700  # mode of new directories
+BY_OPTION = "name its target with --state-dir"
 DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 CAREFULLY = os.O_NONBLOCK | os.O_NOFOLLOW  # don't hang on a pipe or follow a link
 
@@ -25,9 +26,9 @@ def is_link(path: AnyPath, at: Optional[int] = None) -> bool:
     return False
 
 
-def refused_link(path: AnyPath) -> RefusedError:
+def refused_link(path: AnyPath, remedy: str = BY_OPTION) -> RefusedError:
     """Return the error for a link, with its remedy."""
-    return RefusedError(f"{path} is a link: remove it, or name its target with --state-dir")
+    return RefusedError(f"{path} is a link: remove it, or {remedy}")
 
 
 @contextmanager
@@ -78,12 +79,12 @@ class Folder:
             return file
 
 
-def refuse_links(path: str) -> None:
-    """Refuse a directory reached through a link. Of an absolute path, check only the last name."""
+def refuse_links(path: str, remedy: str = BY_OPTION) -> None:
+    """Refuse a place reached through a link. Of an absolute path, check only the last name."""
     if is_link(path):
-        raise refused_link(path)
+        raise refused_link(path, remedy)
     if path and not os.path.isabs(path):
-        refuse_links(os.path.dirname(path))
+        refuse_links(os.path.dirname(path), remedy)
 
 
 def opened_folder(path: str) -> Folder:

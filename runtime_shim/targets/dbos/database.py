@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
+from runtime_shim.engine.private import refuse_links
 from runtime_shim.engine.program import RefusedError
 from runtime_shim.engine.texts import one_line
 
@@ -42,6 +43,8 @@ class Database:
                     raise RefusedError(
                         f"{self.shown} is on a network disk ({found}), where locks can fail; use PostgreSQL"
                     )
+                for ending in ("", "-journal", "-shm", "-wal"):
+                    refuse_links(self.shown + ending, "name its target in the database's address")
                 return sqlite3.connect(self.path, timeout=30, isolation_level=None, check_same_thread=False)
             import psycopg
 

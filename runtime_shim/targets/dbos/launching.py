@@ -40,7 +40,7 @@ class Engine:
         self._dbos, self._duties = load_dbos(), duties
         if database.is_sqlite:
             with suppress(OSError):  # only this user may read the output of runs
-                os.close(os.open(database.path, os.O_CREAT | os.O_EXCL, 0o600))
+                os.close(os.open(database.path, os.O_CREAT | os.O_EXCL, 0o600))  # which follows no link
             with database.worded():  # readers don't wait for writers, and a commit is one sync
                 database.rows("PRAGMA journal_mode = WAL")
         config: Table = {

@@ -1,0 +1,50 @@
+"""Links on the way to a file: a repository may have committed some, and no command writes through them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import PurePath
+
+from compiler.files import is_below
+from compiler.project import is_root, project_around
+
+_OF_GIT = frozenset({".git", "git~1"})
+"""Git runs files in this folder, so documents must not choose them. Windows also has the second name."""
+
+LEADS_OUT = "it leads out of the project through a link"
+LEADS_TO_GIT = "it leads to the folder .git, where git may run it, through a link"
+
+
+def is_of_git(path: PurePath) -> bool:
+    """Return whether a path leads to git's folder on any file system.
+
+    Some ignore case, dots or invisible characters.
+    """
+    plain = ("".join(filter(str.isprintable, part)).rstrip(" .").casefold() for part in path.parts)
+    return not _OF_GIT.isdisjoint(plain)
+
+
+def unwritable_link(path: str | os.PathLike[str]) -> str:
+    """Return why a link keeps rdc from writing a file, or "". A file that is a link is never written."""
+    return "it is a link" if os.path.islink(path) else stray_link(path)
+
+
+def stray_link(path: str | os.PathLike[str]) -> str:
+    """Return where a link on the way to a file leads if it leaves the link's own project, or ""."""
+    for link in _links(os.path.abspath(path)):
+        root = project_around(os.path.realpath(os.path.dirname(link))).root
+        if not (is_root(root) or is_below(link, os.getcwd())):
+            continue  # a link of the system or of the user, for example in the home folder
+        end = os.path.realpath(link)
+        if not is_below(end, root):
+            return LEADS_OUT
+        if is_of_git(PurePath(os.path.relpath(end, root))):
+            return LEADS_TO_GIT
+    return ""
+
+
+def _links(path: str) -> Iterator[str]:
+    """Yield the links among a file and the folders above it."""
+    place = PurePath(path)
+    yield from (str(one) for one in (*reversed(place.parents), place) if os.path.islink(one))
