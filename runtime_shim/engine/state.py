@@ -68,12 +68,14 @@ class State:
         self.finished, self.notes = [], []  # notes of the current step, such as its processes
         self.used: set[tuple[str, int]] = set()  # digest and line number of each used answer
         self.decided: list[Record] = []
+        self.brought: dict[str, str] = {}  # digest of each file of answers when the run first got it
         for record in records:
             self.apply(record)
 
     def apply(self, record: Record) -> None:
         """Update the state with one record."""
         kind = record["kind"]
+        self.brought = {**record.get("brought", {}), **self.brought}
         if "answers" in record:
             self.used.add((record["answers"], record["line"]))
         if "condition" not in record:
