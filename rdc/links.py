@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from pathlib import PurePath
+from pathlib import Path, PurePath
 
 from compiler.files import is_below
 from compiler.project import is_root, project_around
@@ -25,16 +24,17 @@ def is_of_git(path: PurePath) -> bool:
     return not _OF_GIT.isdisjoint(plain)
 
 
-def unwritable_link(path: str | os.PathLike[str]) -> str:
+def unwritable_link(path: str | Path) -> str:
     """Return why a link keeps rdc from writing a file, or "". A file that is a link is never written."""
-    return "it is a link" if os.path.islink(path) else stray_link(path)
+    return "it is a link" if Path(path).is_symlink() else stray_link(path)
 
 
-def stray_link(path: str | os.PathLike[str]) -> str:
+def stray_link(path: str | Path) -> str:
     """Return where a link on the way to a file leads if it leaves the link's own project, or ""."""
-    for link in _links(os.path.abspath(path)):
-        root = project_around(os.path.realpath(os.path.dirname(link))).root
-        if not (is_root(root) or is_below(link, os.getcwd())):
+    here, place = Path.cwd(), Path(path)
+    for link in filter(Path.is_symlink, (*reversed((here / place).parents), here / place)):
+        root = project_around(os.path.realpath(link.parent)).root
+        if not (is_root(root) or link.is_relative_to(here)):
             continue  # a link of the system or of the user, for example in the home folder
         end = os.path.realpath(link)
         if not is_below(end, root):
@@ -42,9 +42,3 @@ def stray_link(path: str | os.PathLike[str]) -> str:
         if is_of_git(PurePath(os.path.relpath(end, root))):
             return LEADS_TO_GIT
     return ""
-
-
-def _links(path: str) -> Iterator[str]:
-    """Yield the links among a file and the folders above it."""
-    place = PurePath(path)
-    yield from (str(one) for one in (*reversed(place.parents), place) if os.path.islink(one))

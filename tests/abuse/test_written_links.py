@@ -1,4 +1,4 @@
-"""No command of rdc writes or reads through a link that a repository has: it may lead to a hook, or out of the project."""
+"""No command of rdc writes or reads through a link of a repository: it may lead to a hook, or out of the project."""
 
 from __future__ import annotations
 

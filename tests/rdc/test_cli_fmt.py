@@ -54,7 +54,9 @@ def test_a_link_is_not_written_through(tmp_path: Path) -> None:
     (tmp_path / "link.runbook.md").symlink_to(path)
     result = call("fmt", "link.runbook.md", cwd=tmp_path)
     assert (result.code, path.read_text()) == (1, UNTIDY)
-    assert f"cannot write link.runbook.md: it is a link\n  = help: use the path of the file itself: {path}" in result.err
+    assert (
+        f"cannot write link.runbook.md: it is a link\n  = help: use the path of the file itself: {path}" in result.err
+    )
     assert call("fmt", str(path), cwd=tmp_path).code == 0  # the remedy
     assert path.read_text() == TIDY
 
