@@ -114,10 +114,10 @@ class Store:
     within: Any = None  # the open directory
     _file: int
 
-    def __init__(self, directory: str, modes: Collection[str] = ("",)) -> None:
+    def __init__(self, directory: str, modes: Collection[str] = ("",), is_named: bool = False) -> None:
         self.directory, self.path, self.modes = directory, os.path.join(directory, "journal"), modes
         self.folder = os.path.join(os.getcwd(), directory)
-        self._count, self._size = 0, 0
+        self._count, self._size, self._is_named = 0, 0, is_named
         self._open: dict[str, tuple[int, ...]] = {}  # inode and device of files that must not move
 
     def records(self) -> list[Record]:
@@ -140,7 +140,7 @@ class Store:
     def lock(self) -> None:
         """Lock the directory until this process ends. Refuse if another run has it."""
         is_ours = OURS in self.directory.split("/") or not os.path.isdir(self.directory)
-        self.within = opened_folder(self.directory)
+        self.within = opened_folder(self.directory, self._is_named)
         lock = self._opened("lock", os.O_RDWR)
         with naming(os.path.join(self.directory, "lock")):
             for patience in (0.05, 0.1, 0.0):  # `status` holds the lock for an instant

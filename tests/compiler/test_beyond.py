@@ -118,7 +118,19 @@ def test_errors_in_inputs(inputs: str, place: str, message: str | None, tmp_path
 
 RESERVED = (
     *("MAKEFLAGS", "MAKEFILES", "MFLAGS", "VPATH", "GLOBIGNORE", "POSIXLY_CORRECT", "BASH_XTRACEFD", "BASH_ARGV0"),
-    *("RANDOM", "SECONDS", "LINENO", "SHELL", "PROMPT_COMMAND", "PS1", "TMPDIR", "USER", "LC_ALL", "LANG", "LD_PRELOAD"),
+    *(
+        "RANDOM",
+        "SECONDS",
+        "LINENO",
+        "SHELL",
+        "PROMPT_COMMAND",
+        "PS1",
+        "TMPDIR",
+        "USER",
+        "LC_ALL",
+        "LANG",
+        "LD_PRELOAD",
+    ),
     *("DYLD_X", "GCONV_PATH", "PYTHONPATH", "PYTHONSTARTUP", "PYTHON_GIL", "NODE_OPTIONS", "PERL5LIB", "RUBYOPT"),
     *("GIT_SSH_COMMAND", "GIT_CONFIG_COUNT", "GIT_CONFIG_KEY_0", "LESSOPEN", "EDITOR"),
 )

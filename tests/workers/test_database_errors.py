@@ -84,6 +84,27 @@ def test_files_that_are_no_database(words: Fleet, tmp_path: Path) -> None:
     refused(words, f"sqlite:///{tmp_path}/text", "this is not a SQLite database; name another file", False)
 
 
+def test_a_database_behind_a_link_or_of_another_user(words: Fleet, tmp_path: Path) -> None:
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "a.sqlite").symlink_to("outside/a.sqlite")
+    (tmp_path / "folder").symlink_to("outside")
+    (tmp_path / "b.sqlite").touch()
+    (tmp_path / "b.sqlite-wal").symlink_to("outside/b.sqlite-wal")
+    for url, link in (
+        (f"sqlite:///{tmp_path}/a.sqlite", "a.sqlite"),
+        ("sqlite:///folder/a.sqlite", "folder"),
+        (f"sqlite:///{tmp_path}/b.sqlite", "b.sqlite-wal"),
+    ):
+        said = words.call("start", RDC_DATABASE=url)
+        in_words(said, f"{link} is a link: remove it, or name its target in the database's address", ["start"])
+    assert list((tmp_path / "outside").iterdir()) == []
+    if os.geteuid() == 0:
+        os.chown(tmp_path / "b.sqlite", 65534, 65534)
+        (tmp_path / "b.sqlite-wal").unlink()
+        said = words.call("start", RDC_DATABASE=f"sqlite:///{tmp_path}/b.sqlite")
+        in_words(said, "b.sqlite belongs to another user", ["start"])
+
+
 def test_a_folder_that_does_not_exist(words: Fleet, tmp_path: Path) -> None:
     for command in COMMANDS[2:3]:
         said = words.call(*command, RDC_DATABASE=f"sqlite:///{tmp_path}/missing/a.sqlite")
