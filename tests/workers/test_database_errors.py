@@ -63,6 +63,15 @@ def test_an_unknown_address(words: Fleet) -> None:
     refused(words, url, "unknown database; use sqlite:///FILE or postgresql://", with_worker=False)
 
 
+@pytest.mark.parametrize("between", ["/", "?", "#", "/?", "/#", "/x?y=", "@/", ":/", "[", "/[", "%zz/", " /", "//"])
+@pytest.mark.parametrize("start", ["42", "a", ""])
+def test_no_part_of_a_password_is_shown(start: str, between: str, words: Fleet) -> None:
+    url = f"postgresql://ann:{start}{between}{PASSWORD}+x@127.0.0.1:1/runs"
+    said = words.call("list", RDC_DATABASE=url)
+    assert (said.code, "Traceback" in said.text, PASSWORD in said.text) == (2, False, False), said
+    assert not re.search(rf"ann|:{start or 42}\b", said.text), said
+
+
 @pytest.mark.parametrize(
     ("url", "shown"),
     [

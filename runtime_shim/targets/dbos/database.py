@@ -136,6 +136,8 @@ def shown_address(url: str) -> str:
         parts = urllib.parse.urlsplit(url)
         host = parts.hostname or dict(urllib.parse.parse_qsl(parts.query)).get("host") or "localhost"
         port = f":{parts.port}" if parts.port else ""
+        if "@" in f"{parts.path}{parts.query}{parts.fragment}":  # the rest of a password, whose / was not escaped
+            raise RefusedError("the database's address has an @ after its host; in the password, write / as %2F")
     except ValueError:  # the port is not a number
         parts, host, port = urllib.parse.urlsplit(""), "", ""
     if parts.scheme not in ("postgresql", "postgres") or not parts.path.strip("/"):
