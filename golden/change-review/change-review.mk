@@ -15,7 +15,7 @@
 # The state directory is .rdc/change-review in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/change-review.py
-override RDC_SHA256 := 0efc5013a761a93c5625948ce32adeeb73381415816db08c8f704e51a9bbddd2
+override RDC_SHA256 := 03719d8645d470f0f920810185c4ebb194afbeea5e631d8bdde1c7ab667ed4e1
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/changelog-entry in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/changelog-entry.py
-override RDC_SHA256 := c67320678596a7e478b8190bff16ab47884c82922277a4d96796902723b74968
+override RDC_SHA256 := 2a49825d7c5ca30f83d37efda0c47381b145f8b0eb64c91a7100776e9f0bbf66
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/checked-code in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/checked-code.py
-override RDC_SHA256 := 8645f19020acf2e5b98cad6eb408bea1904e1422054d496df53fa28df9f62935
+override RDC_SHA256 := 1750d4cbc09f1f0af88aab97dc6a0f136058dba77731c76dc164c234620dbc1a
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/choose-region in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/choose-region.py
-override RDC_SHA256 := 3cd2b3b7750beeab97745215aaad7b48e016dc2d2377d8fed4dbd2358da2e8d0
+override RDC_SHA256 := b4881b15c2e4946d546927ef8f02613fee303ca31f8d76085fda1a34e31ecdfc
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

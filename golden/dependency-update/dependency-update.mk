@@ -11,7 +11,7 @@
 # The state directory is .rdc/dependency-update in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/dependency-update.py
-override RDC_SHA256 := 095ee7cef8f2567deae795bad3e7f8ac4d54f7cb519ce1b89745cc79d3f873b0
+override RDC_SHA256 := c1a2c0beef2584b1c9336283c51c1592b705438039e2d5ad8043ba246bce8e23
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/draft-prd in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/draft-prd.py
-override RDC_SHA256 := 335b0d90f781e46da099ec1efa45276b46f5bee7f0cd1699bcb08470f7470cb6
+override RDC_SHA256 := 0317b8a2ef67fd6961e9ed5794327728e42aadb96fe21ba8df6dcdf79a7a8b1f
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/first-note in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/first-note.py
-override RDC_SHA256 := 7382bf8981a675379eb8209a248b0598193a043329362e4881be9a3b486f4b60
+override RDC_SHA256 := 4c9b57c2a775619cdbd860a4c65aa74ecc6eedd5d100ea91ac257e24260b9e20
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

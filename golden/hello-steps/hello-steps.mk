@@ -13,7 +13,7 @@
 # The state directory is .rdc/hello-steps in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/hello-steps.py
-override RDC_SHA256 := 26a3e68661df57af7e34404800c7f1ea5bc4232108efefa5ff221339a0034440
+override RDC_SHA256 := 5d1b078a7b9897552865604652d269dc7525a01883d9a95fe1fde6c1e93a232f
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

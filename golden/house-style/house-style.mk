@@ -11,7 +11,7 @@
 # The state directory is .rdc/house-style in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/house-style.py
-override RDC_SHA256 := 2ca47bb64ef4f75f09a3a42740c240ab4b3c0993a2e19309bd2e9741498aba41
+override RDC_SHA256 := 2dfb7be0b5f5d875f5c848b562e74290d5d1d8c1c8254267698460d1e6145374
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -97,7 +97,7 @@ echo "31 tests passed"
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition commands (sha256 96aa70cad7f3b921bc8fdda8bd1b4ac552f71cd866141edd3872cf50717f1ef4).
+# The runtime of rdc 0.1.0, edition commands (sha256 0e248d63bc584094463d7f07d57b14aeadff0e7d1e3fc5388df60544cd46c059).
 # The runbook ends here. The rest is the same in every program of this edition: `rdc runtime commands` prints it.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@
 # The state directory is .rdc/metrics-report in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/metrics-report.py
-override RDC_SHA256 := fc567edcbbdd824d512de06bf4eff6706c3aed404ae7e77e5ab2202bf13a7b09
+override RDC_SHA256 := c8292ee32bfb1d67fb4679760b9a9174bbbfca683a624f5bc8eb7c9c98214b46
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/name-a-feature in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/name-a-feature.py
-override RDC_SHA256 := cd634e3585f0daf1e6107cc339808dd308fb065d19e86d960c8d5187c23c7be4
+override RDC_SHA256 := ef8abdf043924e3f42abef9ce7691ed041d8c2745fb811b8b599ea7c76b7c72c
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

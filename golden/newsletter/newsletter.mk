@@ -11,7 +11,7 @@
 # The state directory is .rdc/newsletter in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/newsletter.py
-override RDC_SHA256 := 1e88dd0510c48667d8154fb87336eb219f9a77fa8ccfe06f5b90851628f65ca6
+override RDC_SHA256 := 788e2c59004b64718d6cbeb93ab7f487e5e1d7ecae4f48f773e56cc8a44eca80
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/parallel-review in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/parallel-review.py
-override RDC_SHA256 := be768cf4ea8b1bb8bf6328a3525e002985d8b48f743dd79e9ea1132fe5139c0a
+override RDC_SHA256 := a5f9c5b5aa7bd7e8bebbc2a309e83edcee7d1be79a19cb3254fc76ffa5deccaf
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

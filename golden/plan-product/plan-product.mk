@@ -13,7 +13,7 @@
 # The state directory is .rdc/plan-product in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/plan-product.py
-override RDC_SHA256 := 6cfc1e897cb067054d873d315dc446e79895ad6f8ecdb57f1724eddb13a37c42
+override RDC_SHA256 := d8779e9684c359251b668fb89e280ebf941c4cbbc7f5a90a0037d74ea9104858
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/publish-notes in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/publish-notes.py
-override RDC_SHA256 := 56a83ca982b882db482c3be019b9e18c62be88af31ee62bb58d60e31395882fe
+override RDC_SHA256 := 3fd5752bd40e5337ebaa7dfa27a5a1204907b3b2a57d7dbeda376e26a71e6a2b
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/tagged-release in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/tagged-release.py
-override RDC_SHA256 := 096df632325505d4a5913cacd44b1f3c9080e5454f74ccdb0add084b8d14609c
+override RDC_SHA256 := eddbdbe9ad5dfa48bd05fe27d87aa597f361fcae2a8c73051a86987cfcbf2f8f
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/update-hosts in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/update-hosts.py
-override RDC_SHA256 := 6c27ba6c35838b2a1c7c3ab71a7fdfe37f517b501cdea7039ea37a834aa46183
+override RDC_SHA256 := ecd723ec2d40344a294381fe4c6dbd414bc0546cd1418f56fe4d17ec58b616ba
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -28,7 +28,8 @@ class Gates(Questions):
 
     def from_file(self, name: str) -> Optional[Done]:
         """Return the decision in the file of answers, unless the file has changed since the run got it."""
-        options, files = self.session.options, self.session.through("brought", {})
+        options = self.session.options
+        files: dict[str, str] = self.session.through("brought", {})
         known = self.session.state.brought
         if not any(known.get(path, mark) != mark for path, mark in files.items()):
             return super().from_file(name)

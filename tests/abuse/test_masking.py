@@ -163,7 +163,7 @@ def test_secrets_are_hidden_in_any_locale(secret: str, locale: str, tmp_path: Pa
     place = Generated(tmp_path, "runbook", RUNBOOK)
     name, mode = LOCALES[locale]
     options = {"LC_ALL": name, "PYTHONUTF8": mode, "PYTHONCOERCECLOCALE": "0", "TOKEN": secret, "DUMPED": "x"}
-    command = [sys.executable, place.script, "run", "--logs"]
+    command: list[str | Path] = [sys.executable, place.script, "run", "--logs"]
     done = subprocess.run(command, cwd=tmp_path, env=environment(**options), capture_output=True, check=False)
     assert done.returncode == 75, done.stderr
     kept = b"".join(path.read_bytes() for path in place.state.rglob("*") if path.is_file())

@@ -146,7 +146,7 @@ def test_names_that_tools_use_are_for_no_value_from_elsewhere(declared: str, tmp
         code, said, _ = problem(tmp_path, declared.replace("NAME", name))
         assert (code.split()[0], said.startswith(f"`{name}` cannot be the name of ")) == ("RD013", True), said
     for name in FREE:
-        assert program_of(tmp_path, declared.replace("NAME", name), "## 1. A\n\n" + COMMAND.format("true"))
+        assert program_of(tmp_path, declared.replace("NAME", name), "## 1. A\n\n" + COMMAND.format("true")).nodes
 
 
 def test_a_document_sets_variables_of_tools_itself(tmp_path: Path) -> None:

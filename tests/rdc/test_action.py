@@ -10,6 +10,7 @@ import sys
 import tomllib
 from importlib.metadata import requires
 from pathlib import Path
+from typing import Any
 
 import pytest
 from packaging.requirements import Requirement
@@ -116,7 +117,8 @@ def test_it_passes_where_files_are_current_and_prints_the_patch_where_not(
 
 
 def test_it_installs_only_locked_files_and_all_that_rdc_and_its_build_need() -> None:
-    step = load_value((ROOT / "action.yml").read_text(encoding="utf-8"))["runs"]["steps"][0]
+    action: Any = load_value((ROOT / "action.yml").read_text(encoding="utf-8"))
+    step = action["runs"]["steps"][0]
     assert "--require-hashes" in step["run"]
     assert step["run"].count(" install ") - step["run"].count("--no-deps --no-build-isolation") == 1
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))

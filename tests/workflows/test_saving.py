@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from runtime_shim.targets.github import kept
+from runtime_shim.targets.github.api import HaltError
 from tests.workflows import act
 from tests.workflows.compiling import emission, text_of
 from tests.workflows.reviews import stand_in
@@ -93,7 +94,7 @@ def keep(folder: Path, content: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_short_secret_in_any_form_is_not_kept(
     content: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with pytest.raises(kept.HaltError, match="the file file contains a secret"):
+    with pytest.raises(HaltError, match="the file file contains a secret"):
         keep(tmp_path, content, monkeypatch)
     assert not (tmp_path / "kept/workspace.tar.gz").exists()
 

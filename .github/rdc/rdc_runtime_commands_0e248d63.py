@@ -178,14 +178,15 @@ def built(document, extensions):
 
 # --- Directories of a run: private by default, and never reached through a link.
 PRIVATE = 0o700  # mode of new directories
+BY_OPTION = "name its target with --state-dir"
 DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 CAREFULLY = os.O_NONBLOCK | os.O_NOFOLLOW  # don't hang on a pipe or follow a link
 def is_link(path, at=None):
     with suppress(OSError):
         return stat.S_ISLNK(os.stat(path, dir_fd=at, follow_symlinks=False).st_mode)
     return False
-def refused_link(path):
-    return RefusedError(f"{path} is a link: remove it, or name its target with --state-dir")
+def refused_link(path, remedy=BY_OPTION):
+    return RefusedError(f"{path} is a link: remove it, or {remedy}")
 @contextmanager
 def naming(path, at=None, name=''):
     try:
@@ -219,12 +220,28 @@ class Folder:
                 with suppress(PermissionError):  # another operator owns it
                     os.fchmod(file, self.mode & 0o666)
             return file
-def refuse_links(path):
+def refuse_links(path, remedy=BY_OPTION):
     if is_link(path):
-        raise refused_link(path)
+        raise refused_link(path, remedy)
     if path and not os.path.isabs(path):
-        refuse_links(os.path.dirname(path))
-def opened_folder(path):
+        refuse_links(os.path.dirname(path), remedy)
+def is_trusted(about):
+    is_shared = about.st_mode & stat.S_IWGRP and about.st_gid in (os.getegid(), *os.getgroups())
+    return about.st_uid in (0, os.geteuid()) or bool(is_shared)
+def refuse_strangers(path, is_named=False):
+    place = os.path.realpath(path)
+    about = os.stat(place)
+    is_fine = is_trusted(about) or (is_named and os.geteuid() == 0)
+    while is_fine and (above := os.path.dirname(place)) != place:
+        outer = os.stat(above)
+        if outer.st_mode & stat.S_IWOTH:
+            if not outer.st_mode & stat.S_ISVTX:
+                raise RefusedError(f"to fix it: chmod o-w {above}", f"anyone can write to {above} and replace {path}")
+            is_fine = is_trusted(about)
+        place, about = above, outer
+    if not is_fine:
+        raise RefusedError(f"{path} belongs to another user, who can change the run; use another --state-dir")
+def opened_folder(path, is_named=False):
     with naming(path):
         if os.path.isabs(path):
             os.makedirs(os.path.dirname(path), exist_ok=True)
@@ -237,6 +254,7 @@ def opened_folder(path):
         raise RefusedError(f"to fix it: chmod o-w {path}", f"anyone can write to {path} and change the run")
     if found:
         raise refused_link(os.path.join(path, found[0]))
+    refuse_strangers(path, is_named)
     return folder
 
 # --- The journal: an append-only file of checked records, written before anyone sees their effect.
@@ -372,10 +390,12 @@ class State:
         self.finished, self.notes = [], []  # notes of the current step, such as its processes
         self.used = set()  # digest and line number of each used answer
         self.decided = []
+        self.brought = {}  # digest of each file of answers when the run first got it
         for record in records:
             self.apply(record)
     def apply(self, record):
         kind = record["kind"]
+        self.brought = {**record.get("brought", {}), **self.brought}
         if "answers" in record:
             self.used.add((record["answers"], record["line"]))
         if "condition" not in record:
@@ -404,10 +424,10 @@ def replay(records, path, modes=('',)):
 
 class Store:
     within = None  # the open directory
-    def __init__(self, directory, modes=('',)):
+    def __init__(self, directory, modes=('',), is_named=False):
         self.directory, self.path, self.modes = directory, os.path.join(directory, "journal"), modes
         self.folder = os.path.join(os.getcwd(), directory)
-        self._count, self._size = 0, 0
+        self._count, self._size, self._is_named = 0, 0, is_named
         self._open = {}  # inode and device of files that must not move
     def records(self):
         refuse_links(self.directory)
@@ -422,7 +442,7 @@ class Store:
         return file
     def lock(self):
         is_ours = OURS in self.directory.split("/") or not os.path.isdir(self.directory)
-        self.within = opened_folder(self.directory)
+        self.within = opened_folder(self.directory, self._is_named)
         lock = self._opened("lock", os.O_RDWR)
         with naming(os.path.join(self.directory, "lock")):
             for patience in (0.05, 0.1, 0.0):  # `status` holds the lock for an instant
@@ -625,7 +645,7 @@ class Session(Telling):
         self.at = functools.cache(lambda name: [getattr(one, name) for one in self.extensions if hasattr(one, name)])
         self.each("prepare")
         directory = (options.state_dir or os.path.join(OURS, program["name"])).rstrip("/") or "/"
-        self.store = Store(directory, {"", *(kind.mode for kind in kinds)})
+        self.store = Store(directory, {"", *(kind.mode for kind in kinds)}, bool(options.state_dir))
         self.is_interactive = display.is_terminal and sys.stdin.isatty()
         doing = [name for name, node in program["nodes"].items() if node["task"] in self.kinds]
         self.places = {name: f"{place}/{len(doing)}" for place, name in enumerate(doing, start=1)}
@@ -1255,12 +1275,15 @@ def answer(session, shows=True):
 
 class Tasks(Extension):
     performers = {"shell": Commands, "ask": Prompts}
+    def before_run(self, _state):
+        if (path := self.session.options.answers) is not None:
+            text = read_text(path, LARGEST)
+            self.session.answers = digest(text), text
     def open(self):
         session, path, used = self.session, self.session.options.answers, self.session.state.used
         if path is None:
             return
-        text = read_text(path, LARGEST)
-        read, mark = [read_lines, *session.at("answers_in")][-1], digest(text)
+        read, (mark, text) = [read_lines, *session.at("answers_in")][-1], session.answers
         found = read_answers(path, text, session.program["nodes"], read)
         session.answers = mark, [each for each in found if (mark, each.line) not in used]
         if used and mark not in dict(used):
