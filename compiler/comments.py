@@ -47,7 +47,7 @@ def comments_in(source: Source, *, is_markdown: bool) -> list[Comment]:
         pattern = _YAML if number < begin else _MARKDOWN
         if number not in shown and number not in written and (match := pattern.fullmatch(source.lines[number - 1])):
             found[number] = match
-    first = frozenset(_first_lines(source.lines, begin, frozenset(found)))
+    first = frozenset(_first_lines(source.lines, begin, found))
     below = _below(source.lines, found)
     return [
         Comment(
@@ -72,7 +72,7 @@ def _below(lines: tuple[str, ...], comments: Container[int]) -> dict[int, int]:
     return found
 
 
-def _first_lines(lines: tuple[str, ...], begin: int, comments: frozenset[int]) -> Iterable[int]:
+def _first_lines(lines: tuple[str, ...], begin: int, comments: Container[int]) -> Iterable[int]:
     """Yield the comments at the top of the frontmatter or of the text below it."""
     inside = begin > 1 and _FENCE.fullmatch(lines[0])
     for start in {1, 2} if inside else {1}:
@@ -80,7 +80,7 @@ def _first_lines(lines: tuple[str, ...], begin: int, comments: frozenset[int]) -
     yield from _leading(lines, begin, comments)
 
 
-def _leading(lines: tuple[str, ...], start: int, comments: frozenset[int]) -> Iterator[int]:
+def _leading(lines: tuple[str, ...], start: int, comments: Container[int]) -> Iterator[int]:
     for number in range(start, len(lines) + 1):
         if number in comments:
             yield number

@@ -22,7 +22,7 @@ MOST_CODES = 50
 """The most codes that are checked in a comment."""
 
 MOST_SUGGESTIONS = 100
-"""The most unknown words for which a similar code is sought, which takes time."""
+"""The most unknown words that get a suggestion: finding one takes time."""
 
 
 class Ignores(Struct, frozen=True):
@@ -64,8 +64,8 @@ class Ignores(Struct, frozen=True):
         """
         there = {(item.code, _line_of(item)) for item in found if item.path == path}
         comments = self.comments.get(path, ())
-        unknown = dict.fromkeys(word for comment in comments for word in comment.words if code_of(word) is None)
-        compared = set(islice(unknown, MOST_SUGGESTIONS))
+        words = dict.fromkeys(word for comment in comments for word in comment.words if code_of(word) is None)
+        compared = frozenset(islice(words, MOST_SUGGESTIONS))
         for comment in comments:
             if not comment.words:
                 yield _useless(path, comment, "", "this comment has no diagnostic code", "add a code, such as RD405")

@@ -67,7 +67,7 @@ class Layout(Struct, frozen=True, dict=True):
 
     @property
     def outputs(self) -> tuple[Output, ...]:
-        """The places of all files, once there are no errors."""
+        """The places of all files, without errors."""
         return (*self.mains, *(laid.output for laid in self._companions))
 
     @cached_property

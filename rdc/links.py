@@ -1,4 +1,4 @@
-"""Links on the way to a file: a repository may have committed some, and no command writes through them."""
+"""Symbolic links: a repository may have committed some, and no command writes through them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def unwritable_link(path: str | Path) -> str:
 
 
 def stray_link(path: str | Path) -> str:
-    """Return where a link on the way to a file leads if it leaves the link's own project, or ""."""
+    """Return where a file or a folder above it leads as a link, if that is outside the link's own project, or ""."""
     here, place = Path.cwd(), Path(path)
     for link in filter(Path.is_symlink, (*reversed((here / place).parents), here / place)):
         root = project_around(os.path.realpath(link.parent)).root

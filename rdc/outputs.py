@@ -75,7 +75,7 @@ def plan(sources: Sequence[Found], out: str | None, suffix: str) -> list[Output]
 
 
 def _common(folders: Sequence[str]) -> str:
-    """Return the nearest folder that contains all folders; "" if there are none."""
+    """Return the nearest folder that contains all folders, or ""."""
     return os.path.commonpath([os.path.abspath(folder) for folder in folders]) if folders else ""  # noqa: PTH100 (as above)
 
 

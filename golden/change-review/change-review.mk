@@ -15,7 +15,7 @@
 # The state directory is .rdc/change-review in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/change-review.py
-override RDC_SHA256 := 03719d8645d470f0f920810185c4ebb194afbeea5e631d8bdde1c7ab667ed4e1
+override RDC_SHA256 := 1580a28666ea3bef0b0de0579d0df6e8ceb5b03b5ed9958a5e5d0958336f1e3c
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/changelog-entry in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/changelog-entry.py
-override RDC_SHA256 := 2a49825d7c5ca30f83d37efda0c47381b145f8b0eb64c91a7100776e9f0bbf66
+override RDC_SHA256 := 279395b2c25aaa2729ec4f98bfa0236e050316c85b48c5976cb3f592a37a718f
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/checked-code in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/checked-code.py
-override RDC_SHA256 := 1750d4cbc09f1f0af88aab97dc6a0f136058dba77731c76dc164c234620dbc1a
+override RDC_SHA256 := ecdd7dbc4c368f0a083cad517f24d440bea1a42f55db55d11bdf3d756edd78f3
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

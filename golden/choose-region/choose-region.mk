@@ -11,7 +11,7 @@
 # The state directory is .rdc/choose-region in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/choose-region.py
-override RDC_SHA256 := b4881b15c2e4946d546927ef8f02613fee303ca31f8d76085fda1a34e31ecdfc
+override RDC_SHA256 := f5bb1afd370af0df8b34c28bef6b3c6955e91e99e5df3c6760b01f1cced07f1f
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/database-failover in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/database-failover.py
-override RDC_SHA256 := 953cd2d26714a3f2e11e1f721bb9b08a7d1983d61057debb03b39b4f761005e2
+override RDC_SHA256 := 88684e3c5736a02928bc18976d3a314c769c296df63df49936baab4c8b48ad9e
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

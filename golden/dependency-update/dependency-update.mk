@@ -11,7 +11,7 @@
 # The state directory is .rdc/dependency-update in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/dependency-update.py
-override RDC_SHA256 := c1a2c0beef2584b1c9336283c51c1592b705438039e2d5ad8043ba246bce8e23
+override RDC_SHA256 := dcc310b391d7b3b50e55876bd006449ae3e1c2c2a8bad48f3ce3b5da5d3c1c70
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

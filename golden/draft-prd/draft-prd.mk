@@ -11,7 +11,7 @@
 # The state directory is .rdc/draft-prd in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/draft-prd.py
-override RDC_SHA256 := 0317b8a2ef67fd6961e9ed5794327728e42aadb96fe21ba8df6dcdf79a7a8b1f
+override RDC_SHA256 := 746debccb0225fb1f1a42b786f4e3dabbce152ac18c76c734aa7c1f79014679a
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/first-note in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/first-note.py
-override RDC_SHA256 := 4c9b57c2a775619cdbd860a4c65aa74ecc6eedd5d100ea91ac257e24260b9e20
+override RDC_SHA256 := 2e307e71f78b02c43f795627e733d6f1b32545b58ff991d8f7b1a59c08521534
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -13,7 +13,7 @@
 # The state directory is .rdc/hello-steps in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/hello-steps.py
-override RDC_SHA256 := 5d1b078a7b9897552865604652d269dc7525a01883d9a95fe1fde6c1e93a232f
+override RDC_SHA256 := 37c6515e43d8b09e3fc13e58c95b72b8fcf4cbcf148047bd753e9c06ada8bfce
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

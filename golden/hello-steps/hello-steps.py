@@ -45,7 +45,7 @@ def specification(about, step, end):
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition contract (sha256 fd345e2933381f052beb8b77e83227d5c288e1ea685058e3a862dddb8f7d7486).
+# The runtime of rdc 0.1.0, edition contract (sha256 2024e2aca2ab96828ed2e4868fb0fa6544cbb059618598b90d31fe3602d3128f).
 # The specification ends here. The rest is the same in every program of this edition: `rdc runtime contract` prints it.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@
 # The state directory is .rdc/house-style in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/house-style.py
-override RDC_SHA256 := 2dfb7be0b5f5d875f5c848b562e74290d5d1d8c1c8254267698460d1e6145374
+override RDC_SHA256 := 6073ea32a8befbce97d203b9c5598dded0e516c9b617fe4d12e7b16ae21db4a1
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

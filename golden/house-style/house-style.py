@@ -56,7 +56,7 @@ def program(about, end, go, agent, tool):
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 9dca6c55f1302d3cc9312507318682caa023dc3e630f584e1fcccbc7b9abd481).
+# The runtime of rdc 0.1.0, edition agents (sha256 a010bd896071651ecc0a3ac594f8273f04411b56fd4f3a7d0b2610475b70d8d6).
 # The program ends here. The rest is the same in every program of this edition: `rdc runtime agents` prints it.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@
 # The state directory is .rdc/issue-triage in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/issue-triage.py
-override RDC_SHA256 := fcec61dd0a9b1212c6be7d47a4621cdc863ccbeb2bb2f1d15b3150eb65ddcee6
+override RDC_SHA256 := 18e5cd98dd4ffc5dfe7f5ca019a5a8380cc529b8f683ca880a243c78bb6220af
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

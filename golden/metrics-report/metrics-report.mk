@@ -11,7 +11,7 @@
 # The state directory is .rdc/metrics-report in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/metrics-report.py
-override RDC_SHA256 := c8292ee32bfb1d67fb4679760b9a9174bbbfca683a624f5bc8eb7c9c98214b46
+override RDC_SHA256 := 944830842248529766831c60012d7a578ca6ff79e00100bbdd40982d91b645b3
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/name-a-feature in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/name-a-feature.py
-override RDC_SHA256 := ef8abdf043924e3f42abef9ce7691ed041d8c2745fb811b8b599ea7c76b7c72c
+override RDC_SHA256 := eb99861b57bbe2ab0e8a81eb9ae054172a5ea2325a229a05ecb98dde16973c4c
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/newsletter in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/newsletter.py
-override RDC_SHA256 := 788e2c59004b64718d6cbeb93ab7f487e5e1d7ecae4f48f773e56cc8a44eca80
+override RDC_SHA256 := 52ca441082bdada16f33582ca6b4a513ff662cafa132e278a7ea6a4389a95798
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

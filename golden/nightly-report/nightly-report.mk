@@ -11,7 +11,7 @@
 # The state directory is .rdc/nightly-report in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/nightly-report.py
-override RDC_SHA256 := 573661789bb790fd2009c870ae808708beaaaf05958ef407b81e6c2f05af459c
+override RDC_SHA256 := 8d750efe44693cdb8dd1e4c1082cc573e1fea07794cd775bdd25e4c45ad9d0b0
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/parallel-review in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/parallel-review.py
-override RDC_SHA256 := a5f9c5b5aa7bd7e8bebbc2a309e83edcee7d1be79a19cb3254fc76ffa5deccaf
+override RDC_SHA256 := c370a0c8487962f30aa56f2de803cececb863b07573fb93bc853a03657553d1c
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

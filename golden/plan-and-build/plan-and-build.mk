@@ -11,7 +11,7 @@
 # The state directory is .rdc/plan-and-build in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/plan-and-build.py
-override RDC_SHA256 := 9910609a41aa4d146b655efa5943458374625b2771a9834a8bb4964f1fd9814a
+override RDC_SHA256 := a166bea44ee71020a7115b5fdf02de66117b1ac4bc535add7a3a7ee4ba8e3811
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

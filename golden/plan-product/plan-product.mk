@@ -13,7 +13,7 @@
 # The state directory is .rdc/plan-product in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/plan-product.py
-override RDC_SHA256 := d8779e9684c359251b668fb89e280ebf941c4cbbc7f5a90a0037d74ea9104858
+override RDC_SHA256 := bef2297f7766afbe2b4fe616b657229645d5ba6777841f63e395791ca599ad41
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/publish-notes in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/publish-notes.py
-override RDC_SHA256 := 3fd5752bd40e5337ebaa7dfa27a5a1204907b3b2a57d7dbeda376e26a71e6a2b
+override RDC_SHA256 := de230eb89d5b53bdf49d7d356553ae12cb7111a1104c12d8e10d608567634091
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/release-notes in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/release-notes.py
-override RDC_SHA256 := 59c97b0e986f94ff3abaa32cbd9de24594cb505607d31a15ff3150c63459888e
+override RDC_SHA256 := 07213b22d4ce4dcbbe14fb7d1e6aa96c84d7a3b2fb2a19183ae127692b20f7cb
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

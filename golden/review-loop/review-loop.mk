@@ -11,7 +11,7 @@
 # The state directory is .rdc/review-loop in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/review-loop.py
-override RDC_SHA256 := 8660fe4c67247511cf452d5c11653b8cedecf0d0f48dad17ddb464f723c3c081
+override RDC_SHA256 := 9371a232595109012fb67e40f53cf3227f7820c4b86e868d7ed047b463c9684a
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/security-audit in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/security-audit.py
-override RDC_SHA256 := d331d1cf5aab6722c24535ae882e5002e79335549d6f2e7641c0a8f2777c381e
+override RDC_SHA256 := 6ef0f1689021d6e51380aadc717e9a1a8647b568c4a8e9812d340a7387e64c12
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/support-reply in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/support-reply.py
-override RDC_SHA256 := 041526db91375728f17946e5104799253b654abd95e55f594898706d09fb18a6
+override RDC_SHA256 := 7e57742bcf42dd49f20cc1a4b75fefc1c3fe254101b8dc628d2b7c9ba6b6021d
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

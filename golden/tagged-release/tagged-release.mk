@@ -11,7 +11,7 @@
 # The state directory is .rdc/tagged-release in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/tagged-release.py
-override RDC_SHA256 := eddbdbe9ad5dfa48bd05fe27d87aa597f361fcae2a8c73051a86987cfcbf2f8f
+override RDC_SHA256 := caa783692bedf61a98c615dd1ebb8f94d845c62bb42cc0d03190b09d4950b29e
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

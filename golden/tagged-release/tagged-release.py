@@ -72,7 +72,7 @@ echo "$VERSION" > "releases/$CHANNEL.txt" && echo "$CHANNEL is at $(cat "release
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition values (sha256 c09c5b4a48dd7b110ac08e70ad612d8adbcdb2e7e9d8af0c347dbb528695025b).
+# The runtime of rdc 0.1.0, edition values (sha256 3dd427b104b566a69a56b98ef0340229e04f903cc6c0c6df5c022533eb8c558c).
 # The runbook ends here. The rest is the same in every program of this edition: `rdc runtime values` prints it.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@
 # The state directory is .rdc/update-hosts in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/update-hosts.py
-override RDC_SHA256 := ecd723ec2d40344a294381fe4c6dbd414bc0546cd1418f56fe4d17ec58b616ba
+override RDC_SHA256 := 4109ce65c9861f2fff9a24ff13088608331e8e009565585aa264121e9eb043d0
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/weekly-digest in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/weekly-digest.py
-override RDC_SHA256 := 75558b0907de76e2930ea70c2dd10e6f516be09e3449ca8ca040808b40b1873d
+override RDC_SHA256 := 5a242ab6a9bff319b95d8c831bdbf58d6cc37767ffa7eb9e713436f27a9aae66
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -31,7 +31,7 @@ def matcher(pattern: str) -> re.Pattern[str]:
 
 
 def _parts(pattern: str) -> Iterator[str]:
-    """Yield the parts of an expression in which only the last star, and the last `**`, can give characters back."""
+    """Yield the parts of an expression. Only its last `**` and the last star of a name can backtrack."""
     *folders, last = pattern.split("/")
     groups: list[list[str]] = [[]]
     for part in folders:
@@ -47,7 +47,7 @@ def _parts(pattern: str) -> Iterator[str]:
 
 
 def _name(part: str) -> str:
-    """Return the expression for a name. What follows a star matches at its first place, except at the end."""
+    """Return the expression for a name. The text after a star matches at its first place, except at the end."""
     found = re.split(r"(\*+|\?|\[!?\]?[^\]]*\])", part)
     pieces = [_wild(word) if number % 2 else re.escape(word) for number, word in enumerate(found)]
     first, *others = "".join(pieces).split(_STAR)

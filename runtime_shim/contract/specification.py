@@ -117,7 +117,7 @@ class Specification(Extension):
             reopen(session)
 
     def record(self, record: Record) -> Record:
-        """Mark the first record after a resume, and tell where decisions at gates are from (B8)."""
+        """Mark the first record after a resume, and name the origin of decisions at gates (B8)."""
         kind = record.get("kind")
         if kind in ("resume", "done") and self._resumes:
             self._resumes = False

@@ -21,7 +21,7 @@ Spans = list[tuple[int, int]]
 
 
 def secret_values(names: Iterable[str]) -> list[str]:
-    """Return the values of variables: as UTF-8, whatever the locale, since logs and answers are read as UTF-8."""
+    """Return the values of variables as UTF-8, as logs and answers are read in any locale."""
     found = (os.environb.get(os.fsencode(name), b"") for name in names)
     return [value.decode("utf-8", "surrogateescape") for value in found]
 
@@ -29,8 +29,8 @@ def secret_values(names: Iterable[str]) -> list[str]:
 def masking(values: Iterable[str]) -> Callable[[str], str]:
     """Return the function that hides values and their lines in a text, plain and as in JSON, also twice."""
     plain = {part.strip(AROUND_SECRETS) for value in values for part in (value, *value.split("\n"))}
-    texts = plain.union(re.sub("[\udc80-\udcff]", "\ufffd", part) for part in plain)  # bytes that are not UTF-8
-    parts = [part for part in texts if len(part) >= SHORTEST]
+    given = plain.union(re.sub("[\udc80-\udcff]", "\ufffd", part) for part in plain)  # bytes that are not UTF-8
+    parts = [part for part in given if len(part) >= SHORTEST]
 
     def mask(text: str) -> str:
         found, once = _found(text, parts), text
@@ -78,7 +78,7 @@ def _found(text: str, parts: Iterable[str]) -> Spans:
 
 
 def _hidden(text: str, spans: Spans) -> str:
-    """Return a text with *** in place of spans; those that overlap become one."""
+    """Return a text with *** instead of spans; overlapping ones become one."""
     pieces, end = [], 0
     for start, until in spans:
         if start >= end:

@@ -218,7 +218,7 @@ class Extension(Part):
             return files
 
         def scope(self) -> str:
-            """Return what a file of answers belongs to, if not to the whole run."""
+            """Return the part of a run that a file of answers belongs to, "" for the whole run."""
             return ""
 
         def reply(self, reply: str) -> str:

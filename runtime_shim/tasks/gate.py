@@ -68,24 +68,18 @@ class OfGates(Extension):
     performers = {"gate": Gates}
 
     def brought(self, files: dict[str, str]) -> dict[str, str]:
-        """Return the file of answers with its digest, by its path and by the path of its target.
-
-        A pipe has no other content later. On GitHub, each run of the workflow brings its own file.
-        """
+        """Return this call's file of answers by its paths, with its digest. A pipe cannot change later."""
         path, scope = self.session.options.answers, "".join(self.session.each("scope"))
         if path is not None and os.path.isfile(path):
             found = {os.path.realpath(path), os.path.abspath(path)}
-            mark = self.session.answers[0]
-            files = {f"{scope}{each}": mark for each in found if not each.startswith("/dev/")}
+            files = {f"{scope}{each}": self.session.answers[0] for each in found if not each.startswith("/dev/")}
         return files
 
     def record(self, record: Record) -> Record:
         """Note in the first record of a call which file of answers it brought."""
-        if "kind" not in record:  # an event
-            return record
-        known = {} if record["kind"] == "begin" else self.session.state.brought
+        known = self.session.state.brought if hasattr(self.session, "state") else {}
         new = {path: mark for path, mark in self.brought({}).items() if path not in known}
-        return {**record, "brought": new} if new else record
+        return {**record, "brought": new} if new and "kind" in record else record
 
     @staticmethod
     def suits(program: Table) -> bool:

@@ -114,5 +114,5 @@ def help_lines(program, command, prog, calls, own):  # a dict
 
 
 if __name__ == "__main__":
-    HOST = Host(edition="agents 9dca6c55f130")
+    HOST = Host(edition="agents a010bd896071")
     sys.exit(main(built(workflow, EXTENSIONS), EXTENSIONS, host=HOST, execute=execute_call))

@@ -114,5 +114,5 @@ def help_lines(program, command, prog, calls, own):  # a dict
 
 
 if __name__ == "__main__":
-    HOST = Host(edition="contract fd345e293338")
+    HOST = Host(edition="contract 2024e2aca2ab")
     sys.exit(main(built(specification, EXTENSIONS), EXTENSIONS, host=HOST, execute=execute_call))

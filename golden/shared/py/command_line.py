@@ -114,5 +114,5 @@ def help_lines(program, command, prog, calls, own):  # a dict
 
 
 if __name__ == "__main__":
-    HOST = Host(edition="values c09c5b4a48dd")
+    HOST = Host(edition="values 3dd427b104b5")
     sys.exit(main(built(runbook, EXTENSIONS), EXTENSIONS, host=HOST, execute=execute_call))

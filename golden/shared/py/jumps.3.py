@@ -62,4 +62,4 @@ EXTENSIONS = (
 
 
 if __name__ == "__main__":
-    sys.exit(main(built(program, EXTENSIONS), EXTENSIONS, host=Host(edition="values c09c5b4a48dd")))
+    sys.exit(main(built(program, EXTENSIONS), EXTENSIONS, host=Host(edition="values 3dd427b104b5")))

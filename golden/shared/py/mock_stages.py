@@ -36,4 +36,4 @@ EXTENSIONS = (
 
 
 if __name__ == "__main__":
-    sys.exit(main(built(specification, EXTENSIONS), EXTENSIONS, host=Host(edition="contract fd345e293338")))
+    sys.exit(main(built(specification, EXTENSIONS), EXTENSIONS, host=Host(edition="contract 2024e2aca2ab")))

@@ -90,4 +90,4 @@ EXTENSIONS = (
 
 
 if __name__ == "__main__":
-    sys.exit(main(built(workflow, EXTENSIONS), EXTENSIONS, host=Host(edition="agents 9dca6c55f130")))
+    sys.exit(main(built(workflow, EXTENSIONS), EXTENSIONS, host=Host(edition="agents a010bd896071")))

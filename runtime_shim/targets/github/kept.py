@@ -76,8 +76,8 @@ def keep_run(kept: str, state: str, answers: str, about: Table, masks: Sequence[
         _copy_reports(os.path.join(state, "reports"), os.path.join(kept, "state", "reports"))
         with suppress(FileNotFoundError):
             shutil.copyfile(answers, os.path.join(kept, "answers"), follow_symlinks=False)
-        texts = [mask.decode("utf-8", "surrogateescape") for mask in masks]
-        wide = [text.encode(f"utf-16-{order}", "surrogatepass") for text in texts for order in ("le", "be")]
+        plain = [mask.decode("utf-8", "surrogateescape") for mask in masks]
+        wide = [mask.encode(f"utf-16-{order}", "surrogatepass") for mask in plain for order in ("le", "be")]
         for folder in (os.getcwd(), os.path.join(kept, "state", "reports")):
             _search(folder, [*masks, *wide])
         pack(os.getcwd(), os.path.join(kept, WORKSPACE))
@@ -117,7 +117,7 @@ def _search(folder: str, masks: list[bytes]) -> None:
 
 
 def _pieces(path: str, longest: int) -> Iterator[bytes]:
-    """Read a file in pieces, also what gzip has packed. Each starts with the end of the one before."""
+    """Read a file in pieces, also unpacked if gzip wrote it. Each starts with the end of the one before."""
     for opened in (open, gzip.open):
         rest, left = b"", MOST_UNPACKED
         with suppress(EOFError, zlib.error, gzip.BadGzipFile), opened(path, "rb") as file:

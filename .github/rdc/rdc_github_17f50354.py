@@ -36,8 +36,8 @@ def secret_values(names):
     return [value.decode("utf-8", "surrogateescape") for value in found]
 def masking(values):
     plain = {part.strip(AROUND_SECRETS) for value in values for part in (value, *value.split("\n"))}
-    texts = plain.union(re.sub("[\udc80-\udcff]", "\ufffd", part) for part in plain)  # bytes that are not UTF-8
-    parts = [part for part in texts if len(part) >= SHORTEST]
+    given = plain.union(re.sub("[\udc80-\udcff]", "\ufffd", part) for part in plain)  # bytes that are not UTF-8
+    parts = [part for part in given if len(part) >= SHORTEST]
     def mask(text):
         found, once = _found(text, parts), text
         places = range(len(text) + 1)
@@ -638,8 +638,8 @@ def keep_run(kept, state, answers, about, masks):
         _copy_reports(os.path.join(state, "reports"), os.path.join(kept, "state", "reports"))
         with suppress(FileNotFoundError):
             shutil.copyfile(answers, os.path.join(kept, "answers"), follow_symlinks=False)
-        texts = [mask.decode("utf-8", "surrogateescape") for mask in masks]
-        wide = [text.encode(f"utf-16-{order}", "surrogatepass") for text in texts for order in ("le", "be")]
+        plain = [mask.decode("utf-8", "surrogateescape") for mask in masks]
+        wide = [mask.encode(f"utf-16-{order}", "surrogatepass") for mask in plain for order in ("le", "be")]
         for folder in (os.getcwd(), os.path.join(kept, "state", "reports")):
             _search(folder, [*masks, *wide])
         pack(os.getcwd(), os.path.join(kept, WORKSPACE))
