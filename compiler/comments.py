@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from itertools import accumulate
 from typing import Any
 
@@ -12,8 +12,8 @@ from msgspec import Struct
 from compiler.regex import Regex
 from compiler.source import IGNORE, Source, Span
 
-_MARKDOWN = Regex(r"[ \t>]*<!--\s*rdc: ignore\b(?P<words>[^<>]*?)\s*-->[ \t]*")
-_YAML = Regex(r"[ \t]*#\s*rdc: ignore\b(?P<words>.*?)[ \t]*")
+_MARKDOWN = Regex(r"[ \t>]*<!--\s*rdc: ignore\b(?P<words>[^<>]*)-->[ \t]*")
+_YAML = Regex(r"[ \t]*#\s*rdc: ignore\b(?P<words>.*)")
 _FENCE = Regex(r"---[ \t]*")
 _SEPARATOR = Regex(r"[\s,]+")
 
@@ -47,26 +47,32 @@ def comments_in(source: Source, *, is_markdown: bool) -> list[Comment]:
         pattern = _YAML if number < begin else _MARKDOWN
         if number not in shown and number not in written and (match := pattern.fullmatch(source.lines[number - 1])):
             found[number] = match
-    first = _first_lines(source.lines, begin, frozenset(found))
+    first = frozenset(_first_lines(source.lines, begin, found))
+    below = _below(source.lines, found)
     return [
         Comment(
             source.line_span(number),
             tuple(word for word in _SEPARATOR.split(match["words"]) if word),
-            Span(number, match.start("words") + 1, number, match.end("words") + 1),
-            _below(source.lines, number, frozenset(found)),
+            Span(number, match.start("words") + 1, number, match.start("words") + len(match["words"].rstrip()) + 1),
+            below[number],
             number in first,
         )
         for number, match in found.items()
     ]
 
 
-def _below(lines: tuple[str, ...], number: int, comments: frozenset[int]) -> int:
-    """Return the next line with other content, or 0."""
-    below = range(number + 1, len(lines) + 1)
-    return next((line for line in below if lines[line - 1].strip() and line not in comments), 0)
+def _below(lines: tuple[str, ...], comments: Container[int]) -> dict[int, int]:
+    """Return the next line with other content for each comment, or 0."""
+    found, below = {}, 0
+    for number in range(len(lines), 0, -1):
+        if number in comments:
+            found[number] = below
+        elif lines[number - 1].strip():
+            below = number
+    return found
 
 
-def _first_lines(lines: tuple[str, ...], begin: int, comments: frozenset[int]) -> Iterable[int]:
+def _first_lines(lines: tuple[str, ...], begin: int, comments: Container[int]) -> Iterable[int]:
     """Yield the comments at the top of the frontmatter or of the text below it."""
     inside = begin > 1 and _FENCE.fullmatch(lines[0])
     for start in {1, 2} if inside else {1}:
@@ -74,7 +80,7 @@ def _first_lines(lines: tuple[str, ...], begin: int, comments: frozenset[int]) -
     yield from _leading(lines, begin, comments)
 
 
-def _leading(lines: tuple[str, ...], start: int, comments: frozenset[int]) -> Iterator[int]:
+def _leading(lines: tuple[str, ...], start: int, comments: Container[int]) -> Iterator[int]:
     for number in range(start, len(lines) + 1):
         if number in comments:
             yield number

@@ -217,9 +217,10 @@ def read_configuration(project: Project, options: Sequence[Option[Any]]) -> Conf
 def _configuration(source: Source, section: tuple[str, ...], known: Known) -> Configuration:
     import tomllib  # noqa: PLC0415 (most projects configure nothing, and importing it takes time)
 
-    from compiler.toml_text import check_numbers, find_keys  # noqa: PLC0415 (as above)
+    from compiler.toml_text import check_keys, check_numbers, find_keys  # noqa: PLC0415 (as above)
 
     try:
+        check_keys(source.text)
         table: object = tomllib.loads(source.text)
         check_numbers(table)
     except RecursionError:
@@ -272,12 +273,12 @@ def _wrong_version(own: Mapping[str, object], places: Places) -> Diagnostic | No
     wanted = own.get(REQUIRED_VERSION)
     if wanted is None:
         return None
-    from packaging.specifiers import InvalidSpecifier, SpecifierSet  # noqa: PLC0415 (few projects name a version)
+    from packaging.specifiers import SpecifierSet  # noqa: PLC0415 (few projects name a version)
 
     place, text = places[(REQUIRED_VERSION,)], str(wanted) if isinstance(wanted, str) else "?"
     try:
         is_met = SpecifierSet(text if text[:1] in "<>=!~" else f"=={text}").contains(__version__, prereleases=True)
-    except InvalidSpecifier:
+    except ValueError:  # also for numbers that are too long
         problem = f"`{REQUIRED_VERSION}` is not a valid version"
         return place.finding(problem, f'write `{REQUIRED_VERSION} = "=={__version__}"`')
     if is_met:

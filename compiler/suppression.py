@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
+from functools import cache
+from itertools import islice
 
 from msgspec import Struct
 
@@ -14,6 +16,13 @@ from compiler.suggestions import did_you_mean
 
 OF_TARGETS = "RD5"
 """The start of codes that only targets and commands report; a comment for such a code may be useful."""
+
+
+MOST_CODES = 50
+"""The most codes that are checked in a comment."""
+
+MOST_SUGGESTIONS = 100
+"""The most unknown words that get a suggestion: finding one takes time."""
 
 
 class Ignores(Struct, frozen=True):
@@ -34,15 +43,18 @@ class Ignores(Struct, frozen=True):
 
     def kept(self, found: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
         """Return the diagnostics that are not ignored; errors are always kept."""
-        return tuple(item for item in found if not self._ignores(item))
-
-    def _ignores(self, item: Diagnostic) -> bool:
-        if item.severity is Severity.ERROR:
-            return False
-        return item.code in self.codes or any(
-            item.code in map(code_of, comment.words)
-            for comment in self.comments.get(item.path, ())
-            if _is_for(comment, item)
+        named = {
+            (path, code_of(word), line)
+            for path, comments in self.comments.items()
+            for comment in comments
+            for word in comment.words
+            for line in _lines_of(comment)
+        }
+        return tuple(
+            item
+            for item in found
+            if item.severity is Severity.ERROR
+            or not (item.code in self.codes or (item.path, item.code, _line_of(item)) in named)
         )
 
     def useless(self, path: str, found: Iterable[Diagnostic], *, is_complete: bool) -> Iterator[Diagnostic]:
@@ -50,19 +62,29 @@ class Ignores(Struct, frozen=True):
 
         This is only known if the diagnostics are complete, because an error hides later ones.
         """
-        found = [item for item in found if item.path == path]
-        for comment in self.comments.get(path, ()):
+        there = {(item.code, _line_of(item)) for item in found if item.path == path}
+        comments = self.comments.get(path, ())
+        words = dict.fromkeys(word for comment in comments for word in comment.words if code_of(word) is None)
+        compared = frozenset(islice(words, MOST_SUGGESTIONS))
+        for comment in comments:
             if not comment.words:
                 yield _useless(path, comment, "", "this comment has no diagnostic code", "add a code, such as RD405")
+            if len(comment.words) > MOST_CODES:
+                problem = f"this comment has more than {MOST_CODES} codes"
+                yield Diagnostic("RD007", path, comment.span, problem, "name only the codes of the next line")
+                continue
             for word in comment.words:
-                yield from _problem(path, comment, word, found, is_complete=is_complete)
+                yield from _problem(path, comment, word, there, is_complete=is_complete, suggests=word in compared)
 
 
 def code_of(word: str) -> str | None:
     """Return the code for `RD405` or its name `tolerated-failure`, or None if there is none."""
-    if word in CODES:
-        return word
-    return next((code for code, known in CODES.items() if known.name == word), None)
+    return word if word in CODES else _codes_by_name().get(word)
+
+
+@cache
+def _codes_by_name() -> Mapping[str, str]:
+    return {known.name: code for code, known in CODES.items()}
 
 
 def read_check(value: object, place: Place, spans: Spans) -> tuple[frozenset[str], list[Diagnostic]]:
@@ -85,28 +107,38 @@ def read_check(value: object, place: Place, spans: Spans) -> tuple[frozenset[str
     return frozenset(code for word in words if (code := code_of(word)) and not _refusal(word)), found
 
 
-def _is_for(comment: Comment, item: Diagnostic) -> bool:
-    return comment.is_first if item.span is None else item.span.line == comment.target
+def _line_of(item: Diagnostic) -> int | None:
+    return item.span.line if item.span else None
 
 
-def _refusal(word: str) -> str:
+def _lines_of(comment: Comment) -> tuple[int | None, ...]:
+    """Return the lines of the diagnostics that a comment is for; None for the whole file."""
+    return (comment.target, None) if comment.is_first else (comment.target,)
+
+
+def _refusal(word: str, *, suggests: bool = True) -> str:
     """Return why a code cannot be ignored, or "" if it can."""
     code = code_of(word)
     if code is None:
-        known = [known.name for known in CODES.values()]
-        return f"there is no diagnostic `{word}`{did_you_mean(word, known)}"
+        return f"there is no diagnostic `{word}`{did_you_mean(word, _codes_by_name()) if suggests else ''}"
     return f"{word} is an error, and errors cannot be ignored" if CODES[code].severity is Severity.ERROR else ""
 
 
 def _problem(
-    path: str, comment: Comment, word: str, found: Iterable[Diagnostic], *, is_complete: bool
+    path: str,
+    comment: Comment,
+    word: str,
+    there: Container[tuple[str, int | None]],
+    *,
+    is_complete: bool,
+    suggests: bool,
 ) -> Iterator[Diagnostic]:
-    if reason := _refusal(word):
+    if reason := _refusal(word, suggests=suggests):
         yield _useless(path, comment, word, reason, "use a warning or note of the next line, or remove the code")
         return
     code = code_of(word) or ""
     is_known = is_complete and not code.startswith(OF_TARGETS)
-    if is_known and not any(item.code == code and _is_for(comment, item) for item in found):
+    if is_known and not any((code, line) in there for line in _lines_of(comment)):
         where = f"line {comment.target}" if comment.target else "the end of the document"
         yield _useless(path, comment, word, f"this comment has no effect: {where} has no {word}", "remove it")
 

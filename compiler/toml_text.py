@@ -11,6 +11,8 @@ from compiler.source import KeyPath, Source, Span
 _NAME = r"""(?:[\w-]+|"[^"\\]*"|'[^']*')"""
 _NAMES = rf"{_NAME}(?:\s*\.\s*{_NAME})*"
 _HEADER = Regex(rf"\s*(?:\[\s*(?P<table>{_NAMES})\s*\]|\[\[\s*(?P<item>{_NAMES})\s*\]\])\s*(?:#.*)?")
+_CHAIN = Regex(rf"(?>{_NAME})(?>[ \t]*\.[ \t]*{_NAME})*+")
+_MOST_PARTS = 32
 _BITS = 64
 _KEY = Regex(rf"\s*({_NAMES})\s*=")
 
@@ -39,6 +41,13 @@ def find_keys(source: Source) -> dict[KeyPath, Span]:
         found[path] += 1
         spans[path] = source.line_span(number)
     return {path: span for path, span in spans.items() if found[path] == 1}
+
+
+def check_keys(text: str) -> None:
+    """Raise ValueError for a key of very many parts: the time of the reader grows with their square."""
+    for found in _CHAIN.finditer(text):
+        if found[0].count(".") > _MOST_PARTS and len(_path(found[0])) > _MOST_PARTS:
+            raise ValueError(f"a key has more than {_MOST_PARTS} parts")
 
 
 def check_numbers(value: object) -> None:

@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from errno import EPERM
 from itertools import chain
 from pathlib import Path
 from stat import S_IMODE
 
 from msgspec import Struct
+
+from rdc.links import unwritable_link
 
 
 class File(Struct, frozen=True):
@@ -36,7 +39,7 @@ def is_current(file: File) -> bool:
 def write_all(*stages: Sequence[File], staging: Path | None = None) -> None:
     """Write files: all are on disk under temporary names before the first one is renamed.
 
-    Links are followed: their targets are replaced. Missing folders are created.
+    Missing folders are created. Links are not followed, except to folders in the same project.
 
     Args:
         stages: The files to write, with different paths. Each stage is in place before the next one starts, even after
@@ -53,7 +56,9 @@ def write_all(*stages: Sequence[File], staging: Path | None = None) -> None:
         for files, ready in zip(stages, staged, strict=True):
             for file in files:
                 with _blaming(file):
-                    target = file.path.resolve()
+                    if problem := unwritable_link(file.path):
+                        raise OSError(EPERM, problem)
+                    target = file.path.parent.resolve() / file.path.name
                     _make(target.parent, folders)
                     ready.append(_Staged(file, _stage(file, target, staging), target))
         for ready in staged:

@@ -16,10 +16,8 @@ from backends.remarks import listed
 from compiler.diagnostic import Diagnostic
 from compiler.project import project_around
 from rdc.generation import Product
+from rdc.links import is_of_git
 from rdc.outputs import OF_GITHUB, Output, collisions
-
-_OF_GIT = frozenset({".git", "git~1"})
-"""Git runs files in this folder, so documents must not choose them. Windows also has the second name."""
 
 
 class Laid(Struct, frozen=True):
@@ -69,7 +67,7 @@ class Layout(Struct, frozen=True, dict=True):
 
     @property
     def outputs(self) -> tuple[Output, ...]:
-        """The places of all files, once there are no errors."""
+        """The places of all files, without errors."""
         return (*self.mains, *(laid.output for laid in self._companions))
 
     @cached_property
@@ -146,15 +144,6 @@ def _root_around(folder: Path) -> Path:
     """
     root = Path(project_around(str(folder)).root)
     return folder.parents[1] if root == folder and folder.parts[-2:] == OF_GITHUB else root
-
-
-def is_of_git(path: PurePath) -> bool:
-    """Return whether a path leads to git's folder on any file system.
-
-    Some ignore case, dots or invisible characters.
-    """
-    plain = ("".join(filter(str.isprintable, part)).rstrip(" .").casefold() for part in path.parts)
-    return not _OF_GIT.isdisjoint(plain)
 
 
 def _trespass(main: Output, companion: Output) -> Diagnostic | None:

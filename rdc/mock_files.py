@@ -8,7 +8,7 @@ import os
 from msgspec.structs import replace
 
 from backends.companions import Companion
-from compiler.files import Refusal, read_source
+from compiler.files import Refusal, is_below, read_source
 from compiler.project import Project
 from rdc.plain_files import parse
 from runtime_shim.engine.program import RefusedError
@@ -22,7 +22,10 @@ class MockFileError(Exception):
 def as_json(companion: Companion, project: Project) -> Companion:
     """Return the companion with the mocks from its file in the project."""
     name = companion.mocks
-    source = read_source(os.path.join(project.root, name), name, name, project.disk)  # noqa: PTH118 (paths as in projects)
+    file = os.path.join(project.root, name)  # noqa: PTH118 (paths as in projects)
+    if not is_below(project.disk.resolve(file), project.root):
+        raise MockFileError(f"{name} is outside the project")
+    source = read_source(file, name, name, project.disk)
     if isinstance(source, Refusal):
         raise MockFileError(f"{name}: {source.problem}")
     try:

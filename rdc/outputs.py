@@ -14,6 +14,7 @@ from compiler.frontends import endings
 from compiler.source import without_ending
 from rdc.documents import Found
 from rdc.drawing.pictures import PNG
+from rdc.links import unwritable_link
 
 NAME_ANOTHER = "choose another file with -o"
 
@@ -74,7 +75,7 @@ def plan(sources: Sequence[Found], out: str | None, suffix: str) -> list[Output]
 
 
 def _common(folders: Sequence[str]) -> str:
-    """Return the nearest folder that contains all folders; "" if there are none."""
+    """Return the nearest folder that contains all folders, or ""."""
     return os.path.commonpath([os.path.abspath(folder) for folder in folders]) if folders else ""  # noqa: PTH100 (as above)
 
 
@@ -128,8 +129,9 @@ def unwritable(path: str, reason: str, advice: str = "nothing was written") -> D
 
 def _obstacle(output: Output, sources: Identities, *, force: bool) -> Iterator[Diagnostic]:
     place = output.place
-    if place.is_symlink():
-        yield unwritable(output.path, "it is a circular link", "remove the link")
+    problem = "" if _identity(place) in sources else unwritable_link(output.path)
+    if problem:
+        yield unwritable(output.path, problem, "remove the link")
     elif not (place.parent.is_dir() or output.option or output.is_built or output.makes_folders):
         yield unwritable(str(Path(output.path).parent), "the folder does not exist", "create the folder first")
     elif place.is_dir():

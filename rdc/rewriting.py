@@ -11,6 +11,7 @@ from compiler.diagnostic import Diagnostic
 from compiler.regex import Regex
 from compiler.source import Source
 from rdc.atomic import File, write_all
+from rdc.links import unwritable_link
 from rdc.outputs import unwritable
 from rdc.reporting.cells import visible
 from rdc.terminal import is_terminal, put, tell
@@ -63,6 +64,8 @@ def write_rewrites(rewrites: Sequence[Rewrite], command: str) -> Diagnostic | No
         for one in rewrites:
             if not one.is_still_there():
                 return unwritable(one.path, "it has changed since rdc read it", f"run `{command}` again")
+            if problem := unwritable_link(one.path):
+                return unwritable(one.path, problem, f"use the path of the file itself: {os.path.realpath(one.path)}")
             if not os.access(one.path, os.W_OK):
                 return unwritable(one.path, "it is read-only, or you have no write permission")
         write_all([one.file for one in rewrites])

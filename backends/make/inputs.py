@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.ir import variables
 from compiler.ir.features import Feature, features_of
 from compiler.ir.program import Program
 from compiler.ir.tasks import Agent, Parallel, Tool
@@ -28,15 +29,8 @@ OF_CONTRACT = ("EXECUTOR", "FROM", "GATE", "HUMAN", "MARKDOWN", "MOCK", "RUN_DIR
 """Accepted by Makefiles of specifications."""
 
 _FIT = Regex(r"[A-Za-z_][A-Za-z0-9_-]*")
-_RESERVED = frozenset(
-    {
-        *("AGENT", "EXECUTOR", "MOCK", "OUT", "PROMPTED", "RDC", "TASK", "TOOLS", "PYTHON"),
-        *("SHELL", "CURDIR", "SUFFIXES", "VPATH", "GPATH", "MFLAGS", "GNUMAKEFLAGS"),
-        *("PATH", "HOME", "IFS", "ENV", "PWD", "OLDPWD", "CDPATH", "TMPDIR", "LANG", "BASH_ENV", "OPTIND", "PPID"),
-        *("PS1", "PS2", "PS4", "USER", "LOGNAME", "TERM", "PYTHONPATH", "PYTHONHOME"),
-    }
-)
-_RESERVED_BEGINNINGS = ("MAKE", "RDC_", "rdc_", "LC_", "LD_", "DYLD_")
+_RESERVED = frozenset({"AGENT", "EXECUTOR", "MOCK", "OUT", "PROMPTED", "RDC", "TASK", "TOOLS", "PYTHON"})
+_RESERVED_BEGINNINGS = ("MAKE", "RDC_", "rdc_")
 
 
 def controls(program: Program) -> frozenset[str]:
@@ -62,6 +56,6 @@ def _controls(program: Program) -> Iterator[str]:
 
 def is_reserved(name: str, program: Program) -> bool:
     """Return whether make or rdc reserves a name, or make could not receive it."""
-    if name in controls(program) or name in _RESERVED:
+    if name in controls(program) or name in _RESERVED or variables.is_reserved(name):
         return True
     return name.startswith(_RESERVED_BEGINNINGS) or not _FIT.fullmatch(name)

@@ -7,7 +7,6 @@ again.
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 from itertools import chain
 from typing import get_args
@@ -37,7 +36,7 @@ _BOUNDARY = f"\n\n\n{RULER}\n# The runtime of rdc "
 _EDITION = Regex(r"(?:(?!, edition ).){1,40}, edition ([a-z]{1,20}) \(sha256 [0-9a-f]{64}\)\.\n")
 _FIRST = "#!/usr/bin/env python3\n#\n"
 _FIRST_OF_WORKERS = "#!/usr/bin/env -S uv run --script\n#\n"
-_BLOCK = re.compile(r"^# /// [a-zA-Z0-9-]+\n(?:#(?: .*)?\n)+# ///$", re.MULTILINE)  # a block of inline script metadata
+_BLOCK = Regex(r"# /// [a-zA-Z0-9-]+")
 _START = '\nif __name__ == "__main__":\n    '
 _PART = f"\n{RULER}\n# The part for workers "
 _BESIDE = sorted(CALLERS.keys() - {WORKER})  # whose parts are files beside a program
@@ -146,10 +145,24 @@ def _author_part(head: str) -> ast.FunctionDef | Problem:
 
 def _other_packages(head: str, metadata: str) -> Iterator[Problem]:
     """Yield blocks of inline script metadata that rdc does not write: `uv run` would install their packages."""
-    found = list(_BLOCK.finditer(head))
-    if [f"{match[0]}\n" for match in found] != [metadata][: bool(metadata)]:
-        at = head.count("\n", 0, found[-1].start()) if found else 0
-        yield Problem(at + 1, "the packages for `uv run` were changed")
+    found = dict(_blocks(head.split("\n")))
+    if [*found.values()] != [metadata][: bool(metadata)]:
+        yield Problem(max(found, default=1), "the packages for `uv run` were changed")
+
+
+def _blocks(lines: list[str]) -> Iterator[tuple[int, str]]:
+    """Yield the blocks of inline script metadata with their first lines: comments up to their last line `# ///`."""
+    at = 0
+    while at < len(lines):
+        if not _BLOCK.fullmatch(lines[at]):
+            at += 1
+            continue
+        others = (place for place in range(at, len(lines)) if lines[place] != "#" and lines[place][:2] != "# ")
+        end = next(others, len(lines))
+        last = next((place for place in range(end - 1, at + 1, -1) if lines[place] == "# ///"), None)
+        if last is not None:
+            yield at + 1, "".join(f"{line}\n" for line in lines[at : last + 1])
+        at = end if last is None else last + 1
 
 
 def _problems(body: list[ast.stmt]) -> Iterator[Problem]:

@@ -12,14 +12,17 @@ MOST = 100
 """The most inputs, outputs or secrets of a document."""
 
 
-def name_problems(name: str, noun: str, path: KeyPath) -> Iterator[Wrong]:
-    """Yield the problem with a variable's name, if any; `noun` is the thing to name."""
-    from compiler.ir.variables import is_identifier, reserved_because  # noqa: PLC0415 (most commands don't need it)
+def name_problems(name: str, noun: str, path: KeyPath, *, is_set: bool = False) -> Iterator[Wrong]:
+    """Yield the problem with a variable's name, if any.
+
+    `noun` is the thing to name. With `is_set`, the document has the value.
+    """
+    from compiler.ir.variables import is_identifier, reserved_because, unsettable_because  # noqa: PLC0415 (few need it)
 
     if not is_identifier(name):
         remedy = "use letters, digits and `_`, and don't start with a digit"
         yield Wrong(f"`{name}` cannot be the name of {noun}", remedy, path)
-    elif reason := reserved_because(name):
+    elif reason := unsettable_because(name) if is_set else reserved_because(name):
         yield Wrong(f"`{name}` cannot be the name of {noun}: {reason}", "choose another name", path)
 
 

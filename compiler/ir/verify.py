@@ -26,7 +26,7 @@ from compiler.ir.program import Node, Program, scope_members, texts_of
 from compiler.ir.reports import report_problems
 from compiler.ir.tasks import Agent, Branch, End, Parallel, Shell, Stage, Tool, agents_of, alphabet
 from compiler.ir.texts import Text, joined
-from compiler.ir.variables import is_identifier, is_reserved
+from compiler.ir.variables import is_identifier, is_reserved, is_unsettable
 from compiler.ir.wellformed import input_problems, task_problems
 
 
@@ -82,20 +82,22 @@ def _variables(program: Program) -> Problems:
         if not is_identifier(secret) or is_reserved(secret):
             yield "", f"the secret {secret} is not a valid variable name"
     for node in program.nodes:
-        variables = [*(item.name for item in node.variables), *(item.name for item in node.constants)]
+        constants = [item.name for item in node.constants]
+        variables = [*(item.name for item in node.variables), *constants]
         for name in dict.fromkeys((*variables, *_output_names(node))):
-            if problem := _name_problem(name, program.secrets):
+            is_taken = is_unsettable(name) if name in constants else is_reserved(name)
+            if problem := _name_problem(name, program.secrets, is_taken):
                 yield node.id, problem
         if len(variables) != len(set(variables)):
             yield node.id, "two variables have the same name"
 
 
-def _name_problem(name: str, secrets: Collection[str]) -> str:
+def _name_problem(name: str, secrets: Collection[str], is_taken: bool) -> str:
     """Return why a variable or output can't have a name, or ""."""
     if not is_identifier(name):
         return f"{name} is not a valid name for a variable or output"
-    if is_reserved(name):
-        return f"the name {name} is reserved by the shell, the loader or rdc"
+    if is_taken:
+        return f"the name {name} is reserved by the shell, another tool or rdc"
     return f"{name} is a secret, so a variable or output cannot have this name" if name in secrets else ""
 
 

@@ -22,7 +22,7 @@ from rdc.building.records import LOCK, MADE_BY, Book, Present, Record
 from rdc.building.standing import compare, first_lines, leftover, leftovers
 from rdc.building.workers import compiled
 from rdc.documents import project_documents
-from rdc.layout import is_of_git
+from rdc.links import is_of_git
 from rdc.outputs import Output, obstacles, unwritable
 
 
@@ -157,7 +157,9 @@ def _outside(root: str, outputs: Sequence[Output]) -> Iterator[Diagnostic]:
     """Yield files that links would redirect out of the project or into .git, where git would run them."""
     for output in outputs:
         place = os.path.realpath(output.path)
-        if not is_below(place, root):
+        if os.path.islink(output.path):
+            yield unwritable(output.path, "it is a link", "remove the link")
+        elif not is_below(place, root):
             yield unwritable(output.path, "it leads out of the project through a link", "remove the link")
         elif is_of_git(PurePath(os.path.relpath(place, root))):
             yield unwritable(output.path, "it is in the folder .git, where git may run it", output.advice)

@@ -12,6 +12,7 @@ _MARKS = frozenset({GIT, *CONFIGURATIONS})
 """Each project folder contains one of these."""
 
 _WILD = re.compile(r"[*?\[]")
+_STAR = "\0"
 
 
 def files_below(root: str, patterns: Iterable[str]) -> list[str]:
@@ -30,22 +31,33 @@ def matcher(pattern: str) -> re.Pattern[str]:
 
 
 def _parts(pattern: str) -> Iterator[str]:
+    """Yield the parts of an expression. Only its last `**` and the last star of a name can backtrack."""
     *folders, last = pattern.split("/")
-    for part, before in zip(folders, ["", *folders], strict=False):
-        if part == before == "**":
-            continue  # the same meaning, but slow
-        yield "(?:[^/]+/)*" if part == "**" else f"{_name(part)}/"
+    groups: list[list[str]] = [[]]
+    for part in folders:
+        if part != "**":
+            groups[-1].append(f"{_name(part)}/")
+        elif groups[-1] or len(groups) == 1:
+            groups.append([])  # two after each other mean the same, but slow
+    first, *others = ("".join(group) for group in groups)
+    yield first
+    yield from (f"(?>(?:[^/]+/)*?{group})" for group in others[:-1])
+    yield from (f"(?:[^/]+/)*{group}" for group in others[-1:])
     yield ".*" if last == "**" else _name(last)
 
 
 def _name(part: str) -> str:
+    """Return the expression for a name. The text after a star matches at its first place, except at the end."""
     found = re.split(r"(\*+|\?|\[!?\]?[^\]]*\])", part)
-    return "".join(_wild(word) if number % 2 else re.escape(word) for number, word in enumerate(found))
+    pieces = [_wild(word) if number % 2 else re.escape(word) for number, word in enumerate(found)]
+    first, *others = "".join(pieces).split(_STAR)
+    inner = "".join(f"(?>[^/]*?{piece})" for piece in others[:-1])
+    return "".join([first, inner, *(f"[^/]*{piece}" for piece in others[-1:])])
 
 
 def _wild(word: str) -> str:
     if word[0] != "[":
-        return "[^/]*" if word[0] == "*" else "[^/]"
+        return _STAR if word[0] == "*" else "[^/]"
     inner = word[1:-1].replace("\\", "\\\\").replace("[", "\\[")
     return f"(?!/)[^{inner[1:]}]" if inner[:1] == "!" else f"(?!/)[{inner}]"
 

@@ -23,17 +23,18 @@ def command(file: str) -> int:
     """
     from rdc.tools.mock import answer  # noqa: PLC0415 (the help doesn't need the runtime)
     from runtime_shim.engine.program import RefusedError  # noqa: PLC0415
+    from runtime_shim.engine.texts import clean  # noqa: PLC0415 (as above)
 
     try:
         reply = answer(file, sys.stdin.buffer.read(), os.environ)
     except RefusedError as error:
-        tell(str(error))
+        tell(clean(str(error)))
         return 1
     except OSError as error:
         tell(f"{error.filename}: {error.strerror}")
         return 2
     if reply.trouble:
-        tell(reply.trouble)
+        tell(clean(reply.trouble))
         return 1
     if reply.answer:
         put(reply.answer + b"\n")

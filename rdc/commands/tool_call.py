@@ -36,9 +36,11 @@ def command(server: tuple[str, ...]) -> int:
             "(in a checkout of rdc: `uv tool install '.[mcp]'`)"
         )
         return 2
+    from runtime_shim.engine.texts import clean  # noqa: PLC0415 (the help doesn't need the runtime)
+
     answer = call(server, request)
     if answer.is_error:
-        tell(answer.text)
+        tell(clean(answer.text))
         return 1
     put(f"{answer.text}\n".encode("utf-8", "replace"))  # in any locale
     return 0

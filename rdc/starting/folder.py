@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
-from errno import EPERM
 from pathlib import Path
 
 from msgspec import Struct
 
-from compiler.files import is_below
 from compiler.frontends import all_options
 from compiler.project import CONFIGURATION, Project, read_configuration
 from rdc.atomic import File, write_all
@@ -43,9 +40,6 @@ def start(root: str, wanted: Wanted) -> Started:
     every = starters(wanted, files_below(root, globs), path, own)
     there = {starter: found for starter in every if (found := _present(starter.paths))}
     new = [File(Path(one.paths[0]), one.text.encode()) for one in every if one not in there]
-    for one in new:
-        if not is_below(os.path.realpath(one.path), root):
-            raise OSError(EPERM, "it leads out of the project through a link", str(one.path))
     write_all(new)
     return Started(
         [str(file.path) for file in new],

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
+from rdc.links import stray_link, unwritable_link
 from rdc.plain_files import parse
 from rdc.tools.request import read_request
 from runtime_shim.contract.attempt import HANDED
@@ -24,6 +25,8 @@ MOST_RUNS = 20
 
 def answer(path: str, given: bytes, environment: Mapping[str, str]) -> Answered:
     """Return the answer to a call from its environment and standard input; raises `RefusedError` if there is none."""
+    if problem := stray_link(path):
+        raise RefusedError(f"{path}: {problem}; remove the link")
     mocks = mocks_in(path, parse(path, read_text(path)))
     kind, name = _called(mocks, given, environment)
     if not name:
@@ -65,7 +68,10 @@ def _called(mocks: MocksByKind, given: bytes, environment: Mapping[str, str]) ->
 
 def _counted(path: Path, run: str, key: str) -> int:
     """Return the number of earlier answers in a run, and count this one."""
-    with os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT, 0o666), "r+", encoding="utf-8") as file:
+    if problem := unwritable_link(path):
+        raise RefusedError(f"cannot write {path}: {problem}; remove the link")
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)
+    with os.fdopen(descriptor, "r+", encoding="utf-8") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         counts: dict[str, dict[str, int]] = {}
         with suppress(ValueError):

@@ -111,12 +111,12 @@ class Setting(Struct, frozen=True):
     def write_answers(self, part: int = 0) -> Path:
         """Write the answers for a part of the run, one per line.
 
-        Programs use each answer of a file once, and identify files by content.
+        Programs use each answer of a file once, and gates take none of a file that changed.
         """
         if self.replies:
             return self.write(ANSWERS, "".join(_lines(step, reply) for step, reply in self.replies))
         answers = (*(leg.answers for leg in self.legs), self.answers)[part]
-        return self.write(ANSWERS, "\n" * part + "".join(f"{answer}\n" for answer in answers))
+        return self.write(f"{ANSWERS}{part or ''}", "\n" * part + "".join(f"{answer}\n" for answer in answers))
 
 
 def _lines(step: str, reply: str) -> str:

@@ -15,7 +15,7 @@ from runtime_shim.engine.session import Session
 from runtime_shim.engine.state import State, utc_now
 from runtime_shim.engine.texts import one_line
 from runtime_shim.engine.walk import follow
-from runtime_shim.operator.signing import user
+from runtime_shim.operator.signing import LONGEST
 from runtime_shim.tasks.prompting import pairs
 
 
@@ -117,13 +117,14 @@ class Specification(Extension):
             reopen(session)
 
     def record(self, record: Record) -> Record:
-        """Mark the first record after a resume, and sign decisions at gates (B8)."""
+        """Mark the first record after a resume, and name the origin of decisions at gates (B8)."""
         kind = record.get("kind")
         if kind in ("resume", "done") and self._resumes:
             self._resumes = False
             record = {**record, "resumes": True}
         is_gate = kind == "done" and self.session.program["nodes"].get(record["node"], {}).get("task") == "gate"
-        return {**record, "by": record.get("by") or user()} if is_gate else record
+        how = record.get("how", "").removeprefix("answered by ")  # a person's name is only there by their own call
+        return {**record, "by": record.get("by") or how[: LONGEST["by"]]} if is_gate else record
 
     def end(self) -> None:
         """Show how to continue a failed run."""

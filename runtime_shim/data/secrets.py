@@ -1,10 +1,9 @@
 """Secrets: required environment variables, shown as *** in all that a run keeps and prints (I26)."""
 
-import json
 import os
 import re
-from collections.abc import Collection
-from typing import Any, Optional
+from collections.abc import Iterable, Sequence
+from typing import Any, Callable, Optional
 
 from runtime_shim.engine.journal import Record
 from runtime_shim.engine.lifecycle import Extension
@@ -15,41 +14,91 @@ from runtime_shim.engine.state import State
 MASKED = ("title", "message", "how", "answer", "by", "note", "registers", "changed")
 AROUND_SECRETS = " \t\n\v\f\r"  # commands may print a secret without it
 SHORTEST = 4  # characters; shorter ones are part of too many words
-CODES = r"\\u[0-9a-f]{4}"
-HTML = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&"}  # as JSON in pages is escaped
+HEX = "[0-9a-fA-F]"
+ESCAPES = rf'\\(?:u([dD][89abAB]{HEX}{{2}})\\u([dD][c-fC-F]{HEX}{{2}})|u({HEX}{{4}})|(["/\\bfnrt]))'  # of JSON
+CONTROLS = dict(zip("bfnrt", "\b\f\n\r\t"))  # noqa: B905 - Python 3.9 has no `strict`
+Spans = list[tuple[int, int]]
 
 
-def hidden_parts(values: Collection[str]) -> Optional[re.Pattern[str]]:
-    """Return a pattern for the values and their lines, plain and as in JSON, the longest first."""
-    parts = [part.strip(AROUND_SECRETS) for value in values for part in (value, *value.split("\n"))]
-    found = {each for part in parts if len(part) >= SHORTEST for each in _written(part)}
-    return re.compile("|".join(map(re.escape, sorted(found, key=len, reverse=True)))) if found else None
+def secret_values(names: Iterable[str]) -> list[str]:
+    """Return the values of variables as UTF-8, as logs and answers are read in any locale."""
+    found = (os.environb.get(os.fsencode(name), b"") for name in names)
+    return [value.decode("utf-8", "surrogateescape") for value in found]
 
 
-def _written(part: str) -> set[str]:
-    """Return a text plain and as JSON may escape it, also twice."""
-    once = {part, *_escaped(part)}
-    once |= {each.replace("/", "\\/") for each in once}
-    once |= {each.translate(HTML) for each in once}
-    once |= {re.sub(CODES, lambda found: "\\u" + found[0][2:].upper(), each) for each in once}
-    return once.union(*map(_escaped, once))
+def masking(values: Iterable[str]) -> Callable[[str], str]:
+    """Return the function that hides values and their lines in a text, plain and as in JSON, also twice."""
+    plain = {part.strip(AROUND_SECRETS) for value in values for part in (value, *value.split("\n"))}
+    given = plain.union(re.sub("[\udc80-\udcff]", "\ufffd", part) for part in plain)  # bytes that are not UTF-8
+    parts = [part for part in given if len(part) >= SHORTEST]
+
+    def mask(text: str) -> str:
+        found, once = _found(text, parts), text
+        places: Sequence[int] = range(len(text) + 1)
+        for _ in range(2):
+            if "\\" in once:
+                places, once = [places[place] for place in _places(once)], unescaped(once)
+                found += [(places[start], places[end]) for start, end in _found(once, parts)]
+        return _hidden(text, sorted(found))
+
+    return mask if parts else str
 
 
-def _escaped(part: str) -> set[str]:
-    return {json.dumps(part, ensure_ascii=is_ascii)[1:-1] for is_ascii in (True, False)}
+def unescaped(text: str) -> str:
+    """Return a text without the escapes of JSON."""
+    return re.sub(ESCAPES, _letter, text)
+
+
+def _letter(found: "re.Match[str]") -> str:
+    high, low, code, letter = found.groups()
+    if high:
+        return chr(0x10000 + (int(high, 16) - 0xD800) * 0x400 + int(low, 16) - 0xDC00)
+    return chr(int(code, 16)) if code else CONTROLS.get(letter, letter)
+
+
+def _places(text: str) -> list[int]:
+    """Return the place of each character of an unescaped text, and of its end."""
+    places: list[int] = []
+    end = 0
+    for found in re.finditer(ESCAPES, text):
+        places += range(end, found.start() + 1)
+        end = found.end()
+    return [*places, *range(end, len(text) + 1)]
+
+
+def _found(text: str, parts: Iterable[str]) -> Spans:
+    """Return the places of parts, which may overlap each other and themselves."""
+    spans = []
+    for part in parts:
+        start = text.find(part)
+        while start >= 0:
+            spans.append((start, start + len(part)))
+            start = text.find(part, start + 1)
+    return spans
+
+
+def _hidden(text: str, spans: Spans) -> str:
+    """Return a text with *** instead of spans; overlapping ones become one."""
+    pieces, end = [], 0
+    for start, until in spans:
+        if start >= end:
+            pieces += [text[end:start], "***"]
+        end = max(end, until)
+    return "".join([*pieces, text[end:]])
 
 
 class Secrets(Extension):
     """Masks the values of secrets."""
 
-    _pattern: Optional[re.Pattern[str]] = None
+    _masked: Callable[[str], str] = staticmethod(str)
 
     def before_run(self, _state: Optional[State]) -> None:
         """Read the secrets, including those the caller names; refuse to run if one cannot be hidden."""
         options, needed = self.session.options, self.session.program.get("secrets", [])
         names = [*needed, *os.environ.get("RDC_SECRETS", "").split()]
-        values = {name: os.environ.get(name, "").strip(AROUND_SECRETS) for name in names}
-        self._pattern = hidden_parts(values.values())
+        read = [os.environ.get(name, "") for name in names]  # in the locale, as words of the command line are
+        self._masked = masking([*secret_values(names), *read])
+        values = {name: value.strip(AROUND_SECRETS) for name, value in zip(names, read)}  # noqa: B905 (Python 3.9)
         if options.command not in ("run", "resume") or options.dry_run:  # calls nothing
             return
         missing = [name for name in needed if not values[name]]
@@ -61,7 +110,7 @@ class Secrets(Extension):
 
     def mask(self, text: str) -> str:
         """Return a text without secrets."""
-        return self._pattern.sub("***", text) if self._pattern else text
+        return self._masked(text)
 
     def record(self, record: Record) -> Record:
         """Return a record or an event without secrets."""

@@ -213,6 +213,14 @@ class Extension(Part):
         def answers_in(self, _text: str, _nodes: dict[str, Table]) -> Any:  # noqa: ANN401 (answers, and what is wrong with some)
             """Read a file of answers in a richer format."""
 
+        def brought(self, files: dict[str, str]) -> dict[str, str]:
+            """Return the files of answers of this call, with their digests."""
+            return files
+
+        def scope(self) -> str:
+            """Return the part of a run that a file of answers belongs to, "" for the whole run."""
+            return ""
+
         def reply(self, reply: str) -> str:
             """Return the reply that a word means."""
             return reply

@@ -14,6 +14,7 @@ from runtime_shim.engine.program import RefusedError
 
 AnyPath = Union[str, "os.PathLike[str]"]
 PRIVATE = 0o700  # mode of new directories
+BY_OPTION = "name its target with --state-dir"
 DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 CAREFULLY = os.O_NONBLOCK | os.O_NOFOLLOW  # don't hang on a pipe or follow a link
 
@@ -25,9 +26,9 @@ def is_link(path: AnyPath, at: Optional[int] = None) -> bool:
     return False
 
 
-def refused_link(path: AnyPath) -> RefusedError:
+def refused_link(path: AnyPath, remedy: str = BY_OPTION) -> RefusedError:
     """Return the error for a link, with its remedy."""
-    return RefusedError(f"{path} is a link: remove it, or name its target with --state-dir")
+    return RefusedError(f"{path} is a link: remove it, or {remedy}")
 
 
 @contextmanager
@@ -78,16 +79,41 @@ class Folder:
             return file
 
 
-def refuse_links(path: str) -> None:
-    """Refuse a directory reached through a link. Of an absolute path, check only the last name."""
+def refuse_links(path: str, remedy: str = BY_OPTION) -> None:
+    """Refuse a place reached through a link. Of an absolute path, check only the last name."""
     if is_link(path):
-        raise refused_link(path)
+        raise refused_link(path, remedy)
     if path and not os.path.isabs(path):
-        refuse_links(os.path.dirname(path))
+        refuse_links(os.path.dirname(path), remedy)
 
 
-def opened_folder(path: str) -> Folder:
-    """Open or create a state directory. Refuse one that anyone can write to or that has a link in it."""
+def is_trusted(about: os.stat_result) -> bool:
+    """Return whether this user or root owns a place, or a group of this user may write there (E7)."""
+    is_shared = about.st_mode & stat.S_IWGRP and about.st_gid in (os.getegid(), *os.getgroups())
+    return about.st_uid in (0, os.geteuid()) or bool(is_shared)
+
+
+def refuse_strangers(path: str, is_named: bool = False) -> None:
+    """Refuse a state directory that another user owns, or that any user could replace or may have made.
+
+    Root can name the directory of another user with `--state-dir`, unless any user could have made it.
+    """
+    place = os.path.realpath(path)
+    about = os.stat(place)
+    is_fine = is_trusted(about) or (is_named and os.geteuid() == 0)
+    while is_fine and (above := os.path.dirname(place)) != place:
+        outer = os.stat(above)
+        if outer.st_mode & stat.S_IWOTH:
+            if not outer.st_mode & stat.S_ISVTX:
+                raise RefusedError(f"to fix it: chmod o-w {above}", f"anyone can write to {above} and replace {path}")
+            is_fine = is_trusted(about)
+        place, about = above, outer
+    if not is_fine:
+        raise RefusedError(f"{path} belongs to another user, who can change the run; use another --state-dir")
+
+
+def opened_folder(path: str, is_named: bool = False) -> Folder:
+    """Open or create a state directory. Refuse one that others can change, or that has a link in it."""
     with naming(path):
         if os.path.isabs(path):
             os.makedirs(os.path.dirname(path), exist_ok=True)
@@ -100,4 +126,5 @@ def opened_folder(path: str) -> Folder:
         raise RefusedError(f"to fix it: chmod o-w {path}", f"anyone can write to {path} and change the run")
     if found:
         raise refused_link(os.path.join(path, found[0]))
+    refuse_strangers(path, is_named)
     return folder

@@ -53,7 +53,7 @@ class Session(Telling):
         self.at = functools.cache(lambda name: [getattr(one, name) for one in self.extensions if hasattr(one, name)])
         self.each("prepare")
         directory = (options.state_dir or os.path.join(OURS, program["name"])).rstrip("/") or "/"
-        self.store = Store(directory, {"", *(kind.mode for kind in kinds)})
+        self.store = Store(directory, {"", *(kind.mode for kind in kinds)}, bool(options.state_dir))
         self.is_interactive = display.is_terminal and sys.stdin.isatty()
         doing = [name for name, node in program["nodes"].items() if node["task"] in self.kinds]
         self.places = {name: f"{place}/{len(doing)}" for place, name in enumerate(doing, start=1)}

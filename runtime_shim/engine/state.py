@@ -68,12 +68,14 @@ class State:
         self.finished, self.notes = [], []  # notes of the current step, such as its processes
         self.used: set[tuple[str, int]] = set()  # digest and line number of each used answer
         self.decided: list[Record] = []
+        self.brought: dict[str, str] = {}  # digest of each file of answers when the run first got it
         for record in records:
             self.apply(record)
 
     def apply(self, record: Record) -> None:
         """Update the state with one record."""
         kind = record["kind"]
+        self.brought = {**record.get("brought", {}), **self.brought}
         if "answers" in record:
             self.used.add((record["answers"], record["line"]))
         if "condition" not in record:
@@ -112,10 +114,10 @@ class Store:
     within: Any = None  # the open directory
     _file: int
 
-    def __init__(self, directory: str, modes: Collection[str] = ("",)) -> None:
+    def __init__(self, directory: str, modes: Collection[str] = ("",), is_named: bool = False) -> None:
         self.directory, self.path, self.modes = directory, os.path.join(directory, "journal"), modes
         self.folder = os.path.join(os.getcwd(), directory)
-        self._count, self._size = 0, 0
+        self._count, self._size, self._is_named = 0, 0, is_named
         self._open: dict[str, tuple[int, ...]] = {}  # inode and device of files that must not move
 
     def records(self) -> list[Record]:
@@ -138,7 +140,7 @@ class Store:
     def lock(self) -> None:
         """Lock the directory until this process ends. Refuse if another run has it."""
         is_ours = OURS in self.directory.split("/") or not os.path.isdir(self.directory)
-        self.within = opened_folder(self.directory)
+        self.within = opened_folder(self.directory, self._is_named)
         lock = self._opened("lock", os.O_RDWR)
         with naming(os.path.join(self.directory, "lock")):
             for patience in (0.05, 0.1, 0.0):  # `status` holds the lock for an instant

@@ -6,7 +6,7 @@ from runtime_shim.engine.journal import Record
 from runtime_shim.engine.lifecycle import Done, Extension, Performer, Waiting
 from runtime_shim.engine.program import EXIT_COMPLETE, RefusedError, Table
 from runtime_shim.engine.session import Session
-from runtime_shim.engine.state import digest
+from runtime_shim.engine.state import State, digest
 from runtime_shim.engine.status import hints
 from runtime_shim.engine.texts import MEANINGS, one_line, words_of
 from runtime_shim.tasks.answers import LARGEST, read_answers, read_lines, read_text, take_answer
@@ -115,13 +115,18 @@ class Tasks(Extension):
 
     performers = {"shell": Commands, "ask": Prompts}
 
+    def before_run(self, _state: Optional[State]) -> None:
+        """Read the file of answers, if any."""
+        if (path := self.session.options.answers) is not None:
+            text = read_text(path, LARGEST)
+            self.session.answers = digest(text), text
+
     def open(self) -> None:
-        """Read the file of answers, if any, without the answers that the run has used."""
+        """Find the answers of the file that the run has not used."""
         session, path, used = self.session, self.session.options.answers, self.session.state.used
         if path is None:
             return
-        text = read_text(path, LARGEST)
-        read, mark = [read_lines, *session.at("answers_in")][-1], digest(text)
+        read, (mark, text) = [read_lines, *session.at("answers_in")][-1], session.answers
         found = read_answers(path, text, session.program["nodes"], read)
         session.answers = mark, [each for each in found if (mark, each.line) not in used]
         if used and mark not in dict(used):

@@ -1,5 +1,9 @@
 """Gates: a person approves or rejects (I15); one call opens one gate (W13)."""
 
+import os
+from typing import Optional
+
+from runtime_shim.engine.journal import Record
 from runtime_shim.engine.lifecycle import Done, Extension
 from runtime_shim.engine.program import RefusedError, Table
 from runtime_shim.engine.session import Session
@@ -21,6 +25,18 @@ class Gates(Questions):
             return super().perform(name, node)
         options.human = False
         return Done("approved", "answered here", {"flag": "--human"})
+
+    def from_file(self, name: str) -> Optional[Done]:
+        """Return the decision in the file of answers, unless the file has changed since the run got it."""
+        options = self.session.options
+        files: dict[str, str] = self.session.through("brought", {})
+        known = self.session.state.brought
+        if not any(known.get(path, mark) != mark for path, mark in files.items()):
+            return super().from_file(name)
+        if self.take(name)[0] is not None:
+            path = one_line(options.answers)
+            self.session.display.rule(f"{path} has changed since this run first used it, so it decides no gate")
+        return None
 
     def is_named(self, said: str, name: str, _node: Table) -> bool:
         """Return whether a word names this gate: its name, or that of a step with only this gate."""
@@ -50,6 +66,20 @@ class OfGates(Extension):
         ("approve", "--gate", "ID", "the waiting gate (required)"),
     )
     performers = {"gate": Gates}
+
+    def brought(self, files: dict[str, str]) -> dict[str, str]:
+        """Return this call's file of answers by its paths, with its digest. A pipe cannot change later."""
+        path, scope = self.session.options.answers, "".join(self.session.each("scope"))
+        if path is not None and os.path.isfile(path):
+            found = {os.path.realpath(path), os.path.abspath(path)}
+            files = {f"{scope}{each}": self.session.answers[0] for each in found if not each.startswith("/dev/")}
+        return files
+
+    def record(self, record: Record) -> Record:
+        """Note in the first record of a call which file of answers it brought."""
+        known = self.session.state.brought if hasattr(self.session, "state") else {}
+        new = {path: mark for path, mark in self.brought({}).items() if path not in known}
+        return {**record, "brought": new} if new and "kind" in record else record
 
     @staticmethod
     def suits(program: Table) -> bool:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from .forked import Said
 from .generated import Generated
 
 RUNBOOK = "# T\n\n## 1. Work\n\n```sh\necho worked >> log\n```\n\n## 2. Is it well?\n\n- YES: COMPLETE\n- NO: STOP\n"
@@ -130,6 +131,80 @@ def test_a_directory_that_everybody_may_write_is_refused(tmp_path: Path) -> None
     assert "chmod o-w" in said.err
     place.state.chmod(0o775)  # the remedy
     assert place.call("run").code == 75
+
+
+STRANGER = 65534
+ROOT_ONLY = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files to other users")
+TARGETS = pytest.mark.parametrize(("target", "operator"), [("python", "full"), ("make", "basic")])
+
+
+def told(said: Said) -> str:
+    return said.out + said.err
+
+
+def given_to(path: Path, user: int, group: int, mode: int) -> None:
+    for each in (path, *path.rglob("*")):
+        os.chown(each, user, group, follow_symlinks=False)
+    path.chmod(mode)
+
+
+@ROOT_ONLY
+@TARGETS
+def test_the_state_of_another_user_is_refused(target: str, operator: str, tmp_path: Path) -> None:
+    place = Generated(tmp_path, "runbook", RUNBOOK, target, operator=operator)
+    assert "WAITING" in told(place.call("run"))
+    given_to(place.state, STRANGER, STRANGER, 0o755)
+    said = place.call("resume")
+    assert (said.code, "belongs to another user, who can change the run" in told(said)) == (2, True), said
+    given_to(place.state, STRANGER, os.getegid(), 0o755)  # its group, to which this user belongs, cannot write
+    assert "belongs to another user" in told(place.call("resume"))
+    given_to(place.state, STRANGER, os.getegid(), 0o770)  # now it can: two operators share it
+    assert "WAITING" in told(place.call("resume"))
+    given_to(place.state, 0, STRANGER, 0o755)
+    assert "WAITING" in told(place.call("resume"))
+
+
+@ROOT_ONLY
+def test_root_may_name_the_state_of_another_user_unless_any_user_could_have_made_it(tmp_path: Path) -> None:
+    place = Generated(tmp_path, "runbook", RUNBOOK)
+    for folder, mode, code in (("home", 0o755, 75), ("shared", 0o1777, 2)):
+        state = tmp_path / folder / "state"
+        state.parent.mkdir()
+        assert place.call("run", "--state-dir", str(state)).code == 75
+        given_to(state, STRANGER, STRANGER, 0o755)
+        state.parent.chmod(mode)
+        said = place.call("resume", "--state-dir", str(state))
+        assert (said.code, "belongs to another user" in said.err) == (code, code == 2), said
+
+
+@TARGETS
+def test_a_folder_above_that_every_user_can_write_to_is_refused(target: str, operator: str, tmp_path: Path) -> None:
+    folder = tmp_path / "all" / "mine"
+    folder.mkdir(parents=True)
+    place = Generated(folder, "runbook", RUNBOOK, target, operator=operator)
+    folder.parent.chmod(0o777)
+    said = place.call("run")
+    assert (said.code, f"chmod o-w {folder.parent}" in told(said)) == (2, True), said
+    folder.parent.chmod(0o1777)  # sticky: no one else can replace what this user has made there
+    assert "WAITING" in told(place.call("run"))
+    folder.parent.chmod(0o775)
+    assert "WAITING" in told(place.call("resume"))
+
+
+@ROOT_ONLY
+@TARGETS
+def test_a_folder_that_another_user_made_in_a_sticky_folder_is_refused(
+    target: str, operator: str, tmp_path: Path
+) -> None:
+    folder = tmp_path / "all" / "theirs"
+    folder.mkdir(parents=True)
+    place = Generated(folder, "runbook", RUNBOOK, target, operator=operator)
+    folder.parent.chmod(0o1777)
+    os.chown(folder, STRANGER, STRANGER)
+    said = place.call("run")
+    assert (said.code, "another user" in told(said)) == (2, True), said
+    os.chown(folder, os.geteuid(), -1)
+    assert "WAITING" in told(place.call("run"))
 
 
 MAKEFILE = ["journal", "process", ".gitignore"]

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from runtime_shim.data.secrets import masking
+
 from .generated import Generated
+from .places import environment
 
 RUNBOOK = """---
 rdc:
@@ -131,6 +137,48 @@ def test_logs_hide_what_commands_print_of_a_secret(value: tuple[str, list[str]],
     text = everything(place)
     assert text.count("***") >= 2
     assert [part for part in parts if part in text] == [], text
+
+
+def test_logs_hide_secrets_that_overlap_in_the_output(tmp_path: Path) -> None:
+    document = RUNBOOK.replace("[TOKEN]", "[TOKEN, OTHER]").replace('"$DUMPED"', '"$TOKEN${OTHER#?????}" "abab$THIRD"')
+    place = Generated(tmp_path, "runbook", document.replace("OTHER]", "OTHER, THIRD]"))
+    said = place.call("run", "--logs", TOKEN="shop-user7", OTHER="user7-correct-horse", THIRD="ababac-ababac")
+    assert said.code == 75, said
+    text = everything(place)
+    assert [part for part in ("shop", "user7", "correct", "horse") if part in text] == [], text
+
+
+def test_no_end_of_a_secret_that_overlaps_itself_stays() -> None:
+    mask = masking(["abcab", "longer\nab-cab"])
+    assert mask("<abcabcabcab> <ab-cab-cab>") == "<***> <***>"
+    assert masking([])("abcab") == "abcab"
+
+
+LOCALES = {"C": ("C", "0"), "UTF-8": ("C.UTF-8", "1")}
+
+
+@pytest.mark.parametrize("locale", LOCALES)
+@pytest.mark.parametrize("secret", ["geheimé-wörter", os.fsdecode(b"geheim\xe9-w\xf6rter")], ids=["UTF-8", "Latin-1"])
+def test_secrets_are_hidden_in_any_locale(secret: str, locale: str, tmp_path: Path) -> None:
+    place = Generated(tmp_path, "runbook", RUNBOOK)
+    name, mode = LOCALES[locale]
+    options = {"LC_ALL": name, "PYTHONUTF8": mode, "PYTHONCOERCECLOCALE": "0", "TOKEN": secret, "DUMPED": "x"}
+    command: list[str | Path] = [sys.executable, place.script, "run", "--logs"]
+    done = subprocess.run(command, cwd=tmp_path, env=environment(**options), capture_output=True, check=False)
+    assert done.returncode == 75, done.stderr
+    kept = b"".join(path.read_bytes() for path in place.state.rglob("*") if path.is_file())
+    assert b"***" in kept
+    assert not any(part in kept for part in (b"geheim", b"rter")), kept
+
+
+@pytest.mark.parametrize("code", [r"\u00E9", r"\u00e9", r"\\u00E9", r"\u00{e}9"])
+def test_codes_of_json_hide_nothing_in_any_case(code: str) -> None:
+    mask = masking(["Qzk7é+/Vw8j"])
+    for plus in ("+", r"\u002B", r"\u002b"):
+        for slash in ("/", r"\/", r"\u002F", r"\u002f"):
+            text = f'{{"x": "Qzk7{code}{plus}{slash}Vw8j", "y": "\\"}}'
+            assert (mask(text) == '{"x": "***", "y": "\\"}') is ("{" not in code), text
+    assert mask(r"\u0051zk7\u00e9\u002b/Vw\u0038j") == "***"
 
 
 # The values that an operator can type. Each has its own parts, so that what hides one cannot hide another.

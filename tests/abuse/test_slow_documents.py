@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from rdc.building.sources import matcher
 from tests import warm
 from tests.rdc.cli_support import environment
 
@@ -124,3 +125,92 @@ def test_a_field_is_taken_soon_from_many_nested_objects(name: str, tmp_path: Pat
     assert done.returncode == 0, done.stderr[-1000:]
     prompt = (tmp_path / "prompt").read_text(encoding="utf-8")
     assert f"It is <{field or answer}>." in prompt
+
+
+PATTERNS = {
+    "stars": ("*a" * 12 + "*b.md", "a" * 200 + ".md"),
+    "folders": ("**/a/" * 20 + "b.md", "a/" * 60 + "c.md"),
+    "any characters": ("*?" * 40 + "b.md", "a" * 200 + ".md"),
+    "sets": ("*[!b]" * 40 + "b.md", "a" * 200 + ".md"),
+    "stars in folders": ("**/*a*a*a/" * 10 + "b.md", "aaaaaaaa/" * 30 + "c.md"),
+}
+
+
+@pytest.mark.parametrize("name", PATTERNS)
+def test_patterns_of_a_project_are_matched_soon(name: str, tmp_path: Path) -> None:
+    pattern, file = PATTERNS[name]
+    (tmp_path / "rdc.toml").write_text(f'[[build]]\nsource = ["x.md", "{pattern}"]\nto = "python"\n')
+    (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+    (tmp_path / file).write_text(ONE)
+    (tmp_path / "x.md").write_text(ONE)
+    assert "x.py is missing" in limited(tmp_path, "build", "--check").stderr
+    assert limited(tmp_path, "build").returncode == 0
+    assert sorted(path.name for path in tmp_path.glob("*.py")) == ["x.py"]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "path", "fits"),
+    [
+        ("a*b*c", "abbc", True),
+        ("a*b*c", "abbcd", False),
+        ("*a*ab", "aab", True),
+        ("*a?*a", "aba", True),
+        ("**/a/b/**/c", "a/x/a/b/y/c", True),
+        ("**/a/**/a/c", "a/a/b/c", False),
+        ("**/a/**/a/c", "a/b/a/a/c", True),
+        ("a/**", "a/b/c", True),
+        ("a/*", "a/b/c", False),
+        ("**/**/x", "x", True),
+        ("[!a]*[ab]", "ba", True),
+    ],
+)
+def test_patterns_mean_what_they_meant(pattern: str, path: str, fits: bool) -> None:
+    assert bool(matcher(pattern).fullmatch(path)) is fits
+
+
+IGNORE = "<!-- rdc: ignore {} -->\n\n"
+COMMENTED = {
+    "many": IGNORE.format("RD101") * 16_000,
+    "unknown": "".join(IGNORE.format(f"RDX{number}") for number in range(16_000)),
+    "many codes": IGNORE.format(", ".join(f"RDX{number}" for number in range(60_000))),
+    "spaces": f"<!-- rdc: ignore RD101{' ' * 300_000}x -->\n",
+}
+
+
+@pytest.mark.parametrize("name", COMMENTED)
+def test_many_ignore_comments_are_read_soon(name: str, tmp_path: Path) -> None:
+    (tmp_path / "a.runbook.md").write_text(COMMENTED[name] + ONE)
+    done = limited(tmp_path, "check", "--quiet", "a.runbook.md")
+    assert (done.returncode, done.stderr.count("RD007") > 0) == (0, True), done.stderr[-500:]
+
+
+def test_spaces_in_an_ignore_comment_of_yaml_take_no_time(tmp_path: Path) -> None:
+    (tmp_path / "a.workflow.yaml").write_text(
+        f"name: a\n# rdc: ignore RD101{' ' * 300_000}x\nsteps:\n  - {{name: b, agent: c, prompt: d, end: true}}\n"
+    )
+    done = limited(tmp_path, "check", "a.workflow.yaml")
+    assert (done.returncode, "RD101 is an error" in done.stderr) == (0, True), done.stderr[-500:]
+
+
+NINES = "9" * 5000
+CONFIGURED = {
+    "version": (f'required-version = "==1.{NINES}"', "is not a valid version"),
+    "epoch": (f'required-version = "{NINES}!1"', "is not a valid version"),
+    "two versions": (f'required-version = ">=1,<{NINES}"', ""),
+    "number": (f"x = {NINES}", "digits"),
+    "hexadecimal": (f"x = 0x{NINES}", "more than 64 bits"),
+    "dotted key": ("a." * 100_000 + "a = 1", "a key has more than 32 parts"),
+    "dotted header": ("[" + "a . " * 100_000 + "a]", "a key has more than 32 parts"),
+    "quoted keys": ("'a'." * 100_000 + "a = 1", "a key has more than 32 parts"),
+    "dotted key in a table": ("x = {" + "a." * 100_000 + "a = 1}", "a key has more than 32 parts"),
+    "dots in a string": (f'x = "{"a." * 100_000}"', "there is no option `x`"),
+}
+
+
+@pytest.mark.parametrize("name", CONFIGURED)
+def test_large_numbers_and_long_keys_of_a_configuration_are_refused_soon(name: str, tmp_path: Path) -> None:
+    text, said = CONFIGURED[name]
+    (tmp_path / "rdc.toml").write_text(f"{text}\n")
+    (tmp_path / "a.runbook.md").write_text(ONE)
+    done = limited(tmp_path, "check", "a.runbook.md")
+    assert (done.returncode, said in done.stderr) == (1, True), done.stderr[-500:]

@@ -256,3 +256,23 @@ def test_a_lock_names_process_machine_and_namespace(tmp_path: Path, ended: list[
     (driver,) = children(ended[0].pid)
     number, _, where = str((place.state / "lock").readlink()).partition(" ")
     assert (number.split("-")[0], where) == (str(driver), here())
+
+
+def test_no_process_is_killed_whose_start_is_not_recorded(tmp_path: Path, ended: list[subprocess.Popen[str]]) -> None:
+    place = Place(tmp_path, SLOW_FLOW)
+    ended.append(place.start())
+    command = slow_command(place)
+    kill_with_driver(ended[0])
+    record = place.state / "process"
+    whole = record.read_text()
+    (tmp_path / "quick").touch()
+    try:
+        record.write_text(re.sub(r"[0-9]+\n$", "0\n", whole))  # a file in a repository can fit any process like this
+        said = place.make("resume", "RERUN=1")
+        assert "its start is not recorded; look, and end it yourself" in last_line(said)
+        assert (said.returncode, is_alive(command)) == (2, True)
+        record.write_text(whole)
+        assert (place.make("resume", "RERUN=1").returncode, is_alive(command)) == (0, False)
+    finally:
+        with suppress(ProcessLookupError):
+            os.kill(command, signal.SIGKILL)

@@ -116,6 +116,46 @@ def test_errors_in_inputs(inputs: str, place: str, message: str | None, tmp_path
     assert help_
 
 
+RESERVED = (
+    *("MAKEFLAGS", "MAKEFILES", "MFLAGS", "VPATH", "GLOBIGNORE", "POSIXLY_CORRECT", "BASH_XTRACEFD", "BASH_ARGV0"),
+    *(
+        "RANDOM",
+        "SECONDS",
+        "LINENO",
+        "SHELL",
+        "PROMPT_COMMAND",
+        "PS1",
+        "TMPDIR",
+        "USER",
+        "LC_ALL",
+        "LANG",
+        "LD_PRELOAD",
+    ),
+    *("DYLD_X", "GCONV_PATH", "PYTHONPATH", "PYTHONSTARTUP", "PYTHON_GIL", "NODE_OPTIONS", "PERL5LIB", "RUBYOPT"),
+    *("GIT_SSH_COMMAND", "GIT_CONFIG_COUNT", "GIT_CONFIG_KEY_0", "LESSOPEN", "EDITOR"),
+)
+FREE = (
+    *("TZ", "HOST", "HOSTNAME", "GIT_TOKEN", "GIT_SHA", "PYTHON_VERSION", "NODE_VERSION", "TARGET", "MAKE_RELEASE"),
+    *("shell", "lang", "path", "Random", "random", "editor", "LCD", "LDAP_USER", "BASHFUL", "USERNAME", "user"),
+)
+
+
+@pytest.mark.parametrize("declared", ["inputs: {NAME: {}}", "outputs: [NAME]", "secrets: [NAME]"])
+def test_names_that_tools_use_are_for_no_value_from_elsewhere(declared: str, tmp_path: Path) -> None:
+    for name in RESERVED:
+        code, said, _ = problem(tmp_path, declared.replace("NAME", name))
+        assert (code.split()[0], said.startswith(f"`{name}` cannot be the name of ")) == ("RD013", True), said
+    for name in FREE:
+        assert program_of(tmp_path, declared.replace("NAME", name), "## 1. A\n\n" + COMMAND.format("true")).nodes
+
+
+def test_a_document_sets_variables_of_tools_itself(tmp_path: Path) -> None:
+    set_ = "steps: {1: {env: {MAKEFLAGS: -j2, LC_ALL: C, PYTHONPATH: src}}}"
+    (node, *_) = program_of(tmp_path, set_, "## 1. A\n\n" + COMMAND.format("make")).nodes
+    assert [item.name for item in node.constants] == ["MAKEFLAGS", "LC_ALL", "PYTHONPATH"]
+    assert "the shell uses this variable" in problem(tmp_path, "steps: {1: {env: {PATH: /x}}}")[1]
+
+
 def test_all_errors_are_told_at_once(tmp_path: Path) -> None:
     options = "inputs: {PATH: {}, a: {type: b}}\noutputs: [HOME, c, c]\nsteps: {1: {timeout: 5}}"
     text = document(options, "## 1. A\n" + OUTPUT)

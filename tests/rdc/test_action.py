@@ -7,10 +7,15 @@ import os
 import re
 import subprocess
 import sys
+import tomllib
+from importlib.metadata import requires
 from pathlib import Path
+from typing import Any
 
 import pytest
+from packaging.requirements import Requirement
 
+from compiler.yaml_text import load_value
 from tests.conftest import ROOT
 from tests.rdc.cli_support import call
 from tests.rdc.published import published, wheel
@@ -109,6 +114,21 @@ def test_it_passes_where_files_are_current_and_prints_the_patch_where_not(
     applied = ["git", "apply", "-"]
     subprocess.run(applied, cwd=project, input="\n".join([*lines, ""]), encoding="utf-8", check=True)
     assert call("build", "--check", cwd=project).code == 0, "the patch is what rdc build makes"
+
+
+def test_it_installs_only_locked_files_and_all_that_rdc_and_its_build_need() -> None:
+    action: Any = load_value((ROOT / "action.yml").read_text(encoding="utf-8"))
+    step = action["runs"]["steps"][0]
+    assert "--require-hashes" in step["run"]
+    assert step["run"].count(" install ") - step["run"].count("--no-deps --no-build-isolation") == 1
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    needed, pending = set[str](), [*project["project"]["dependencies"], *project["build-system"]["requires"]]
+    while pending:
+        one = Requirement(pending.pop())
+        if one.name not in needed and (one.marker is None or one.marker.evaluate({"extra": ""})):
+            needed.add(re.sub(r"[-_.]+", "-", one.name).lower())
+            pending += requires(one.name) or []
+    assert step["env"]["NEEDED"].split() == sorted(needed)
 
 
 @pytest.mark.soak

@@ -49,11 +49,15 @@ def test_new_numbers_are_told(tmp_path: Path) -> None:
     assert call("fmt", "a.runbook.md", cwd=tmp_path).err == "formatted a.runbook.md (2 is now 1, 4 is now 2)\n"
 
 
-def test_a_link_is_followed(tmp_path: Path) -> None:
+def test_a_link_is_not_written_through(tmp_path: Path) -> None:
     path = document(tmp_path, "real/a.runbook.md", UNTIDY)
     (tmp_path / "link.runbook.md").symlink_to(path)
-    assert call("fmt", "link.runbook.md", cwd=tmp_path).code == 0
-    assert (tmp_path / "link.runbook.md").is_symlink()
+    result = call("fmt", "link.runbook.md", cwd=tmp_path)
+    assert (result.code, path.read_text()) == (1, UNTIDY)
+    assert (
+        f"cannot write link.runbook.md: it is a link\n  = help: use the path of the file itself: {path}" in result.err
+    )
+    assert call("fmt", str(path), cwd=tmp_path).code == 0  # the remedy
     assert path.read_text() == TIDY
 
 

@@ -23,6 +23,7 @@ RDC = (sys.executable, "-m", "rdc")
 SERVER = """\
 import os, sys, time
 from mcp.server.mcpserver import MCPServer
+from mcp.server.mcpserver.exceptions import ToolError
 
 server = MCPServer("tests")
 
@@ -33,6 +34,10 @@ def add(a: int, b: int) -> str:
 @server.tool()
 def fail(why: str) -> str:
     raise ValueError(why)
+
+@server.tool()
+def refuse(why: str) -> str:
+    raise ToolError(why)
 
 @server.tool()
 def wait() -> str:
@@ -72,6 +77,11 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> str:
     [
         ({"tool": "add", "arguments": {"a": 1, "b": 2}}, 0, "1 + 2 = 3 ✓\n"),
         ({"tool": "fail", "arguments": {"why": "no reason"}}, 1, "no reason"),
+        (
+            {"tool": "refuse", "arguments": {"why": "\x1b]0;title\x07\x9b2J\u202e, and\nmore"}},
+            1,
+            "?]0;title??2J?, and\nmore",
+        ),
         ({"tool": "gone", "arguments": {}}, 1, "gone"),
         ({"tool": "prompt", "arguments": {"id": "greet", "name": "them"}}, 0, "Be kind to them.\n"),
         ({"tool": "prompt", "arguments": {"id": "gone"}}, 1, "gone"),

@@ -172,6 +172,16 @@ def test_a_file_is_fixed_in_place(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [path]
 
 
+def test_a_link_is_not_written_through(tmp_path: Path) -> None:
+    path = document(tmp_path, "real/a.runbook.md", BARE)
+    (tmp_path / "link.runbook.md").symlink_to(path)
+    result = call("check", "--fix", "link.runbook.md", cwd=tmp_path)
+    assert (result.code, path.read_text()) == (1, BARE)
+    assert "cannot write link.runbook.md: it is a link" in result.err
+    assert call("check", "--fix", str(path), cwd=tmp_path).code == 0  # the remedy
+    assert path.read_text() == FIXED
+
+
 def test_bytes_beside_the_fix_are_kept(tmp_path: Path) -> None:
     path = tmp_path / "a.runbook.md"
     path.write_bytes(b"\xef\xbb\xbf" + BARE.replace("Do it.", "Do \U0001f600\u00e9.").replace("\n", "\r\n").encode())

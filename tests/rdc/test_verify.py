@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -231,6 +232,17 @@ def test_packages_of_a_program_are_a_change(tmp_path: Path) -> None:
         path.write_text(text.replace(place, f"{packages}{place}", 1), encoding="utf-8")
         found = call("verify", path.name, cwd=tmp_path)
         assert found.out.startswith(f"{path.name}:{line}: the packages for `uv run`"), found.out
+
+
+def test_many_starts_of_packages_take_no_time(tmp_path: Path) -> None:
+    path = alone(tmp_path)
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text.replace("# Do not edit", "# /// a\n" * 200_000 + "# Do not edit", 1), encoding="utf-8")
+    begun = time.monotonic()
+    assert call("verify", path.name, cwd=tmp_path).code != 70
+    assert time.monotonic() - begun < 20
+    path.write_text(text.replace("# Do not edit", f"{'# /// a' * 2}\n# /// b\n#\n# x\n# ///\n# Do not edit", 1))
+    assert "the packages for `uv run` were changed" in call("verify", path.name, cwd=tmp_path).out
 
 
 @pytest.mark.parametrize("target", ["python", "dbos"])

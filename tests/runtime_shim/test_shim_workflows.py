@@ -243,6 +243,50 @@ def test_a_gate_is_approved_by_name_and_signed(tmp_path: Path) -> None:
     assert (done["outcome"], done["by"], done["note"]) == ("approved", "ada", "fine")
 
 
+CHANGED = "has changed since this run first used it, so it decides no gate"
+
+
+def test_a_file_of_answers_that_changed_during_a_run_approves_nothing(tmp_path: Path) -> None:
+    place = Compiled(tmp_path, GATES)
+    answers = tmp_path / "answers"
+    answers.write_text("a approved\n")
+    assert (place.run("run", "--answers", "answers").code, place.walk()) == (75, ["a approved"])
+    answers.write_text("a approved\nb approved\n")
+    for path in ("answers", "./answers", str(answers)):
+        result = place.run("resume", "--answers", path)
+        assert (result.code, CHANGED in result.err, place.walk()) == (75, True, ["a approved"])
+    assert place.run("answer", "b", "approved").code == 0  # the remedy
+    assert place.run("resume", "--answers", "answers").code == 0
+
+
+def test_a_file_that_is_given_later_counts_from_then_and_old_content_counts_again(tmp_path: Path) -> None:
+    place = Compiled(tmp_path, GATES)
+    answers = tmp_path / "answers"
+    assert place.run("run").code == 75
+    answers.write_text("a approved\n")
+    assert place.run("resume", "--answers", "answers").code == 75
+    answers.write_text("b approved\n")
+    assert CHANGED in place.run("resume", "--answers", "answers").err
+    (tmp_path / "later").write_text("b approved\n")
+    assert place.run("resume", "--answers", "later").code == 0
+    assert place.run("run", "--answers", "answers").code == 75  # a new run, which has another gate first
+    answers.write_text("a approved\nb approved\n")
+    assert CHANGED in place.run("resume", "--answers", "answers").err
+    answers.write_text("b approved\n")
+    assert place.run("answer", "a", "approved").code == 0
+    assert place.run("resume", "--answers", "answers").code == 0
+
+
+def test_a_link_leads_to_no_other_file_of_answers(tmp_path: Path) -> None:
+    place = Compiled(tmp_path, GATES)
+    (tmp_path / "answers").write_text("a approved\n")
+    assert place.run("run", "--answers", "answers").code == 75
+    (tmp_path / "other").write_text("b approved\n")
+    (tmp_path / "answers").unlink()
+    (tmp_path / "answers").symlink_to("other")
+    assert CHANGED in place.run("resume", "--answers", "answers").err
+
+
 # --- The task and the limit -------------------------------------------------------------------------------------------
 
 TASK = program(

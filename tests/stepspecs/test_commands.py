@@ -55,6 +55,24 @@ def test_steps_are_done_one_by_one(place: Place) -> None:
     assert (approval["gate_id"], approval["approved_by"], approval["note"]) == (GATE, "alice", "fine")
 
 
+def test_an_executor_approves_no_gate_in_a_file_of_answers(place: Place) -> None:
+    answers = place.folder / "answers"
+    answers.touch()
+    executor = f"echo '{GATE} approved' >> answers; echo made >> out/$RDC_STEP.md"
+    assert place("run", "--answers", "answers", "--executor", executor).code == 75
+    said = place("resume", "--answers", "answers", "--executor", executor)
+    assert (said.code, "answers has changed since this run first used it" in said.err) == (75, True), said
+    assert place.statuses() == ["completed", "blocked"]
+    assert place.record("approvals") == []
+
+
+def test_an_approval_in_a_file_has_the_name_of_no_person(place: Place) -> None:
+    (place.folder / "answers").write_text(f"{GATE} approved\n")
+    assert place("run", "--answers", "answers").code == 0
+    (approval,) = place.record("approvals")
+    assert approval["approved_by"] == "line 1 of answers"
+
+
 def test_a_failed_run_goes_on_at_the_step_that_failed(place: Place) -> None:
     (place.folder / "allowed").unlink()
     assert place("run").code == 1

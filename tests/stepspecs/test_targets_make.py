@@ -154,6 +154,16 @@ def test_files_of_inputs_tools_mocks_and_answers(tmp_path: Path) -> None:
     assert "STOP" in place.last("INPUTS=inputs", "MOCK=mocks", "ANSWERS=answers")
 
 
+def test_a_file_of_answers_that_changed_approves_no_gate_in_make(tmp_path: Path) -> None:
+    place = Place(tmp_path)
+    (tmp_path / "answers").touch()
+    assert "WAITING" in place.last("output_folder=out", "ANSWERS=answers")
+    (tmp_path / "answers").write_text(f"{GATE} approved\n", encoding="utf-8")
+    done = place.make("resume", "ANSWERS=answers")
+    assert "answers has changed since this run first used it, so it decides no gate" in done.stdout
+    assert done.stdout.splitlines()[-1].startswith("rdc: WAITING")
+
+
 def test_a_failing_step_stops_the_line_and_a_resume_goes_on(tmp_path: Path) -> None:
     place = Place(tmp_path)
     done = place.make("output_folder=out", "EXECUTOR=false")

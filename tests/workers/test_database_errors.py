@@ -63,6 +63,15 @@ def test_an_unknown_address(words: Fleet) -> None:
     refused(words, url, "unknown database; use sqlite:///FILE or postgresql://", with_worker=False)
 
 
+@pytest.mark.parametrize("between", ["/", "?", "#", "/?", "/#", "/x?y=", "@/", ":/", "[", "/[", "%zz/", " /", "//"])
+@pytest.mark.parametrize("start", ["42", "a", ""])
+def test_no_part_of_a_password_is_shown(start: str, between: str, words: Fleet) -> None:
+    url = f"postgresql://ann:{start}{between}{PASSWORD}+x@127.0.0.1:1/runs"
+    said = words.call("list", RDC_DATABASE=url)
+    assert (said.code, "Traceback" in said.text, PASSWORD in said.text) == (2, False, False), said
+    assert not re.search(rf"ann|:{start or 42}\b", said.text), said
+
+
 @pytest.mark.parametrize(
     ("url", "shown"),
     [
@@ -82,6 +91,27 @@ def test_commands_in_hints_have_only_the_address_of_a_file(url: str, shown: str)
 def test_files_that_are_no_database(words: Fleet, tmp_path: Path) -> None:
     (tmp_path / "text").write_text("This is no database, although it has some length. " * 50)
     refused(words, f"sqlite:///{tmp_path}/text", "this is not a SQLite database; name another file", False)
+
+
+def test_a_database_behind_a_link_or_of_another_user(words: Fleet, tmp_path: Path) -> None:
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "a.sqlite").symlink_to("outside/a.sqlite")
+    (tmp_path / "folder").symlink_to("outside")
+    (tmp_path / "b.sqlite").touch()
+    (tmp_path / "b.sqlite-wal").symlink_to("outside/b.sqlite-wal")
+    for url, link in (
+        (f"sqlite:///{tmp_path}/a.sqlite", "a.sqlite"),
+        ("sqlite:///folder/a.sqlite", "folder"),
+        (f"sqlite:///{tmp_path}/b.sqlite", "b.sqlite-wal"),
+    ):
+        said = words.call("start", RDC_DATABASE=url)
+        in_words(said, f"{link} is a link: remove it, or name its target in the database's address", ["start"])
+    assert list((tmp_path / "outside").iterdir()) == []
+    if os.geteuid() == 0:
+        os.chown(tmp_path / "b.sqlite", 65534, 65534)
+        (tmp_path / "b.sqlite-wal").unlink()
+        said = words.call("start", RDC_DATABASE=f"sqlite:///{tmp_path}/b.sqlite")
+        in_words(said, "b.sqlite belongs to another user", ["start"])
 
 
 def test_a_folder_that_does_not_exist(words: Fleet, tmp_path: Path) -> None:

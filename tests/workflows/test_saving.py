@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import gzip
+import json
 from pathlib import Path
 
 import pytest
 
+from runtime_shim.targets.github import kept
+from runtime_shim.targets.github.api import HaltError
 from tests.workflows import act
 from tests.workflows.compiling import text_of
 from tests.workflows.reviews import stand_in
@@ -59,6 +63,48 @@ def test_a_file_of_the_workspace_with_a_secret_is_not_kept(tmp_path: Path, value
     run, ran = waits(tmp_path, f'mkdir conf; echo "token={value}" > conf/.npmrc', secrets=["DEPLOY_TOKEN", "KEY"])
     not_saved(run, ran, "the file conf/.npmrc contains a secret. Remove the secret before the run stops here")
     assert LONG not in ran.summary
+
+
+SECRET = 'hunt"er2/é+'
+FORMS: dict[str, bytes] = {
+    "as it is": SECRET.encode(),
+    "JSON": json.dumps(SECRET).encode(),
+    "JSON in JSON": json.dumps(json.dumps(SECRET)).encode(),
+    "JSON of another writer": json.dumps(SECRET).replace("/", r"\/").replace("+", r"\u002B").encode(),
+    "gzip": gzip.compress(json.dumps(SECRET).encode()),
+    "gzip after gzip": gzip.compress(b"x") + gzip.compress(SECRET.encode()),
+    "UTF-16": SECRET.encode("utf-16"),
+    "UTF-16, big end first": SECRET.encode("utf-16-be"),
+    "across pieces": b"x" * (kept.CHUNK - 3) + SECRET.encode(),
+    "across pieces, unpacked": gzip.compress(b"x" * (kept.CHUNK - 3) + json.dumps(SECRET).encode()),
+}
+
+
+def keep(folder: Path, content: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep a run with one file in its workspace."""
+    for name in ("workspace", "state"):
+        (folder / name).mkdir()
+    (folder / "state/journal").touch()
+    (folder / "workspace/file").write_bytes(content)
+    monkeypatch.chdir(folder / "workspace")
+    kept.keep_run("../kept", "../state", "../answers", {}, [SECRET.encode(), b"1234"])
+
+
+@pytest.mark.parametrize("content", FORMS.values(), ids=FORMS)
+def test_a_short_secret_in_any_form_is_not_kept(
+    content: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(HaltError, match="the file file contains a secret"):
+        keep(tmp_path, content, monkeypatch)
+    assert not (tmp_path / "kept/workspace.tar.gz").exists()
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"\x1f\x8bno gzip", b"hunt er2/ \\u00e 123", gzip.compress(b"hunter")[:-9]], ids=range(4)
+)
+def test_files_without_the_secret_are_kept(content: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    keep(tmp_path, content, monkeypatch)
+    assert (tmp_path / "kept/workspace.tar.gz").exists()
 
 
 def test_what_holds_no_secret_is_kept(tmp_path: Path) -> None:

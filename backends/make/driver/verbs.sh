@@ -40,6 +40,8 @@ decide() { # decides about a command that an interruption cut short
     rdc_word="$rdc_says; wait until it ends, or stop it and run it again: ${rdc_again}resume RERUN=1"
     [ -n "$rdc_RERUN$rdc_ASSUME" ] || waits "$rdc_word"
     [ -n "$rdc_RERUN" ] || fail "$rdc_word"
+    { [ "$rdc_when" = "$rdc_began" ] && [ "$rdc_when" != 0 ]; } ||
+      fail "$rdc_says, but it may be another one, because its start is not recorded; look, and end it yourself"
     say "rdc: $rdc_says; ending it"
     end_process "$rdc_left" "$rdc_when" TERM 100 || fail "$rdc_says, and it cannot be ended"
   fi

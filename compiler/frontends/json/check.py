@@ -76,7 +76,7 @@ def _unfit(item: _Name) -> tuple[str, str] | None:
             "use letters, digits and `_`, and start with a letter or `_`",
         )
     if item.is_variable and is_reserved(name):
-        return f"the name `{name[:LONGEST_NAME]}` is reserved by the shell, the loader or rdc", "use another name"
+        return f"the name `{name[:LONGEST_NAME]}` is reserved by the shell, another tool or rdc", "use another name"
     if not name or name != name.strip() or len(name) > LONGEST_NAME or not name.isprintable():
         shown = f"`{name[:LONGEST_NAME]}`" if name else "an empty string"
         remedy = f"use 1 to {LONGEST_NAME} printable characters, without spaces at either end"

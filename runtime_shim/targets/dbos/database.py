@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
+from runtime_shim.engine.private import is_trusted, refuse_links
 from runtime_shim.engine.program import RefusedError
 from runtime_shim.engine.texts import one_line
 
@@ -42,6 +43,7 @@ class Database:
                     raise RefusedError(
                         f"{self.shown} is on a network disk ({found}), where locks can fail; use PostgreSQL"
                     )
+                self.check_file()
                 return sqlite3.connect(self.path, timeout=30, isolation_level=None, check_same_thread=False)
             import psycopg
 
@@ -56,6 +58,13 @@ class Database:
             )
             connection.execute("SET search_path = dbos, public")
             return connection
+
+    def check_file(self) -> None:
+        """Refuse a file that a link redirects, or that another user owns."""
+        for ending in ("", "-journal", "-shm", "-wal"):
+            refuse_links(self.shown + ending, "name its target in the database's address")
+        if os.path.exists(self.path) and not is_trusted(os.stat(self.path)):
+            raise RefusedError(f"{self.shown} belongs to another user, who can change the runs; name another file")
 
     def close(self) -> None:
         """Close the connection, if any; the next call makes another."""
@@ -127,6 +136,8 @@ def shown_address(url: str) -> str:
         parts = urllib.parse.urlsplit(url)
         host = parts.hostname or dict(urllib.parse.parse_qsl(parts.query)).get("host") or "localhost"
         port = f":{parts.port}" if parts.port else ""
+        if "@" in f"{parts.path}{parts.query}{parts.fragment}":  # the rest of a password, whose / was not escaped
+            raise RefusedError("the database's address has an @ after its host; in the password, write / as %2F")
     except ValueError:  # the port is not a number
         parts, host, port = urllib.parse.urlsplit(""), "", ""
     if parts.scheme not in ("postgresql", "postgres") or not parts.path.strip("/"):

@@ -39,6 +39,7 @@ class Engine:
     def __init__(self, database: Legs, version: str, name: str, duties: Duties) -> None:
         self._dbos, self._duties = load_dbos(), duties
         if database.is_sqlite:
+            database.check_file()
             with suppress(OSError):  # only this user may read the output of runs
                 os.close(os.open(database.path, os.O_CREAT | os.O_EXCL, 0o600))
             with database.worded():  # readers don't wait for writers, and a commit is one sync

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any, Callable, Optional
 
-from runtime_shim.data.secrets import hidden_parts
+from runtime_shim.data.secrets import SHORTEST, masking, secret_values
 from runtime_shim.engine.command_line import OPTIONS, execute, read_words
 from runtime_shim.engine.display import Display
 from runtime_shim.engine.lifecycle import Extension, Host
@@ -25,6 +25,7 @@ from runtime_shim.targets.github.shown import is_shown, word_of_place
 from runtime_shim.tasks.answers import read_lines
 from runtime_shim.tasks.replies import Script
 
+LEAST_LINE = 16  # characters; a shorter line of a secret may be in any file
 OWN = ("RDC_SECRETS", "RDC_AGENT", "RDC_AGENTS", "RDC_EXECUTOR")  # for the program
 
 
@@ -172,19 +173,23 @@ class Job:
         return lambda text, nodes: Script(nodes, performers).read(text)
 
     def masks(self) -> list[bytes]:
-        """Return the secrets and their lines, which no kept file may have."""
-        values = map(str.strip, self._secrets)
-        return [line.strip().encode() for value in values for line in {value, *value.split("\n")} if line.strip()]
+        """Return the secrets and their long lines, which no kept file may have."""
+        whole = {value.strip() for value in self._secrets}
+        lines = {line.strip() for value in whole for line in value.split("\n")}
+        kept = {
+            *(each for each in lines if len(each) >= LEAST_LINE),
+            *(each for each in whole if len(each) >= SHORTEST),
+        }
+        return [each.encode("utf-8", "surrogateescape") for each in kept]
 
     @functools.cached_property
     def mask(self) -> Callable[[str], str]:
         """The function that masks secrets in a text."""
-        pattern = hidden_parts(self._secrets)
-        return functools.partial(pattern.sub, "***") if pattern else str
+        return masking(self._secrets)
 
     @property
     def _secrets(self) -> list[str]:
-        return [os.environ.get(name, "") for name in os.environ.get("RDC_SECRETS", "").split()]
+        return secret_values(os.environ.get("RDC_SECRETS", "").split())
 
     def printed(self, *words: str) -> str:
         """Return the program's standard output."""

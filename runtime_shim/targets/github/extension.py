@@ -68,6 +68,10 @@ class OfGithub(Extension):
             now = digest(read_text(path, LARGEST))
             state.used = {pair for pair in state.used if pair[0] == now}
 
+    def scope(self) -> str:
+        """Return the run of the workflow, which has its own input `answers`."""
+        return f"{os.environ['GITHUB_RUN_ID']}/{os.environ.get('GITHUB_RUN_ATTEMPT', '1')}:"
+
     def resumed(self) -> None:
         """Repeat an interrupted command if requested, and take the reviewers' decisions."""
         session, given = self.session, self.facts_of_call

@@ -11,10 +11,12 @@ import re
 import shutil
 import stat
 import tarfile
-from collections.abc import Iterable, Iterator
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from typing import Optional
 
+from runtime_shim.data.secrets import unescaped
 from runtime_shim.engine.program import Table
 from runtime_shim.targets.github.api import HaltError
 from runtime_shim.targets.github.strict import damaged
@@ -28,7 +30,7 @@ NAMES = (
 REPORT = r"[A-Za-z0-9._-]+"
 CHUNK = 1 << 20
 LARGEST_JOURNAL = 64 * CHUNK
-LEAST_SEARCHED = 16  # characters; shorter secrets are not searched for in the workspace
+MOST_UNPACKED = 1 << 30  # bytes that are searched in a compressed file
 
 
 def unsaved(why: str) -> HaltError:
@@ -60,7 +62,7 @@ def files_in(folder: str, inside: str = "") -> Iterator[str]:
 # --- To keep a run ---
 
 
-def keep_run(kept: str, state: str, answers: str, about: Table, masks: Iterable[bytes]) -> None:
+def keep_run(kept: str, state: str, answers: str, about: Table, masks: Sequence[bytes]) -> None:
     """Collect a run in a directory, or raise HaltError."""
     for name in ("state", "answers", ABOUT, WORKSPACE):  # not the program in a workflow
         path = os.path.join(kept, name)
@@ -74,9 +76,10 @@ def keep_run(kept: str, state: str, answers: str, about: Table, masks: Iterable[
         _copy_reports(os.path.join(state, "reports"), os.path.join(kept, "state", "reports"))
         with suppress(FileNotFoundError):
             shutil.copyfile(answers, os.path.join(kept, "answers"), follow_symlinks=False)
-        searched = [mask for mask in masks if len(mask) >= LEAST_SEARCHED]
+        plain = [mask.decode("utf-8", "surrogateescape") for mask in masks]
+        wide = [mask.encode(f"utf-16-{order}", "surrogatepass") for mask in plain for order in ("le", "be")]
         for folder in (os.getcwd(), os.path.join(kept, "state", "reports")):
-            _search(folder, searched)
+            _search(folder, [*masks, *wide])
         pack(os.getcwd(), os.path.join(kept, WORKSPACE))
     except (OSError, ValueError) as error:
         raise unsaved(f"its files cannot be read: {error}") from None
@@ -101,21 +104,37 @@ def _copy_reports(folder: str, to: str) -> None:
 
 def _search(folder: str, masks: list[bytes]) -> None:
     """Refuse a directory with a secret in a file, a name or a link's target."""
-    overlap = max(map(len, masks), default=1) - 1
     for name, about in walked(folder) if masks else ():
         path = os.path.join(folder, name)
         leads = os.readlink(path) if stat.S_ISLNK(about.st_mode) else ""
-        if any(mask in os.fsencode(text) for mask in masks for text in (name, leads)):
+        if any(_has(os.fsencode(text), masks) for text in (name, leads)):
             raise unsaved("the name of a file contains a secret. Remove the file before the run stops here")
         if not stat.S_ISREG(about.st_mode):
             continue
-        with open(path, "rb") as file:
-            rest = b""
-            while data := file.read(CHUNK):
-                if any(mask in rest + data for mask in masks):
-                    shown = re.sub(r"[^A-Za-z0-9_./-]", "_", name)
-                    raise unsaved(f"the file {shown} contains a secret. Remove the secret before the run stops here")
-                rest = data[-overlap:] if overlap else b""
+        if any(_has(data, masks) for data in _pieces(path, max(map(len, masks)))):
+            shown = re.sub(r"[^A-Za-z0-9_./-]", "_", name)
+            raise unsaved(f"the file {shown} contains a secret. Remove the secret before the run stops here")
+
+
+def _pieces(path: str, longest: int) -> Iterator[bytes]:
+    """Read a file in pieces, also unpacked if gzip wrote it. Each starts with the end of the one before."""
+    for opened in (open, gzip.open):
+        rest, left = b"", MOST_UNPACKED
+        with suppress(EOFError, zlib.error, gzip.BadGzipFile), opened(path, "rb") as file:
+            while left > 0 and (data := file.read(CHUNK)):
+                yield rest + data
+                rest = (rest + data)[-12 * longest :]  # a character may be written with as many
+                left -= len(data) if opened is gzip.open else 0
+
+
+def _has(data: bytes, masks: list[bytes]) -> bool:
+    """Return whether bytes contain a secret: as it is, or in JSON, also twice."""
+    found = [data]
+    text = data.decode("utf-8", "surrogateescape") if b"\\" in data else ""
+    for _ in range(2 if text else 0):
+        text = unescaped(text)
+        found.append(text.encode("utf-8", "surrogatepass"))
+    return any(mask in each for mask in masks for each in found)
 
 
 def walked(folder: str, inside: str = "") -> Iterator[tuple[str, os.stat_result]]:

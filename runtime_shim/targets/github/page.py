@@ -1,6 +1,7 @@
 """The run summary: its state, its steps with outcome and time, the flow, and how to continue it."""
 
 import os
+import re
 import shlex
 from collections.abc import Iterator
 from typing import Optional
@@ -19,6 +20,9 @@ MOST_ROWS = 2000
 MOST_NODES = 150  # GitHub draws no larger pictures
 LONGEST_LABEL = 60  # characters in the picture
 BAD = ("fail", "failed", "no", "rejected", "none", "invalid", "ambiguous")
+# Mermaid interprets a label twice, as the target mermaid explains: these are parted by a space of no width, or codes.
+PARTED = r"\$(?=\$)|\\(?=\S)|:(?=\S)|@(?=\S)|www(?=\.)|\](?=\()|^[-+*]+(?=\s)|^\#+(?=\s)|^[0-9]+[.)](?=\s)"
+UNSAFE = r'["#$%&*;:<>@\[\\\]^`|~\ufb02\xb6\u200b]|(?<=direction)\s'
 SHAPES = {"branch": ("{", "}"), "end": ("(", ")")}
 
 
@@ -104,8 +108,8 @@ def _ids(program: Table) -> dict[str, str]:
 
 def _label(text: str) -> str:
     """Return a text escaped as a label in a picture."""
-    shown = plain(text)[:LONGEST_LABEL].replace("&", "#amp;").replace("<", "#lt;").replace(">", "#gt;")
-    return shown.replace('"', "#quot;").replace("`", "#96;") or " "
+    shown = re.sub(PARTED, "\\g<0>\u200b", plain(text)[:LONGEST_LABEL])
+    return re.sub(UNSAFE, lambda found: f"#{ord(found[0])};", shown) or " "
 
 
 def _of_steps(program: Table) -> Iterator[str]:

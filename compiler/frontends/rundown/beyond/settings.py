@@ -84,7 +84,7 @@ def _env_problems(inside: str, env: object, path: KeyPath) -> Iterator[Wrong]:
         return
     for key, value in (env or {}).items():
         name, place = str(key), (*path, str(key))
-        yield from name_problems(name, "an environment variable", place)
+        yield from name_problems(name, "an environment variable", place, is_set=True)
         if problem := text_problem(value):
             yield Wrong(f"{inside}: the value of `{name}` is not a valid string: {problem}", "quote it", place)
 

@@ -19,6 +19,7 @@ import tarfile
 import tempfile
 import threading
 import time
+import zlib
 from collections import Counter
 from contextlib import suppress
 
@@ -27,28 +28,63 @@ from contextlib import suppress
 MASKED = ("title", "message", "how", "answer", "by", "note", "registers", "changed")
 AROUND_SECRETS = " \t\n\v\f\r"  # commands may print a secret without it
 SHORTEST = 4  # characters; shorter ones are part of too many words
-CODES = r"\\u[0-9a-f]{4}"
-HTML = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&"}  # as JSON in pages is escaped
-def hidden_parts(values):
-    parts = [part.strip(AROUND_SECRETS) for value in values for part in (value, *value.split("\n"))]
-    found = {each for part in parts if len(part) >= SHORTEST for each in _written(part)}
-    return re.compile("|".join(map(re.escape, sorted(found, key=len, reverse=True)))) if found else None
-def _written(part):
-    once = {part, *_escaped(part)}
-    once |= {each.replace("/", "\\/") for each in once}
-    once |= {each.translate(HTML) for each in once}
-    once |= {re.sub(CODES, lambda found: "\\u" + found[0][2:].upper(), each) for each in once}
-    return once.union(*map(_escaped, once))
-def _escaped(part):
-    return {json.dumps(part, ensure_ascii=is_ascii)[1:-1] for is_ascii in (True, False)}
+HEX = "[0-9a-fA-F]"
+ESCAPES = rf'\\(?:u([dD][89abAB]{HEX}{{2}})\\u([dD][c-fC-F]{HEX}{{2}})|u({HEX}{{4}})|(["/\\bfnrt]))'  # of JSON
+CONTROLS = dict(zip("bfnrt", "\b\f\n\r\t"))  # Python 3.9 has no `strict`
+def secret_values(names):
+    found = (os.environb.get(os.fsencode(name), b"") for name in names)
+    return [value.decode("utf-8", "surrogateescape") for value in found]
+def masking(values):
+    plain = {part.strip(AROUND_SECRETS) for value in values for part in (value, *value.split("\n"))}
+    given = plain.union(re.sub("[\udc80-\udcff]", "\ufffd", part) for part in plain)  # bytes that are not UTF-8
+    parts = [part for part in given if len(part) >= SHORTEST]
+    def mask(text):
+        found, once = _found(text, parts), text
+        places = range(len(text) + 1)
+        for _ in range(2):
+            if "\\" in once:
+                places, once = [places[place] for place in _places(once)], unescaped(once)
+                found += [(places[start], places[end]) for start, end in _found(once, parts)]
+        return _hidden(text, sorted(found))
+    return mask if parts else str
+def unescaped(text):
+    return re.sub(ESCAPES, _letter, text)
+def _letter(found):
+    high, low, code, letter = found.groups()
+    if high:
+        return chr(0x10000 + (int(high, 16) - 0xD800) * 0x400 + int(low, 16) - 0xDC00)
+    return chr(int(code, 16)) if code else CONTROLS.get(letter, letter)
+def _places(text):
+    places = []
+    end = 0
+    for found in re.finditer(ESCAPES, text):
+        places += range(end, found.start() + 1)
+        end = found.end()
+    return [*places, *range(end, len(text) + 1)]
+def _found(text, parts):
+    spans = []
+    for part in parts:
+        start = text.find(part)
+        while start >= 0:
+            spans.append((start, start + len(part)))
+            start = text.find(part, start + 1)
+    return spans
+def _hidden(text, spans):
+    pieces, end = [], 0
+    for start, until in spans:
+        if start >= end:
+            pieces += [text[end:start], "***"]
+        end = max(end, until)
+    return "".join([*pieces, text[end:]])
 
 class Secrets(Extension):
-    _pattern = None
+    _masked = staticmethod(str)
     def before_run(self, _state):
         options, needed = self.session.options, self.session.program.get("secrets", [])
         names = [*needed, *os.environ.get("RDC_SECRETS", "").split()]
-        values = {name: os.environ.get(name, "").strip(AROUND_SECRETS) for name in names}
-        self._pattern = hidden_parts(values.values())
+        read = [os.environ.get(name, "") for name in names]  # in the locale, as words of the command line are
+        self._masked = masking([*secret_values(names), *read])
+        values = {name: value.strip(AROUND_SECRETS) for name, value in zip(names, read)}  # Python 3.9
         if options.command not in ("run", "resume") or options.dry_run:  # calls nothing
             return
         missing = [name for name in needed if not values[name]]
@@ -58,7 +94,7 @@ class Secrets(Extension):
                 remedy = "set these environment variables to at least four characters"
                 raise RefusedError(f"secrets {how}: {', '.join(wrong)}; {remedy}, then {options.command} again")
     def mask(self, text):
-        return self._pattern.sub("***", text) if self._pattern else text
+        return self._masked(text)
     def record(self, record):
         return {key: self._in(value) if key in MASKED else value for key, value in record.items()}
     def _in(self, value):  # a string or a dict
@@ -569,7 +605,7 @@ NAMES = (
 REPORT = r"[A-Za-z0-9._-]+"
 CHUNK = 1 << 20
 LARGEST_JOURNAL = 64 * CHUNK
-LEAST_SEARCHED = 16  # characters; shorter secrets are not searched for in the workspace
+MOST_UNPACKED = 1 << 30  # bytes that are searched in a compressed file
 def unsaved(why):
     return HaltError("Not saved", f"The run was not saved, so it cannot be continued: {why}")
 def digest_of_file(path):
@@ -602,9 +638,10 @@ def keep_run(kept, state, answers, about, masks):
         _copy_reports(os.path.join(state, "reports"), os.path.join(kept, "state", "reports"))
         with suppress(FileNotFoundError):
             shutil.copyfile(answers, os.path.join(kept, "answers"), follow_symlinks=False)
-        searched = [mask for mask in masks if len(mask) >= LEAST_SEARCHED]
+        plain = [mask.decode("utf-8", "surrogateescape") for mask in masks]
+        wide = [mask.encode(f"utf-16-{order}", "surrogatepass") for mask in plain for order in ("le", "be")]
         for folder in (os.getcwd(), os.path.join(kept, "state", "reports")):
-            _search(folder, searched)
+            _search(folder, [*masks, *wide])
         pack(os.getcwd(), os.path.join(kept, WORKSPACE))
     except (OSError, ValueError) as error:
         raise unsaved(f"its files cannot be read: {error}") from None
@@ -620,21 +657,31 @@ def _copy_reports(folder, to):
             if entry.is_file(follow_symlinks=False) and re.fullmatch(REPORT, entry.name):
                 shutil.copyfile(entry.path, os.path.join(to, entry.name), follow_symlinks=False)
 def _search(folder, masks):
-    overlap = max(map(len, masks), default=1) - 1
     for name, about in walked(folder) if masks else ():
         path = os.path.join(folder, name)
         leads = os.readlink(path) if stat.S_ISLNK(about.st_mode) else ""
-        if any(mask in os.fsencode(text) for mask in masks for text in (name, leads)):
+        if any(_has(os.fsencode(text), masks) for text in (name, leads)):
             raise unsaved("the name of a file contains a secret. Remove the file before the run stops here")
         if not stat.S_ISREG(about.st_mode):
             continue
-        with open(path, "rb") as file:
-            rest = b""
-            while data := file.read(CHUNK):
-                if any(mask in rest + data for mask in masks):
-                    shown = re.sub(r"[^A-Za-z0-9_./-]", "_", name)
-                    raise unsaved(f"the file {shown} contains a secret. Remove the secret before the run stops here")
-                rest = data[-overlap:] if overlap else b""
+        if any(_has(data, masks) for data in _pieces(path, max(map(len, masks)))):
+            shown = re.sub(r"[^A-Za-z0-9_./-]", "_", name)
+            raise unsaved(f"the file {shown} contains a secret. Remove the secret before the run stops here")
+def _pieces(path, longest):
+    for opened in (open, gzip.open):
+        rest, left = b"", MOST_UNPACKED
+        with suppress(EOFError, zlib.error, gzip.BadGzipFile), opened(path, "rb") as file:
+            while left > 0 and (data := file.read(CHUNK)):
+                yield rest + data
+                rest = (rest + data)[-12 * longest :]  # a character may be written with as many
+                left -= len(data) if opened is gzip.open else 0
+def _has(data, masks):
+    found = [data]
+    text = data.decode("utf-8", "surrogateescape") if b"\\" in data else ""
+    for _ in range(2 if text else 0):
+        text = unescaped(text)
+        found.append(text.encode("utf-8", "surrogatepass"))
+    return any(mask in each for mask in masks for each in found)
 def walked(folder, inside=''):
     for entry in sorted(os.scandir(os.path.join(folder, inside)), key=lambda entry: entry.name):
         path, about = os.path.join(inside, entry.name), entry.stat(follow_symlinks=False)
@@ -836,6 +883,9 @@ MOST_ROWS = 2000
 MOST_NODES = 150  # GitHub draws no larger pictures
 LONGEST_LABEL = 60  # characters in the picture
 BAD = ("fail", "failed", "no", "rejected", "none", "invalid", "ambiguous")
+# Mermaid interprets a label twice, as the target mermaid explains: these are parted by a space of no width, or codes.
+PARTED = r"\$(?=\$)|\\(?=\S)|:(?=\S)|@(?=\S)|www(?=\.)|\](?=\()|^[-+*]+(?=\s)|^\#+(?=\s)|^[0-9]+[.)](?=\s)"
+UNSAFE = r'["#$%&*;:<>@\[\\\]^`|~\ufb02\xb6\u200b]|(?<=direction)\s'
 SHAPES = {"branch": ("{", "}"), "end": ("(", ")")}
 def heading(word, message):
     return f"### {as_cell(f'{word} {message}'.strip()[: LONGEST_LABEL * 30])}\n"
@@ -894,8 +944,8 @@ def _ids(program):
     names = program["contract"]["steps"] if "contract" in program else program["nodes"]
     return {name: f"s{number}" for number, name in enumerate(names)}
 def _label(text):
-    shown = plain(text)[:LONGEST_LABEL].replace("&", "#amp;").replace("<", "#lt;").replace(">", "#gt;")
-    return shown.replace('"', "#quot;").replace("`", "#96;") or " "
+    shown = re.sub(PARTED, "\\g<0>\u200b", plain(text)[:LONGEST_LABEL])
+    return re.sub(UNSAFE, lambda found: f"#{ord(found[0])};", shown) or " "
 def _of_steps(program):
     names = _ids(program)
     for name, identifier in names.items():
@@ -1099,6 +1149,8 @@ class OfGithub(Extension):
         if path := self.session.options.answers:  # an earlier run had another file
             now = digest(read_text(path, LARGEST))
             state.used = {pair for pair in state.used if pair[0] == now}
+    def scope(self):
+        return f"{os.environ['GITHUB_RUN_ID']}/{os.environ.get('GITHUB_RUN_ATTEMPT', '1')}:"
     def resumed(self):
         session, given = self.session, self.facts_of_call
         if given.again:
@@ -1136,6 +1188,7 @@ def kinds_on_github(found, given):
     return [*found, type("OfGithub", (OfGithub,), {"facts_of_call": given, "options": tuple(options)})]
 
 # --- The calls of a workflow's steps: `RDC_CALL` names the call, other variables have its arguments.
+LEAST_LINE = 16  # characters; a shorter line of a secret may be in any file
 OWN = ("RDC_SECRETS", "RDC_AGENT", "RDC_AGENTS", "RDC_EXECUTOR")  # for the program
 
 class Job:
@@ -1241,15 +1294,19 @@ class Job:
         performers = {task: each for kind in self._found for task, each in kind.performers.items()}
         return lambda text, nodes: Script(nodes, performers).read(text)
     def masks(self):
-        values = map(str.strip, self._secrets)
-        return [line.strip().encode() for value in values for line in {value, *value.split("\n")} if line.strip()]
+        whole = {value.strip() for value in self._secrets}
+        lines = {line.strip() for value in whole for line in value.split("\n")}
+        kept = {
+            *(each for each in lines if len(each) >= LEAST_LINE),
+            *(each for each in whole if len(each) >= SHORTEST),
+        }
+        return [each.encode("utf-8", "surrogateescape") for each in kept]
     @functools.cached_property
     def mask(self):
-        pattern = hidden_parts(self._secrets)
-        return functools.partial(pattern.sub, "***") if pattern else str
+        return masking(self._secrets)
     @property
     def _secrets(self):
-        return [os.environ.get(name, "") for name in os.environ.get("RDC_SECRETS", "").split()]
+        return secret_values(os.environ.get("RDC_SECRETS", "").split())
     def printed(self, *words):
         with tempfile.TemporaryFile() as file:
             sys.stdout.flush()
