@@ -15,7 +15,7 @@
 # The state directory is .rdc/change-review in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/change-review.py
-override RDC_SHA256 := 61e4001a67ffd884caced5cabd7be2f30c491fc4002765c9b20e92a6f8c50863
+override RDC_SHA256 := a98bbb6899ce0219db956f60b5f0fa7198ba97169ed1f385088205a11cad87a1
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

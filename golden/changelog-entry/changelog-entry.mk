@@ -11,7 +11,7 @@
 # The state directory is .rdc/changelog-entry in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/changelog-entry.py
-override RDC_SHA256 := 78d617108719cb59d3168debec45c7caf6bd92fefce04e9fa61d00ef8eb2426a
+override RDC_SHA256 := 4a8df5e046e3d39276911b4ef0b6b64b17b5366aea3bbe794960c3146cf7ecf0
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

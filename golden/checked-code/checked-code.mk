@@ -11,7 +11,7 @@
 # The state directory is .rdc/checked-code in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/checked-code.py
-override RDC_SHA256 := 75f24e70791d754561d7986d964a79a29de7ce3a36ad6f5c8114f801135f080d
+override RDC_SHA256 := 2f730c165bebbdf1ba0d12db435041c88dae202e7d48498c1456b1633bc70ca8
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

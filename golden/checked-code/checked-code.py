@@ -71,7 +71,7 @@ printf '{"entry": "double"}\n' > build/manifest.json
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition contract (sha256 207e46a69dcd4fd898b4cfea5b8730fe2545c721d7bb2a3dc13e7ca93431059f).
+# The runtime of rdc 0.1.0, edition contract (sha256 65e71ac3a63024fe6f837708beaf87407b53fa9de889263dcbb862c72037bd08).
 # The specification ends here. The rest is the same in every program of this edition: `rdc runtime contract` prints it.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@
 # The state directory is .rdc/choose-region in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/choose-region.py
-override RDC_SHA256 := 43a5765ed07fa430fcecf81ccb3502d04ea10b4329058030667633a7957a9837
+override RDC_SHA256 := 884731eeeda9c9cfc2d079ecfb4152d1afb8eb62b948ef7aa5306d0cdef659f7
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

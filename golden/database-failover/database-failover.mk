@@ -11,7 +11,7 @@
 # The state directory is .rdc/database-failover in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/database-failover.py
-override RDC_SHA256 := 3ee921c387ddaab046af3b2e26c1f9eb82d4892f368f18434be434a59410777b
+override RDC_SHA256 := 0bbb961323ca7b5f0cd7945b197056af70b1b185d5678e02158b482a9e8fd73d
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/dependency-update in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/dependency-update.py
-override RDC_SHA256 := 84a84e61507b425e741a12acb9b0a5e02328dba688c3a9416eb6375ca204567f
+override RDC_SHA256 := 51d3c069f15155ec258152408dfd84180dfebbc6a95a290c0729d26af8beb189
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

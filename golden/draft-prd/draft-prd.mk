@@ -11,7 +11,7 @@
 # The state directory is .rdc/draft-prd in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/draft-prd.py
-override RDC_SHA256 := 102f892d661303285b4c0d067843c6562b19c08ad8871573b28561b6087cea9b
+override RDC_SHA256 := 7344464caf53d03bbeecff466d3caf5ee72b913a9976450462d685dacece7668
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

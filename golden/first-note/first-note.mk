@@ -11,7 +11,7 @@
 # The state directory is .rdc/first-note in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/first-note.py
-override RDC_SHA256 := 9e3ed986d49fd391932c5f0f9e4cdd3f442e27fb90090a241021e5be06a28557
+override RDC_SHA256 := 767451becdf57d4c5e8d4046b6ecd7c5c8c6b5d5a112c92612594cdd46408cce
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -13,7 +13,7 @@
 # The state directory is .rdc/hello-steps in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/hello-steps.py
-override RDC_SHA256 := 7a1bb4139c0f524ef9c763629f783086da09ff44d3c413a987945ee7e42393be
+override RDC_SHA256 := 1009a3a6e58ebeaaf809a49c3ff31844d79338a55b8ff5229be952e18d328c56
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/house-style in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/house-style.py
-override RDC_SHA256 := bf9f02d89018801e56a9013fb3147318faad1330ae62ad908c4c50d7d19c7645
+override RDC_SHA256 := 81f994ce952864ad485c566ffb3e32dafd1170e1476b206971ec91041d7debf0
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -80,7 +80,7 @@ done
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition commands (sha256 ff8077e8f6e383361c23641db0f043d008f064403d8e88089c78e2fc2d782729).
+# The runtime of rdc 0.1.0, edition commands (sha256 88f0dc80a0657ef9797d112a68746e59eb4f732b6ca933a00040a992ed1eeb3b).
 # The runbook ends here. The rest is the same in every program of this edition: `rdc runtime commands` prints it.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@
 # The state directory is .rdc/issue-triage in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/issue-triage.py
-override RDC_SHA256 := 25199811738598c3f2f6e1dadcc2452824249fa2b607a89688d5a83d604e864a
+override RDC_SHA256 := 63b9b2c5f212abab9f03b5dcdb89a9447830298b9e0dc801d9feb239b1f0aa44
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

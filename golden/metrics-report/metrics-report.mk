@@ -11,7 +11,7 @@
 # The state directory is .rdc/metrics-report in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/metrics-report.py
-override RDC_SHA256 := 159268eb095d74d2f39952a6a313eea5ed909b9370710d482e4cd239763b1705
+override RDC_SHA256 := b9ec5dd556bdaba977806b6bd05144b097b19ef659efdb8bd98b3c8cb47824f7
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

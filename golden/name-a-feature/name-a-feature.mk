@@ -11,7 +11,7 @@
 # The state directory is .rdc/name-a-feature in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/name-a-feature.py
-override RDC_SHA256 := 9eab2d0920a6799415e151e255cd790db10a2761c937262c6799c9f796c3b210
+override RDC_SHA256 := 93657623496d8702ff2d9a32c0ebdc89d0d3374e359d29b27619e083252af464
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

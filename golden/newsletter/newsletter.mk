@@ -11,7 +11,7 @@
 # The state directory is .rdc/newsletter in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/newsletter.py
-override RDC_SHA256 := 2f52f997376978287c36ba416069e5464574956591c4c80b76963df886ff55ff
+override RDC_SHA256 := 05228edf55897d3c31add85e1546427eaeac44e964d5f58a6fc16884652caa55
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/nightly-report in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/nightly-report.py
-override RDC_SHA256 := 4c38a0cec332311306fb600e59d3c3f6167ef62b3d4e008eba5d71ab731abd8d
+override RDC_SHA256 := 639feca0fede31f824f25867a657409551de646f3d488b1cf8279b2b64fe0d4d
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

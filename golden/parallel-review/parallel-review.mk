@@ -11,7 +11,7 @@
 # The state directory is .rdc/parallel-review in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/parallel-review.py
-override RDC_SHA256 := f093052a595f8181017402a062b4762bbf19cfefeec84e402ecf01515481c67a
+override RDC_SHA256 := 6f29bfa0bfbed8a8face7811b95ec2870b2fe388254a08c2357cce8e10ddeb0b
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

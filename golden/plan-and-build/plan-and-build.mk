@@ -11,7 +11,7 @@
 # The state directory is .rdc/plan-and-build in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/plan-and-build.py
-override RDC_SHA256 := 535b5e1285f9099a8592c22359c5b2d1e17a0bd257a4a967a7b7196ede864322
+override RDC_SHA256 := 9106b52bdf08e7836abbae3035301bc0674bc5d43076859472394a480eabaa28
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

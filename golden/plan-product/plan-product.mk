@@ -13,7 +13,7 @@
 # The state directory is .rdc/plan-product in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/plan-product.py
-override RDC_SHA256 := ce9b4396deeedd81dc1447bb31aa0460784b6be45d964309485fb186f7d71b26
+override RDC_SHA256 := a7464be4310087371567d2cd1cdcb57a5a534ab8833cf8bcbc39443a0ebdb55d
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

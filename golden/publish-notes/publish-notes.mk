@@ -11,7 +11,7 @@
 # The state directory is .rdc/publish-notes in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/publish-notes.py
-override RDC_SHA256 := 29f6be45156746493c00791369a2431699b3171355db3327c0b7f3e495959998
+override RDC_SHA256 := db440c4ca350cc309dd900aa86153e314e040ae7a2f71568e305f17bb6048d26
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/release-notes in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/release-notes.py
-override RDC_SHA256 := f1b1b990aae27c4527a1508d7969e888fc499ba91f606264928c179024f4f075
+override RDC_SHA256 := e59faea628e180b1cfcc5d19ddf272c7d6c229a06e84e49ee25d29de934edc32
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/review-loop in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/review-loop.py
-override RDC_SHA256 := 6b115af6139d9282958848b69355264d6cabce942105b027fdf3b35ad6a224d7
+override RDC_SHA256 := aec38cee25596c715c230c90304cbdc4ddbe021428c764ee1d79a191aaed132c
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

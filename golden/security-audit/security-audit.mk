@@ -11,7 +11,7 @@
 # The state directory is .rdc/security-audit in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/security-audit.py
-override RDC_SHA256 := 661d6c7e9f7d4de0343a066f510642b86a1ddb107b8365c8d9290eb3d03a93b3
+override RDC_SHA256 := 0becf24ac646e6c46a9ecaac25d852f0ad4e68c000a6eebd4b5d4da13a85b65b
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

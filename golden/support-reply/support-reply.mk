@@ -11,7 +11,7 @@
 # The state directory is .rdc/support-reply in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/support-reply.py
-override RDC_SHA256 := 01c4cc47b2e0c7de83d4e27f1b53ddc31d3dc14632c75f59214e3b12168ac4f5
+override RDC_SHA256 := 20b2d8cc5d7692ff0b84d07ea26c7b23624f76fa8f4a09d844cbbbf8a48f89d0
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/tagged-release in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/tagged-release.py
-override RDC_SHA256 := d59ba5ce1b1f8012809216821256b3493d51402dfd14da83dfb13547c7f8ca28
+override RDC_SHA256 := 758c1115545beb5a30e27a65d11f2d1fa75ac87e0866acb0c5289f98e95695d4
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

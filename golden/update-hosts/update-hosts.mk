@@ -11,7 +11,7 @@
 # The state directory is .rdc/update-hosts in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/update-hosts.py
-override RDC_SHA256 := 84371d6578e91ed358cf604063298758fb2c14fdaef4ad465dc3b254f8be8d76
+override RDC_SHA256 := 0e3bbad68f98642110e95b44da9389fc190427bd61d9895c32ee563a5f5197cf
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -99,7 +99,7 @@ shift "$((RDC_STEP_INSTANCE - 1))" && echo "host=$1" >> "$RDC_OUTPUT"
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition values (sha256 b4f7fc7c00aa26c9510cb56024af5382d87c057ab6f3acbbe21e69d6a9c1c0bf).
+# The runtime of rdc 0.1.0, edition values (sha256 fd7dcc4ad5e1f4836032cef16b04a0bbec9af3b192b8c115b5b0b18eb1f5ce4a).
 # The runbook ends here. The rest is the same in every program of this edition: `rdc runtime values` prints it.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------

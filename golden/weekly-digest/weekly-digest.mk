@@ -11,7 +11,7 @@
 # The state directory is .rdc/weekly-digest in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/weekly-digest.py
-override RDC_SHA256 := 68c8f78237feb3b318a2ef9d02bf199df611589a85ba6a1cc4c2268446a86b9f
+override RDC_SHA256 := 29d4dd421c45317f049906892026e09285e1e24636b5640481979e61649b78a1
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

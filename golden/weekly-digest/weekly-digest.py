@@ -130,7 +130,7 @@ The same headings, in German.
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 edae3c4fa82a0b63f971e6dc0e2a19426b11214b602b1700ee3e6e29467b9eb8).
+# The runtime of rdc 0.1.0, edition agents (sha256 911e4395a0abc3bb0bf840fb1a0712f116144652e58e6cee53636067cc28ef92).
 # The workflow ends here. The rest is the same in every program of this edition: `rdc runtime agents` prints it.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
@@ -149,6 +149,7 @@ import os
 import re
 import select
 import shlex
+import shutil
 import signal
 import stat
 import sys

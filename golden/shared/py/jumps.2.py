@@ -12,10 +12,8 @@ def target_of(program, name):
     if inside:
         around = [[group, do] for group, do in enter.items() if is_within(jumps, name, group)]
         return {"go": inside[0], "entering": around, "do": enter.get(name, ())}
-    import difflib
-    near = difflib.get_close_matches(name, [*doing, *known], 1)
-    hint = f"did you mean {near[0]}?" if near else "`steps` lists the steps"
-    raise RefusedError(f"there is no step {one_line(name)!a}; {hint}")
+    hint = meant(name, [*doing, *known]) or "; `steps` lists the steps"
+    raise RefusedError(f"there is no step {one_line(name)!a}{hint}")
 def moved(program, state, name):
     jumps, jump = program.get("jumps", {}), target_of(program, name)
     node = program["nodes"].get(state.node, {})
@@ -62,4 +60,4 @@ EXTENSIONS = (
 
 
 if __name__ == "__main__":
-    sys.exit(main(built(runbook, EXTENSIONS), EXTENSIONS, host=Host(edition="values b4f7fc7c00aa")))
+    sys.exit(main(built(runbook, EXTENSIONS), EXTENSIONS, host=Host(edition="values fd7dcc4ad5e1")))

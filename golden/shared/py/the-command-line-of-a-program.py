@@ -40,7 +40,7 @@ def read_words(words, own, options, given, see):  # a namespace
             name, value = due[0], word
             due = due["..." not in known[name] :]
         elif name not in known or (equals and not known[name]):
-            raise RefusedError(f"unknown argument {word} {see}")
+            raise RefusedError(f"unknown argument {one_line(word)}{as_input(word, known) or meant(name, known)} {see}")
         elif not equals:
             value = next(rest, "--") if known[name] else True
             if known[name] and value.startswith("--"):
@@ -49,6 +49,9 @@ def read_words(words, own, options, given, see):  # a namespace
     if missing := [name for name in due if not found[name]]:
         raise RefusedError(f"missing argument: {' '.join(missing)} {see}")
     return types.SimpleNamespace(**{name.strip("-").replace("-", "_"): found[name] for name in found})
+def as_input(word, known):
+    is_value = word.partition("=")[0].isidentifier() and "=" in word
+    return f"; to set an input, write --input {shlex.quote(word)}" if is_value and "--input" in known else ""
 def execute(program, argv, host, display, kinds):
     commands = {**COMMANDS, **{name: each for kind in kinds for name, each in kind.commands.items()}}
     options = tuple(dict.fromkeys([*OPTIONS, *(option for kind in kinds for option in kind.options)]))
@@ -60,8 +63,9 @@ def execute(program, argv, host, display, kinds):
             lines, command = [f"  {name:9} {text}" for name, (text, _) in commands.items()], "COMMAND"
         return display.say([f"usage: {host.prog} {command} [OPTION]...", "", program["title"], "", *lines])
     if command not in commands:
-        known = f"; choose from {', '.join(commands)} (see: {host.prog} --help)"
-        raise RefusedError(f"{'unknown' if command else 'missing'} subcommand {command}".rstrip() + known)
+        near = as_input(command, [name for _, name, *_ in options]) or meant(command, commands)
+        known = f"{near or '; choose from ' + ', '.join(commands)} (see: {host.prog} --help)"
+        raise RefusedError(f"{'unknown' if command else 'missing'} subcommand {one_line(command)}".rstrip() + known)
     callers = [kind.from_caller for kind in kinds if hasattr(kind, "from_caller")]
     said = [pair for caller in callers for pair in caller(program, options, command, display)]
     given = read_words(words, own, options, said, f"(see: {host.prog} {command} --help)")
@@ -111,4 +115,4 @@ EXTENSIONS = (
 
 
 if __name__ == "__main__":
-    sys.exit(main(built(runbook, EXTENSIONS), EXTENSIONS, host=Host(edition="commands ff8077e8f6e3")))
+    sys.exit(main(built(runbook, EXTENSIONS), EXTENSIONS, host=Host(edition="commands 88f0dc80a065")))

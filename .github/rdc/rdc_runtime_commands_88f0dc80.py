@@ -92,6 +92,10 @@ def clean(text):
     return text if text.isprintable() else re.sub(HIDDEN, "?", text.replace("\r\n", "\n"))
 def one_line(text):
     return clean(" ".join(text.split()))
+def meant(word, known, cutoff=0.6):
+    import difflib
+    near = difflib.get_close_matches(word, [*known], 1, cutoff)
+    return f"; did you mean {near[0]}?" if near else ""
 def words_of(node):
     return tuple(node.get("words", BINARY))
 def word_of(node, outcome):
@@ -178,14 +182,15 @@ def built(document, extensions):
 
 # --- Directories of a run: private by default, and never reached through a link.
 PRIVATE = 0o700  # mode of new directories
+BY_OPTION = "name its target with --state-dir"
 DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 CAREFULLY = os.O_NONBLOCK | os.O_NOFOLLOW  # don't hang on a pipe or follow a link
 def is_link(path, at=None):
     with suppress(OSError):
         return stat.S_ISLNK(os.stat(path, dir_fd=at, follow_symlinks=False).st_mode)
     return False
-def refused_link(path):
-    return RefusedError(f"{path} is a link: remove it, or name its target with --state-dir")
+def refused_link(path, remedy=BY_OPTION):
+    return RefusedError(f"{path} is a link: remove it, or {remedy}")
 @contextmanager
 def naming(path, at=None, name=''):
     try:
@@ -219,12 +224,28 @@ class Folder:
                 with suppress(PermissionError):  # another operator owns it
                     os.fchmod(file, self.mode & 0o666)
             return file
-def refuse_links(path):
+def refuse_links(path, remedy=BY_OPTION):
     if is_link(path):
-        raise refused_link(path)
+        raise refused_link(path, remedy)
     if path and not os.path.isabs(path):
-        refuse_links(os.path.dirname(path))
-def opened_folder(path):
+        refuse_links(os.path.dirname(path), remedy)
+def is_trusted(about):
+    is_shared = about.st_mode & stat.S_IWGRP and about.st_gid in (os.getegid(), *os.getgroups())
+    return about.st_uid in (0, os.geteuid()) or bool(is_shared)
+def refuse_strangers(path, is_named=False):
+    place = os.path.realpath(path)
+    about = os.stat(place)
+    is_fine = is_trusted(about) or (is_named and os.geteuid() == 0)
+    while is_fine and (above := os.path.dirname(place)) != place:
+        outer = os.stat(above)
+        if outer.st_mode & stat.S_IWOTH:
+            if not outer.st_mode & stat.S_ISVTX:
+                raise RefusedError(f"to fix it: chmod o-w {above}", f"anyone can write to {above} and replace {path}")
+            is_fine = is_trusted(about)
+        place, about = above, outer
+    if not is_fine:
+        raise RefusedError(f"{path} belongs to another user, who can change the run; use another --state-dir")
+def opened_folder(path, is_named=False):
     with naming(path):
         if os.path.isabs(path):
             os.makedirs(os.path.dirname(path), exist_ok=True)
@@ -237,6 +258,7 @@ def opened_folder(path):
         raise RefusedError(f"to fix it: chmod o-w {path}", f"anyone can write to {path} and change the run")
     if found:
         raise refused_link(os.path.join(path, found[0]))
+    refuse_strangers(path, is_named)
     return folder
 
 # --- The journal: an append-only file of checked records, written before anyone sees their effect.
@@ -372,10 +394,12 @@ class State:
         self.finished, self.notes = [], []  # notes of the current step, such as its processes
         self.used = set()  # digest and line number of each used answer
         self.decided = []
+        self.brought = {}  # digest of each file of answers when the run first got it
         for record in records:
             self.apply(record)
     def apply(self, record):
         kind = record["kind"]
+        self.brought = {**record.get("brought", {}), **self.brought}
         if "answers" in record:
             self.used.add((record["answers"], record["line"]))
         if "condition" not in record:
@@ -404,10 +428,10 @@ def replay(records, path, modes=('',)):
 
 class Store:
     within = None  # the open directory
-    def __init__(self, directory, modes=('',)):
+    def __init__(self, directory, modes=('',), is_named=False):
         self.directory, self.path, self.modes = directory, os.path.join(directory, "journal"), modes
         self.folder = os.path.join(os.getcwd(), directory)
-        self._count, self._size = 0, 0
+        self._count, self._size, self._is_named = 0, 0, is_named
         self._open = {}  # inode and device of files that must not move
     def records(self):
         refuse_links(self.directory)
@@ -422,7 +446,7 @@ class Store:
         return file
     def lock(self):
         is_ours = OURS in self.directory.split("/") or not os.path.isdir(self.directory)
-        self.within = opened_folder(self.directory)
+        self.within = opened_folder(self.directory, self._is_named)
         lock = self._opened("lock", os.O_RDWR)
         with naming(os.path.join(self.directory, "lock")):
             for patience in (0.05, 0.1, 0.0):  # `status` holds the lock for an instant
@@ -625,7 +649,7 @@ class Session(Telling):
         self.at = functools.cache(lambda name: [getattr(one, name) for one in self.extensions if hasattr(one, name)])
         self.each("prepare")
         directory = (options.state_dir or os.path.join(OURS, program["name"])).rstrip("/") or "/"
-        self.store = Store(directory, {"", *(kind.mode for kind in kinds)})
+        self.store = Store(directory, {"", *(kind.mode for kind in kinds)}, bool(options.state_dir))
         self.is_interactive = display.is_terminal and sys.stdin.isatty()
         doing = [name for name, node in program["nodes"].items() if node["task"] in self.kinds]
         self.places = {name: f"{place}/{len(doing)}" for place, name in enumerate(doing, start=1)}
@@ -962,7 +986,8 @@ def step(session):
     nodes, order, places = session.program["nodes"], list(session.program["nodes"]), session.options.PLACE
     names = {name: {name, nodes[name].get("step")} for name in session.places}  # a stage is part of a step
     if unknown := {*places}.difference(*names.values()):
-        raise RefusedError(f"there is no step {min(unknown)!a}; `steps` lists the steps")
+        hint = meant(min(unknown), session.places) or "; `steps` lists the steps"
+        raise RefusedError(f"there is no step {min(unknown)!a}{hint}")
     only = [name for name in names if names[name] & {*places}]
     vars(session.options).update(only=only, command="resume")
     is_stopped, what = state.condition == "stop", f"step {' '.join(places)}"
@@ -1256,12 +1281,15 @@ def answer(session, shows=True):
 
 class Tasks(Extension):
     performers = {"shell": Commands, "ask": Prompts}
+    def before_run(self, _state):
+        if (path := self.session.options.answers) is not None:
+            text = read_text(path, LARGEST)
+            self.session.answers = digest(text), text
     def open(self):
         session, path, used = self.session, self.session.options.answers, self.session.state.used
         if path is None:
             return
-        text = read_text(path, LARGEST)
-        read, mark = [read_lines, *session.at("answers_in")][-1], digest(text)
+        read, (mark, text) = [read_lines, *session.at("answers_in")][-1], session.answers
         found = read_answers(path, text, session.program["nodes"], read)
         session.answers = mark, [each for each in found if (mark, each.line) not in used]
         if used and mark not in dict(used):
@@ -1351,7 +1379,7 @@ def read_words(words, own, options, given, see):  # a namespace
             name, value = due[0], word
             due = due["..." not in known[name] :]
         elif name not in known or (equals and not known[name]):
-            raise RefusedError(f"unknown argument {word} {see}")
+            raise RefusedError(f"unknown argument {one_line(word)}{as_input(word, known) or meant(name, known)} {see}")
         elif not equals:
             value = next(rest, "--") if known[name] else True
             if known[name] and value.startswith("--"):
@@ -1360,6 +1388,9 @@ def read_words(words, own, options, given, see):  # a namespace
     if missing := [name for name in due if not found[name]]:
         raise RefusedError(f"missing argument: {' '.join(missing)} {see}")
     return types.SimpleNamespace(**{name.strip("-").replace("-", "_"): found[name] for name in found})
+def as_input(word, known):
+    is_value = word.partition("=")[0].isidentifier() and "=" in word
+    return f"; to set an input, write --input {shlex.quote(word)}" if is_value and "--input" in known else ""
 def execute(program, argv, host, display, kinds):
     commands = {**COMMANDS, **{name: each for kind in kinds for name, each in kind.commands.items()}}
     options = tuple(dict.fromkeys([*OPTIONS, *(option for kind in kinds for option in kind.options)]))
@@ -1371,8 +1402,9 @@ def execute(program, argv, host, display, kinds):
             lines, command = [f"  {name:9} {text}" for name, (text, _) in commands.items()], "COMMAND"
         return display.say([f"usage: {host.prog} {command} [OPTION]...", "", program["title"], "", *lines])
     if command not in commands:
-        known = f"; choose from {', '.join(commands)} (see: {host.prog} --help)"
-        raise RefusedError(f"{'unknown' if command else 'missing'} subcommand {command}".rstrip() + known)
+        near = as_input(command, [name for _, name, *_ in options]) or meant(command, commands)
+        known = f"{near or '; choose from ' + ', '.join(commands)} (see: {host.prog} --help)"
+        raise RefusedError(f"{'unknown' if command else 'missing'} subcommand {one_line(command)}".rstrip() + known)
     callers = [kind.from_caller for kind in kinds if hasattr(kind, "from_caller")]
     said = [pair for caller in callers for pair in caller(program, options, command, display)]
     given = read_words(words, own, options, said, f"(see: {host.prog} {command} --help)")
