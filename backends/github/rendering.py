@@ -80,6 +80,9 @@ def inputs_sh(*, patterns: Any, rules: Any, typed: Any, types: Any) -> Iterator[
     yield "  default=RDC_DEFAULT_$name\n"
     yield "  value=${!value}\n"
     yield '  [ -n "$value" ] || value=${!default}\n'
+    if "text" in types:
+        yield "  # The empty text of an event is a value; the empty field of a form is missing.\n"
+        yield '  [ "$type $need" != \'text required\' ] || [ "$GITHUB_EVENT_NAME" = workflow_dispatch ] || need=default\n'
     yield '  if [ -z "$value" ] && [ "$need" != default ]; then\n'
     yield '    [ "$need" = optional ] || problems+="Input $name: a value is required. "\n'
     yield "    continue\n"

@@ -61,7 +61,7 @@ mkdir -p canary && echo "${shares[{N}]}" > canary/live && echo "stage {N}: $(cat
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition script (sha256 1b6edeadd0e5f384979f6f65846d1d6dc4631d8f9219c73988db2e20ae06c4ab).
+# The runtime of rdc 0.1.0, edition script (sha256 1a10c2f7a7d9bc71777180475fa8f6c69a4a98c2e8666153119b2fff428f7eb8).
 # The runbook ends here. The rest is the same in every program of this edition: `rdc runtime script` prints it.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@
 # The state directory is .rdc/change-review in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/change-review.py
-override RDC_SHA256 := 0efc5013a761a93c5625948ce32adeeb73381415816db08c8f704e51a9bbddd2
+override RDC_SHA256 := 2ba2f99cbadf9ad67fbd7e3fce3df4bd422dcab97075ea039a1553b15de39929
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/changelog-entry in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/changelog-entry.py
-override RDC_SHA256 := c67320678596a7e478b8190bff16ab47884c82922277a4d96796902723b74968
+override RDC_SHA256 := eb944f92559a2c769eb887ec2dfdf749b5ae10d037a4c7298b4761a2e9aec3d2
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

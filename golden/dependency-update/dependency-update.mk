@@ -11,7 +11,7 @@
 # The state directory is .rdc/dependency-update in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/dependency-update.py
-override RDC_SHA256 := 095ee7cef8f2567deae795bad3e7f8ac4d54f7cb519ce1b89745cc79d3f873b0
+override RDC_SHA256 := a6ef48873dfa25d9716aadd6403f0d8546ea5958203477085d2c207291ee75bb
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/draft-prd in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/draft-prd.py
-override RDC_SHA256 := 335b0d90f781e46da099ec1efa45276b46f5bee7f0cd1699bcb08470f7470cb6
+override RDC_SHA256 := 7b7f4b79c854da4bec81402e550af6a615f25aae646d18aba3d24cf10768298e
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

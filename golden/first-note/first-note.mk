@@ -11,7 +11,7 @@
 # The state directory is .rdc/first-note in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/first-note.py
-override RDC_SHA256 := 7382bf8981a675379eb8209a248b0598193a043329362e4881be9a3b486f4b60
+override RDC_SHA256 := 8344a8a13accada5f8ecae7a40a9cb8612ae31b70fa6b225887bfd4e6a97d60e
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

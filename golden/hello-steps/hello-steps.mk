@@ -13,7 +13,7 @@
 # The state directory is .rdc/hello-steps in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/hello-steps.py
-override RDC_SHA256 := 26a3e68661df57af7e34404800c7f1ea5bc4232108efefa5ff221339a0034440
+override RDC_SHA256 := 0182c5a58a6485d6b19b06e720ee2c4b072125fa1a1c1fccf732d495c245d077
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/issue-triage in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/issue-triage.py
-override RDC_SHA256 := 8d5e51b12d4d3c4982b852fb44948cd5ee4a9f2ce69a7b2031946a4d94fe54b9
+override RDC_SHA256 := 5d3a8a8b74b7453b24da07af68309a72128c610460cb474b937d0359c672e2b7
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

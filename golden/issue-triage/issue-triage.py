@@ -78,7 +78,7 @@ Is it a bug, a feature or a question? Answer with JSON such as {"kind": "bug", "
 Answer with a JSON object whose field "kind" is one of "bug", "feature", "question".
 """,
         placeholders={"{{project}}": ["project", "", "", "{{project}}"], "{{issue}}": ["issue", "", "", "{{issue}}"]},
-        on_pass=go("2", keeps=["output 1", ["kind", "kind"], "last output"]),
+        on_pass=go("2", keeps=["output 1", ["kind", "kind", "bug", "feature", "question"], "last output"]),
         on_fail=go("STOP"),
     )
 
@@ -127,7 +127,7 @@ Answer with a JSON object whose field "labels" is a JSON value.
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 f7ec679c08b5dc248304cb6bd0b11433e7fb02216fe4608b04403e45627edc2e).
+# The runtime of rdc 0.1.0, edition agents (sha256 9a742dfc429cb8080a76665ce8bc40c256e25432d92b1d77de0785e3938bb5ae).
 # The playbook ends here. The rest is the same in every program of this edition: `rdc runtime agents` prints it.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@
 # The state directory is .rdc/metrics-report in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/metrics-report.py
-override RDC_SHA256 := fc567edcbbdd824d512de06bf4eff6706c3aed404ae7e77e5ab2202bf13a7b09
+override RDC_SHA256 := dbe1c6ccea6a0c714e9bddfd514af9450ce69be0432b10a37c4bd624db8c6551
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/name-a-feature in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/name-a-feature.py
-override RDC_SHA256 := cd634e3585f0daf1e6107cc339808dd308fb065d19e86d960c8d5187c23c7be4
+override RDC_SHA256 := dc3c01fc4298d0bef4c51b8ec37c643b2eebf25ec38a57800f1ce76d48820423
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/newsletter in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/newsletter.py
-override RDC_SHA256 := 1e88dd0510c48667d8154fb87336eb219f9a77fa8ccfe06f5b90851628f65ca6
+override RDC_SHA256 := 058a76a8df3e41cf33b8c42e483f77438d0ad7ea6b57f6353b68012c2331230c
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/parallel-review in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/parallel-review.py
-override RDC_SHA256 := be768cf4ea8b1bb8bf6328a3525e002985d8b48f743dd79e9ea1132fe5139c0a
+override RDC_SHA256 := 20b7a46f92e2118bb2b21603a18750db0e708f8f83775e2bfc7e8188661ec89a
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/plan-and-build in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/plan-and-build.py
-override RDC_SHA256 := a4598be31f6ded7c05825fc205e3724ad5fac943c911143fc39ac0dea7ba62b1
+override RDC_SHA256 := ef02982c263f87df9e792dae0fe46d706e7ff38ad778e9dae0613bacb3c56037
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -13,7 +13,7 @@
 # The state directory is .rdc/plan-product in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/plan-product.py
-override RDC_SHA256 := 6cfc1e897cb067054d873d315dc446e79895ad6f8ecdb57f1724eddb13a37c42
+override RDC_SHA256 := 11370abbc4d910e4c84f8c0a648e86357b5a2648469d40d8f5f02f9a28a6e45d
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/publish-notes in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/publish-notes.py
-override RDC_SHA256 := 56a83ca982b882db482c3be019b9e18c62be88af31ee62bb58d60e31395882fe
+override RDC_SHA256 := c423d8cb3b38eb63956af0a2b0939e8606e40bd71ddaad7bfbb179faa28d5bfc
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

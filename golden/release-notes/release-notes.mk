@@ -11,7 +11,7 @@
 # The state directory is .rdc/release-notes in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/release-notes.py
-override RDC_SHA256 := 115e7e44abca09fbab56dcd50f6958098a1d07b3d745e619f48a123f03b336fb
+override RDC_SHA256 := e626d2f00dc30f8cbbc9a938bf6693981c0a92d2874798849f33a83858d9544a
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

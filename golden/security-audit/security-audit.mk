@@ -11,7 +11,7 @@
 # The state directory is .rdc/security-audit in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/security-audit.py
-override RDC_SHA256 := ab93c57683ddd4c41bcac8369a3c75e57c031e9ea7467b97d399b9730102df69
+override RDC_SHA256 := a3cde1ac8d06782df3d6b0ec0aef56bdc710797631df6370e6bc946ef51ccbb3
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

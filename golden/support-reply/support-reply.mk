@@ -11,7 +11,7 @@
 # The state directory is .rdc/support-reply in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/support-reply.py
-override RDC_SHA256 := d8a8ea51bab6ea4cbefc75295cf1b8c97301a739068da39e9369c8bbbbd75ecc
+override RDC_SHA256 := ba2f4d6f3868d99ae7ef10a9135d35b76999e76d017a564197ae35e44f7c4527
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

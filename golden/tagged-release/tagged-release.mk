@@ -11,7 +11,7 @@
 # The state directory is .rdc/tagged-release in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/tagged-release.py
-override RDC_SHA256 := 096df632325505d4a5913cacd44b1f3c9080e5454f74ccdb0add084b8d14609c
+override RDC_SHA256 := ff5bfee9c2e2ddd5641e95a4f27fe4e4b5a4f42a28bd1184d3ffd9fbf14761f7
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/update-hosts in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/update-hosts.py
-override RDC_SHA256 := 6c27ba6c35838b2a1c7c3ab71a7fdfe37f517b501cdea7039ea37a834aa46183
+override RDC_SHA256 := 5375048ccf7f8ceded09b377f4dac5a7039eab664b995c168e9ba2ca84681844
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/weekly-digest in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/weekly-digest.py
-override RDC_SHA256 := 6c14c00456b0a028391f23c6c774b7cec12ce424e6cdb8462fb5e6798e17b63a
+override RDC_SHA256 := ca7ebdf8422509f49cb53be14d7e0e04f33551881b2fbb4731c4c14d8a84fdf6
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

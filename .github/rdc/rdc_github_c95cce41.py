@@ -500,6 +500,7 @@ class _Walk:
         self.condition = record.get("condition", self.condition)
     def _done(self, record):
         _demand(record["node"] == self.node or self.condition == "stop", isinstance(record["how"], str))
+        _demand(isinstance(remarks := record.get("remarks", []), list), all(isinstance(one, str) for one in remarks))
         if record["outcome"] == "resumed":
             self._reopened(record)
         else:
@@ -877,7 +878,8 @@ def _row_of_step(program, record):
     by = f" ({as_cell(record['by'])})" if record.get("by") else ""
     called = name_in_words(record["node"], record.get("title", ""))
     outcome, seconds = as_cell(word_of(node, record["outcome"])), round(record.get("seconds", 0))
-    return f"| {as_cell(called)}{instance} | {record.get('attempt', 1)} | {outcome}{by} | {seconds} s |"
+    remarks = "".join(f"; {as_cell(remark)}" for remark in record.get("remarks", ()))
+    return f"| {as_cell(called)}{instance} | {record.get('attempt', 1)} | {outcome}{by}{remarks} | {seconds} s |"
 def draw_flow(program, finished):
     lines, names = list(_of_steps(program)) if "contract" in program else list(_of_nodes(program)), _ids(program)
     if len(names) > MOST_NODES:
@@ -1484,11 +1486,11 @@ def _answers(job):
     return ["--answers", job.path(ANSWERS_FILE)] if os.path.exists(job.path(ANSWERS_FILE)) else []
 def _inputs(job):
     declared = job.program.get("inputs", ())
-    given = {}
+    given, is_form = {}, os.environ.get("GITHUB_EVENT_NAME") == "workflow_dispatch"  # its empty fields are missing
     for number, item in enumerate(declared, 1):
         name = item["name"]
         value = job.said(f"INPUT_{name}") or job.said(f"INPUT_{number}") or _bound(job, number)
-        if value:
+        if value or (takes_empty(item) and not is_form):
             given[name] = value
     if not given:
         return []

@@ -146,7 +146,8 @@ class Builder:
         self.step(name, task="end", result=result, **settings)
         self.table["nodes"][name]["message"] = message
     def go(self, go, says='', when=(), do=(), keeps=()):
-        pairs = [(one, ["answer"]) if isinstance(one, str) else (one[0], ["field", one[1]]) for one in keeps]
+        lists = [[one] if isinstance(one, str) else one for one in keeps]
+        pairs = [(one[0], ["answer" if one[1:2] in ([], [None]) else "field", *one[1:]]) for one in lists]
         return {"go": go, "if": when, "do": [*do, *([slot, "keep", what] for slot, what in pairs)], "says": says}
     def complete(self, message='', says=None, when=(), do=(), **more):
         return {**self.go("", says, when, do), "end": {"result": "complete", "message": message, **more}}
@@ -576,7 +577,7 @@ class Telling:
 # --- The interfaces of a runtime's parts: performers run steps, extensions act around them.
 Host = collections.namedtuple("Host", "prog parse edition", defaults=('', None, '',))
 
-Done = collections.namedtuple("Done", "outcome how note verbs", defaults=(None, VERBS,))
+Done = collections.namedtuple("Done", "outcome how note verbs remarks", defaults=(None, VERBS, (),))
 
 class Waiting(BaseException):
     pass
@@ -797,7 +798,7 @@ class Session(Telling):
     def settle(self, name, done, seconds, begins=True):
         move = advance(self.program, name, self.state.registers, done.outcome, done.verbs)
         result = {**self.about(name), "outcome": done.outcome, "how": done.how, "says": move.says}
-        result.update(seconds=round(seconds, 3), next=move.node)
+        result.update(seconds=round(seconds, 3), next=move.node, **({"remarks": done.remarks} if done.remarks else {}))
         is_there, word = self.store.is_there(), word_of(self.program["nodes"][name], done.outcome)
         stand, ended = self.stand(move, self.state, begins and is_there), f"{self.label(name)} ended with {word}"
         try:
@@ -811,6 +812,8 @@ class Session(Telling):
             raise self._lost(f"{ended}, but this is not recorded")
         details = ", ".join(filter(None, [done.how, duration(seconds), one_line(move.says)]))
         self.display.line(f"    {self.display.paint(word, done.outcome)}  {self.display.paint(details, 'dim')}")
+        for remark in done.remarks:
+            self.display.line(f"    {one_line(remark)}")
         self.emit("step_finished", True, **result)
         self.tell_passed(move)
         self.each("after_step", move)
@@ -833,7 +836,20 @@ class Session(Telling):
 ROUNDS = 10  # most visits to a step in a dry run
 ASSUMED = ("as assumed", "set by the operator")  # for interrupted commands
 RECENT = 12  # most steps shown
-KNOWN = ("title", "instances", "attempt", "outcome", "how", "says", "seconds", "by", "note", "time", "output")
+KNOWN = (
+    "title",
+    "instances",
+    "attempt",
+    "outcome",
+    "how",
+    "says",
+    "seconds",
+    "by",
+    "note",
+    "time",
+    "output",
+    "remarks",
+)
 def condition_of(state, is_busy):
     condition = str(state.condition)
     return "running" if is_busy and condition not in ENDED else condition.replace("running", "interrupted")
@@ -901,6 +917,7 @@ def status_lines(session, facts):
         how = ", as assumed" if record["how"] in ASSUMED else ""
         step = one_line(f"{record['step']} {record['title']}")
         yield f"  {outcome:4}  {step}{attempt}, {duration(record['seconds'])}{how}"
+        yield from (f"        {one_line(remark)}" for remark in record.get("remarks", ()))
         yield from session.gathered("lines", facts, record)
     yield from ("", "What to do next:", *(f"  {command}" for command in facts["next"])) if facts["next"] else ()
 def steps(session):
