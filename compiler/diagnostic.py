@@ -336,4 +336,8 @@ CODES: dict[str, Code] = {
     "RD872": Code("gate-never-asked", _N, "B8"),
     "RD873": Code("misspelled-safeguard", _E, "B8"),
     "RD874": Code("doubled-braces", _E, "B3"),
+    "RD875": Code("rule-never-met", _W, "B8"),
+    "RD876": Code("output-is-folder", _E, "B2"),
+    "RD877": Code("evidence-without-output", _W, "B13"),
+    "RD878": Code("skipped-check", _N, "B11"),
 }

@@ -72,7 +72,7 @@ if [ ! -f tls/live.pem ]; then echo "old certificate" > tls/live.pem; fi
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition commands (sha256 0433961fd23240fe2655a4546547eda0a6e55c1dab8d5edf1670362a6d73c535).
+# The runtime of rdc 0.1.0, edition commands (sha256 43b333b8fda7ea86a1a5f43cc9d5ad77822afad6ad987501b3de032ba6dd4a09).
 # The runbook ends here. The rest is the same in every program of this edition: `rdc runtime commands` prints it.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@
 # The state directory is .rdc/change-review in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/change-review.py
-override RDC_SHA256 := 2ba2f99cbadf9ad67fbd7e3fce3df4bd422dcab97075ea039a1553b15de39929
+override RDC_SHA256 := 309570c3e5b627afc6bee68f7708aea500c507526ded0852a904798d6c5284ac
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/changelog-entry in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/changelog-entry.py
-override RDC_SHA256 := eb944f92559a2c769eb887ec2dfdf749b5ae10d037a4c7298b4761a2e9aec3d2
+override RDC_SHA256 := 86adf4ed34e9fbc24423dbaf9218f870233c237f07f15f28098f413f7f8bed08
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/choose-region in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/choose-region.py
-override RDC_SHA256 := 99eef171a3224a90999fecfd5786a472120e46485d04bff5e1c72797a65b09b5
+override RDC_SHA256 := e959c8397f3677fdb67ea2863d748a27b70925e9d9f47e976d4da085fdf22f9c
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

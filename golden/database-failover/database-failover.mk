@@ -11,7 +11,7 @@
 # The state directory is .rdc/database-failover in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/database-failover.py
-override RDC_SHA256 := d46d416c285462e6ae30e2f69857a22d079c104bf7dd52994a91c0ea484f4afc
+override RDC_SHA256 := 336f2cee8d7c6a2b383ee2ad8271135e75cce854e617a68b3e10e4c5cd0c7d3c
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

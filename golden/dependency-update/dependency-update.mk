@@ -11,7 +11,7 @@
 # The state directory is .rdc/dependency-update in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/dependency-update.py
-override RDC_SHA256 := a6ef48873dfa25d9716aadd6403f0d8546ea5958203477085d2c207291ee75bb
+override RDC_SHA256 := 17b071b5c8a0a12f328debaa5e34b76db4a0b8e678be117b2c5c05e7eb60393a
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

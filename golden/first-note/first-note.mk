@@ -11,7 +11,7 @@
 # The state directory is .rdc/first-note in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/first-note.py
-override RDC_SHA256 := 8344a8a13accada5f8ecae7a40a9cb8612ae31b70fa6b225887bfd4e6a97d60e
+override RDC_SHA256 := 4dd31a907b83422fe1e09c944c0050677441c027efbb56b0ced26aa2c125a432
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

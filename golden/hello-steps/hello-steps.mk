@@ -13,7 +13,7 @@
 # The state directory is .rdc/hello-steps in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/hello-steps.py
-override RDC_SHA256 := 0182c5a58a6485d6b19b06e720ee2c4b072125fa1a1c1fccf732d495c245d077
+override RDC_SHA256 := ad4acc04862f44d816b80eac14973800b51e48967fa614098646b488ed337fcb
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -45,7 +45,7 @@ def specification(about, step, end):
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition contract (sha256 0801040d10d1a30aef7c4a36154af0c3be5205a189b00d43aeb689c8e4967f8a).
+# The runtime of rdc 0.1.0, edition contract (sha256 2088ee98b724db5cd374cbe7766fbc74b29f164a8f14d1d62e647851a60bce3f).
 # The specification ends here. The rest is the same in every program of this edition: `rdc runtime contract` prints it.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@
 # The state directory is .rdc/house-style in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/house-style.py
-override RDC_SHA256 := 32c372985027f81f287e665aeabdcf0720adab96c293891c472a115b61640468
+override RDC_SHA256 := 97df045f25e4cc5aee4fe93847841c8f9c81be212c4dc5d14e3ea0355f0de33b
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

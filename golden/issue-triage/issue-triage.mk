@@ -11,7 +11,7 @@
 # The state directory is .rdc/issue-triage in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/issue-triage.py
-override RDC_SHA256 := 5d3a8a8b74b7453b24da07af68309a72128c610460cb474b937d0359c672e2b7
+override RDC_SHA256 := 8d8955e5547f95990802b6c353c3edac45157e0728222ee89eee582afbb1226b
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

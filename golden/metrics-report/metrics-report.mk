@@ -11,7 +11,7 @@
 # The state directory is .rdc/metrics-report in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/metrics-report.py
-override RDC_SHA256 := dbe1c6ccea6a0c714e9bddfd514af9450ce69be0432b10a37c4bd624db8c6551
+override RDC_SHA256 := 5fa1e798b99af3f1cd44ad3f31b25b5dfa3daf02343f18443b560a54dd06b17f
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

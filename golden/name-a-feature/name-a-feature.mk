@@ -11,7 +11,7 @@
 # The state directory is .rdc/name-a-feature in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/name-a-feature.py
-override RDC_SHA256 := dc3c01fc4298d0bef4c51b8ec37c643b2eebf25ec38a57800f1ce76d48820423
+override RDC_SHA256 := 53740bc1a7c48f85cd4e5adff10a8ca72fd69d131baa93aaed519a9d31f89f69
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/newsletter in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/newsletter.py
-override RDC_SHA256 := 058a76a8df3e41cf33b8c42e483f77438d0ad7ea6b57f6353b68012c2331230c
+override RDC_SHA256 := b88e420937169649665cce0b97d884b1b5a6e53dc63d63dd5b5fe986205e78ed
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/nightly-report in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/nightly-report.py
-override RDC_SHA256 := 0a806526d22bda4c768eb39d07b662d3ccbc56375b6045ef5a2244bd79a761e8
+override RDC_SHA256 := c6d3ec96803c957db5b6e5471464371772f3d8aa5e8f4ce7f2a3836137991ed3
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

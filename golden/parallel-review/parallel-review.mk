@@ -11,7 +11,7 @@
 # The state directory is .rdc/parallel-review in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/parallel-review.py
-override RDC_SHA256 := 20b7a46f92e2118bb2b21603a18750db0e708f8f83775e2bfc7e8188661ec89a
+override RDC_SHA256 := 75cbc1994d4b235c7663317bd70eac4b3dbe4d5441548f98125279cbc18a3c2b
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/plan-and-build in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/plan-and-build.py
-override RDC_SHA256 := ef02982c263f87df9e792dae0fe46d706e7ff38ad778e9dae0613bacb3c56037
+override RDC_SHA256 := 0fa544f565a4518cc509bf19c9ce4cdebfcd80b4d5253bc85e80fea8279f2c18
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -209,7 +209,7 @@ A line of at most 72 characters, an empty line, and why the change was made.
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 9a742dfc429cb8080a76665ce8bc40c256e25432d92b1d77de0785e3938bb5ae).
+# The runtime of rdc 0.1.0, edition agents (sha256 183312c97f80f5d355d2f02443e4cad71cab70e1f41bb626c8f7fdc46ec76ebf).
 # The workflow ends here. The rest is the same in every program of this edition: `rdc runtime agents` prints it.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------

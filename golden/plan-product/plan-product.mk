@@ -13,7 +13,7 @@
 # The state directory is .rdc/plan-product in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/plan-product.py
-override RDC_SHA256 := 11370abbc4d910e4c84f8c0a648e86357b5a2648469d40d8f5f02f9a28a6e45d
+override RDC_SHA256 := f443f4866e4d5196a94367b43180056519f4ac66e0705f658ac9b1fc25c2bccb
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

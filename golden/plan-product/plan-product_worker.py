@@ -87,7 +87,7 @@ mkdir -p plan && printf '# %s\n' "$RDC_STEP" > "plan/$RDC_STEP.md"
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition contract (sha256 0801040d10d1a30aef7c4a36154af0c3be5205a189b00d43aeb689c8e4967f8a).
+# The runtime of rdc 0.1.0, edition contract (sha256 2088ee98b724db5cd374cbe7766fbc74b29f164a8f14d1d62e647851a60bce3f).
 # The specification ends here. This part is the same in every program of this edition: `rdc runtime contract` prints it.
 # The part for workers follows it.
 # To check the whole file, run `rdc verify FILE`.

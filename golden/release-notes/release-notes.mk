@@ -11,7 +11,7 @@
 # The state directory is .rdc/release-notes in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/release-notes.py
-override RDC_SHA256 := e626d2f00dc30f8cbbc9a938bf6693981c0a92d2874798849f33a83858d9544a
+override RDC_SHA256 := 53181e57fa175c48a1f5d545c9ba97c8db31a798c13db4d0bd4a47ad42a1f617
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

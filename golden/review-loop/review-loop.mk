@@ -11,7 +11,7 @@
 # The state directory is .rdc/review-loop in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/review-loop.py
-override RDC_SHA256 := d14fc17e4082f85349b73cd262172db8bdb1fb88b72cd533273400abc0ddcbec
+override RDC_SHA256 := 7f077e6b6fe7cd3d68c109e715db7fbe22760d95dcd872f96bc2e3ac2467869a
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/security-audit in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/security-audit.py
-override RDC_SHA256 := a3cde1ac8d06782df3d6b0ec0aef56bdc710797631df6370e6bc946ef51ccbb3
+override RDC_SHA256 := 5034f2c8890abf35393cd09f916a247cfb0285544a9b10533df74456434196dc
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

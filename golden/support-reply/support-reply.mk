@@ -11,7 +11,7 @@
 # The state directory is .rdc/support-reply in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/support-reply.py
-override RDC_SHA256 := ba2f4d6f3868d99ae7ef10a9135d35b76999e76d017a564197ae35e44f7c4527
+override RDC_SHA256 := 6db6eba882e18f5a3086fd42842cdde8e6f8236d7aa6a03d57a2ac88c61f405c
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/tagged-release in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/tagged-release.py
-override RDC_SHA256 := ff5bfee9c2e2ddd5641e95a4f27fe4e4b5a4f42a28bd1184d3ffd9fbf14761f7
+override RDC_SHA256 := b604059d40b61b4412ab765c7f7cb4a8e9debce5031391552f24377551a065e5
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

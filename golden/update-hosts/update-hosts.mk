@@ -11,7 +11,7 @@
 # The state directory is .rdc/update-hosts in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/update-hosts.py
-override RDC_SHA256 := 5375048ccf7f8ceded09b377f4dac5a7039eab664b995c168e9ba2ca84681844
+override RDC_SHA256 := 02dd648f307e77c8b539a431044520b4b4a4b19e8f6dd5f91b15cfc9c4ec33fa
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

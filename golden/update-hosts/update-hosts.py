@@ -99,7 +99,7 @@ shift "$((RDC_STEP_INSTANCE - 1))" && echo "host=$1" >> "$RDC_OUTPUT"
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition values (sha256 5135f851ff8083e0f6b1804993bfc3d15c3740623a54e8ef0235e3782f00efce).
+# The runtime of rdc 0.1.0, edition values (sha256 e29d16163503e4e521ddde6f005d570926f9cd7956e60e2cb444d117d6d25e48).
 # The runbook ends here. The rest is the same in every program of this edition: `rdc runtime values` prints it.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------

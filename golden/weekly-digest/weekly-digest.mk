@@ -11,7 +11,7 @@
 # The state directory is .rdc/weekly-digest in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/weekly-digest.py
-override RDC_SHA256 := ca7ebdf8422509f49cb53be14d7e0e04f33551881b2fbb4731c4c14d8a84fdf6
+override RDC_SHA256 := 856d4c2a3f58986e29c4d1dd582f5d1445781596f5796d36ae4da77d3824104e
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -17,18 +17,7 @@ ROUNDS = 10  # most visits to a step in a dry run
 ASSUMED = ("as assumed", "set by the operator")  # for interrupted commands
 RECENT = 12  # most steps shown
 KNOWN = (
-    "title",
-    "instances",
-    "attempt",
-    "outcome",
-    "how",
-    "says",
-    "seconds",
-    "by",
-    "note",
-    "time",
-    "output",
-    "remarks",
+    *("title", "instances", "attempt", "outcome", "how", "says", "seconds", "by", "note", "time", "output", "remarks"),
 )
 
 

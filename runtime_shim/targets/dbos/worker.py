@@ -236,5 +236,5 @@ class Execution:
         if record["kind"] == "done" and "how" in record:
             step = one_line(f"{record['node']} {record['title']}")
             parts = [record["outcome"].upper(), duration(record["seconds"]), *map(one_line, record.get("remarks", ()))]
-            self._worker.display.rule(f"{self._run} X")
+            self._worker.display.rule(f"{self._run} {step}: {', '.join(parts)}")
             self._worker.metrics.step(record)

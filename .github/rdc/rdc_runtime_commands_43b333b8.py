@@ -285,11 +285,22 @@ def read_journal(path):
 
 # --- Stop signals, blocked except while the run waits for them, and processes that outlive a runner.
 GRACE = 5.0  # seconds from SIGTERM to SIGKILL
-def started_at(pid):
+def _facts(pid):
     with suppress(OSError), open(f"/proc/{pid}/stat", "rb", buffering=0) as file:
         state, *fields = file.read(4096).rpartition(b")")[2].split()
-        return int(fields[18]) if state not in (b"Z", b"X") else None
-    return None
+        return [] if state in (b"Z", b"X") else list(map(int, fields))
+    return []
+def started_at(pid):
+    facts = _facts(pid)
+    return facts[18] if facts else None
+def has_members(group):
+    try:
+        os.killpg(group, 0)  # fast: usually the group is gone
+    except OSError:
+        return False
+    with suppress(OSError):
+        return any(_facts(name)[1:2] == [group] for name in os.listdir("/proc") if name.isdigit())
+    return False
 def is_alive(process):
     pid, since = process["pid"], process["since"]
     return type(pid) is type(since) is int and pid > 1 and started_at(pid) == since  # never signal 0 or 1
@@ -302,9 +313,11 @@ def end_groups(left):
     groups = [process["pid"] for process in left]
     signal_groups(groups, signal.SIGTERM, signal.SIGCONT)
     deadline = time.monotonic() + GRACE
-    while any(map(is_alive, left)) and time.monotonic() < deadline:
+    while any(map(has_members, groups)) and time.monotonic() < deadline:
         time.sleep(0.02)
     signal_groups(groups, signal.SIGKILL)
+    while any(map(has_members, groups)) and time.monotonic() < deadline + GRACE:
+        time.sleep(0.02)
 
 STOPS = ("INT", "TERM", "HUP", "QUIT", "USR1", "USR2", "XCPU", "ALRM", "VTALRM", "PROF", "POLL", "PWR", "STKFLT")
 FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)  # commands get TERM for the others
@@ -395,6 +408,10 @@ class State:
             self.registers.update(record["changed"])
     def left_behind(self):
         return [note for note in self.notes if note["kind"] == "process" and is_alive(note)]
+    def groups_left(self):
+        groups = [note["pid"] for note in self.notes if note["kind"] == "process"]
+        alive = [note["pid"] for note in self.left_behind()]
+        return [one for one in groups if one in alive or (started_at(one) is None and has_members(one))]
 def replay(records, path, modes=('',)):
     if records[0].get("format") != FORMAT or records[0].get("mode", "") not in modes:
         raise RefusedError(f"{path}: this program does not know this state's format; `reset` archives it")
@@ -837,18 +854,7 @@ ROUNDS = 10  # most visits to a step in a dry run
 ASSUMED = ("as assumed", "set by the operator")  # for interrupted commands
 RECENT = 12  # most steps shown
 KNOWN = (
-    "title",
-    "instances",
-    "attempt",
-    "outcome",
-    "how",
-    "says",
-    "seconds",
-    "by",
-    "note",
-    "time",
-    "output",
-    "remarks",
+    *("title", "instances", "attempt", "outcome", "how", "says", "seconds", "by", "note", "time", "output", "remarks"),
 )
 def condition_of(state, is_busy):
     condition = str(state.condition)
@@ -1139,6 +1145,9 @@ class Calling(Performer):
                 raise RefusedError(*known, told) if options.assume else Waiting(told, *known)
             session.display.line(f"{still}; ending it")
             end_groups(running)
+        if not options.assume and (groups := session.state.groups_left()):  # maybe not of this run: don't end them
+            still = f"{label}: processes of its {self.noun} still run (group {', '.join(map(str, groups))})"
+            raise Waiting(f"{still}; wait until they end, or stop them", *hints(session, "interrupted"))
         if options.rerun_interrupted or options.assume:
             return self.assumed(name, options.assume) if options.assume else None
         said = f"{label} was interrupted ({one_line(node['at'])}); rdc cannot tell whether it finished."
