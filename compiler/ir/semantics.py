@@ -193,5 +193,4 @@ def _kept(effect: Keep, outcome: Outcome, before: str | None) -> str | None:
         return outcome.text
     from runtime_shim.tasks.reading import extracted  # noqa: PLC0415 (only a path that extracts needs it)
 
-    found = extracted(outcome.text, effect.extract)
-    return outcome.text if found is None else found
+    return extracted(outcome.text, effect.extract)

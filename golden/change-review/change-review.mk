@@ -15,7 +15,7 @@
 # The state directory is .rdc/change-review in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/change-review.py
-override RDC_SHA256 := 309570c3e5b627afc6bee68f7708aea500c507526ded0852a904798d6c5284ac
+override RDC_SHA256 := 2ea1b56f7cedeb362060f5d80f0d2db5a00de3bd2b6ea704b8fb3d7faa6db06f
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

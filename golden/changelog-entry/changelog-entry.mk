@@ -11,7 +11,7 @@
 # The state directory is .rdc/changelog-entry in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/changelog-entry.py
-override RDC_SHA256 := 86adf4ed34e9fbc24423dbaf9218f870233c237f07f15f28098f413f7f8bed08
+override RDC_SHA256 := a34814fd81242cb47a3c7f7b7b6375c06d1845e35091fb228e0836ab25d2a504
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

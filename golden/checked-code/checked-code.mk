@@ -13,7 +13,7 @@
 # The state directory is .rdc/checked-code in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/checked-code.py
-override RDC_SHA256 := ed679575560b29058e759c298d57714c239c7f515df30a0ebbe040a68ee833bd
+override RDC_SHA256 := 566d3047e2737335837f1aa7711df6258643d9b6673217408f9ac0752679725e
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -73,7 +73,7 @@ printf '{"entry": "double"}\n' > build/manifest.json
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition contract (sha256 2088ee98b724db5cd374cbe7766fbc74b29f164a8f14d1d62e647851a60bce3f).
+# The runtime of rdc 0.1.0, edition contract (sha256 e26a1753e713d145103fa91e973b01bea6882504ef95870b2af2ab4c6a8b9433).
 # The specification ends here. The rest is the same in every program of this edition: `rdc runtime contract` prints it.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------

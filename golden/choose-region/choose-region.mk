@@ -11,7 +11,7 @@
 # The state directory is .rdc/choose-region in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/choose-region.py
-override RDC_SHA256 := e959c8397f3677fdb67ea2863d748a27b70925e9d9f47e976d4da085fdf22f9c
+override RDC_SHA256 := 037d5c5f5366707e4c534ba045c74056aff0d7db690e3627e11aefea5ccac017
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/database-failover in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/database-failover.py
-override RDC_SHA256 := 336f2cee8d7c6a2b383ee2ad8271135e75cce854e617a68b3e10e4c5cd0c7d3c
+override RDC_SHA256 := 473c1039b718f9f0092ee56da6252edb947eb32d32fe5bb740a0719bb5380dd4
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

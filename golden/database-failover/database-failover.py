@@ -74,7 +74,7 @@ echo "host=$new_primary" > cluster/clients.conf && grep -q "=$new_primary\$" clu
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition values (sha256 e29d16163503e4e521ddde6f005d570926f9cd7956e60e2cb444d117d6d25e48).
+# The runtime of rdc 0.1.0, edition values (sha256 d209d10554918c43f85c1a25bcd27a7140e89a3c11781f85b0b7fcd5edc9cd1b).
 # The runbook ends here. The rest is the same in every program of this edition: `rdc runtime values` prints it.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------

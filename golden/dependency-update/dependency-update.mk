@@ -11,7 +11,7 @@
 # The state directory is .rdc/dependency-update in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/dependency-update.py
-override RDC_SHA256 := 17b071b5c8a0a12f328debaa5e34b76db4a0b8e678be117b2c5c05e7eb60393a
+override RDC_SHA256 := 609cc4de9dae43b885ee41202fbce254c0ab5894f25d6433868913ebdcdd14f2
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -13,7 +13,7 @@
 # The state directory is .rdc/draft-prd in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/draft-prd.py
-override RDC_SHA256 := 563c24942784c360391f96cee20348af741d907c30719e4e195bdf47e8fb7e9c
+override RDC_SHA256 := 83f6c5c9d6871d976f4828c4811c99849e315eb2f1d7ff96f8c9add785c7330b
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/first-note in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/first-note.py
-override RDC_SHA256 := 4dd31a907b83422fe1e09c944c0050677441c027efbb56b0ced26aa2c125a432
+override RDC_SHA256 := 4973b9eae426f0ba4b03da6bc3e29cae09ee7ef4b06ef3cd9c56d172a477e5b7
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -13,7 +13,7 @@
 # The state directory is .rdc/hello-steps in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/hello-steps.py
-override RDC_SHA256 := ad4acc04862f44d816b80eac14973800b51e48967fa614098646b488ed337fcb
+override RDC_SHA256 := 0e3435d986ca994cc3a721f0e7d67a34aef4162794f1579118bd4dc3cd09f203
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/house-style in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/house-style.py
-override RDC_SHA256 := 97df045f25e4cc5aee4fe93847841c8f9c81be212c4dc5d14e3ea0355f0de33b
+override RDC_SHA256 := 12b39e8e886c898ee8d439c8ad80d7691b4c66a25fb910fb87e97f34bb6579c1
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

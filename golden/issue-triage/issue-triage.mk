@@ -11,7 +11,7 @@
 # The state directory is .rdc/issue-triage in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/issue-triage.py
-override RDC_SHA256 := 8d8955e5547f95990802b6c353c3edac45157e0728222ee89eee582afbb1226b
+override RDC_SHA256 := b547b484fe808281ac702748e2bc1163ca018b469d7fcf23bc1fd8d5b0df74e2
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/metrics-report in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/metrics-report.py
-override RDC_SHA256 := 5fa1e798b99af3f1cd44ad3f31b25b5dfa3daf02343f18443b560a54dd06b17f
+override RDC_SHA256 := d869f643d69370638ce3fba30681857867670568d50c2d99d0670b2f52e87e31
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/name-a-feature in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/name-a-feature.py
-override RDC_SHA256 := 53740bc1a7c48f85cd4e5adff10a8ca72fd69d131baa93aaed519a9d31f89f69
+override RDC_SHA256 := b437bd3ddbe5c31eb4896c6a14abca5991ee850d2c775aa7e509f9a41e473a92
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

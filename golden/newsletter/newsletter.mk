@@ -11,7 +11,7 @@
 # The state directory is .rdc/newsletter in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/newsletter.py
-override RDC_SHA256 := b88e420937169649665cce0b97d884b1b5a6e53dc63d63dd5b5fe986205e78ed
+override RDC_SHA256 := 46c7ab897659fb30ff4f61dc5882b5351ad33fb344bd3d4cda2d7fade099f475
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

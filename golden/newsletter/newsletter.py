@@ -85,7 +85,7 @@ def playbook(about, end, branch, go, agent, confirm, input, select):
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 183312c97f80f5d355d2f02443e4cad71cab70e1f41bb626c8f7fdc46ec76ebf).
+# The runtime of rdc 0.1.0, edition agents (sha256 60709d364a13dd0f4b92180a4a821f1fd76eb3495def16fe3244301577597d2f).
 # The playbook ends here. The rest is the same in every program of this edition: `rdc runtime agents` prints it.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@
 # The state directory is .rdc/nightly-report in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/nightly-report.py
-override RDC_SHA256 := c6d3ec96803c957db5b6e5471464371772f3d8aa5e8f4ce7f2a3836137991ed3
+override RDC_SHA256 := 49ce893c04e0cc0a28ca7e87c3fc1999f4b6c72642721af4a3e16420518f6947
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/parallel-review in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/parallel-review.py
-override RDC_SHA256 := 75cbc1994d4b235c7663317bd70eac4b3dbe4d5441548f98125279cbc18a3c2b
+override RDC_SHA256 := 02690a8336de63831b2c740e8d7ebe26fac48df7b13b6ce3add1fd78cf2e5f05
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/plan-and-build in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/plan-and-build.py
-override RDC_SHA256 := 0fa544f565a4518cc509bf19c9ce4cdebfcd80b4d5253bc85e80fea8279f2c18
+override RDC_SHA256 := 1236adc9b3cf6ea39340620ae9a3eab655db511968bb78f5d236652cc5ed33b9
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -13,7 +13,7 @@
 # The state directory is .rdc/plan-product in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/plan-product.py
-override RDC_SHA256 := f443f4866e4d5196a94367b43180056519f4ac66e0705f658ac9b1fc25c2bccb
+override RDC_SHA256 := f8e2c5ef78601b096935d25e0c0e3ee37e9d156ba54dab2d484e60da478ca233
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -13,7 +13,7 @@
 # The state directory is .rdc/publish-notes in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/publish-notes.py
-override RDC_SHA256 := 6885836a67a146ade96d7def3934b4eedf4dec40e6ce4a4a21024d4d6395fddb
+override RDC_SHA256 := d79fe76f37f4e605a8d3b9a81af2feb33ff1e0e75053f65dc499214b89e32789
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/release-notes in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/release-notes.py
-override RDC_SHA256 := 53181e57fa175c48a1f5d545c9ba97c8db31a798c13db4d0bd4a47ad42a1f617
+override RDC_SHA256 := d177b2836d0df782b25788c00a325f7e6c420e57d345998a69263f04ab9e6e0b
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/review-loop in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/review-loop.py
-override RDC_SHA256 := 7f077e6b6fe7cd3d68c109e715db7fbe22760d95dcd872f96bc2e3ac2467869a
+override RDC_SHA256 := 3a589a9e2ec4bcebc890dd8588f2965a53e6002d4b1039297c8451d36052b33b
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/security-audit in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/security-audit.py
-override RDC_SHA256 := 5034f2c8890abf35393cd09f916a247cfb0285544a9b10533df74456434196dc
+override RDC_SHA256 := 44e227df9d83de52ea07b7da8ff6ecbc385c95f56abfa6eb57303bb40c2055c6
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/support-reply in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/support-reply.py
-override RDC_SHA256 := 6db6eba882e18f5a3086fd42842cdde8e6f8236d7aa6a03d57a2ac88c61f405c
+override RDC_SHA256 := 0e3a38d0ec7e5a8a7aac46d9f0af4269618ef6bd68829da02e5150e5f830ff9f
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/tagged-release in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/tagged-release.py
-override RDC_SHA256 := b604059d40b61b4412ab765c7f7cb4a8e9debce5031391552f24377551a065e5
+override RDC_SHA256 := d624e2c7dadcead0ab1e31a554eda68a02fc6199927b1015bb8f9547aafa3196
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

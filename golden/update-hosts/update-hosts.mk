@@ -11,7 +11,7 @@
 # The state directory is .rdc/update-hosts in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/update-hosts.py
-override RDC_SHA256 := 02dd648f307e77c8b539a431044520b4b4a4b19e8f6dd5f91b15cfc9c4ec33fa
+override RDC_SHA256 := 6f42e1769ee2efa55583c641a47e0460d8c16fe3ea4b640600993ae0728ec28c
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/weekly-digest in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/weekly-digest.py
-override RDC_SHA256 := 856d4c2a3f58986e29c4d1dd582f5d1445781596f5796d36ae4da77d3824104e
+override RDC_SHA256 := e93e27d6ef875392caa4c2d447995a8495b245211ace09a2db65f473bf5c687b
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

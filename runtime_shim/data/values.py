@@ -14,7 +14,7 @@ from runtime_shim.engine.program import RefusedError, Table
 from runtime_shim.engine.state import State
 from runtime_shim.engine.texts import words_of
 from runtime_shim.engine.walk import VERBS, Registers, Verbs
-from runtime_shim.tasks.reading import extracted
+from runtime_shim.tasks.reading import field_of
 
 LARGEST_VARIABLE = 65_536  # bytes
 LARGEST_OUTPUT = 1 << 24  # bytes
@@ -31,7 +31,7 @@ def keeping(text: str, values: Mapping[str, str], remarks: Optional[list[str]] =
     def keep(before: Slot, what: list[str]) -> Slot:
         if what[0] == "output":
             return values.get(what[1], before)
-        found = extracted(text, what[1]) if what[0] == "field" else text
+        found = field_of(text, what[1]) if what[0] == "field" else text
         if remarks is not None and found is None:
             remarks.append(f"the answer has no JSON object with the field {what[1]}, so the whole answer is kept")
         elif remarks is not None and (options := what[2:]) and found not in options:
