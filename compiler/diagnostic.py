@@ -284,7 +284,7 @@ CODES: dict[str, Code] = {
     "RD727": Code("branch-never-runs", _W, "P14"),
     "RD728": Code("unusable-options", _W, "P8"),
     "RD729": Code("too-many-repetitions", _E, "P16"),
-    "RD730": Code("output-of-nothing", _W, "P10"),
+    "RD730": Code("step-of-nothing", _W, "P17"),
     "RD731": Code("condition-on-boolean", _N, "P14"),
     "RD732": Code("misspelled-type", _E, "P8"),
     "RD733": Code("unknown-type", _W, "P8"),
@@ -292,6 +292,7 @@ CODES: dict[str, Code] = {
     "RD735": Code("artifact-without-type", _W, "P15"),
     "RD736": Code("almost-an-input", _W, "P7"),
     "RD737": Code("step-without-number", _W, "P4"),
+    "RD738": Code("output-below-branches", _E, "P14"),
     # References in playbooks
     "RD740": Code("prompt-outside", _E, "P12"),
     "RD741": Code("prompt-not-found", _E, "P12"),
@@ -349,4 +350,8 @@ CODES: dict[str, Code] = {
     "RD872": Code("gate-never-asked", _N, "B8"),
     "RD873": Code("misspelled-safeguard", _E, "B8"),
     "RD874": Code("doubled-braces", _E, "B3"),
+    "RD875": Code("rule-never-met", _W, "B8"),
+    "RD876": Code("output-is-folder", _E, "B2"),
+    "RD877": Code("evidence-without-output", _W, "B13"),
+    "RD878": Code("skipped-check", _N, "B11"),
 }

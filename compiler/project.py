@@ -105,17 +105,18 @@ class Project(Struct, frozen=True):
         own = self._name(file)
         return Located(file, _shown(source, own), own, self.disk)
 
-    def find_above(self, source: Source, name: str) -> Located | Refusal | None:
-        """Return the file of this name in the document's folder or the nearest folder above it, or None.
+    def find_above(self, source: Source, names: Sequence[str]) -> list[Located | Refusal]:
+        """Return the files of these names in the document's folder or the nearest folder above it that has one.
 
-        The name is a path with `/`. The file must be in the project, also after resolving links.
+        The names are paths with `/`. The files must be in the project, also after resolving links.
         """
         folder = os.path.dirname(source.name)
         for above in _upwards(folder):
-            path = os.path.join(above, name)
-            if self.disk.exists(os.path.join(self.root, path), follow=False):
-                return self.find(source, os.path.relpath(path, folder or "."), "file")
-        return None
+            paths = (os.path.join(above, name) for name in names)
+            there = [path for path in paths if self.disk.exists(os.path.join(self.root, path), follow=False)]
+            if there:
+                return [self.find(source, os.path.relpath(path, folder or "."), "file") for path in there]
+        return []
 
     def _find(self, source: Source, reference: str, beside: str, noun: str) -> Located | Refusal:
         for name in dict.fromkeys((beside, os.path.normpath(reference))):

@@ -285,16 +285,16 @@ def _named(texts: Table) -> Table | list[str]:
 def _is_kept(effect: list[Any]) -> bool:
     """Return whether an effect keeps an answer or one of its fields."""
     match effect:
-        case [_, "keep", ["answer"] | ["field", str()]]:
+        case [_, "keep", ["answer", *_] | ["field", str(), *_]]:
             return True
         case _:
             return False
 
 
 def _kept(effect: list[Any]) -> str | list[str]:
-    """Return the variable that keeps an answer, with the field if only that is kept."""
+    """Return the variable that keeps an answer, with the field if only that is kept, and the expected answers."""
     slot, _, what = effect
-    return slot if what == ["answer"] else [slot, what[1]]
+    return slot if what == ["answer"] else [slot, *what[1:]]
 
 
 def _times(name: str, edge: Table) -> int:

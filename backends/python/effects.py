@@ -20,8 +20,9 @@ def effect_table(effect: Effect) -> list[Any]:
             return [register, "at least", value]
         case Keep(slot, "output", name):
             return [slot, "keep", ["output", name]]
-        case Keep(slot, extract=field):
-            return [slot, "keep", ["answer"] if field is None else ["field", field]]
+        case Keep(slot, extract=field, options=options):
+            words = [field, *options] if field is not None or options else []
+            return [slot, "keep", ["answer" if field is None else "field", *words]]
         case Clear(slot):
             return [slot, "clear", []]
         case _:

@@ -85,13 +85,15 @@ class Reset(Struct, frozen=True):
 class Keep(Struct, frozen=True):
     """Store the text of the outcome, or a named output, in a slot.
 
-    `extract` stores only this field of an answer that is a JSON object.
+    `extract` stores only this field of an answer that is a JSON object. `options` are the expected answers; a run shows
+    that another one came, and continues.
     """
 
     slot: str
     of: Literal["answer", "output"] = "answer"
     name: str = ""
     extract: str | None = None
+    options: tuple[str, ...] = ()
     kind: Literal["keep"] = "keep"
 
 

@@ -159,10 +159,11 @@ def _effect(effect: Effect) -> str:
             return f"{_quoted(register)} at least {value}"
         case Reset(scope):
             return f"reset {scope}"
-        case Keep(slot, of, name, extract):
+        case Keep(slot, of, name, extract, options):
             what = f"output {_quoted(name)}" if of == "output" else "answer"
             field = f" field {_quoted(extract)}" if extract is not None else ""
-            return f"keep {what}{field} in {_quoted(slot)}"
+            expected = f" of {', '.join(map(_quoted, options))}" if options else ""
+            return f"keep {what}{field}{expected} in {_quoted(slot)}"
         case Clear(slot):
             return f"clear {_quoted(slot)}"
         case _:

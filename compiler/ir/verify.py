@@ -303,8 +303,8 @@ def _keep_problems(node: Node, effect: Keep) -> Iterator[str]:
         yield "`keep` needs a `name` for an output, and none for an answer"
     if effect.of == "output" and not isinstance(node.task, Shell):
         yield "only commands have outputs"
-    if effect.of == "output" and effect.extract is not None:
-        yield "an output cannot have `extract`"
+    if effect.of == "output" and (effect.extract is not None or effect.options):
+        yield "an output cannot have `extract` or `options`"
 
 
 def _words(program: Program) -> Problems:

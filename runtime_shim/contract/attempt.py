@@ -4,13 +4,15 @@ import math
 import os
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any, Callable, NamedTuple, Union
 
 from runtime_shim.contract.evidence import in_strings
-from runtime_shim.contract.safe_paths import UnsafeError
+from runtime_shim.contract.safe_paths import LARGEST_FILE, UnsafeError
 from runtime_shim.engine.display import duration
 from runtime_shim.engine.journal import Record
 from runtime_shim.engine.lifecycle import Done
+from runtime_shim.engine.private import at_once
 from runtime_shim.engine.program import Table
 from runtime_shim.engine.session import Session
 from runtime_shim.engine.state import State
@@ -32,11 +34,12 @@ TOLD_ERRORS = 3  # most errors in a message; the journal has all
 
 
 class Found(NamedTuple):
-    """The result of a stage: an error or "", data for the journal (B18), a remark."""
+    """The result of a stage: an error or "", data for the journal (B18), a remark, checks that were skipped."""
 
     error: str
     kept: Table
     remark: str = ""
+    skipped: Sequence[str] = ()
 
 
 class LateError(Exception):
@@ -71,6 +74,15 @@ def config_of(session: Session) -> Table:
 def paths_of(session: Session, node: Table) -> list[str]:
     """Return the paths of a stage with their placeholders replaced."""
     return [filled(node, path, session.state.registers) for path in node.get("paths", ())]
+
+
+def is_project(folder: str) -> bool:
+    """Return whether a folder is the root of a project, as the compiler decides it."""
+    if any(os.path.exists(os.path.join(folder, name)) for name in (".git", "rdc.toml")):
+        return True
+    with suppress(OSError), open(os.path.join(folder, "pyproject.toml"), "rb", opener=at_once) as file:
+        return b"[tool.rdc" in file.read(LARGEST_FILE)
+    return False
 
 
 def _place(node: Table) -> tuple[int, int]:
@@ -133,13 +145,21 @@ class Stages(Prompts, Prompting):
         if node["stage"] != "outputs" and self.seconds_left() <= 0:
             found = found._replace(error=late.error)
         note = {"found": masked(self.session, found.kept)} if found.kept else None
-        return Done("fail" if found.error else "pass", found.error or found.remark, note)
+        return Done("fail" if found.error else "pass", found.error or found.remark, note, remarks=found.skipped)
 
     @property
     def root(self) -> str:
         """The directory that the paths of a specification are relative to."""
         root: str = self.session.state.begin["cwd"]
         return root
+
+    @property
+    def project(self) -> str:
+        """The root of the project: the nearest folder above the run's that has `.git` or the configuration of rdc."""
+        above = self.root
+        while not is_project(above) and above != os.path.dirname(above):
+            above = os.path.dirname(above)
+        return above if is_project(above) else self.root
 
     @property
     def _limit(self) -> int:

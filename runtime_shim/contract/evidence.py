@@ -129,6 +129,22 @@ def checked_evidence(value: Any, taken: Collection[str]) -> list[Table]:  # noqa
     return found
 
 
+def unfit_for(spec: Table, one: Table, now: str) -> str:
+    """Return why well-formed evidence does not fit its step, or ""."""
+    needed, outputs = spec.get("evidence"), spec.get("outputs") or []
+    if needed not in LEVELS and not outputs:
+        return ""  # it is not recorded
+    if needed in LEVELS and one.get("level", needed) < needed:  # L0, L1, L2
+        return f"the level {one['level']} is below {needed}, which the step needs"
+    if "carrier_ref" in one and one["carrier_ref"] not in outputs:
+        return f"the carrier_ref {one['carrier_ref']} is not an output of the step"
+    date, until, day = moment_of(one.get("date", now)), moment_of(one.get("valid_until")), len("2026-01-31")
+    if not (date and until):
+        return ""
+    is_before = until.date() < date.date() if len(one["valid_until"]) == day else until < date
+    return f"valid_until {one['valid_until']} is before the date" if is_before else ""
+
+
 def in_utc(date: str, days: int = 0) -> str:
     """Return a date and time in UTC, some days later."""
     import datetime

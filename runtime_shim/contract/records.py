@@ -100,7 +100,7 @@ class RunRecords:
                 self._keep(node, record)
             self._come(record["next"], record["condition"], node.get("step"))
         else:
-            self._go_on(self._node, "resumes" in record)
+            self._go_on(self._node, "resumes" in record, "reruns" in record)
         return True
 
     def _step_of(self, name: str) -> Optional[str]:
@@ -139,8 +139,8 @@ class RunRecords:
             self._tell("WorkflowResumed", self._step_of(self._node))
             self._is_told = True
 
-    def _go_on(self, name: str, resumes: bool) -> None:
-        """Continue at a step after a pause or in another call."""
+    def _go_on(self, name: str, resumes: bool, reruns: bool) -> None:
+        """Continue at a step after a pause or in another call. A command that runs again counts as an attempt (B16)."""
         step = self._step_of(name)
         if step is None or self._nodes[name]["task"] != "stage":
             return
@@ -148,18 +148,20 @@ class RunRecords:
         if is_due and not self._is_told:
             self._tell("WorkflowResumed", step)
         self._is_told = False
-        self._attempt(step)
+        is_rerun = reruns and self._is_open
+        self._is_open = self._is_open and not is_rerun
+        self._attempt(step, is_rerun)
 
-    def _attempt(self, step: str) -> None:
-        """Start an attempt at a step, unless one is open (B15)."""
+    def _attempt(self, step: str, is_rerun: bool = False) -> None:
+        """Start an attempt at a step, unless one is open (B15); a rerun keeps the results of tools."""
         if self._is_open:
             return
         if self._manifest["status"] != RUNNING:
             self._tell("WorkflowResumed", step)
         self._is_open, about = True, self._run_step(step)
         self._manifest.update(status=RUNNING, current_step=step)
-        about.update(attempts=about["attempts"] + 1, tools=[])
-        self._tell("WorkflowStepStarted", step, attempt=about["attempts"])
+        about.update(attempts=about["attempts"] + 1, tools=about["tools"] if is_rerun else [])
+        self._tell("WorkflowStepStarted", step, attempt=about["attempts"], **({"rerun": True} if is_rerun else {}))
 
     def _block(self, step: str, node: Table) -> None:
         """Wait at a gate; update the step first (B5)."""

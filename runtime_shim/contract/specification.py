@@ -6,7 +6,7 @@ from typing import Optional
 from runtime_shim.contract.attempt import paths_of
 from runtime_shim.contract.record_files import records_of
 from runtime_shim.contract.records import RESUMED
-from runtime_shim.contract.stages import StepStages
+from runtime_shim.contract.stages import StepStages, is_command
 from runtime_shim.contract.step_builder import StepBuilder
 from runtime_shim.engine.journal import Record
 from runtime_shim.engine.lifecycle import Extension
@@ -117,8 +117,11 @@ class Specification(Extension):
             reopen(session)
 
     def record(self, record: Record) -> Record:
-        """Mark the first record after a resume, and name the origin of decisions at gates (B8)."""
-        kind = record.get("kind")
+        """Mark reruns and the first record after a resume, and name the origin of decisions at gates (B8)."""
+        kind, session = record.get("kind"), self.session
+        if kind == "resume" and session.state.condition == "running":
+            is_rerun = is_command(session, session.program["nodes"][session.state.node])
+            record = {**record, "reruns": True} if is_rerun else record
         if kind in ("resume", "done") and self._resumes:
             self._resumes = False
             record = {**record, "resumes": True}

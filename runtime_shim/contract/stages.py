@@ -20,6 +20,7 @@ from runtime_shim.contract.evidence import (
     json_or_text,
     read_strictly,
     records_in,
+    unfit_for,
     whole_evidence,
 )
 from runtime_shim.contract.guardrails import contents, guarded, strings_in
@@ -80,21 +81,31 @@ def look_at_outputs(stages: Stages, _name: str, node: Table) -> Found:
 def validate(stages: Stages, _name: str, node: Table) -> Found:
     """Run all checks on all files; a missing file fails only `exists`."""
     found: list[Table] = []
+    outputs = spec_of(stages.session, node["step"]).get("outputs") or ()
     for path in dict.fromkeys(paths_of(stages.session, node)):
+        root = stages.root if path in outputs else stages.project  # B2
         for check in node["checks"]:
-            found.append(checked(stages, check, path))
+            found.append(checked(stages, check, path, root))
             if check == "exists" and found[-1]["status"] == "failed":
                 break
     failed = [one for one in found if one["status"] == "failed"]
     told = [(one, one_line(one["message"])[:300]) for one in failed]
     lines = [why if one["check"] == "exists" else f"{one['path']}: {one['check']}: {why}" for one, why in told]
     kept = {"validation": {"status": "failed" if failed else "passed", "checks": found}}
-    return Found(f"validation: {some_of(lines)}" if failed else "", kept)
+    skipped = [f"{one['path']}: {one['check']} was skipped: {one['message']}" for one in found if is_skipped(one)]
+    return Found(f"validation: {some_of(lines)}" if failed else "", kept, skipped=skipped)
+
+
+def is_skipped(check: Table) -> bool:
+    """Return whether a check was not made."""
+    return bool(check["status"] == "skipped")
 
 
 def index_outputs(stages: Stages, _name: str, node: Table) -> Found:
-    """Hash the outputs and link them to their evidence."""
+    """Hash the outputs and link them to their evidence, which needs an output."""
     session, paths = stages.session, list(dict.fromkeys(paths_of(stages.session, node)))
+    if not paths and node.get("subject"):
+        return Found(f"evidence {node['subject']} is about an output, but the step has none", {})
     hashes = [sha256_of(stages.root, path) for path in paths]
     given = [one for found in found_so_far(session, "evidence") for one in found]
     spec = spec_of(session, node["step"])
@@ -139,7 +150,7 @@ def execute_step(stages: Stages, name: str, node: Table) -> Union[Found, Done]:
         kept["exit_code"] = code = stages.execute(name, node, command or "", request, folder)
         if code != 0:
             return Found(f"executor: {in_words(code)}", kept)
-        kept.update(handed_over(session, folder))
+        kept.update(handed_over(session, folder, spec_of(session, node["step"])))
         return Found("", kept, unrecorded(session, node, kept))
     except ValueError as error:
         return Found(str(error), kept)
@@ -159,7 +170,7 @@ def request_of(session: Session, node: Table) -> Table:
     }
 
 
-def handed_over(session: Session, folder: str) -> Table:
+def handed_over(session: Session, folder: str, spec: Table) -> Table:
     """Return the data in an executor's files; raise ValueError with the reason if it is invalid."""
     found: Table = {}
     for key, variable in HANDED.items():
@@ -168,8 +179,11 @@ def handed_over(session: Session, folder: str) -> Table:
         except ValueError as error:
             raise ValueError(f"bad {variable}: {error}") from None
         if value is not None:
-            is_evidence = key == "evidence"
-            found[key] = checked_evidence(value, evidence_ids(session.state)) if is_evidence else records_in(value, key)
+            found[key] = records_in(value, key)
+            if key == "evidence":
+                found[key] = checked_evidence(value, evidence_ids(session.state))
+                for problem in filter(None, (unfit_for(spec, one, utc_now()) for one in found[key])):
+                    raise ValueError(f"bad {variable}: {problem}")
     return found
 
 
@@ -214,6 +228,12 @@ def by_person(stages: Stages, name: str, node: Table) -> Done:
     return stages.given(name, choice, "answered here")
 
 
+def is_command(session: Session, node: Table) -> bool:
+    """Return whether a stage calls a command of the operator or the configuration."""
+    stage = node.get("stage")
+    return stage in ("context", "execute") or (stage == "tool" and calls_command(session, node))
+
+
 class StepStages(Stages):
     """Runs stages of all kinds."""
 
@@ -230,10 +250,7 @@ class StepStages(Stages):
     def recover(self, name: str) -> Optional[Done]:
         """Repeat an interrupted stage, but ask about one with a command (R2)."""
         node = self.session.program["nodes"][name]
-        is_command = node["stage"] in ("context", "execute") or (
-            node["stage"] == "tool" and calls_command(self.session, node)
-        )
-        return super().recover(name) if is_command or self.session.options.assume else None
+        return super().recover(name) if is_command(self.session, node) or self.session.options.assume else None
 
     def preview(self, name: str, node: Table) -> Done:
         """Return the outcome in the file of answers, or assume pass and describe the stage's work."""

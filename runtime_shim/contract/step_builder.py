@@ -1,6 +1,8 @@
 """The functions a specification calls: gates and stages follow from the facts of a step (I32)."""
 
+import os
 import re
+import sys
 from typing import Any, Optional
 
 from runtime_shim.engine.builder import unframed
@@ -10,6 +12,7 @@ NO_FACTS: Table = {"phase": "", "inputs": {}, "outputs": [], "templates": [], "t
 STEP_FACTS: Table = {"description": "", **NO_FACTS, "evidence": "none", "human_gate": "optional"}
 CALL = {"name": "", "args": {}, "required": False, "risk": "low"}
 KEYS_OF_STAGES = {"gate": "human_gate", "context": "inputs", "tool": "tools", "guardrails": "outputs"}
+LANGUAGES = {".py": "Python", ".pyi": "Python", ".yaml": "YAML", ".yml": "YAML", ".json": "JSON"}
 CHECK_WORDS = (
     ("parses", r"\b(?:format|template|schema)"),
     ("ast", r"\bast\b"),
@@ -21,6 +24,18 @@ CHECK_WORDS = (
 def checks_of(policy: str) -> list[str]:
     """Return the checks of a validation policy: `exists`, and those that it names (B11)."""
     return ["exists", *(check for check, words in CHECK_WORDS if re.search(words, policy, re.IGNORECASE))]
+
+
+def language_of(path: str) -> str:
+    """Return the language of a file with checks, or ""."""
+    return LANGUAGES.get(os.path.splitext(path)[1].lower(), "")
+
+
+def installed(name: str) -> Optional[str]:
+    """Return the path of a program, which may be beside this Python."""
+    import shutil
+
+    return shutil.which(name) or shutil.which(name, path=os.path.dirname(sys.executable))
 
 
 def part_of(node: Table) -> str:

@@ -3,17 +3,16 @@
 import json
 import os
 import shlex
-import sys
 
 from runtime_shim.contract.attempt import LONGEST_ATTEMPT, Stages
 from runtime_shim.contract.safe_paths import UnsafeError, check_there, read_inside
+from runtime_shim.contract.step_builder import installed, language_of
 from runtime_shim.engine.program import Table
 from runtime_shim.tasks.exchange import Answered, Call, SearchError, child_says, exchange
 from runtime_shim.tasks.prompting import for_others
 from runtime_shim.tasks.reading import decoded
 
 LONGEST_MESSAGE = 2000  # characters kept of a tool's output
-LANGUAGES = {".py": "Python", ".pyi": "Python", ".yaml": "YAML", ".yml": "YAML", ".json": "JSON"}
 PARSE = """
 import ast, json, signal, sys
 signal.alarm(int(sys.argv[1]))
@@ -44,31 +43,31 @@ PROGRAMS = {
 }
 
 
-def checked(stages: Stages, check: str, path: str) -> Table:
-    """Return the result of a check for a path: passed, failed or skipped, and why."""
+def checked(stages: Stages, check: str, path: str, root: str = "") -> Table:
+    """Return the result of a check for a path in a folder: passed, failed or skipped, and why."""
     try:
-        status, message = _checked(stages, check, path)
+        status, message = _checked(stages, check, path, root or stages.root)
     except UnsafeError as error:
         status, message = "failed", str(error)
     return {"check": check, "path": path, "status": status, **({"message": message} if message else {})}
 
 
-def _checked(stages: Stages, check: str, path: str) -> tuple[str, str]:
-    language = LANGUAGES.get(os.path.splitext(path)[1].lower(), "")
+def _checked(stages: Stages, check: str, path: str, root: str) -> tuple[str, str]:
+    language = language_of(path)
     if check == "exists":
-        check_there(stages.root, path)
+        check_there(root, path)
         return "passed", ""
-    if check != "parses" and language != "Python":
-        return "skipped", "not a Python file"
-    if check in PROGRAMS:
-        return _by_program(stages, PROGRAMS[check].split(), path)
-    return _parsed(stages, language, path) if language else ("skipped", "not a JSON, YAML or Python file")
+    if not language:
+        return "skipped", "not a JSON, YAML or Python file"
+    if check in PROGRAMS and language == "Python":
+        return _by_program(stages, PROGRAMS[check].split(), os.path.relpath(os.path.join(root, path), stages.root))
+    return _parsed(stages, language, path, root)  # JSON and YAML have no other check
 
 
-def _parsed(stages: Stages, language: str, path: str) -> tuple[str, str]:
+def _parsed(stages: Stages, language: str, path: str, root: str) -> tuple[str, str]:
     """Parse a file in a separate process, since a hostile file may hang or crash it."""
     try:
-        text = read_inside(stages.root, path).decode("utf-8-sig")
+        text = read_inside(root, path).decode("utf-8-sig")
         status, message = json.loads(child_says(stages.processes, PARSE, [language, text], stages.time_limit()))
     except UnicodeDecodeError:
         return "failed", "not UTF-8"
@@ -78,10 +77,8 @@ def _parsed(stages: Stages, language: str, path: str) -> tuple[str, str]:
 
 
 def _by_program(stages: Stages, words: list[str], path: str) -> tuple[str, str]:
-    import shutil
-
     name = words[0]
-    program = shutil.which(name) or shutil.which(name, path=os.path.dirname(sys.executable))
+    program = installed(name)
     if program is None:
         return "skipped", f"{name} is not installed"
     answered = listened(stages, [program, *words[1:], os.path.normpath(path)])

@@ -65,10 +65,15 @@ def _problem(item: Table, value: Optional[str]) -> str:
     return unfit(value, item["type"], item.get("options", ()), item.get("pattern"))
 
 
+def takes_empty(item: Table) -> bool:
+    """Return whether an empty value is one, and not a missing one: that of a text without a default."""
+    return bool(item["type"] == "text" and item["required"] and item.get("default") is None)
+
+
 def _typed(session: Session, item: Table) -> Optional[str]:
     """Ask for an input. An empty line takes the default, and ends a multi-line string."""
     name, options, default = item["name"], item.get("options", ()), item.get("default")
-    is_long = item["type"] == "text"
+    is_long, is_empty_fit = item["type"] == "text", takes_empty(item)
     about = (
         f"one of {', '.join(options)}" if options else "",
         "several lines; end with an empty line" if is_long else "",
@@ -78,7 +83,7 @@ def _typed(session: Session, item: Table) -> Optional[str]:
 
     def read(text: str) -> str:
         value = text.rstrip("\n")
-        if problem := _problem(item, value or default):
+        if problem := _problem(item, value or (value if is_empty_fit else default)):
             raise RefusedError(one_line(problem))
         return value
 
@@ -105,7 +110,7 @@ def check_inputs(session: Session) -> Registers:
                 value = _typed(session, item)
                 if value is None:
                     break
-                given.update({item["name"]: value} if value else {})
+                given.update({item["name"]: value} if value or takes_empty(item) else {})
         finally:
             forget_pasted()
     found = {name: given.get(name, item.get("default")) for name, item in declared.items()}

@@ -14,7 +14,7 @@ from runtime_shim.engine.program import RefusedError, Table
 from runtime_shim.engine.state import State
 from runtime_shim.engine.texts import words_of
 from runtime_shim.engine.walk import VERBS, Registers, Verbs
-from runtime_shim.tasks.reading import extracted
+from runtime_shim.tasks.reading import field_of
 
 LARGEST_VARIABLE = 65_536  # bytes
 LARGEST_OUTPUT = 1 << 24  # bytes
@@ -22,13 +22,21 @@ PAIR = r"(.*?)(=|<<(?=.))(.*)"
 Slot = Optional[str]
 
 
-def keeping(text: str, values: Mapping[str, str]) -> Verbs:
-    """Return the verbs for an edge after an outcome with this text and these values (I19)."""
+def keeping(text: str, values: Mapping[str, str], remarks: Optional[list[str]] = None) -> Verbs:
+    """Return the verbs for an edge after an outcome with this text and these values (I19).
+
+    They add to `remarks` what is unexpected about the text (P10).
+    """
 
     def keep(before: Slot, what: list[str]) -> Slot:
         if what[0] == "output":
             return values.get(what[1], before)
-        return extracted(text, what[1]) if what[0] == "field" else text
+        found = field_of(text, what[1]) if what[0] == "field" else text
+        if remarks is not None and found is None:
+            remarks.append(f"the answer has no JSON object with the field {what[1]}, so the whole answer is kept")
+        elif remarks is not None and (options := what[2:]) and found not in options:
+            remarks.append(f"the answer is not one of {', '.join(options)}")
+        return text if found is None else found
 
     return {**VERBS, "keep": keep}
 
@@ -116,7 +124,8 @@ class Values(Extension):
 
     def told(self, text: str, done: Done) -> Done:
         """Return an outcome with its text."""
-        return done._replace(verbs=keeping(text, {}))
+        remarks: list[str] = []
+        return done._replace(verbs=keeping(text, {}, remarks), remarks=remarks)
 
     def facts(self, state: State) -> Table:
         """Return the kept strings for the status."""

@@ -70,8 +70,12 @@ class Builder:
         self.table["nodes"][name]["message"] = message
 
     def go(self, go: str, says: str = "", when: Any = (), do: Any = (), keeps: Any = ()) -> Table:  # noqa: ANN401
-        """Return a transition to a step. `says` quotes the document; `keeps` stores the answer or fields of it."""
-        pairs = [(one, ["answer"]) if isinstance(one, str) else (one[0], ["field", one[1]]) for one in keeps]
+        """Return a transition to a step. `says` quotes the document; `keeps` stores the answer or fields of it.
+
+        Words after the field, which may be None, are the expected answers.
+        """
+        lists = [[one] if isinstance(one, str) else one for one in keeps]
+        pairs = [(one[0], ["answer" if one[1:2] in ([], [None]) else "field", *one[1:]]) for one in lists]
         return {"go": go, "if": when, "do": [*do, *([slot, "keep", what] for slot, what in pairs)], "says": says}
 
     def complete(self, message: str = "", says: Any = None, when: Any = (), do: Any = (), **more: Any) -> Table:  # noqa: ANN401

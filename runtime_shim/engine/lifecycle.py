@@ -1,6 +1,6 @@
 """The interfaces of a runtime's parts: performers run steps, extensions act around them."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Callable, NamedTuple, Optional
 
 from runtime_shim.engine.journal import Record
@@ -30,6 +30,7 @@ class Done(NamedTuple):
     how: str
     note: Optional[Record] = None
     verbs: Verbs = VERBS  # for the effects of its edge
+    remarks: Sequence[str] = ()  # what is unexpected about its text, once its edge is taken
 
 
 Perform = Callable[[str, Table], Done]

@@ -272,7 +272,7 @@ class Session(Telling):
         """Record an outcome and the move after it as one record (R1)."""
         move = advance(self.program, name, self.state.registers, done.outcome, done.verbs)
         result = {**self.about(name), "outcome": done.outcome, "how": done.how, "says": move.says}
-        result.update(seconds=round(seconds, 3), next=move.node)
+        result.update(seconds=round(seconds, 3), next=move.node, **({"remarks": done.remarks} if done.remarks else {}))
         is_there, word = self.store.is_there(), word_of(self.program["nodes"][name], done.outcome)
         stand, ended = self.stand(move, self.state, begins and is_there), f"{self.label(name)} ended with {word}"
         try:
@@ -286,6 +286,8 @@ class Session(Telling):
             raise self._lost(f"{ended}, but this is not recorded")
         details = ", ".join(filter(None, [done.how, duration(seconds), one_line(move.says)]))
         self.display.line(f"    {self.display.paint(word, done.outcome)}  {self.display.paint(details, 'dim')}")
+        for remark in done.remarks:
+            self.display.line(f"    {one_line(remark)}")
         self.emit("step_finished", True, **result)
         self.tell_passed(move)
         self.each("after_step", move)

@@ -12,12 +12,29 @@ from runtime_shim.engine.program import Table
 GRACE = 5.0  # seconds from SIGTERM to SIGKILL
 
 
-def started_at(pid: int) -> Optional[int]:
-    """Return a process's start time in clock ticks; None if it is gone or there is no /proc."""
+def _facts(pid: object) -> list[int]:
+    """Return a process's facts from its parent on; [] if it is gone or there is no /proc."""
     with suppress(OSError), open(f"/proc/{pid}/stat", "rb", buffering=0) as file:
         state, *fields = file.read(4096).rpartition(b")")[2].split()
-        return int(fields[18]) if state not in (b"Z", b"X") else None
-    return None
+        return [] if state in (b"Z", b"X") else list(map(int, fields))
+    return []
+
+
+def started_at(pid: int) -> Optional[int]:
+    """Return a process's start time in clock ticks; None if it is gone or there is no /proc."""
+    facts = _facts(pid)
+    return facts[18] if facts else None
+
+
+def has_members(group: int) -> bool:
+    """Return whether a process of a group is still alive, which may not be its leader."""
+    try:
+        os.killpg(group, 0)  # fast: usually the group is gone
+    except OSError:
+        return False
+    with suppress(OSError):
+        return any(_facts(name)[1:2] == [group] for name in os.listdir("/proc") if name.isdigit())
+    return False
 
 
 def is_alive(process: Table) -> bool:
@@ -39,9 +56,11 @@ def end_groups(left: Sequence[Table]) -> None:
     groups = [process["pid"] for process in left]
     signal_groups(groups, signal.SIGTERM, signal.SIGCONT)
     deadline = time.monotonic() + GRACE
-    while any(map(is_alive, left)) and time.monotonic() < deadline:
+    while any(map(has_members, groups)) and time.monotonic() < deadline:
         time.sleep(0.02)
     signal_groups(groups, signal.SIGKILL)
+    while any(map(has_members, groups)) and time.monotonic() < deadline + GRACE:
+        time.sleep(0.02)
 
 
 STOPS = ("INT", "TERM", "HUP", "QUIT", "USR1", "USR2", "XCPU", "ALRM", "VTALRM", "PROF", "POLL", "PWR", "STKFLT")

@@ -11,7 +11,7 @@ from typing import Any, Optional
 from runtime_shim.engine.journal import Record, encode, read_journal
 from runtime_shim.engine.private import at_once, naming, opened_folder, refuse_links
 from runtime_shim.engine.program import RefusedError, Table
-from runtime_shim.engine.signals import is_alive
+from runtime_shim.engine.signals import has_members, is_alive, started_at
 
 ENDED = ("complete", "stop")
 OURS, FORMAT = ".rdc", 1  # parent of state directories; journal format
@@ -96,6 +96,12 @@ class State:
     def left_behind(self) -> list[Record]:
         """Return the processes of an interrupted step that are still running."""
         return [note for note in self.notes if note["kind"] == "process" and is_alive(note)]
+
+    def groups_left(self) -> list[int]:
+        """Return the process groups of an interrupted step that still exist, maybe without their first process."""
+        groups = [note["pid"] for note in self.notes if note["kind"] == "process"]
+        alive = [note["pid"] for note in self.left_behind()]
+        return [one for one in groups if one in alive or (started_at(one) is None and has_members(one))]
 
 
 def replay(records: list[Record], path: object, modes: Collection[str] = ("",)) -> State:

@@ -16,7 +16,9 @@ from runtime_shim.engine.walk import advance
 ROUNDS = 10  # most visits to a step in a dry run
 ASSUMED = ("as assumed", "set by the operator")  # for interrupted commands
 RECENT = 12  # most steps shown
-KNOWN = ("title", "instances", "attempt", "outcome", "how", "says", "seconds", "by", "note", "time", "output")
+KNOWN = (
+    *("title", "instances", "attempt", "outcome", "how", "says", "seconds", "by", "note", "time", "output", "remarks"),
+)
 
 
 def condition_of(state: State, is_busy: bool) -> str:
@@ -106,6 +108,7 @@ def status_lines(session: Session, facts: Table) -> Iterator[str]:
         how = ", as assumed" if record["how"] in ASSUMED else ""
         step = one_line(f"{record['step']} {record['title']}")
         yield f"  {outcome:4}  {step}{attempt}, {duration(record['seconds'])}{how}"
+        yield from (f"        {one_line(remark)}" for remark in record.get("remarks", ()))
         yield from session.gathered("lines", facts, record)
     yield from ("", "What to do next:", *(f"  {command}" for command in facts["next"])) if facts["next"] else ()
 

@@ -2,7 +2,7 @@
 
 import json
 import re
-from typing import Any
+from typing import Any, Optional
 
 LARGEST_ANSWER = 1 << 20  # bytes
 AGENT_SECONDS, TOOL_SECONDS = 1800, 30  # the default time limits (I21)
@@ -23,7 +23,13 @@ def cleaned(text: str) -> str:
 
 def extracted(answer: str, field: str) -> str:
     """Return the field of the last JSON object that has it, or the whole answer (I19)."""
-    decoder, found = json.JSONDecoder(parse_constant=_no_json), answer
+    found = field_of(answer, field)
+    return answer if found is None else found
+
+
+def field_of(answer: str, field: str) -> Optional[str]:
+    """Return the field of the last JSON object that has it, or None."""
+    decoder, found = json.JSONDecoder(parse_constant=_no_json), None
     place, work = answer.find("{"), 0
     while place >= 0 and work < MOST_READ:
         try:

@@ -73,6 +73,9 @@ class Calling(Performer):
                 raise RefusedError(*known, told) if options.assume else Waiting(told, *known)
             session.display.line(f"{still}; ending it")
             end_groups(running)
+        if not options.assume and (groups := session.state.groups_left()):  # maybe not of this run: don't end them
+            still = f"{label}: processes of its {self.noun} still run (group {', '.join(map(str, groups))})"
+            raise Waiting(f"{still}; wait until they end, or stop them", *hints(session, "interrupted"))
         if options.rerun_interrupted or options.assume:
             return self.assumed(name, options.assume) if options.assume else None
         said = f"{label} was interrupted ({one_line(node['at'])}); rdc cannot tell whether it finished."

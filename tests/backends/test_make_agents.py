@@ -174,6 +174,13 @@ def test_without_an_agent_people_answer_by_standard_input_or_in_advance(tmp_path
     assert not (tmp_path / "pwned").exists()
 
 
+def test_an_unexpected_answer_is_shown_and_an_empty_text_is_taken(tmp_path: Path) -> None:
+    made = play(tmp_path, PLAY.replace("@output(first)", '@output(first: enum, "x", "y")'))
+    done = made.make("topic=", "AGENT=echo z")
+    assert "    the answer is not one of x, y\n" in done.stderr.decode()
+    assert "        the answer is not one of x, y\n" in made.make("status").stdout.decode()
+
+
 def test_whoever_answers_is_reminded_of_what_the_run_was_given(tmp_path: Path) -> None:
     made = play(tmp_path, PLAY)
     assert made.end("topic=x", "AGENT=echo a", "AGENT_TIMEOUT=9s").startswith("rdc: WAITING 2")

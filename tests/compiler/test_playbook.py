@@ -90,6 +90,18 @@ CASES: dict[str, tuple[str, list[str]]] = {
     "step-too-deep": (f"{ONE}### STEP 2: Two\n", ["RD713 4:1"]),
     "step-of-the-first-level": (f"{ONE}# Step 2 - Two\n", ["RD713 4:1"]),
     "step-in-words": (f"{ONE}## STEP two: Two\n", ["RD713 4:1"]),
+    "step-in-a-large-word": (f"{ONE}## Step Eleven: Two\n", ["RD713 4:1"]),
+    "step-in-roman": (f"{ONE}## STEP II: Two\n", ["RD713 4:1"]),
+    "step-with-a-letter": (f"{ONE}## Step B — Two\n", ["RD713 4:1"]),
+    "step-with-a-picture": (f"{ONE}## \U0001f680 STEP 2: Two\n", ["RD713 4:1"]),
+    "step-in-brackets": (f"{ONE}## [Step 2]: Two\n", ["RD713 4:1"]),
+    "step-in-other-digits": (f"{ONE}## STEP \uff12\uff1a Two\n", ["RD713 4:1"]),
+    "small-step-without-number": (f"{ONE}## Step: Ship\n", ["RD737 4:1"]),
+    "sections-about-steps": (
+        ONE + "".join(f"## {title}\n" for title in ("Steps: All", "Next steps", "Step by step: how", "Step a side")),
+        [f"RD734 {line}:1" for line in range(4, 8)],
+    ),
+    "step-in-a-heading-of-the-text": (f"{ONE}### Step A: Two\n### Step: Ship\n", []),
     "step-in-bold": (f"{ONE}## **Step 2**\n", ["RD713 4:1"]),
     "step-with-a-sign": (f"{ONE}## Step #2: Two\n", ["RD713 4:1"]),
     "step-indented": (f"{ONE}  ## STEP 2: Two\n", ["RD713 4:3"]),
@@ -102,9 +114,9 @@ CASES: dict[str, tuple[str, list[str]]] = {
     "steps-in-a-title": ("# Step 1 of onboarding\n\n## STEP 1: One\n\nDo.\n", []),
     # P4
     "no-steps": (HEAD, ["RD704 1:1"]),
-    "gap": ("# A\n## STEP 2: B\n## STEP 3: C\n## STEP 5: D\n", ["RD709 2:1", "RD709 4:1"]),
-    "twice": (f"{ONE}## STEP 1: Two\n## STEP 2: Three\n", ["RD709 4:1"]),
-    "long-number": (f"# A\n## STEP {'9' * 5000}: B\n", ["RD709 2:1", "RD700 2:9"]),
+    "gap": ("# A\n## STEP 2: B\nb\n## STEP 3: C\nc\n## STEP 5: D\nd\n", ["RD709 2:1", "RD709 6:1"]),
+    "twice": (f"{ONE}## STEP 1: Two\n2\n## STEP 2: Three\n3\n", ["RD709 4:1"]),
+    "long-number": (f"# A\n## STEP {'9' * 5000}: B\nb\n", ["RD709 2:1", "RD700 2:9"]),
     # P5
     "two-systems": (f"# A\n## SYSTEM\na\n## SYSTEM\nb\n{STEP}", ["RD719 2:1"]),
     # P6
@@ -115,13 +127,18 @@ CASES: dict[str, tuple[str, list[str]]] = {
         "# A\n## INPUTS\n- a (text)\n* `b` (text)\n- `_c` (text)\n- `d`\n---\n- `e` ()\n" + STEP,
         [f"RD710 {line}:1" for line in range(3, 9)],
     ),
+    "inputs-of-other-lists": (
+        f"# A\n## INPUTS\n+ `a` (text): x\n1. `b` (text)\n 2) **c** (text)\n+ d: e\n{STEP}",
+        ["RD710 3:1", "RD710 4:1", "RD710 5:2", "RD710 6:1"],
+    ),
+    "lists-beside-inputs": (f"# A\n## INPUTS\n- `a` (text)\n1. First ask\n+ one more\n2 (two): x\n+1\n{STEP}", []),
     "input-twice": (f"# A\n{INPUT}- `b` (text)\n## INPUTS\n- `a` (number)\n{STEP}", ["RD705 6:1"]),
     # P8
     "unfit-defaults": (
         f"# A\n## INPUTS\n- `a` (int: ten)\n- `b` (bool: True)\n- `c` (float: 1.5)\n{STEP}",
         ["RD725 3:1", "RD725 4:1"],
     ),
-    "many-steps": (ONE + "".join(f"## STEP {n}: A\n" for n in range(2, 2002)), []),
+    "many-steps": (ONE + "".join(f"## STEP {n}: A\nx\n" for n in range(2, 2002)), []),
     "too-many-repetitions": (
         "# A\n" + "".join(f'## STEP {n}: A\nB\n@output(k{n % 400}, extract:"f")\n' for n in range(1, 801)),
         ["RD729 1954:1"],
@@ -197,9 +214,17 @@ CASES: dict[str, tuple[str, list[str]]] = {
         ["RD731 5:1", "RD731 7:1"],
     ),
     "substep-outside": (f"{ONE}### STEP 1a: B\n### Other\n", ["RD713 4:1"]),
-    "substep-of-another": (f"{BRANCHED}{IF}### STEP 2a: B\n{ENDIF}", ["RD717 6:1"]),
-    "above-a-substep": (f"{BRANCHED}{IF}\n\nx\n@output(b)\n### STEP 1a: B\n{ENDIF}", ["RD718 8:1"]),
-    "below-branches": (f"{BRANCHED}x\n{IF}y\n{ENDIF}\nz\n@output(b)\n", ["RD718 10:1"]),
+    "substep-of-another": (f"{BRANCHED}{IF}### STEP 2a: B\nx\n{ENDIF}", ["RD717 6:1"]),
+    "above-a-substep": (f"{BRANCHED}{IF}\n\nx\n@output(b)\n### STEP 1a: B\nx\n{ENDIF}", ["RD718 8:1"]),
+    "below-branches": (f'{BRANCHED}x\n{IF}y\n{ENDIF}\nz\n@elicit(input, "?")\n', ["RD718 10:1"]),
+    "output-below-branches": (f"{BRANCHED}x\n{IF}y\n{ENDIF}\n@output(b)\n", ["RD738 10:1"]),
+    "output-below-text-below-branches": (f"{BRANCHED}x\n{IF}y\n{ENDIF}z\n@output(b)\n", ["RD718 9:1", "RD738 10:1"]),
+    "output-above-branches": (f"{BRANCHED}x\n@output(b)\n{IF}y\n@output(b)\n{ENDIF}", []),
+    # P17
+    "empty-steps": (f"{ONE}## STEP 2: Two\n\n## STEP 3: Three\n", ["RD730 4:1", "RD730 6:1"]),
+    "empty-substep": (f"{BRANCHED}{IF}### STEP 1a: B\n### STEP 1b: C\nx\n{ENDIF}", ["RD730 6:1"]),
+    "empty-branch": (f"{BRANCHED}{IF}```else```\nx\n{ENDIF}", []),
+    "steps-without-text": ('# A\n## STEP 1: B\n@tool(a, b)\n## STEP 2: C\n@elicit(input, "?")\n', []),
     "two-blocks": (f"{BRANCHED}{IF}y\n{ENDIF}{IF}z\n{ENDIF}", []),
     "after-else": (f"{BRANCHED}{IF}y\n```else```\n{ENDIF}{IF}z\n{ENDIF}", ["RD727 9:1"]),
     # P15

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -139,3 +140,56 @@ def test_a_step_is_never_left_out(heading: str, tmp_path: Path) -> None:
     fixed = written.replace(heading, remedy).replace("## STEP 2: Ship", "## STEP 3: Ship")
     (tmp_path / "a.playbook.md").write_text(fixed, encoding="utf-8")
     assert "error" not in call("check", "a.playbook.md", cwd=tmp_path).err
+
+
+LABELS = """# Label
+
+## INPUTS
+
+- `issue` (text): The issue
+
+## STEP 1: Classify
+
+Classify: {{issue}}
+
+@output(kind: enum, "bug", "feature")
+
+## STEP 2: Rate
+
+Rate it.
+
+@output(level: enum, "low", "high", extract:"level")
+
+## STEP 3: Ask
+
+@elicit(input, "Which?")
+
+@output(which, "a", "b")
+"""
+NONE_OF, NO_FIELD = "the answer is not one of", "the answer has no JSON object with the field level"
+
+
+@pytest.mark.parametrize(
+    ("answer", "reply", "remarks"),
+    [
+        ("bug", "a", [None, [f"{NO_FIELD}, so the whole answer is kept"], None]),
+        ('{"level": "high"}', "b", [[f"{NONE_OF} bug, feature"], None, None]),
+        ('{"level": "highest"}', "A", [[f"{NONE_OF} bug, feature"], [f"{NONE_OF} low, high"], [f"{NONE_OF} a, b"]]),
+    ],
+)
+def test_an_unexpected_answer_is_shown_and_goes_on(
+    answer: str, reply: str, remarks: list[list[str] | None], folder: Path
+) -> None:
+    (folder / "label.playbook.md").write_text(LABELS, encoding="utf-8")
+    (folder / "answers").write_text(f"3 {reply}\n", encoding="utf-8")
+    assert call("compile", "label.playbook.md", "--to", "python", "-o", "label.py", cwd=folder).code == 0
+    words = [sys.executable, "label.py"]
+    given = ["--agent", f"echo '{answer}'", "--input", "issue=", "--answers", "answers"]
+    log = subprocess.run([*words, "run", *given], cwd=folder, capture_output=True, check=True, text=True)
+    status = subprocess.run([*words, "status"], cwd=folder, capture_output=True, check=True, text=True)
+    report = subprocess.run([*words, "status", "--json"], cwd=folder, capture_output=True, check=True, text=True)
+    assert [one.get("remarks") for one in json.loads(report.stdout)["finished"]] == remarks
+    for remark in (one for found in remarks for one in found or ()):
+        assert f"    {remark}\n" in log.stderr
+        assert f"        {remark}\n" in status.stdout
+    assert (log.stderr + status.stdout).count("the answer ") == 2 * sum(map(bool, remarks))

@@ -59,6 +59,7 @@ def texts(tmp_path: Path) -> Compiled:
         ("# Title\n\nA paragraph.\n\n\nAnother; $(x)\n\n", "# Title\n\nA paragraph.\n\n\nAnother; $(x)"),
         ("one\ntwo\n\x04", "one\ntwo"),
         ("\nindeed\n\n", "\nindeed"),
+        ("\n", ""),
     ],
 )
 def test_a_text_takes_all_lines_that_are_pasted(typed: str, body: str, texts: Compiled) -> None:
@@ -155,3 +156,12 @@ def test_any_other_line_is_refused_by_its_number(lines: str, told: str, place: C
     assert done.code == 2
     assert done.last.startswith(f"rdc: error: inputs.txt{told}"), done.last
     assert not place.journal.exists()
+
+
+def test_only_a_text_may_be_empty(texts: Compiled, tmp_path: Path) -> None:
+    assert texts.run("run", "--input", "body=").code == 0
+    assert texts.text("got") == "|"
+    assert "input body: a value is required" in texts.run("run").last
+    (tmp_path / "number").mkdir()
+    number = Compiled(tmp_path / "number", program(node("1", sh("true")), slots=("n",), inputs=(Input("n", "number"),)))
+    assert "it is not a decimal number" in number.run("run", "--input", "n=").last

@@ -20,6 +20,7 @@ from runtime_shim.contract.evidence import (
     json_or_text,
     read_strictly,
     records_in,
+    unfit_for,
     whole_evidence,
 )
 from runtime_shim.contract.guardrails import contents, guarded, rules_of, strings_in, whole_words
@@ -186,11 +187,45 @@ def test_yaml_without_its_parser_is_skipped(tmp_path: Path, monkeypatch: pytest.
     assert (said["status"], said["message"]) == ("skipped", "PyYAML is not installed")
 
 
-def test_only_python_has_other_checks(tmp_path: Path) -> None:
-    (tmp_path / "a.json").write_text("[]")
+@pytest.mark.parametrize(("name", "right", "wrong"), [("a.json", "[]", "[NaN]"), ("a.YML", "a: [b]", "a: [b")])
+def test_the_checks_of_code_parse_data_too(tmp_path: Path, name: str, right: str, wrong: str) -> None:
+    (tmp_path / "a.md").touch()
     for check in ("ast", "types", "lint"):
-        said = checked(direct(tmp_path), check, "a.json")
-        assert (said["status"], said["message"]) == ("skipped", "not a Python file")
+        for text, status in ((right, "passed"), (wrong, "failed")):
+            (tmp_path / name).write_text(text)
+            assert checked(direct(tmp_path), check, name)["status"] == status
+        said = checked(direct(tmp_path), check, "a.md")
+        assert (said["status"], said["message"]) == ("skipped", "not a JSON, YAML or Python file")
+
+
+def test_checks_that_are_skipped_are_shown(tmp_path: Path) -> None:
+    checks: Any = ("exists", "ast", "types")
+    place = compiled(
+        tmp_path, EXECUTE, stage("validation", "a.json", "b.md", checks=checks),
+        config={"executor": "echo [] > a.json; touch b.md"},
+    )  # fmt: skip
+    result = place.run("run")
+    assert result.code == 0, result.err
+    skipped = [f"b.md: {check} was skipped: not a JSON, YAML or Python file" for check in ("ast", "types")]
+    assert all(f"    {line}\n" in result.err for line in skipped)
+    assert result.err.count("skipped") == len(skipped)
+    assert json.loads(place.run("status", "--json").out)["finished"][-1]["remarks"] == skipped
+    assert all(f"        {line}\n" in place.run("status").out for line in skipped)
+
+
+def test_targets_are_in_the_project_and_outputs_where_the_run_started(tmp_path: Path) -> None:
+    for marker in ("rdc.toml", "pyproject.toml", ".git", ""):
+        root = tmp_path / (marker or "none")
+        inner = root / "deep" / "er"
+        inner.mkdir(parents=True)
+        if marker:
+            (root / marker).write_text("[tool.rdc]\n")
+        (root / "lib.json").write_text("[]")
+        validation = stage("validation", "lib.json", "out.json", checks=("exists", "parses"))
+        place = compiled(inner, EXECUTE, validation, outputs=["out.json"], config={"executor": "echo {} > out.json"})
+        result = place.run("run")
+        assert result.code == (0 if marker else 1), result.err
+        assert ("lib.json does not exist" in result.err) == (not marker)
 
 
 def test_types_and_style_are_checked_without_the_plugins_of_a_project(
@@ -298,7 +333,7 @@ def test_lists_and_single_objects_are_read_alike() -> None:
 
 
 def test_outputs_are_linked_to_their_evidence(tmp_path: Path) -> None:
-    evidence = '[{"carrier_ref": "a"}, {"claim": "both"}, {"carrier_ref": "http://elsewhere"}]'
+    evidence = '[{"carrier_ref": "a"}, {"claim": "both"}, {"carrier_ref": "a", "level": "L2"}]'
     place = compiled(
         tmp_path, EXECUTE, stage("outputs", "a", "b", subject="L1"), outputs=["a", "b"],
         config={"executor": f"""echo A > a; echo B > b; echo '{evidence}' > "$RDC_EVIDENCE_FILE" """},
@@ -307,9 +342,40 @@ def test_outputs_are_linked_to_their_evidence(tmp_path: Path) -> None:
     assert result.code == 0, result.err
     kept = found(place, "draft/outputs")[0]
     assert [one["evidence_ids"] for one in kept["artifacts"]] == [
-        ["ev-draft-1"], ["ev-draft-1", "ev-draft-2", "ev-draft-3"],
+        ["ev-draft-1", "ev-draft-3"], ["ev-draft-1", "ev-draft-2", "ev-draft-3"],
     ]  # fmt: skip
-    assert [one["carrier_ref"] for one in kept["evidence"]] == ["a", "b", "http://elsewhere"]
+    assert [one["carrier_ref"] for one in kept["evidence"]] == ["a", "b", "a"]
+
+
+@pytest.mark.parametrize(
+    ("one", "problem"),
+    [
+        ({"level": "L0"}, "the level L0 is below L1"),
+        ({"level": "L1"}, ""),
+        ({"level": "L2"}, ""),
+        ({"carrier_ref": "a"}, ""),
+        ({"carrier_ref": "./a"}, "the carrier_ref ./a is not an output"),
+        ({"carrier_ref": "https://elsewhere"}, "is not an output"),
+        ({"date": "2026-01-01", "valid_until": "2025-12-31"}, "valid_until 2025-12-31 is before the date"),
+        ({"date": "2026-01-01T10:00:00Z", "valid_until": "2026-01-01T11:59:59+02:00"}, "is before the date"),
+        ({"date": "2026-01-01T10:00:00Z", "valid_until": "2026-01-01"}, ""),
+        ({"date": "2026-01-01", "valid_until": "2026-01-01"}, ""),
+        ({"valid_until": "2026-01-30"}, "is before the date"),
+        ({"valid_until": "2026-01-31"}, ""),
+        ({"date": "2020-01-01"}, ""),
+    ],
+)
+def test_evidence_fits_its_step(one: dict[str, str], problem: str) -> None:
+    assert problem in unfit_for({**SPEC, "evidence": "L1"}, one, NOW)
+    assert bool(problem) == bool(unfit_for({**SPEC, "evidence": "L1"}, one, NOW))
+    assert unfit_for({"id": "s", "evidence": "none", "outputs": []}, one, NOW) == ""
+
+
+def test_a_level_needs_an_output(tmp_path: Path) -> None:
+    place = compiled(tmp_path, EXECUTE, stage("outputs", subject="L1"), evidence="L1", config={"executor": "true"})
+    result = place.run("run")
+    assert (result.code, found(place, "draft/outputs")) == (1, [{}])
+    assert "evidence L1 is about an output, but the step has none" in result.err
 
 
 def test_outputs_must_be_files_of_the_project(tmp_path: Path) -> None:

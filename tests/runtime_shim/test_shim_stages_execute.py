@@ -169,12 +169,18 @@ def test_exit_code_and_what_is_handed_over_are_kept(tmp_path: Path) -> None:
     assert not list(tmp_path.glob("rdc-*"))
 
 
+GIVEN = "$RDC_EVIDENCE_FILE"
+
+
 @pytest.mark.parametrize(
     ("command", "error"),
     [
         ('echo "{" > "$RDC_EVIDENCE_FILE"', "bad RDC_EVIDENCE_FILE: it is not JSON: Expecting"),
         ('echo 3 > "$RDC_DRR_FILE"', "drrs: expected an object, or a list of objects"),
         ("""echo '{"level": "L9"}' > "$RDC_EVIDENCE_FILE" """, "evidence 1: level: expected L0, L1 or L2"),
+        (f"""echo '{{"level": "L1"}}' > {GIVEN} """, "bad RDC_EVIDENCE_FILE: the level L1 is below L2"),
+        (f"""echo '[{{}}, {{"carrier_ref": "b"}}]' > {GIVEN} """, "the carrier_ref b is not an output of the step"),
+        (f"""echo '{{"valid_until": "2020-01-01"}}' > {GIVEN} """, "valid_until 2020-01-01 is before the date"),
         ('mkfifo "$RDC_DRR_FILE"', "bad RDC_DRR_FILE: it is not a regular file"),
         ('ln -s /etc/passwd "$RDC_DRR_FILE"', "bad RDC_DRR_FILE: it is not a regular file"),
         ("head -c 99999999 /dev/zero > $RDC_DRR_FILE", "bad RDC_DRR_FILE: it is larger than"),
@@ -188,7 +194,7 @@ def test_exit_code_and_what_is_handed_over_are_kept(tmp_path: Path) -> None:
 )
 @pytest.mark.share(2)
 def test_attempt_fails_by_what_is_malformed(tmp_path: Path, command: str, error: str) -> None:
-    place = compiled(tmp_path, EXECUTE, config={"executor": command})
+    place = compiled(tmp_path, EXECUTE, config={"executor": command}, evidence="L2", outputs=["a"])
     result = place.run("run")
     assert result.code == 1
     assert error in place.records()[-1]["how"]
@@ -197,7 +203,8 @@ def test_attempt_fails_by_what_is_malformed(tmp_path: Path, command: str, error:
 
 def test_ids_of_evidence_are_unique_in_a_run(tmp_path: Path) -> None:
     """A second round of the step, as a jump of the operator gives it, takes other ids."""
-    place = compiled(tmp_path, EXECUTE, stage("outputs", subject="L0"), config={"executor": "cp e $RDC_EVIDENCE_FILE"})
+    copying = {"executor": "cp e $RDC_EVIDENCE_FILE; touch a"}
+    place = compiled(tmp_path, EXECUTE, stage("outputs", "a", subject="L0"), outputs=["a"], config=copying)
     (tmp_path / "e").write_text("[{}, {}]")
     assert place.run("run").code == 0
     ids = [one["id"] for one in found(place, "draft/outputs")[0]["evidence"]]
@@ -207,10 +214,10 @@ def test_ids_of_evidence_are_unique_in_a_run(tmp_path: Path) -> None:
 def test_secrets_are_kept_nowhere_but_reach_the_executor(tmp_path: Path) -> None:
     secret = "hunter2"
     place = compiled(
-        tmp_path, stage("context"), stage("tool", subject="dig"), EXECUTE, stage("outputs", subject="L0"),
-        description=secret, tools=[{"name": "dig"}], secrets=("KEY",),
+        tmp_path, stage("context"), stage("tool", subject="dig"), EXECUTE, stage("outputs", "a", subject="L0"),
+        description=secret, tools=[{"name": "dig"}], secrets=("KEY",), outputs=["a"],
         config={"context": 'echo "{\\"$KEY\\": [\\"$KEY\\"]}"', "tools": {"dig": {"command": 'echo "$KEY"'}},
-                "executor": 'grep -q "$KEY" && echo "{\\"claim\\": \\"$KEY\\"}" > "$RDC_EVIDENCE_FILE"'},
+                "executor": 'touch a; grep -q "$KEY" && echo "{\\"claim\\": \\"$KEY\\"}" > "$RDC_EVIDENCE_FILE"'},
     )  # fmt: skip
     assert place.run("run", KEY=secret).code == 0
     assert found(place, "draft/context")[0]["telis_context"] == {"***": ["***"]}

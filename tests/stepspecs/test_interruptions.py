@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 import signal
 import subprocess
 import sys
@@ -145,9 +147,51 @@ def test_an_attempt_that_was_cut_off_leaves_the_rest_of_the_budget(tmp_path: Pat
     assert place("resume", *decision).code == 1
     is_again = decision == ["--rerun-interrupted"]
     assert place.executed == ["s0"] * (4 if is_again else 3)
-    assert place.record("manifest")["steps"][0]["attempts"] == 3
+    assert place.record("manifest")["steps"][0]["attempts"] == len(place.executed)
+    started = [one["payload"] for one in place.record("events") if one["event_type"] == "WorkflowStepStarted"]
+    assert [one["attempt"] for one in started] == list(range(1, len(place.executed) + 1))
+    assert ["rerun" in one for one in started] == [is_again and one["attempt"] == 3 for one in started]
     assert place.kinds.count("WorkflowResumed") == 1
     assert place.kinds.count("WorkflowStepFailed") == 1
+
+
+def test_a_step_without_retries_counts_its_rerun(tmp_path: Path) -> None:
+    place = Interrupted(tmp_path, "slow-s0-1", retries=0)
+    place.ended(signal.SIGKILL, place.is_slow, "run")
+    assert place("resume", "--rerun-interrupted").code == 0
+    assert place.executed == ["s0", "s0", "s1"]
+    assert [step["attempts"] for step in place.record("manifest")["steps"]] == [2, 1]
+
+
+def group_of(place: Interrupted) -> int:
+    """The group of the command that the run called last."""
+    (journal,) = place.folder.glob(".rdc/*/journal")
+    return [int(found) for found in re.findall(rb'"pid":(\d+)', journal.read_bytes())][-1]
+
+
+def test_a_rerun_waits_until_the_old_executor_has_cleaned_up(tmp_path: Path) -> None:
+    place = Interrupted(tmp_path, "slow-s0-1")
+    (tmp_path / "executor.sh").write_text(
+        "trap 'sleep 1; echo cleaned >> order; exit 1' TERM\necho started >> order\n"
+        "[ -e fast ] || { echo > slow; sleep 30 & wait; }\necho made > out/$RDC_STEP.md\n"
+    )
+    place.ended(signal.SIGKILL, place.is_slow, "run", "--executor", "sh executor.sh; true")
+    (tmp_path / "fast").touch()
+    assert place("resume", "--rerun-interrupted", "--executor", "sh executor.sh; true").code == 0
+    assert (tmp_path / "order").read_text().split() == ["started", "cleaned", "started", "started"]
+
+
+def test_nothing_starts_beside_what_outlived_the_executor(tmp_path: Path) -> None:
+    place = Interrupted(tmp_path, "slow-s0-1")
+    place.ended(signal.SIGKILL, place.is_slow, "run")
+    group = group_of(place)
+    os.kill(group, signal.SIGKILL)
+    said = place("resume", "--rerun-interrupted")
+    assert (said.code, place.executed) == (75, ["s0"])
+    assert f"processes of its command still run (group {group}); wait until they end, or stop them" in said.err
+    os.killpg(group, signal.SIGKILL)
+    assert place("resume", "--rerun-interrupted").code == 0
+    assert place.executed == ["s0", "s0", "s1"]
 
 
 def test_a_failed_step_is_resumed_with_the_whole_budget(tmp_path: Path) -> None:
@@ -163,7 +207,7 @@ def test_a_failed_step_is_resumed_with_the_whole_budget(tmp_path: Path) -> None:
     [
         ([{"claim": "x"}], [["e0"], ["e0"]]),
         ([{"carrier_ref": "out/a"}], [["e0"], ["e0"]]),
-        ([{"carrier_ref": "https://elsewhere.example"}], [["e0"], ["e0"]]),
+        ([{"claim": "x"}, {"carrier_ref": "out/a"}], [["e1"], ["e0", "e1"]]),
         ([{"carrier_ref": "out/a"}, {"carrier_ref": "out/b"}], [["e0"], ["e1"]]),
         ([{"carrier_ref": "out/a"}, {"claim": "x"}], [["e0"], ["e0", "e1"]]),
         ([{"carrier_ref": "out/b"}, {"carrier_ref": "out/b"}], [["e0", "e1"], ["e0", "e1"]]),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pytest
 
 from compiler.diagnostic import CODES, Severity
 from compiler.driver import Settings, compile_file
+from compiler.ir.tasks import Gate
 from tests.stepspecs.documents import compiled, findings, program_of, steps
 
 FULL = """
@@ -60,8 +62,15 @@ CASES = {
     "- {id: a, retries: {max: true}}": ["RD855 4:21"],
     "- {id: a, retries: {most: 1}}": ["RD853 4:21"],
     "- {id: a, evidence: L3}": ["RD855 4:11"],
-    "- {id: a, evidence: L1/L2}": ["RD863 4:11"],
-    "- {id: a, evidence: none, human_gate: , inputs: null}": [],
+    "- {id: a, evidence: L1/L2, outputs: ['{output_folder}/x']}": ["RD863 4:11"],
+    "- {id: a, evidence: L1}": ["RD877 4:11"],
+    "- {id: a, evidence: L0, outputs: []}": ["RD877 4:11"],
+    "- {id: a, evidence: none, inputs: null, retries: null}": [],
+    # Safeguards are not left empty.
+    "- {id: a, human_gate: }": ["RD855 4:11"],
+    "- {id: a, human_gate: null}": ["RD855 4:11"],
+    "- {id: a, tools: [{name: gitStatus, gate: , risk: ~, required: }]}": ["RD855 4:37", "RD855 4:45", "RD855 4:54"],
+    "- {id: a, inputs: {human_gate: , gate: null}}": [],
     "- {id: a, validation: as usual}": ["RD867 4:11"],
     # What can be an id: B2.
     "- {id: a b.c:d é}": [],
@@ -88,6 +97,15 @@ CASES = {
     "- {id: a, outputs: ['{bmb_creations_output_folder}/x']}": [],
     "- {id: a, outputs: ['{output_folder}/../x']}": ["RD860 4:21"],
     "- {id: a, outputs: ['/{output_folder}']}": ["RD860 4:21"],
+    "- {id: a, outputs: ['{output_folder}/']}": ["RD876 4:21"],
+    "- {id: a, outputs: ['{output_folder}/x/.', '{output_folder}/x']}": ["RD876 4:21"],
+    "- {id: a, inputs: {validation_targets: [x/]}, templates: [y/]}": [],
+    # Checks that are skipped: B11
+    "- {id: a, validation: AST + lint, outputs: ['{output_folder}/x.md']}": ["RD878 4:11"],
+    "- {id: a, validation: type, outputs: ['{output_folder}/x.md', '{output_folder}/x.json']}": [],
+    "- {id: a, validation: lint, outputs: ['{output_folder}/{name}']}": [],
+    "- {id: a, validation: Template/schema validation, outputs: ['{output_folder}/x.md']}": [],
+    "- {id: a, validation: AST}": [],
     "- {id: a, templates: [/etc/passwd]}": ["RD860 4:23"],
     "- {id: a, templates: ['template:../x']}": ["RD860 4:23"],
     "- {id: a, inputs: {artifacts: [../x, ok.md]}}": ["RD860 4:32"],
@@ -132,6 +150,13 @@ CONFIGURED = {
     "{runtime: {max_retries: 2}, max_retries: 3}": ["RD869 2:37"],
     "{hitl: {policy: {required_phases: [x]}}, runtime: {hitl: {policy: {}}}}": ["RD869 2:10"],
     "{hitl: {polcy: {}}}": ["RD873 2:17"],
+    "{hitl: }": ["RD855 2:10"],
+    "{hitl: {policy: }}": ["RD855 2:17"],
+    "{hitl: {policy: {required_phases: }}}": ["RD855 2:26"],
+    "{runtime: {hitl: {policy: {conditional_required: ~}}}}": ["RD855 2:36"],
+    "{guardrails: {input: {blocklist: }}}": ["RD855 2:31"],
+    "{max_retries: , variables: }": [],
+    "{variables: {output_folder: out/}}": [],
     "{hitl: {policy: {required_phase: [x]}}}": ["RD873 2:26"],
     "{hitl: {policy: {color: x}}}": ["RD853 2:26"],
     "{hitl: {policy: {required_phases: x}}}": ["RD855 2:26"],
@@ -171,6 +196,23 @@ def test_everything_is_told_at_once_and_near_misses_are_named(tmp_path: Path) ->
     assert "`human_gate`?" in said
     assert "`readFile`?" in said
     assert "`name`?" in said
+
+
+@pytest.mark.parametrize(
+    ("program", "policy", "target"), [("mypy", "type", "x.py"), ("ruff", "AST + lint", "x.pyi"), ("", "AST", "x.py")]
+)
+def test_a_check_without_its_program_is_named(
+    program: str, policy: str, target: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
+    made = steps(tmp_path, f"- {{id: a, validation: {policy}, outputs: ['{{output_folder}}/{target}']}}")
+    expected = [f"{program} is not installed here, so a run here skips its check"] if program else []
+    assert [item.message for item in made.diagnostics] == expected
+    if program:
+        (tmp_path / program).touch(0o755)
+        made = steps(tmp_path, f"- {{id: a, validation: {policy}, outputs: ['{{output_folder}}/{target}']}}")
+        assert made.diagnostics == ()
 
 
 # --- JSON and lists ---------------------------------------------------------------------------------------------------
@@ -344,6 +386,121 @@ def test_a_file_that_is_named_counts_alone(tmp_path: Path) -> None:
     assert [source.path for source in program.sources] == ["main.stepspec.yaml", "policy.json"]
     assert program.contract
     assert json.loads(str(program.contract.steps[0].spec))["retries"]["max"] == 3
+
+
+SITE = """
+max_retries: 5
+executor: ./site.sh
+variables: {output_folder: out, other: unused}
+hitl: {policy: {required_phases: [Release], conditional_required: true, conditional_phases: [Plan]}}
+guardrails: {output: {blocklist: [TODO]}}
+tools: {announce: {command: ./announce.sh, risk: high}, look: {command: ./look.sh}}
+"""
+LAYERED = """
+config: CONFIG
+workflow: {module: m, workflow: w}
+step_specs:
+  - {id: a, phase: Release, outputs: ["{output_folder}/a.md"]}
+  - {id: b, phase: Plan, human_gate: conditional, tools: [{name: announce}]}
+"""
+GATES = ["m:w:a:hitl", "m:w:b:hitl", "tool:announce:b"]
+
+
+@pytest.mark.parametrize("name", ["config/runtime.yaml", "config/runtime.yml"])
+@pytest.mark.parametrize(
+    ("config", "retries", "executor"),
+    [
+        ("{}", 5, "./site.sh"),
+        ("{max_retries: 1, executor: mine}", 1, "mine"),
+        ("{hitl: {policy: {required_phases: [], conditional_required: false}}}", 5, "./site.sh"),
+        ("{hitl: {policy: {recommended_required: true}}, guardrails: {output: {blocklist: []}}}", 5, "./site.sh"),
+        ("{tools: {announce: {command: mine, risk: low}}}", 5, "./site.sh"),
+        ("{runtime: {tools: {announce: {command: mine}}, max_retries: 0}}", 0, "./site.sh"),
+    ],
+)
+def test_the_safeguards_of_a_project_hold_beside_those_of_a_document(
+    tmp_path: Path, config: str, retries: int, executor: str, name: str
+) -> None:
+    made = compiled(tmp_path, LAYERED.replace("CONFIG", config), {name: SITE}, "specs/main.stepspec.yaml")
+    assert findings(made) == []
+    program = program_of(made)
+    assert [node.id for node in program.nodes if isinstance(node.task, Gate)] == GATES
+    assert [source.path for source in program.sources] == ["specs/main.stepspec.yaml", name]
+    contract = program.contract
+    assert contract
+    settings = json.loads(contract.config)
+    assert (settings["executor"], settings["guardrails"]["output"]["blocklist"]) == (executor, ["TODO"])
+    assert settings["tools"]["announce"]["command"] == ("mine" if "announce" in config else "./announce.sh")
+    assert settings["tools"]["look"] == {"command": "./look.sh", "risk": "low"}
+    assert json.loads(str(contract.steps[0].spec))["retries"]["max"] == retries
+
+
+def test_of_a_named_file_only_the_safeguards_of_a_project_hold(tmp_path: Path) -> None:
+    own = "runtime: {variables: {output_folder: x}, tools: {announce: {command: mine}}}"
+    files = {"config/runtime.yaml": SITE, "own.yaml": own}
+    program = program_of(compiled(tmp_path, LAYERED.replace("CONFIG", "own.yaml"), files))
+    assert [node.id for node in program.nodes if isinstance(node.task, Gate)] == GATES
+    assert program.contract
+    settings = json.loads(program.contract.config)
+    assert settings.keys() == {"tools", "guardrails"}
+    assert settings["tools"] == {"announce": {"command": "mine", "risk": "high"}}
+
+
+def test_a_project_has_one_file_of_its_configuration(tmp_path: Path) -> None:
+    files = {"config/runtime.yaml": SITE, "config/runtime.yml": "max_retries: 1"}
+    for text in (ONE, f"config: {{}}\n{ONE}", f"config: own.yaml\n{ONE}"):
+        made = compiled(tmp_path, text, {**files, "own.yaml": "{}"})
+        assert (made.program, [item.code for item in made.diagnostics]) == (None, ["RD868"])
+
+
+def test_errors_in_the_file_of_a_project_are_found_beside_a_configuration(tmp_path: Path) -> None:
+    for config in ("{}", "own.yaml"):
+        files = {"config/runtime.yaml": "hitl: {policy: {required_phases: }}", "own.yaml": "{}"}
+        made = compiled(tmp_path, f"config: {config}\n{ONE}", files)
+        assert [(Path(item.path).name, item.code) for item in made.diagnostics] == [("runtime.yaml", "RD855")]
+
+
+HOLD = "conditional_required: true"
+UNMET = {
+    f"{HOLD}, conditional_phases: [Plan]": [],
+    f"{HOLD}, conditional_phases: [Plan, Bild]": ["RD875 2:81"],
+    f"{HOLD}, conditional_phases: [Draft]": ["RD875 2:75"],
+    f"{HOLD}, conditional_phases: [plan]": ["RD875 2:75"],
+    f"{HOLD}, conditional_keywords: [w]": [],
+    f"{HOLD}, conditional_keywords: [W, deploy]": ["RD875 2:77", "RD875 2:80"],
+    f"{HOLD}, conditional_keywords: ['']": ["RD875 2:77"],
+    "conditional_phases: [Plan]": ["RD872 5:24", "RD875 2:47"],
+    f"{HOLD}, required_phases: [None], high_risk_keywords: [none]": ["RD872 5:24"],
+    "recommended_required: true": ["RD872 5:24"],
+}
+
+
+@pytest.mark.parametrize("policy", UNMET)
+def test_a_conditional_rule_that_no_step_can_meet_is_named(policy: str, tmp_path: Path) -> None:
+    text = "- {id: a, phase: Draft}\n- {id: b, phase: Plan, human_gate: conditional}"
+    made = steps(tmp_path, text, f"{{hitl: {{policy: {{{policy}}}}}}}")
+    assert sorted(findings(made)) == UNMET[policy]
+
+
+def test_rules_without_a_conditional_step_are_named(tmp_path: Path) -> None:
+    text, policy = "- {id: a, phase: Plan, human_gate: required}", f"{{policy: {{{HOLD}, conditional_phases: [Plan]}}}}"
+    (found,) = steps(tmp_path, text, f"{{hitl: {policy}}}").diagnostics
+    assert found.message == ("no step can meet `Plan` in `conditional_phases`: no step has `human_gate: conditional`")
+    file = {"config/runtime.yaml": f"hitl: {policy}"}
+    assert findings(compiled(tmp_path, f"step_specs: [{text[2:]}]", file)) == []
+
+
+@pytest.mark.parametrize(("phase", "is_found"), [("plan", True), ("Build", False), ("Plan", False)])
+def test_of_rules_that_documents_share_those_in_other_case_are_named(
+    phase: str, is_found: bool, tmp_path: Path
+) -> None:
+    site = {"config/runtime.yaml": f"hitl: {{policy: {{{HOLD}, conditional_phases: [{phase}]}}}}"}
+    for config in ("", "config: {}\n"):
+        text = f"{config}step_specs: [{{id: a, phase: Plan, human_gate: conditional}}]"
+        made = compiled(tmp_path, text, site)
+        assert [(Path(item.path).name, item.code) for item in made.diagnostics] == [
+            ("runtime.yaml", "RD875")
+        ] * is_found
 
 
 def test_findings_in_a_file_stand_there(tmp_path: Path) -> None:

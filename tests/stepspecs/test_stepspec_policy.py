@@ -36,14 +36,12 @@ ROWS = [
     (f"{HOLDS}, conditional_phases: [Build]", "Plan", "conditional", ""),
     (f"{HOLDS}, conditional_phases: [Plan]", "Plan", "optional", ""),
     (f"{HOLDS}, conditional_phases: [Plan]", "Plan", "recommended", ""),
-    (f"{HOLDS}, conditional_phases: [Plan]", "Plan", "", ""),
     ("recommended_required: true", "Plan", "recommended", "human_gate: recommended"),
     ("recommended_required: false", "Plan", "recommended", ""),
     ("", "Plan", "recommended", ""),
     ("recommended_required: true", "Plan", "conditional", ""),
     ("recommended_required: true", "Plan", "optional", ""),
     ("", "Plan", "optional", ""),
-    ("", "Plan", "", ""),
 ]
 
 

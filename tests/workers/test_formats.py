@@ -293,3 +293,14 @@ def test_the_helper_of_another_edition_has_all_commands(sqlite_fleet: Fleet, tmp
     sqlite_fleet.worker("--notify", f"sh {script}")
     assert sqlite_fleet.call("start", "--id", "r1", "--wait").code == 0
     until(lambda: sqlite_fleet.lines("notices"))
+
+
+@pytest.mark.soak
+def test_an_unexpected_answer_is_shown_by_the_worker_and_in_the_status(sqlite_fleet: Fleet) -> None:
+    text = '# Label\n\n## STEP 1: Classify\n\nClassify.\n\n@output(kind: enum, "bug", "feature")\n'
+    sqlite_fleet.compile(text, "label.playbook.md")
+    worker = sqlite_fleet.worker("--agent", "echo neither")
+    sqlite_fleet.start("r1")
+    assert sqlite_fleet.until("r1", "complete", "stop") == "complete", worker.text
+    assert "the answer is not one of bug, feature" in sqlite_fleet.call("status", "r1").out
+    assert "the answer is not one of bug, feature" in worker.text

@@ -14,6 +14,7 @@ from backends.github import GithubBackend
 from backends.github.events import all_fields
 from backends.github.triggers import EVENTS
 from compiler.ir.program import Input, Program
+from tests.workflows import engine
 from tests.workflows.compiling import parsed
 from tests.workflows.lint import findings
 from tests.workflows.routed import COMPLETE, Agent, Ask, Shell, Variable, compiled, node, program, ref, text, to, words
@@ -48,7 +49,9 @@ def test_an_event_gives_the_value_and_it_stays_a_text(made: Program, tmp_path: P
     done = run(tmp_path, workflow, 2, inputs={"issue": "by hand", "project": "other"})
     assert (done.conclusion, shown(tmp_path)) == ("success", "by hand/other")
     done = run(tmp_path, workflow, 3, event="issues", payload={"action": "opened", "issue": {"body": None}})
-    assert done.conclusion == "failure", "an issue without a body"
+    assert (done.conclusion, shown(tmp_path)) == ("success", "/shop"), "an issue without a body"
+    with pytest.raises(engine.RefusedError, match="Required input 'issue'"):
+        run(tmp_path, workflow, 4)
     assert not (tmp_path / "owned").exists()
     jobs = parsed(workflow)["jobs"].values()
     assert not any("${{" in step.get("run", "") for job in jobs for step in job["steps"])

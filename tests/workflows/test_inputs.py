@@ -108,6 +108,7 @@ FITS: Sequence[tuple[Input, str, str]] = [
     (Input("X"), "", "Input X: a value is required"),
     (Input("X", required=False), "", ""),
     (Input("X", type="text"), "a\nb\r\n", ""),
+    (Input("X", type="text"), "", "Input X: a value is required"),
     (Input("X"), "a\nb", "Input X: it has more than one line"),
     (Input("X"), "x" * 65_536, ""),
     (Input("X"), "x" * 65_537, "longer than 65,536 bytes"),

@@ -241,6 +241,16 @@ def test_a_branch_is_taken_by_exactly_its_text(tmp_path: Path, kind: str) -> Non
     )  # spaces around are removed
 
 
+def test_a_summary_names_answers_that_nobody_expected(tmp_path: Path) -> None:
+    mocks = MOCKS.replace('{"kind": "bug"}', '{"kind": "defect"}').replace("  2a:", "  2/else: [B]\n  2a:")
+    done = run(tmp_path, workflow(tmp_path, mock="mocks.json"), mocks=mocks)
+    assert done.conclusion == "success", done.log
+    assert "| 1. Classify | 1 | PASS; the answer is not one of bug, feature, question |" in done.summary
+    assert "the answer is not one of bug, feature, question" in done.log
+    done = run(tmp_path, workflow(tmp_path, mock="mocks.json"), 2)
+    assert "| 1. Classify | 1 | PASS |" in done.summary
+
+
 def test_a_call_is_made_again_and_the_budget_ends_a_run(tmp_path: Path) -> None:
     mocks = MOCKS.replace("2a: [Severe.]", "2a: [{fail: down}, Severe.]")
     done = run(tmp_path, workflow(tmp_path, mock="mocks.json", agent_retries=1), mocks=mocks)

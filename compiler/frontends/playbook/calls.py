@@ -87,7 +87,7 @@ def _answered(after: str, kept: Sequence[Effect]) -> tuple[Edge, ...]:
 def _kept(node: StepNode) -> list[Effect]:
     """Return the effects that keep a step's output: whole, under its name, and as the latest one (P10)."""
     output = node.output
-    named = [Keep(output.name, extract=output.extract or None)] if output else []
+    named = [Keep(output.name, extract=output.extract or None, options=output.options)] if output else []
     return [Keep(node.slot), *named, Keep(LAST_OUTPUT)]
 
 

@@ -170,6 +170,9 @@ def _step(source: Source, step: Step) -> Iterator[Diagnostic]:
     elif step.output and not (step.content or (step.prompt and step.prompt.scheme in SCHEMES)):
         problem = "this step has no text and calls no agent, so its @output stays empty"
         yield Diagnostic("RD730", source.path, step.output.span, problem, "write the agent's task, or remove it")
+    elif step.label and not (step.content or step.prompt or step.branches or step.output):
+        problem = "this step is empty, so it calls nothing"
+        yield Diagnostic("RD730", source.path, step.span, problem, "write the agent's task, or remove the step")
     if step.prompt and step.prompt.scheme not in SCHEMES:
         problem = f"rdc cannot fetch `{step.prompt.written}`, so the step runs with only its own text"
         hint = close(step.prompt.scheme, SCHEMES[:3])

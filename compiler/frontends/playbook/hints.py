@@ -24,18 +24,26 @@ _FORMS = {
 _CALL = Regex(r"@(?P<word>\w+)\s*\(")
 _MARKER = Regex(r"`{3,}\s*(?:if|elif|else|elseif|endif|end)\b", re.IGNORECASE)
 _BARE_INPUT = Regex(r"`\w+`\s*[(:]")
+_LISTED_INPUT = Regex(r"(?:\+|[0-9]{1,9}[.)])\s+(?=[`*_]{0,3}\w+[`*_]{0,3}\s*[(:])")
+"""Matches the mark of another kind of list before an input."""
+
 _BARE = Regex(r"```(?:if|elif)\s+(\w+)\s*```")
-_NUMBER = r"(?:(?P<number>[0-9]{1,9})(?P<letter>[a-z]?)|(?P<word>one|two|three|four|five|six|seven|eight|nine|ten))"
+_WORDS = (
+    *("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "thirteen"),
+    *("fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty"),
+)
+_COUNTED = rf"(?P<number>\d{{1,9}})(?P<letter>[a-z]?)|(?P<word>{'|'.join(_WORDS)})"
+_LETTERED = r"[\s#]{1,4}(?:[ivx]{1,5}|[a-z])(?=[*_`\])]{0,3}\s{0,3}[.:)—–→-])"
 _STEP = Regex(
-    rf" {{0,3}}#{{1,3}}\s*[*_`]{{0,3}}step[\s#.:_-]{{0,4}}{_NUMBER}\b[*_`]{{0,3}}[\s.:)—–→-]{{0,4}}(?P<title>.*)",
+    rf" {{0,3}}#{{1,3}}[^\w#]{{0,6}}step(?:[\s#.:_-]{{0,4}}(?:{_COUNTED})|{_LETTERED})\b"
+    r"[*_`\])]{0,3}[\s.:：)—–→-]{0,4}(?P<title>.*)",
     re.IGNORECASE,
 )
-_NUMBERLESS = Regex(r" {0,3}#{1,3}\s*STEP\s*:\s*(?P<title>\S.*)")
+_NUMBERLESS = Regex(r"(?: {0,3}#{1,3}\s*STEP|##\s+(?i:step))\s*:\s*(?P<title>\S.*)")
 _FORM = Regex(r"## *STEP *[0-9]+ *[:.)–—-] *\S", re.IGNORECASE)
 """Matches a heading that was certainly meant as a step: a number and a mark before its title."""
 _MEANT = {"else": "else", "endif": "endif", "end": "endif", "end if": "endif"}
 _SECTIONS = ("SYSTEM", "INPUTS", "ARTIFACTS")
-_WORDS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _READ = {"STEP", "SUBSTEP", "TITLE"}
 
 
@@ -46,6 +54,9 @@ def hints(source: Source, scanned: Scanned) -> Iterator[Diagnostic]:
         match text[0]:
             case "-" | "*":
                 yield _input(source, line, text)
+            case "+" | "0" | "1" | "2" | "3" | "4" | "5" | "6" | "7" | "8" | "9":
+                if found := _LISTED_INPUT.match(text):
+                    yield _input(source, line, text, found.end())
             case "@":
                 yield from _directive(source, line, text)
             case "`" if _BARE_INPUT.match(text):
@@ -65,12 +76,13 @@ def _at(source: Source, line: Line, code: str, problem: str, remedy: str) -> Dia
     return Diagnostic(code, source.path, source.line_span(line.number), problem, remedy)
 
 
-def _input(source: Source, line: Line, text: str) -> Diagnostic:
+def _input(source: Source, line: Line, text: str, end: int = 1) -> Diagnostic:
+    """Warn about a list item; `end` is the end of its mark."""
     remedy = "write - `name` (type): description, with the name in backticks"
     found = _at(source, line, "RD710", "this line is not a valid input, so it is ignored", remedy)
-    if text[0] != "*":
+    if text[0] == "-":
         return found
-    fix = Fix.by(Span(line.number, line.column, line.number, line.column + 1), "-")
+    fix = Fix.by(Span(line.number, line.column, line.number, line.column + end), "-" if end == 1 else "- ")
     return replace(found, help="start the line with `-`: - `name` (type): description", fix=fix)
 
 
@@ -107,17 +119,22 @@ def _headings(source: Source, scanned: Scanned) -> Iterator[Diagnostic]:
     """Report each heading with the word step and a number that is not a step."""
     read = {line.number for line in scanned.lines if line.kind in _READ}
     begin = scanned.lines[0].number if scanned.lines else 1
+    steps = 0
+    places = {line.number for line in scanned.lines if line.kind == "STEP"}
     for number, text in enumerate(source.lines[begin - 1 :], begin):
+        steps += number in places
         found = _STEP.match(text)
+        if found and not (found["number"] or found["word"] or text.startswith("## ")):
+            found = None  # a heading in the text of a step
         if found and number not in read and not patterns()["SUBSTEP"].fullmatch(text.rstrip()):
             problem = "this heading looks like a step but is not one, so it would not run"
-            remedy = f"write `{_as_step(found)}`, or reword the heading if it is not a step"
-            fix = Fix.by(_line(number, text), _as_step(found), is_safe=bool(_FORM.match(text)))
+            meant = _as_step(found, steps + 1)
+            remedy = f"write `{meant}`, or reword the heading if it is not a step"
+            fix = Fix.by(_line(number, text), meant, is_safe=bool(_FORM.match(text)))
             yield Diagnostic("RD713", source.path, source.line_span(number), problem, remedy, fix=fix)
         elif (found := _NUMBERLESS.match(text)) and number not in read:
-            due = sum(line.kind == "STEP" and line.number < number for line in scanned.lines) + 1
             problem = "this step has no number, so it would not run"
-            meant = f"## STEP {due}: {found['title'].strip()}"
+            meant = f"## STEP {steps + 1}: {found['title'].strip()}"
             fix = Fix.by(_line(number, text), meant)
             yield Diagnostic("RD737", source.path, source.line_span(number), problem, f"write `{meant}`", fix=fix)
 
@@ -151,10 +168,13 @@ def _sections(source: Source, scanned: Scanned) -> Iterator[Diagnostic]:
         yield _at(source, line, "RD734", problem, remedy)
 
 
-def _as_step(found: re.Match[str]) -> str:
-    """Return the heading in the form of a step, or of a sub-step if its number has a letter."""
-    word = found["word"]
-    number = str(_WORDS.index(word.lower()) + 1) if word else found["number"]
+def _as_step(found: re.Match[str], due: int) -> str:
+    """Return the heading in the form of a step, or of a sub-step if its number has a letter.
+
+    Without a number in it, the step gets the number that is due.
+    """
+    word, digits = found["word"], found["number"] or str(due)
+    number = str(_WORDS.index(word.lower()) + 1) if word else digits if digits.isascii() else str(int(digits))
     letter = (found["letter"] or "").lower()
     title = found["title"].strip(" *_`") or "Title"
     return f"{'###' if letter else '##'} STEP {number}{letter}: {title}"

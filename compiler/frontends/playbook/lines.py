@@ -24,7 +24,7 @@ MARKERS = ("IF", "ELIF", "ELSE", "ENDIF")
 
 _INSIDE: dict[str, dict[str, tuple[str, ...]]] = {
     "STEP": {"@": DIRECTIVES, "`": MARKERS, "#": ("SUBSTEP",)},
-    "INPUTS": {"-": ("INPUT",), "*": ("INPUT",), "`": ("INPUT",)},
+    "INPUTS": {"-": ("INPUT",), "*": ("INPUT",), "`": ("INPUT",), **dict.fromkeys("+0123456789", ("INPUT",))},
     "ARTIFACTS": {"t": ("TYPE",), "T": ("TYPE",)},
 }
 """The kinds of lines in each section, by the first character."""

@@ -111,8 +111,13 @@ def above_substep(source: Source, lines: Sequence[Line], heading: Line) -> Itera
 
 
 def below_branches(source: Source, endif: Line, lines: Sequence[Line]) -> Iterator[Diagnostic]:
-    """Warn about lines below the branches of a step, which run before them (P14)."""
+    """Report lines below the branches of a step, which run before them (P14); an `@output` there is an error."""
     for line in lines:
+        if line.kind == "OUTPUT":
+            problem = f"this @output is below the `endif` in line {endif.number}, so it gets no answer of the branches"
+            remedy = "write it in each branch, or above the `if` for an answer to the step's own text"
+            yield Diagnostic("RD738", source.path, line.span, problem, remedy)
+    for line in (line for line in lines if line.kind != "OUTPUT"):
         if (span := _written(source, line)) is not None:
             problem = f"this is below the `endif` in line {endif.number}, but runs before the branches"
             remedy = "move it above the `if`, into a branch, or into another step"

@@ -14,6 +14,7 @@ from compiler.frontends.places import Path, Places, on_one_line
 from compiler.frontends.stepspec import paths
 from compiler.frontends.stepspec.configuration import Configured
 from compiler.frontends.stepspec.context_keys import context_findings
+from compiler.frontends.stepspec.contract import phase_of
 from compiler.frontends.stepspec.fitting_tools import configured_findings, tool_findings
 from compiler.frontends.stepspec.names import Called
 from compiler.frontends.stepspec.naming_rules import name_findings
@@ -27,8 +28,9 @@ from compiler.frontends.stepspec.placeholders import (
     placeholders,
     single_names,
 )
+from compiler.frontends.stepspec.policy import Subject, unmet_rules
 from compiler.frontends.stepspec.syntax import STEPS, Document, StepSpec
-from compiler.frontends.stepspec.validation import checks_of
+from compiler.frontends.stepspec.validation import checks_of, skipped_checks
 from compiler.suggestions import did_you_mean
 
 
@@ -77,8 +79,11 @@ def _findings(
         yield from _gate(scene, is_linked=is_linked)
         yield from context_findings(step, parsed.places, scene.path)
         yield from tool_findings(step, configured.runtime, parsed.places, scene.path, is_linked=is_linked)
-    yield from configured_findings(configured.runtime, configured.places)
-    yield from _variables(document, configured)
+    layers = [layer for layer in (configured, configured.site) if layer]
+    for layer in layers:
+        yield from configured_findings(layer.own, layer.places)
+        yield from _variables(document, layer, is_site=layer is configured.site)
+        yield from _rules(document, called, configured, layer)
 
 
 def _evidence(scene: Scene) -> Iterator[Diagnostic]:
@@ -94,7 +99,14 @@ def _evidence(scene: Scene) -> Iterator[Diagnostic]:
 
 
 def _outputs(scene: Scene) -> Iterator[Diagnostic]:
+    level = scene.step.level or "none"
+    if level != "none" and not scene.step.outputs:
+        problem = f"the step has no output that its evidence {level} could be about, so it fails"
+        yield scene.finding("RD877", ("evidence",), problem, "add the output, or write `evidence: none`")
     for number, output in enumerate(scene.step.outputs or ()):
+        if known_path(output, scene.configured.runtime.values).endswith(("/", "/.")):
+            remedy = "name each file that the step makes"
+            yield scene.finding("RD876", ("outputs", number), f"the output `{output}` is a folder", remedy)
         if not set(FOLDERS).intersection(PLACEHOLDER.findall(output)):
             problem = f"the output `{output}` is not in an output folder"
             remedy = f"start it with {{{FOLDERS[0]}}}/ or {{{FOLDERS[1]}}}/"
@@ -141,6 +153,8 @@ def _validation(scene: Scene) -> Iterator[Diagnostic]:
         problem = f"the validation policy `{policy}` names no check, so a run only checks that the files exist"
         remedy = "use one or more of the words format, template, schema, AST, type and lint"
         yield scene.finding("RD867", ("validation",), problem, remedy)
+    for problem, remedy in skipped_checks(policy or "", paths.validated(scene.step)):
+        yield scene.finding("RD878", ("validation",), problem, remedy)
 
 
 def _gate(scene: Scene, *, is_linked: bool) -> Iterator[Diagnostic]:
@@ -153,15 +167,27 @@ def _gate(scene: Scene, *, is_linked: bool) -> Iterator[Diagnostic]:
         yield scene.finding("RD872", ("human_gate",), problem, remedy)
 
 
-def _variables(document: Document, configured: Configured) -> Iterator[Diagnostic]:
+def _rules(document: Document, called: Called, configured: Configured, layer: Configured) -> Iterator[Diagnostic]:
+    """Warn about conditional rules that no step can meet (B8)."""
+    steps = [(step, Subject(phase_of(step, document), called.workflow)) for step in document.step_specs]
+    applies, places = bool(configured.runtime.policy.conditional_required), layer.places
+    for key, number, why in unmet_rules(steps, layer.own.policy, applies=applies, is_shared=bool(layer.files)):
+        ways: tuple[Path, ...] = (("hitl", "policy", key, number), ("runtime", "hitl", "policy", key, number))
+        at = next((way for way in ways if tuple(map(str, way)) in places.spans), ())
+        word = (getattr(layer.own.policy, key) or ())[number]
+        remedy = "correct the rule, or remove it"
+        yield places.diagnostic("RD875", at, f"no step can meet `{word}` in `{key}`: {why}", remedy)
+
+
+def _variables(document: Document, configured: Configured, *, is_site: bool) -> Iterator[Diagnostic]:
     """Check for variables without a placeholder, and for values that no placeholder can take."""
-    if not configured.runtime.values:
+    if not configured.own.values:
         return
     names, places = placeholders(document.step_specs), configured.places
-    for name, value in configured.runtime.values.items():
+    for name, value in configured.own.values.items():
         choices = (("variables", name), ("runtime", "variables", name))
         span = next((places.spans[choice] for choice in choices if choice in places.spans), None)
-        if name not in names:
+        if name not in names and not is_site:
             problem = f"no step uses the variable `{name}`{did_you_mean(name, names)}"
             yield Diagnostic("RD866", places.source.path, span, on_one_line(problem), "remove the variable, or use it")
         elif not value.isprintable():

@@ -1,4 +1,4 @@
-"""Read the configuration of a specification: inside it, in the file that it names, or in `config/runtime.yaml`."""
+"""Read the configuration of a specification: inside it, in the file that it names, and in `config/runtime.yaml`."""
 
 from __future__ import annotations
 
@@ -14,49 +14,74 @@ from compiler.frontends.data_text import BrokenDataError, Data, read_data
 from compiler.frontends.modeled import Flaw, validated
 from compiler.frontends.places import Path, Places
 from compiler.frontends.stepspec.messages import broken, flaw_findings, repeated
-from compiler.frontends.stepspec.runtime import NO_RUNTIME, Configuration, Runtime
+from compiler.frontends.stepspec.runtime import NO_RUNTIME, Configuration, Runtime, has_safeguards, layered
 from compiler.project import Located
 from compiler.source import Source, below
 from compiler.suggestions import did_you_mean
 
-NAME = "config/runtime.yaml"
+NAMES = ("config/runtime.yaml", "config/runtime.yml")
 NOUN = "configuration"
 
 
 class Configured(Struct, frozen=True):
     """The settings of a specification, and the errors in them.
 
-    `file` is None if they are in the document itself. `above` is the path from `places` to the settings.
+    `files` has none if they are in the document itself. `own` are the settings at `places`, and `site` those of
+    `config/runtime.yaml` beside them.
     """
 
     runtime: Runtime
-    file: Source | None
+    files: tuple[Source, ...]
     places: Places
-    above: Path
+    own: Runtime
     diagnostics: list[Diagnostic]
+    site: Configured | None = None
 
 
 def configuration_of(job: Job, data: Data, places: Places) -> Configured:
     """Return the configuration of a document."""
     content = data.values.get("config")
-    nothing = Configured(NO_RUNTIME, None, places, ("config",), [])
+    nothing = Configured(NO_RUNTIME, (), places, NO_RUNTIME, [])
+    site = _site(job, nothing) if job.link else None
+    if content is None:
+        return site or nothing
+    own = _own(job, data, nothing)
+    names = {file.name for file in own.files}
+    return own if site is None or names.intersection(file.name for file in site.files) else _beside(own, site)
+
+
+def _beside(own: Configured, site: Configured) -> Configured:
+    """Return the document's settings with those of the project; of a named file, only safeguards are added (B8)."""
+    if own.files and not (site.diagnostics or has_safeguards(site.own)):
+        return own
+    runtime = layered(own.own, site.own, is_whole=not own.files)
+    found = [*own.diagnostics, *site.diagnostics]
+    return replace(own, runtime=runtime, files=(*own.files, *site.files), diagnostics=found, site=site)
+
+
+def _own(job: Job, data: Data, nothing: Configured) -> Configured:
+    """Return the settings in the document, or in the file that it names."""
+    content, places = data.values.get("config"), nothing.places
     if isinstance(content, dict):
         inner = Data(content, below(data.spans, "config"))
         return _read(inner, Places(job.source, inner.spans), None)
-    if content is not None and not isinstance(content, str):
+    if not isinstance(content, str):
         problem = "`config` is neither a mapping nor the path of a file"
         found = places.diagnostic(
             "RD855", ("config",), problem, "write a mapping, or a path such as config/runtime.yaml"
         )
         return replace(nothing, diagnostics=[found])
-    if not job.link:
-        return nothing
-    located = (
-        job.project.find_above(job.source, NAME) if content is None else job.project.find(job.source, content, NOUN)
-    )
-    if located is None:
-        return nothing
-    return _in_file(located, nothing, is_named=content is not None)
+    return _in_file(job.project.find(job.source, content, NOUN), nothing, is_named=True) if job.link else nothing
+
+
+def _site(job: Job, nothing: Configured) -> Configured | None:
+    """Return the settings of the nearest `config/runtime.yaml`, or None."""
+    found = job.project.find_above(job.source, NAMES)
+    if len(found) > 1:
+        problem = f"{' and '.join(NAMES)} are in the same folder"
+        wrong = nothing.places.diagnostic("RD868", (), problem, "move the settings into one of them")
+        return replace(nothing, diagnostics=[wrong])
+    return _in_file(found[0], nothing, is_named=False) if found else None
 
 
 def _in_file(located: Located | Refusal, nothing: Configured, *, is_named: bool) -> Configured:
@@ -68,22 +93,24 @@ def _in_file(located: Located | Refusal, nothing: Configured, *, is_named: bool)
     try:
         data = read_data(file)
     except BrokenDataError as error:
-        return replace(nothing, file=file, diagnostics=[broken(file, error, NOUN)])
+        return replace(nothing, files=(file,), diagnostics=[broken(file, error, NOUN)])
     found = _read(data, Places(file, data.spans), file)
     return replace(found, diagnostics=[*repeated(file, data), *found.diagnostics])
 
 
 def _read(data: Data, places: Places, file: Source | None) -> Configured:
     configuration, flaws = validated(Configuration, data.values, {})
+    files = () if file is None else (file,)
     told = [flaw for flaw in flaws if file is None or not _is_of_others(flaw)]
     found = list(flaw_findings(places, data.values, told, Configuration))
     if configuration is None:
-        return Configured(NO_RUNTIME, file, places, (), found)
+        return Configured(NO_RUNTIME, files, places, NO_RUNTIME, found)
     runtime = configuration.runtime or NO_RUNTIME
     found += _conflicts(configuration, runtime, places)
     own = configuration.model_dump(exclude={"runtime"}, exclude_none=True)
     both = {**own, **runtime.model_dump(exclude_none=True)}
-    return Configured(Runtime.model_validate(both), file, places, (), found)
+    settings = Runtime.model_validate(both)
+    return Configured(settings, files, places, settings, found)
 
 
 def _is_of_others(flaw: Flaw) -> bool:

@@ -75,9 +75,10 @@ def compile_document(job: Job) -> Result:
     if parsed.document is None or parsed.data is None:
         return Result(None, tuple(found), sources, options)
     configured = configuration_of(job, parsed.data, parsed.places)
-    configured = replace(configured, runtime=with_values(configured.runtime, VARIABLES.first(job.given) or {}))
-    if configured.file:
-        sources[configured.file.name] = configured.file
+    given = VARIABLES.first(job.given) or {}
+    filled = [with_values(settings, given) for settings in (configured.runtime, configured.own)]
+    configured = replace(configured, runtime=filled[0], own=filled[1])
+    sources |= {file.name: file for file in configured.files}
     file = stem(job.source.name, *ENDINGS)
     name = called(parsed.document, file if file.isprintable() else safe_name(file, FORMAT.noun))
     found += [*configured.diagnostics, *check(parsed, configured, name, is_linked=job.link)]

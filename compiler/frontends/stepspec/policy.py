@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
@@ -43,3 +43,23 @@ def _conditions(about: Subject, policy: Policy) -> Iterator[str]:
 def _word(words: list[str] | None, about: Subject) -> str:
     """Return the first word that is part of the workflow's id, or ""."""
     return next((word for word in words or () if word and word in about.workflow), "")
+
+
+def unmet_rules(
+    steps: Sequence[tuple[StepSpec, Subject]], policy: Policy, *, applies: bool, is_shared: bool
+) -> Iterator[tuple[str, int, str]]:
+    """Yield the key, number and problem of each conditional rule that no step can meet (B8).
+
+    Other documents may need the rules of a shared policy, so only one that differs in case from a name here counts.
+    """
+    abouts = [about for step, about in steps if step.human_gate == "conditional"]
+    off = "" if applies else "`conditional_required` is not true"
+    off = off if abouts else "no step has `human_gate: conditional`"
+    for key, words in (("phases", policy.conditional_phases), ("keywords", policy.conditional_keywords)):
+        names = {about.phase if key == "phases" else about.workflow for about in abouts}
+        for number, word in enumerate(words or ()):
+            is_met = word in names if key == "phases" else any(word and word in name for name in names)
+            near = next((name for name in names if word and word.casefold() in name.casefold()), "")
+            if (off or not is_met) and (not is_shared or (near and not is_met)):
+                hint = f"case matters in `{near}`" if near else f"no conditional step has this {key[:-1]}"
+                yield f"conditional_{key}", number, off or hint

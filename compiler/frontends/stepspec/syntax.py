@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Optional, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -19,10 +19,23 @@ Risk = Literal["low", "medium", "high"]
 HumanGate = Literal["required", "conditional", "optional", "recommended"]
 Level = Literal["none", "L0", "L1", "L2"]
 
+RISKS: tuple[Risk, ...] = ("low", "medium", "high")
 LEVELS: tuple[Level, ...] = ("none", "L0", "L1", "L2")
 _SEVERAL = Regex(r"L[0-2](?:/L[0-2])*")
 
 Count = Annotated[int, Field(ge=0, le=LARGEST_NUMBER)]
+
+
+if TYPE_CHECKING:
+    Item = TypeVar("Item")
+    Safe = Optional[Item]  # noqa: UP045 (mypy takes only this as a generic alias here)
+else:
+
+    class Safe:
+        """The type of a safeguard: None if its key is missing, but a key without a value is an error (B2)."""
+
+        def __class_getitem__(cls, item: object) -> object:
+            return item
 
 
 class Part(BaseModel):
@@ -36,9 +49,9 @@ class ToolCall(Part):
 
     name: str = Field(description="The name of a built-in tool, or of a tool in the configuration.")
     args: dict[str, Any] | None = Field(None, description="The arguments. Strings may contain placeholders.")
-    required: bool | None = Field(None, description="Whether a failed call fails the attempt.")
-    risk: Risk | None = Field(None, description="The risk of the call. High risk needs approval.")
-    gate: str | None = Field(None, description="A gate that must be approved before the call, at any risk.")
+    required: Safe[bool] = Field(None, description="Whether a failed call fails the attempt.")
+    risk: Safe[Risk] = Field(None, description="The risk of the call. High risk needs approval.")
+    gate: Safe[str] = Field(None, description="A gate that must be approved before the call, at any risk.")
 
 
 class Retries(Part):
@@ -71,7 +84,7 @@ class StepSpec(Part):
         description="The level of recorded evidence: none, L0, L1 or L2.",
         json_schema_extra={"pattern": f"^(none|{_SEVERAL.pattern})$"},
     )
-    human_gate: HumanGate | None = Field(None, description="When a person must approve the step.")
+    human_gate: Safe[HumanGate] = Field(None, description="When a person must approve the step.")
     retries: Retries | None = Field(None, description="What happens after a failed attempt.")
 
     @property

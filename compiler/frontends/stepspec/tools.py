@@ -7,10 +7,8 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from compiler.frontends.stepspec.runtime import Runtime
-from compiler.frontends.stepspec.syntax import Risk, StepSpec, ToolCall
+from compiler.frontends.stepspec.syntax import RISKS, Risk, StepSpec, ToolCall
 from runtime_shim.contract.tool_schemas import BUILT_IN
-
-RISKS: tuple[Risk, ...] = ("low", "medium", "high")
 
 
 class Asked(Struct, frozen=True):

@@ -235,5 +235,6 @@ class Execution:
     def _tell(self, record: Table) -> None:
         if record["kind"] == "done" and "how" in record:
             step = one_line(f"{record['node']} {record['title']}")
-            self._worker.display.rule(f"{self._run} {step}: {record['outcome'].upper()}, {duration(record['seconds'])}")
+            parts = [record["outcome"].upper(), duration(record["seconds"]), *map(one_line, record.get("remarks", ()))]
+            self._worker.display.rule(f"{self._run} {step}: {', '.join(parts)}")
             self._worker.metrics.step(record)

@@ -83,7 +83,8 @@ def _row_of_step(program: Table, record: Record) -> str:
     by = f" ({as_cell(record['by'])})" if record.get("by") else ""
     called = name_in_words(record["node"], record.get("title", ""))
     outcome, seconds = as_cell(word_of(node, record["outcome"])), round(record.get("seconds", 0))
-    return f"| {as_cell(called)}{instance} | {record.get('attempt', 1)} | {outcome}{by} | {seconds} s |"
+    remarks = "".join(f"; {as_cell(remark)}" for remark in record.get("remarks", ()))
+    return f"| {as_cell(called)}{instance} | {record.get('attempt', 1)} | {outcome}{by}{remarks} | {seconds} s |"
 
 
 def draw_flow(program: Table, finished: list[Record]) -> str:

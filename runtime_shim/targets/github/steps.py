@@ -5,6 +5,7 @@ import os
 from contextlib import suppress
 from typing import Any
 
+from runtime_shim.data.inputs import takes_empty
 from runtime_shim.engine.builder import built
 from runtime_shim.engine.journal import read_journal
 from runtime_shim.engine.program import EXIT_COMPLETE, EXIT_STOP, RefusedError, Table
@@ -126,11 +127,11 @@ def _answers(job: Job) -> list[str]:
 def _inputs(job: Job) -> list[str]:
     """Return the option for the inputs of this run, written to a file."""
     declared = job.program.get("inputs", ())
-    given = {}
+    given, is_form = {}, os.environ.get("GITHUB_EVENT_NAME") == "workflow_dispatch"  # its empty fields are missing
     for number, item in enumerate(declared, 1):
         name = item["name"]
         value = job.said(f"INPUT_{name}") or job.said(f"INPUT_{number}") or _bound(job, number)
-        if value:
+        if value or (takes_empty(item) and not is_form):
             given[name] = value
     if not given:
         return []

@@ -87,6 +87,7 @@ class _Walk:
     def _done(self, record: Record) -> None:
         """Check that a step is left as the program says, or that a specification returns to its failed step."""
         _demand(record["node"] == self.node or self.condition == "stop", isinstance(record["how"], str))
+        _demand(isinstance(remarks := record.get("remarks", []), list), all(isinstance(one, str) for one in remarks))
         if record["outcome"] == "resumed":
             self._reopened(record)
         else:
