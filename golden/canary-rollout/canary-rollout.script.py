@@ -61,7 +61,7 @@ mkdir -p canary && echo "${shares[{N}]}" > canary/live && echo "stage {N}: $(cat
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition script (sha256 3ca6d019f7d2dfb07ecda373f36dea3e7913c291becaa6a3a005eb90a4b5f104).
+# The runtime of rdc 0.1.0, edition script (sha256 d5650bd9865525c0e2155f5bd27eb14e5594c9c1fd92ed9fffab98da07164a7e).
 # The runbook ends here. The rest is the same in every program of this edition: `rdc runtime script` prints it.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------

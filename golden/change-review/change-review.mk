@@ -15,7 +15,7 @@
 # The state directory is .rdc/change-review in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/change-review.py
-override RDC_SHA256 := a98bbb6899ce0219db956f60b5f0fa7198ba97169ed1f385088205a11cad87a1
+override RDC_SHA256 := ce3cca241c406d78b42d68d72e408d4feeab5f5571e4f5ffade26000cd276cb3
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

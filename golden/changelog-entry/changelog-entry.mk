@@ -11,7 +11,7 @@
 # The state directory is .rdc/changelog-entry in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/changelog-entry.py
-override RDC_SHA256 := 4a8df5e046e3d39276911b4ef0b6b64b17b5366aea3bbe794960c3146cf7ecf0
+override RDC_SHA256 := fcdcc091126277df1b30895646a5874081a637b6fe8b88f5fc849686530f1630
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

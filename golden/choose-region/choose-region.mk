@@ -11,7 +11,7 @@
 # The state directory is .rdc/choose-region in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/choose-region.py
-override RDC_SHA256 := 884731eeeda9c9cfc2d079ecfb4152d1afb8eb62b948ef7aa5306d0cdef659f7
+override RDC_SHA256 := 14e1eca0b9d38dab9f9703023260d92c31e3256a73260412f61a5f4bb33c39b7
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -66,7 +66,7 @@ def program(about, step, end, branch, go, select):
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition values (sha256 fd7dcc4ad5e1f4836032cef16b04a0bbec9af3b192b8c115b5b0b18eb1f5ce4a).
+# The runtime of rdc 0.1.0, edition values (sha256 801adc1a5f26be2baf6b9bc98833f15a2b586e54b9edae69e4ed4e77a9ed3644).
 # The program ends here. The rest is the same in every program of this edition: `rdc runtime values` prints it.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------

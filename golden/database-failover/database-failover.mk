@@ -11,7 +11,7 @@
 # The state directory is .rdc/database-failover in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/database-failover.py
-override RDC_SHA256 := 0bbb961323ca7b5f0cd7945b197056af70b1b185d5678e02158b482a9e8fd73d
+override RDC_SHA256 := 22a13fdadc21b70d28193f6e5591b45d312d78f68fb81be33022c5a9ece4dc2a
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/dependency-update in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/dependency-update.py
-override RDC_SHA256 := 51d3c069f15155ec258152408dfd84180dfebbc6a95a290c0729d26af8beb189
+override RDC_SHA256 := 3999522456cf3feb66655603d9f6028fe171e5be9ab03711548391fee632931d
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/first-note in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/first-note.py
-override RDC_SHA256 := 767451becdf57d4c5e8d4046b6ecd7c5c8c6b5d5a112c92612594cdd46408cce
+override RDC_SHA256 := eafaddafd01fb48db6812e232450f60608e8bb112e30d9373ab3fc2c80cc7eae
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

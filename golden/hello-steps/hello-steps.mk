@@ -13,7 +13,7 @@
 # The state directory is .rdc/hello-steps in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/hello-steps.py
-override RDC_SHA256 := 1009a3a6e58ebeaaf809a49c3ff31844d79338a55b8ff5229be952e18d328c56
+override RDC_SHA256 := d18735a6785e46ef7ad9b8abac37b25d12d599065c1c216a230b1ffb84e241dd
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -45,7 +45,7 @@ def specification(about, step, end):
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition contract (sha256 65e71ac3a63024fe6f837708beaf87407b53fa9de889263dcbb862c72037bd08).
+# The runtime of rdc 0.1.0, edition contract (sha256 8e79d32a83adc4fe0e85a6f97b3383e3bde2daf59328322d4269ea182d1c7d40).
 # The specification ends here. The rest is the same in every program of this edition: `rdc runtime contract` prints it.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@
 # The state directory is .rdc/house-style in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/house-style.py
-override RDC_SHA256 := 81f994ce952864ad485c566ffb3e32dafd1170e1476b206971ec91041d7debf0
+override RDC_SHA256 := 391ffa603d81a2c6d34c24c05d63018f2853f1b6d11abaf5bb1ef87dbcce9d69
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/issue-triage in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/issue-triage.py
-override RDC_SHA256 := 63b9b2c5f212abab9f03b5dcdb89a9447830298b9e0dc801d9feb239b1f0aa44
+override RDC_SHA256 := 0b9ea86e7a8fa8718feebbace44106370f8af5fccae86f8c4c00b0b26f408cfc
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -78,7 +78,7 @@ Is it a bug, a feature or a question? Answer with JSON such as {"kind": "bug", "
 Answer with a JSON object whose field "kind" is one of "bug", "feature", "question".
 """,
         placeholders={"{{project}}": ["project", "", "", "{{project}}"], "{{issue}}": ["issue", "", "", "{{issue}}"]},
-        on_pass=go("2", keeps=["output 1", ["kind", "kind"], "last output"]),
+        on_pass=go("2", keeps=["output 1", ["kind", "kind", "bug", "feature", "question"], "last output"]),
         on_fail=go("STOP"),
     )
 
@@ -127,7 +127,7 @@ Answer with a JSON object whose field "labels" is a JSON value.
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 911e4395a0abc3bb0bf840fb1a0712f116144652e58e6cee53636067cc28ef92).
+# The runtime of rdc 0.1.0, edition agents (sha256 410da51b579bab7d43f47645426be5efa44c6931ce2fdb4d359aefa47d1fd08d).
 # The playbook ends here. The rest is the same in every program of this edition: `rdc runtime agents` prints it.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------

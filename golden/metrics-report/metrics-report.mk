@@ -11,7 +11,7 @@
 # The state directory is .rdc/metrics-report in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/metrics-report.py
-override RDC_SHA256 := b9ec5dd556bdaba977806b6bd05144b097b19ef659efdb8bd98b3c8cb47824f7
+override RDC_SHA256 := 75cff685a8292537439e3f05da92f0324bc7a277eb89b16bcde92aa71465e58c
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -61,7 +61,7 @@ cp mirrors/oslo/tools.tar download/
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition commands (sha256 88f0dc80a0657ef9797d112a68746e59eb4f732b6ca933a00040a992ed1eeb3b).
+# The runtime of rdc 0.1.0, edition commands (sha256 859accef1c68fbe849b00d14203e939d9ea931efe20c7670c5f643d2d247ab26).
 # The runbook ends here. The rest is the same in every program of this edition: `rdc runtime commands` prints it.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@
 # The state directory is .rdc/name-a-feature in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/name-a-feature.py
-override RDC_SHA256 := 93657623496d8702ff2d9a32c0ebdc89d0d3374e359d29b27619e083252af464
+override RDC_SHA256 := 81ce1e01ce740faa5234565810efa72df514d46d74b9bca41d3ba86d33ac4e7a
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/newsletter in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/newsletter.py
-override RDC_SHA256 := 05228edf55897d3c31add85e1546427eaeac44e964d5f58a6fc16884652caa55
+override RDC_SHA256 := 747425eca5a0338154449cfd1d2ba1c55ff189067a7e79fcd8949bfb314510fa
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/nightly-report in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/nightly-report.py
-override RDC_SHA256 := 639feca0fede31f824f25867a657409551de646f3d488b1cf8279b2b64fe0d4d
+override RDC_SHA256 := 53b8307db4def70253336a422ef951a23ef4dee07fc0b8fa1ce34d09c9f916b8
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

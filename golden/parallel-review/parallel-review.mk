@@ -11,7 +11,7 @@
 # The state directory is .rdc/parallel-review in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/parallel-review.py
-override RDC_SHA256 := 6f29bfa0bfbed8a8face7811b95ec2870b2fe388254a08c2357cce8e10ddeb0b
+override RDC_SHA256 := d71292ebdff11a7711bb37ee21061706e45c0045fc38f92d2034d3fa447f6041
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/plan-and-build in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/plan-and-build.py
-override RDC_SHA256 := 9106b52bdf08e7836abbae3035301bc0674bc5d43076859472394a480eabaa28
+override RDC_SHA256 := a861266656fe303b184aefbd1290db6d26c5c16c3abd039d863177d96fbfc302
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

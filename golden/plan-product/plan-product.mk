@@ -13,7 +13,7 @@
 # The state directory is .rdc/plan-product in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/plan-product.py
-override RDC_SHA256 := a7464be4310087371567d2cd1cdcb57a5a534ab8833cf8bcbc39443a0ebdb55d
+override RDC_SHA256 := 457c8942b18077961f2b25af5dad319a40e714aedf93af86ed397d2044a55979
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

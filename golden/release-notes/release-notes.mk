@@ -11,7 +11,7 @@
 # The state directory is .rdc/release-notes in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/release-notes.py
-override RDC_SHA256 := e59faea628e180b1cfcc5d19ddf272c7d6c229a06e84e49ee25d29de934edc32
+override RDC_SHA256 := a0a6e8b935905588e9b442dcd63bf011a9872e0c50fc4c72f8be7423e5d2c30b
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/review-loop in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/review-loop.py
-override RDC_SHA256 := aec38cee25596c715c230c90304cbdc4ddbe021428c764ee1d79a191aaed132c
+override RDC_SHA256 := 5e3c134e9d3a4ed34a66592839a823ee7c01e4b873e65e38c13230fc8152a208
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/security-audit in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/security-audit.py
-override RDC_SHA256 := 0becf24ac646e6c46a9ecaac25d852f0ad4e68c000a6eebd4b5d4da13a85b65b
+override RDC_SHA256 := 83bd4e0978d7d6144ef4ee0f14a467bc3749e626d07f3381a0ea103db92fe1d7
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

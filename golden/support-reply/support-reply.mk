@@ -11,7 +11,7 @@
 # The state directory is .rdc/support-reply in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/support-reply.py
-override RDC_SHA256 := 20b2d8cc5d7692ff0b84d07ea26c7b23624f76fa8f4a09d844cbbbf8a48f89d0
+override RDC_SHA256 := d60225933537f7385afb2f61febe59ac5c135129c8ac07535affbf1c88fcd44c
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

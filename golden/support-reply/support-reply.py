@@ -122,7 +122,7 @@ Write the reply to a customer who is {{mood}}, from this draft:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 911e4395a0abc3bb0bf840fb1a0712f116144652e58e6cee53636067cc28ef92).
+# The runtime of rdc 0.1.0, edition agents (sha256 410da51b579bab7d43f47645426be5efa44c6931ce2fdb4d359aefa47d1fd08d).
 # The playbook ends here. The rest is the same in every program of this edition: `rdc runtime agents` prints it.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@
 # The state directory is .rdc/tagged-release in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/tagged-release.py
-override RDC_SHA256 := 758c1115545beb5a30e27a65d11f2d1fa75ac87e0866acb0c5289f98e95695d4
+override RDC_SHA256 := 38eafde9a8b8b514336e7e6b76d88e7ea01928a9fce69a3a5b9ee52c8dbf4e9a
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/update-hosts in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/update-hosts.py
-override RDC_SHA256 := 0e3bbad68f98642110e95b44da9389fc190427bd61d9895c32ee563a5f5197cf
+override RDC_SHA256 := c6ec89024902e024f57babefd5303687f4ad110aad8f3d49d5ffa1e88bb45613
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/weekly-digest in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/weekly-digest.py
-override RDC_SHA256 := 29d4dd421c45317f049906892026e09285e1e24636b5640481979e61649b78a1
+override RDC_SHA256 := 28760b1fc73150af48dea3fdf23d102ca07d17bf715e35250232d4f5793c0f85
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

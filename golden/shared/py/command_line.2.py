@@ -114,5 +114,5 @@ def help_lines(program, command, prog, calls, own):  # a dict
 
 
 if __name__ == "__main__":
-    HOST = Host(edition="agents 911e4395a0ab")
+    HOST = Host(edition="agents 410da51b579b")
     sys.exit(main(built(workflow, EXTENSIONS), EXTENSIONS, host=HOST, execute=execute_call))

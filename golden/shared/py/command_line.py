@@ -114,5 +114,5 @@ def help_lines(program, command, prog, calls, own):  # a dict
 
 
 if __name__ == "__main__":
-    HOST = Host(edition="values fd7dcc4ad5e1")
+    HOST = Host(edition="values 801adc1a5f26")
     sys.exit(main(built(runbook, EXTENSIONS), EXTENSIONS, host=HOST, execute=execute_call))
