@@ -13,7 +13,7 @@ from compiler.frontends.base import Job
 from compiler.frontends.data_text import BrokenDataError, Data, read_data
 from compiler.frontends.modeled import Flaw, validated
 from compiler.frontends.places import Path, Places
-from compiler.frontends.stepspec.messages import broken, flaw_findings, repeated
+from compiler.frontends.stepspec.messages import broken, flaw_findings, is_misplaced, repeated, unset_safeguards
 from compiler.frontends.stepspec.runtime import NO_RUNTIME, Configuration, Runtime
 from compiler.project import Located
 from compiler.source import Source, below
@@ -75,6 +75,7 @@ def _in_file(located: Located | Refusal, nothing: Configured, *, is_named: bool)
 
 def _read(data: Data, places: Places, file: Source | None) -> Configured:
     configuration, flaws = validated(Configuration, data.values, {})
+    flaws += unset_safeguards(data.values)
     told = [flaw for flaw in flaws if file is None or not _is_of_others(flaw)]
     found = list(flaw_findings(places, data.values, told, Configuration))
     if configuration is None:
@@ -89,7 +90,7 @@ def _read(data: Data, places: Places, file: Source | None) -> Configured:
 def _is_of_others(flaw: Flaw) -> bool:
     """Return whether an unknown key in a configuration file is probably meant for another program."""
     *above, key = flaw.path
-    is_outer = above in ([], ["runtime"])
+    is_outer = above in ([], ["runtime"]) and not is_misplaced(str(key))
     return flaw.kind == "extra_forbidden" and is_outer and not did_you_mean(str(key), Configuration.model_fields)
 
 

@@ -8,7 +8,7 @@ from compiler.diagnostic import Diagnostic
 from compiler.frontends.data_text import BrokenDataError, Data, read_data
 from compiler.frontends.modeled import texts_in, validated
 from compiler.frontends.places import Places
-from compiler.frontends.stepspec.messages import broken, flaw_findings, repeated
+from compiler.frontends.stepspec.messages import broken, flaw_findings, repeated, unset_safeguards
 from compiler.frontends.stepspec.syntax import STEPS, Document
 from compiler.source import Source
 from compiler.yaml_nodes import may_repeat
@@ -42,6 +42,7 @@ def parse(source: Source) -> Parsed:
     if too_many := _too_many(source, data):
         return Parsed(None, data, places, [*twice, too_many])
     document, flaws = validated(Document, data.values, {STEPS: []})
+    flaws += unset_safeguards(data.values)
     return Parsed(document, data, places, [*twice, *flaw_findings(places, data.values, flaws, Document)])
 
 
