@@ -12,7 +12,7 @@ _PARTS = frozenset(
 )
 _REVIEW = frozenset({"review", "reviews", "reviewed", "reviewer"})
 _DEMANDS = frozenset({"require", "requires", "required", "needs", "need", "must", "wait"})
-_HARMLESS = frozenset({"interruptible", "interruptable", "uninterruptible"})
+_HARMLESS = frozenset({"interruptible", "uninterruptible"})
 _ABOUT_TEXT = frozenset(
     {"readable", "friendly", "name", "title", "label", "text", "language", "format", "date", "time"}
 )
