@@ -15,7 +15,7 @@
 # The state directory is .rdc/change-review in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/change-review.py
-override RDC_SHA256 := 0efc5013a761a93c5625948ce32adeeb73381415816db08c8f704e51a9bbddd2
+override RDC_SHA256 := 13b9d9c25bbf47b14e5da498755dd24c1a01b237bc1c5aa8f7e6c10de3e7e747
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

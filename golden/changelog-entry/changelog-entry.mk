@@ -11,7 +11,7 @@
 # The state directory is .rdc/changelog-entry in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/changelog-entry.py
-override RDC_SHA256 := c67320678596a7e478b8190bff16ab47884c82922277a4d96796902723b74968
+override RDC_SHA256 := f6ec8b4219d893046e3b960e1dcdf8f6ada4528af8dd64c3a1a0f32a182fcb9d
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

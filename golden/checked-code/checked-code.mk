@@ -11,7 +11,7 @@
 # The state directory is .rdc/checked-code in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/checked-code.py
-override RDC_SHA256 := 8645f19020acf2e5b98cad6eb408bea1904e1422054d496df53fa28df9f62935
+override RDC_SHA256 := 9d8f52ad07bae5e41bb4d58e70865ad2f4894a47164f8665a4581c19ad135f36
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/choose-region in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/choose-region.py
-override RDC_SHA256 := 3cd2b3b7750beeab97745215aaad7b48e016dc2d2377d8fed4dbd2358da2e8d0
+override RDC_SHA256 := e0cfaacc49aed3242301011c5724c88a255565b50e36d7e9d69a9e9414df5505
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/database-failover in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/database-failover.py
-override RDC_SHA256 := 04f0073ff24b39a56672f3dc24864d7de9e78228c1847a6e5453e7fd095f6db0
+override RDC_SHA256 := 10d0cf4dbfd895c0bde6150e419fc72eafba09bb832583ccbbf718883d389412
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/draft-prd in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/draft-prd.py
-override RDC_SHA256 := 335b0d90f781e46da099ec1efa45276b46f5bee7f0cd1699bcb08470f7470cb6
+override RDC_SHA256 := 74994b482646a0dcaea8764ad09346117322b91183729e00c9a67dade95ab472
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

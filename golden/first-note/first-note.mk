@@ -11,7 +11,7 @@
 # The state directory is .rdc/first-note in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/first-note.py
-override RDC_SHA256 := 7382bf8981a675379eb8209a248b0598193a043329362e4881be9a3b486f4b60
+override RDC_SHA256 := c19e472917b6c00f5cf1e6e3c04829a4c850f25fe5883785dca6ae9a44993cd1
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:
@@ -57,9 +57,11 @@ step-draft: ; $(call RDC_CALL,step,draft)
 #     ## Check
 #     - What is good
 #     - What is wrong
+#
+#     End your answer with a line that has nothing but GOOD or AGAIN.
 #   failed: STOP "step check: the agent gave no answer"
 #   invalid: STOP "step check: the agent gave an answer that does not match the validation pattern"
-#   ambiguous: STOP "step check: the verdict is ambiguous: the answer has two keywords"
+#   ambiguous: STOP "step check: the verdict is ambiguous"
 #   TASK_DONE: complete
 #   GOOD: goto finish
 #   AGAIN: goto draft

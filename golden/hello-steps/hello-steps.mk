@@ -13,7 +13,7 @@
 # The state directory is .rdc/hello-steps in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/hello-steps.py
-override RDC_SHA256 := 26a3e68661df57af7e34404800c7f1ea5bc4232108efefa5ff221339a0034440
+override RDC_SHA256 := 48a18b965807b8ee539c1ad3b942d08bc1c092ef6ed6c234cf90d46f961f871a
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/issue-triage in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/issue-triage.py
-override RDC_SHA256 := 8d5e51b12d4d3c4982b852fb44948cd5ee4a9f2ce69a7b2031946a4d94fe54b9
+override RDC_SHA256 := 482735db1fa4d1b7f498875d1a07df4031ce17eda4b5bb2fd228f379ca4d6e6e
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/metrics-report in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/metrics-report.py
-override RDC_SHA256 := fc567edcbbdd824d512de06bf4eff6706c3aed404ae7e77e5ab2202bf13a7b09
+override RDC_SHA256 := 5f369e2aa9259b284f775a38a9da68bcb0acb8faaf364e9ad42f8094db66dc38
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

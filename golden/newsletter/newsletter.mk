@@ -11,7 +11,7 @@
 # The state directory is .rdc/newsletter in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/newsletter.py
-override RDC_SHA256 := 1e88dd0510c48667d8154fb87336eb219f9a77fa8ccfe06f5b90851628f65ca6
+override RDC_SHA256 := 58d031f6aa7956f7141068b50135e6dd1807ecd9bf6300549256078cbd57dca0
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/nightly-report in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/nightly-report.py
-override RDC_SHA256 := 3391d95710d66739cac19a47a5cb5342d503a46c639333bc0260ba2c8827fef5
+override RDC_SHA256 := 1aaeca7631448de3c9b88397c8abebb92144e908125af798b4497bfc58bf06b6
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -70,7 +70,7 @@ def runbook(about, step, go, retry, complete, stop):
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition values (sha256 4c0fb39a9c7663cd57ef0b32181ec405134d267f87dd6d268bacbb57d2053ce9).
+# The runtime of rdc 0.1.0, edition values (sha256 7551a7c78015b852cec5c4187d004e413a55511fb24b65b57e0086c7151ba262).
 # The runbook ends here. The rest is the same in every program of this edition: `rdc runtime values` prints it.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------

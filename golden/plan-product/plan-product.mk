@@ -13,7 +13,7 @@
 # The state directory is .rdc/plan-product in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/plan-product.py
-override RDC_SHA256 := 6cfc1e897cb067054d873d315dc446e79895ad6f8ecdb57f1724eddb13a37c42
+override RDC_SHA256 := d64ebd58b983a98b868647f46e5fa5da52dbf00e5d7c6c530632944d5f01a26c
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/release-notes in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/release-notes.py
-override RDC_SHA256 := 115e7e44abca09fbab56dcd50f6958098a1d07b3d745e619f48a123f03b336fb
+override RDC_SHA256 := 66ed3ee90da15ce0196d6738903b13dba2570982ce6914422bf646945ddc0673
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

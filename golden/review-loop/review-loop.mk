@@ -11,7 +11,7 @@
 # The state directory is .rdc/review-loop in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/review-loop.py
-override RDC_SHA256 := 0a6d63bfdcfd02849ee996db122ae4e84235c5ebf983286af9c5aa3326e499ea
+override RDC_SHA256 := 87d680dae8942408b2d9ddbcb23bbf191c066f1dfa3637b1fb63c78418f43655
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

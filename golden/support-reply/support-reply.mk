@@ -11,7 +11,7 @@
 # The state directory is .rdc/support-reply in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/support-reply.py
-override RDC_SHA256 := d8a8ea51bab6ea4cbefc75295cf1b8c97301a739068da39e9369c8bbbbd75ecc
+override RDC_SHA256 := 05b812ad06b4853dc5d0d82cf46f4e7431f2f887da013dbf4de1eaa70a035d2d
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -122,7 +122,7 @@ Write the reply to a customer who is {{mood}}, from this draft:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 f7ec679c08b5dc248304cb6bd0b11433e7fb02216fe4608b04403e45627edc2e).
+# The runtime of rdc 0.1.0, edition agents (sha256 23d8327ec22c7ecdd7940deecd22fc672ba91b9413191dafd8063253e78c9de1).
 # The playbook ends here. The rest is the same in every program of this edition: `rdc runtime agents` prints it.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
@@ -186,7 +186,11 @@ from functools import cached_property
 # --- backends/python/parts/tasks.prompting.txt
 # --- backends/python/parts/data.settings.txt
 # --- backends/python/parts/tasks.calls.txt
-# --- backends/python/parts/tasks.verdicts.txt
+# --- golden/shared/py/verdicts.py
+# --- golden/shared/py/patterns.py
+# --- golden/shared/py/lines.py
+# --- golden/shared/py/verdicts.2.py
+# --- golden/shared/py/parallel-steps.py
 # --- backends/python/parts/tasks.recipes.txt
 # --- backends/python/parts/tasks.agent.txt
 # --- backends/python/parts/tasks.tool.txt

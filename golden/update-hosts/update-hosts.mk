@@ -11,7 +11,7 @@
 # The state directory is .rdc/update-hosts in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/update-hosts.py
-override RDC_SHA256 := 6c27ba6c35838b2a1c7c3ab71a7fdfe37f517b501cdea7039ea37a834aa46183
+override RDC_SHA256 := d27f4bc15bd0d66a490e28fa6f61f71597938779a50a1b5306b52950c628a783
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:
