@@ -15,7 +15,7 @@
 # The state directory is .rdc/change-review in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/change-review.py
-override RDC_SHA256 := 13b9d9c25bbf47b14e5da498755dd24c1a01b237bc1c5aa8f7e6c10de3e7e747
+override RDC_SHA256 := 3e3b526b6620d4023069c0579752af1fca3eabf598d2c5984f1d277ce5bc6b75
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

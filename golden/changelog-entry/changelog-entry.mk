@@ -11,7 +11,7 @@
 # The state directory is .rdc/changelog-entry in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/changelog-entry.py
-override RDC_SHA256 := f6ec8b4219d893046e3b960e1dcdf8f6ada4528af8dd64c3a1a0f32a182fcb9d
+override RDC_SHA256 := 8a8f9aedd48cfcb95dcb8374692ab89dd9cf50c86401a7467fc076976e4bbfa5
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

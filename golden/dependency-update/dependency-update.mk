@@ -11,7 +11,7 @@
 # The state directory is .rdc/dependency-update in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/dependency-update.py
-override RDC_SHA256 := a730788893b7f668b8839b50e2c093ed2b64a8bab2b55ea646fea1b99223d80b
+override RDC_SHA256 := adc976853bb3f5bdd9939ef55168599f6d31c8f86dfbde5a699b1896efdd8893
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

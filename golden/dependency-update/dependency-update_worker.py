@@ -27,7 +27,7 @@
 # A run stops after `limit` steps, not counting gates. `resume --max-steps NUMBER` continues it.
 # `--agent COMMAND` or RDC_AGENT sets the command that gets each prompt on standard input.
 # Without it, each prompt waits for a person's reply by `answer`.
-# A keyword counts if it is alone on a line of the answer, apart from Markdown marks and a short label.
+# A keyword counts if a line of the answer has nothing else, apart from Markdown marks and a short label.
 # An answer with TASK_DONE at any step ends the run as COMPLETE: this is a rule of the format.
 # A placeholder lists its value, the strings before and after it, and the string to show if it has no value.
 # Then comes the runtime. It is the same in every worker of this edition.
@@ -208,7 +208,7 @@ Task:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 23d8327ec22c7ecdd7940deecd22fc672ba91b9413191dafd8063253e78c9de1).
+# The runtime of rdc 0.1.0, edition agents (sha256 37852be42864b9b1cc2ef980b1039bc5b1c48bcc19f7d26a0c1d2dabac561a99).
 # The workflow ends here. This part is the same in every program of this edition: `rdc runtime agents` prints it.
 # The part for workers follows it.
 # To check the whole file, run `rdc verify FILE`.

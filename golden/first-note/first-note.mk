@@ -11,7 +11,7 @@
 # The state directory is .rdc/first-note in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/first-note.py
-override RDC_SHA256 := c19e472917b6c00f5cf1e6e3c04829a4c850f25fe5883785dca6ae9a44993cd1
+override RDC_SHA256 := f1f8b44ba2fd2fd1a64292e09e2bbfacfe8f71cec6062593a6beb499573c4fa5
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/house-style in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/house-style.py
-override RDC_SHA256 := 9da2a3cc1f6d4890a4f80c23e13bf762934c747b3157f39870e9f8820101c316
+override RDC_SHA256 := cdf9c098f6a09fe93ff495c06c92ca8137e1e2f4c7a435a2e8832be88ffaa05d
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

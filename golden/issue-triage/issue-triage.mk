@@ -11,7 +11,7 @@
 # The state directory is .rdc/issue-triage in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/issue-triage.py
-override RDC_SHA256 := 482735db1fa4d1b7f498875d1a07df4031ce17eda4b5bb2fd228f379ca4d6e6e
+override RDC_SHA256 := 1aebe6257b399205c16d51a454d09e1fc6f2ad7c926ced6dc525a0446d24aca2
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/metrics-report in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/metrics-report.py
-override RDC_SHA256 := 5f369e2aa9259b284f775a38a9da68bcb0acb8faaf364e9ad42f8094db66dc38
+override RDC_SHA256 := 9238a6efbed52c93add0af47270a09de076b1a550f9e9a51b6d5ff407c401388
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

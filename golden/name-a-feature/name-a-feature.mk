@@ -11,7 +11,7 @@
 # The state directory is .rdc/name-a-feature in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/name-a-feature.py
-override RDC_SHA256 := dfaceec34f1494ce337ae79f85e5eaaddd58956df73c7a02a52a5557dbc7bc5d
+override RDC_SHA256 := 39c243cfed814ec69bbc7609c177e30f0d6b9e17a20c0a79ccfaf434d85043d8
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

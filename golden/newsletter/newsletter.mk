@@ -11,7 +11,7 @@
 # The state directory is .rdc/newsletter in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/newsletter.py
-override RDC_SHA256 := 58d031f6aa7956f7141068b50135e6dd1807ecd9bf6300549256078cbd57dca0
+override RDC_SHA256 := 281b055192e5f5e04c0ab6a53af0971bdeaa88098e8d1cab53605b31023cd365
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

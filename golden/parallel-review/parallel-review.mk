@@ -11,7 +11,7 @@
 # The state directory is .rdc/parallel-review in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/parallel-review.py
-override RDC_SHA256 := d0ddb87e3d7f1baf01daae8ab47c0f34fccf6475c71826aac1eff03937bc7c88
+override RDC_SHA256 := a4b7d722006dd792ff550dc1576a91a7a7500ea2411f31c82dac605547b27c0b
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/plan-and-build in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/plan-and-build.py
-override RDC_SHA256 := d663ab506c4a75803adb005b61acf4944fa0429c0579d69287d5ce04930356c0
+override RDC_SHA256 := fbb05a49ee60ff07f036203d0d2c7c02f7cd26554845b3d9d69ca95f64c613bf
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

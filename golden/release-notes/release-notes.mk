@@ -11,7 +11,7 @@
 # The state directory is .rdc/release-notes in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/release-notes.py
-override RDC_SHA256 := 66ed3ee90da15ce0196d6738903b13dba2570982ce6914422bf646945ddc0673
+override RDC_SHA256 := 2099f13ea0b414795b53fa556ce883e5bc80221717f23ece8b69de2623977fbc
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

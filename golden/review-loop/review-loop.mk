@@ -11,7 +11,7 @@
 # The state directory is .rdc/review-loop in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/review-loop.py
-override RDC_SHA256 := 87d680dae8942408b2d9ddbcb23bbf191c066f1dfa3637b1fb63c78418f43655
+override RDC_SHA256 := d3f61a923ec8de02ac061939c93e8d8e2c90990b1af8b91afe5b15da5bd30a53
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

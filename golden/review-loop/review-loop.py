@@ -21,7 +21,7 @@
 # A run stops after `limit` steps, not counting gates. `resume --max-steps NUMBER` continues it.
 # `--agent COMMAND` or RDC_AGENT sets the command that gets each prompt on standard input.
 # Without it, each prompt waits for a person's reply by `answer`.
-# A keyword counts if it is alone on a line of the answer, apart from Markdown marks and a short label.
+# A keyword counts if a line of the answer has nothing else, apart from Markdown marks and a short label.
 # A placeholder lists its value, the strings before and after it, and the string to show if it has no value.
 # Then comes the runtime. It is the same in every program of this edition.
 
@@ -109,7 +109,7 @@ These are {words} words, after {rounds} rounds.
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 23d8327ec22c7ecdd7940deecd22fc672ba91b9413191dafd8063253e78c9de1).
+# The runtime of rdc 0.1.0, edition agents (sha256 37852be42864b9b1cc2ef980b1039bc5b1c48bcc19f7d26a0c1d2dabac561a99).
 # The program ends here. The rest is the same in every program of this edition: `rdc runtime agents` prints it.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@
 # The state directory is .rdc/security-audit in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/security-audit.py
-override RDC_SHA256 := ff0c9c651e61dde498b2d45fa90720820f655f953389bbcc533792395b843691
+override RDC_SHA256 := 471599c694c454ab437a07704b91604d6730ef895c65a7dd70e904dd8e36faf5
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/support-reply in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/support-reply.py
-override RDC_SHA256 := 05b812ad06b4853dc5d0d82cf46f4e7431f2f887da013dbf4de1eaa70a035d2d
+override RDC_SHA256 := 3c9cd63c5bea6935f64a7e734bd6d39db169738d78433c62f8723f70298e3f7a
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -122,7 +122,7 @@ Write the reply to a customer who is {{mood}}, from this draft:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 23d8327ec22c7ecdd7940deecd22fc672ba91b9413191dafd8063253e78c9de1).
+# The runtime of rdc 0.1.0, edition agents (sha256 37852be42864b9b1cc2ef980b1039bc5b1c48bcc19f7d26a0c1d2dabac561a99).
 # The playbook ends here. The rest is the same in every program of this edition: `rdc runtime agents` prints it.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------

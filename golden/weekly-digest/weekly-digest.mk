@@ -11,7 +11,7 @@
 # The state directory is .rdc/weekly-digest in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/weekly-digest.py
-override RDC_SHA256 := 720bab0dd0e495795be5f87932ac5358965055ac76a90edfd5d8bec5f623ab64
+override RDC_SHA256 := 08d5259339ea11322e205e20a6e8e80459262f6cba48f316a1a83f5061eed265
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

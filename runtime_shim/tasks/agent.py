@@ -124,8 +124,8 @@ class Commanded(Caller):
 
     def _look(self, function: str, pattern: str, answer: str) -> Any:  # noqa: ANN401 (a boolean or a list)
         given = [function, re.IGNORECASE, pattern, answer]
-        said = child_says(self.processes, MATCH, given, LONGEST_SEARCH, "-S")
-        return json.loads(said) if said else ()
+        found = child_says(self.processes, MATCH, given, LONGEST_SEARCH, "-S")
+        return json.loads(found) if found else ()
 
 
 class Agents(Commanded):

@@ -120,8 +120,8 @@ class Parallels(Commanded):
         entries, unanimous = node["entries"], node["unanimous"]
         found = [self.read({**entry, "failing": node["failing"]}, said[index]) for index, entry in enumerate(entries)]
         names, words = entry_names(name, node), [word for word, _trouble in found]
-        told = zip(names, found)  # noqa: B905
-        bad = [(entry, trouble or word) for entry, (word, trouble) in told if trouble or word in UNANSWERED]
+        read = zip(names, found)  # noqa: B905
+        bad = [(entry, trouble or word) for entry, (word, trouble) in read if trouble or word in UNANSWERED]
         troubles = [f"{entry}: {trouble}" for entry, trouble in bad if f"{entry}: " not in how]
         decides = any(set(entry.get("keywords", ())) - set(unanimous) for entry in entries)
         joining = Joining(node["check"], node["failing"], unanimous, decides)

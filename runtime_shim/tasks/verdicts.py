@@ -23,7 +23,7 @@ _UNDERLINE = re.compile(r" {0,3}(?:=+|-+)\s*$")
 _NEGATION = re.compile(r"\b(?:not|no|never|cannot|unable|without)\b|n['\u2019]t\b", re.IGNORECASE)
 _DASH = re.compile(r"[:\u2013\u2014]|\s-|-(?=\s|$)")
 _LONGEST_LABEL = 30
-ALONE = "write the verdict on a line of its own"
+REMEDY = "write the verdict on a line of its own"
 
 # --- Patterns --------------------------------------------------------------------------------------------------------
 
@@ -70,7 +70,7 @@ class _Reader:
     def __init__(self) -> None:
         self._fence, self._closing = "", ""
         self._columns, self._start = [0], 0  # where the text of open list items and of this line starts
-        self._in_paragraph = self._is_lazy = False  # lazy: a line after a quote can belong to it
+        self._in_paragraph = self._in_comment = False
         self._unclosed: list[_Line] = []
 
     def lines(self, answer: str) -> list[_Line]:
@@ -80,16 +80,18 @@ class _Reader:
         for number, (line, below) in enumerate(zip(written, (*written[1:], "")), 1):  # noqa: B905 - Python 3.9
             text = self._shown(line.expandtabs(4))
             is_code = bool(text.strip()) and self._is_code(text)
-            heading = text[self._start :].lstrip(" ").startswith("#") or bool(_UNDERLINE.match(below))
+            heading = text[self._start :].lstrip(" ").startswith("#") or (
+                below[:1] in ("=", "-", " ") and bool(_UNDERLINE.match(below))
+            )
             if self._fence or self._closing:
                 self._unclosed.append(_Line(number, line.strip(), heading, False))
             elif is_code or self._unclosed:
                 self._unclosed.clear()
             if not text.strip():
-                self._in_paragraph = self._is_lazy = False
+                self._in_paragraph = self._in_comment = False
             elif not is_code and not self._is_quote(text):
-                found.append(_Line(number, text.strip(), heading, not self._is_lazy and "<!--" not in text))
-                self._is_lazy |= "<!--" in text
+                found.append(_Line(number, text.strip(), heading, not self._in_comment and "<!--" not in text))
+                self._in_comment |= "<!--" in text
         return found + self._unclosed
 
     def _shown(self, line: str) -> str:
@@ -130,18 +132,18 @@ class _Reader:
         while item:
             indent = item.end()
             self._columns.append(indent)
-            self._is_lazy, item = False, _ITEM.match(text, indent)
+            self._in_comment, item = False, _ITEM.match(text, indent)
         fence = _FENCE.match(text, indent)
         self._fence = (fence[1] or fence[2]) if fence else ""
         self._start, self._in_paragraph = indent, not fence and indent < len(text.rstrip(" "))
-        self._is_lazy = self._is_lazy and not fence and text[indent : indent + 1] != "#"
+        self._in_comment = self._in_comment and not fence and text[indent : indent + 1] != "#"
         return bool(fence)
 
     def _is_quote(self, text: str) -> bool:
         quote = text[self._start :].lstrip(" ")
         if not quote.startswith(">"):
             return False
-        self._is_lazy = self._in_paragraph = bool(quote.strip("> -+*"))
+        self._in_paragraph = bool(quote.strip("> -+*"))
         return True
 
 
@@ -174,7 +176,7 @@ class _Keywords:
     def verdict(self, line: _Line) -> tuple[str, bool]:
         """Return the keyword of a verdict line, or "", and whether it has a label."""
         text = line.text
-        found, written = self._alone(text)
+        found, written = self._whole(text)
         if found:
             return ("" if line.is_heading and found != written else found), False
         bare = text[_end(text) :]
@@ -182,7 +184,7 @@ class _Keywords:
         if failing := next((head for head in heads if head in self._failing), ""):
             return failing, False
         label, colon, rest = bare.partition(":")
-        found = self._alone(rest)[0] if colon else ""
+        found = self._whole(rest)[0] if colon else ""
         return (found if found and self._is_label(label.strip(_MARKS)) else ""), True
 
     def named(self, text: str) -> str:
@@ -194,7 +196,7 @@ class _Keywords:
         """Return the keyword of a word in any case, or ""."""
         return self._known.get(word.strip().casefold(), "")
 
-    def _alone(self, text: str) -> tuple[str, str]:
+    def _whole(self, text: str) -> tuple[str, str]:
         """Return the keyword that is a whole text apart from marks, or "", and how it is written."""
         text = text.strip()
         short = text.rstrip(_MARKS)
@@ -244,17 +246,20 @@ def _verdict(answer: str, reading: Reading, search: Search) -> tuple[str, str]:
         shown = "\n".join(line.text for line in lines if line.is_sure)
         for group in search("last", _wrapped(pattern, *_AROUND), shown):
             found = keywords.known(group)
-            return found, "" if found else f"its line for the validation pattern names no keyword; {ALONE}"
-    told = [(line, *keywords.verdict(line)) for line in lines if line.is_sure]
-    told = [(line, word, labeled) for line, word, labeled in told if word]
-    if told:
-        first, (last, word, labeled) = next((one for one in told if one[1] != told[-1][1]), told[-1]), told[-1]
-        if first[1] == word or (labeled and not any(one[2] for one in told[:-1])):
+            return found, "" if found else f"its line for the validation pattern names no keyword; {REMEDY}"
+    verdicts = [(line, *keywords.verdict(line)) for line in lines if line.is_sure]
+    verdicts = [(line, word, labeled) for line, word, labeled in verdicts if word]
+    if verdicts:
+        first, (last, word, labeled) = (
+            next((one for one in verdicts if one[1] != verdicts[-1][1]), verdicts[-1]),
+            verdicts[-1],
+        )
+        if first[1] == word or (labeled and not any(one[2] for one in verdicts[:-1])):
             return word, ""
         return "", f"it has two verdicts: {first[1]} in line {first[0].number} and {word} in line {last.number}"
     for line in lines:
         if word := keywords.named(line.text):
-            return "", f"{word} in line {line.number} is part of a sentence or quotation; {ALONE}"
+            return "", f"{word} in line {line.number} is part of a sentence or quotation; {REMEDY}"
     return "", ""
 
 
@@ -293,7 +298,7 @@ def split_words(names: Sequence[str], words: Sequence[str], joining: Joining) ->
     """Return why words of entries that are clear on their own are ambiguous together (W12)."""
     silent = [name for name, word in zip(names, words) if word == "none" or word in joining.unanimous]  # noqa: B905
     if silent:
-        return f"{', '.join(silent)}: no verdict, so nothing was reviewed; {ALONE}"
+        return f"{', '.join(silent)}: no verdict, so nothing was reviewed; {REMEDY}"
     return "the verdicts differ: " + ", ".join(f"{name} {word}" for name, word in zip(names, words))  # noqa: B905
 
 

@@ -26,7 +26,7 @@ QUOTES = {
     "a rule": "> Answer with APPROVED when done.\\n\\nMy verdict is rejected.",
     "a condition": "Fix the two tests, then this can be APPROVED.",
     "a negation": "I do not say: APPROVED",
-    "a quotation": "> They wrote:\\nAPPROVED",
+    "a quotation": "They wrote:\\n```\\nAPPROVED",
     "both": "APPROVED\\n\\n**REJECTED**",
     "both with labels": "Verdict: APPROVED\\n\\nverdict: REJECTED",
 }

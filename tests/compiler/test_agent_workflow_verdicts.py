@@ -104,6 +104,7 @@ TABLE = [
     (PLAIN, "One: two: APPROVED", "ambiguous"),
     (PLAIN, ": APPROVED", "ambiguous"),
     (PLAIN, "APPROVED\nnothing was rejected", "ship"),
+    (PLAIN, "> APPROVED\nREJECTED", "fix"),  # every line of a quote has its mark
     (PLAIN, "TASK_DONE\n**Verdict: Rejected**", "fix"),  # only the last one has a label
     (PLAIN, "Verdict: TASK_DONE\n**Verdict: Rejected**", "ambiguous"),
     (PLAIN, "Verdict: APPROVED\nREJECTED", "ambiguous"),
@@ -177,7 +178,6 @@ QUOTED = {
     "quote": "> APPROVED",
     "quote in a list": "- > APPROVED",
     "nested quote": "> > APPROVED",
-    "rest of a quote": "> They say:\nAPPROVED",
     "fence": "```\nAPPROVED\n```",
     "tildes": "~~~ text\nAPPROVED\n~~~",
     "longer fence": "````\n```\nAPPROVED\n````",

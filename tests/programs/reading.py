@@ -148,7 +148,6 @@ def _unquoted(answer: str) -> tuple[list[tuple[bool, str]], list[tuple[bool, str
         inside = set(range(*token.map)) if token.map else set()
         if token.type == "blockquote_open":
             hidden |= {one for one in inside if _without_marks(lines[one]).startswith(">")}
-            unsure |= {one for one in inside - hidden if lines[one].strip()}
         elif token.type == "heading_open":
             titles |= {max(inside) - (token.markup in ("=", "-"))}
         elif token.type == "html_block" and token.content.lstrip().startswith("<!--"):

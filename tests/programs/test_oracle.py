@@ -105,7 +105,7 @@ WORDS: list[tuple[str | None, str, Json]] = [
     ("DONE - it fails", "DONE", {"failing": ["DONE"]}),
     ("DONE-it fails", "ambiguous", {"failing": ["DONE"]}),
     ("> DONE\n\nRETRY", "RETRY", {}),
-    ("> a\nDONE", "ambiguous", {}),  # the quotation may go on
+    ("> a\nDONE", "DONE", {}),
     ("```\nDONE\n```\nRETRY", "RETRY", {}),
     ("```\nDONE", "ambiguous", {}),
     ("a\n\n    DONE", "none", {}),

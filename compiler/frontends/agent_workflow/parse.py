@@ -78,8 +78,8 @@ def parse(source: Source) -> Parsed:
     if newer := _newer_schema(places, reading.values):
         return Parsed(None, reading, places, [*repeated, newer])
     workflow, flaws = validated(Workflow, plain, {"steps": []})
-    told = {flaw.path for flaw in flaws}
-    flaws += (flaw for flaw in unfit_values(reading.values) if flaw.path not in told)
+    known = {flaw.path for flaw in flaws}
+    flaws += (flaw for flaw in unfit_values(reading.values) if flaw.path not in known)
     found = [_finding(Where(places, plain, flaw.path), flaw) for flaw in sorted(flaws, key=_is_warning)[:MOST_SHOWN]]
     return Parsed(workflow, reading, places, [*repeated, *dict.fromkeys(found)])
 
@@ -133,10 +133,10 @@ def _newer_schema(places: Places, values: Mapping[str, Any]) -> Diagnostic | Non
                 found = ("steps", number), "`DECISION` comments in prompts"
     if found is None:
         return None
-    problem = f"the workflow has the newer schema of agent workflows ({found[1]}), which rdc does not read"
+    problem = f"the workflow has the newer schema of agent workflows ({found[1]}); rdc does not read it"
     remedy = (
         "list the steps under `steps` with a `name` each, write `conditions` with `keyword` and `goto` and one step as "
-        "`next`, and let each agent end with a keyword on a line of its own"
+        "`next`, and let each agent end with a line that is just a keyword"
     )
     return places.diagnostic("RD819", found[0], problem, remedy)
 
@@ -146,7 +146,7 @@ def _mappings(value: object) -> Iterator[Mapping[str, Any]]:
 
 
 def unfit_values(values: Mapping[str, Any]) -> Iterator[Flaw]:
-    """Yield values that are empty, and strings and booleans of another type, which `as_written` hides (W1)."""
+    """Yield values that are empty, and strings and booleans of another type. `as_written` hides these (W1)."""
     yield from _unfit(values, (), "")
     for number, step in enumerate(values["steps"] if isinstance(values.get("steps"), list) else ()):
         path: Path = ("steps", number)

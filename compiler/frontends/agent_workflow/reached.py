@@ -50,7 +50,7 @@ def all_findings(step: Step, places: Places, path: Path) -> Iterator[Diagnostic]
     """Warn about a verdict that nothing reads, and about a report with two extensions (W7, W12)."""
     words = candidates(step)[:-1] if step.check == "all" and step.parallel and _usable_pattern(step) else ()
     if not step.conditions and (len(words) > 1 or any(word.casefold() in LISTED for word in words)):
-        problem = f"the step has `check: all` but no conditions, so a run goes on after any verdict, even {words[-1]}"
+        problem = f"the step has `check: all` but no conditions, so a run continues after any verdict, even {words[-1]}"
         yield places.diagnostic("RD835", (*path, "check"), problem, "add `conditions` with a `goto` for each verdict")
     if step.report and step.report.name.lower().endswith(".md"):
         name, at = step.report.name, (*path, "report", "name")

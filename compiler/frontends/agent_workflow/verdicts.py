@@ -96,8 +96,8 @@ def can_be_valid(pattern: str, keyword: str) -> bool:
 def last_lines(step: Step, prompt: str) -> tuple[str, ...]:
     """Return the last lines that an answer can have, as the validation pattern wants them, or none (W6)."""
     words, pattern = candidates(step)[:-1], step.report.validation if step.report else None
-    texts = [one.text.strip() for one in alternatives(pattern)] if pattern else []
-    whole = [text for text in texts if GAP not in text and "\n" not in text]
+    listed = [one.text.strip() for one in alternatives(pattern)] if pattern else []
+    whole = [text for text in listed if GAP not in text and "\n" not in text]
     written = [
         word
         if not pattern or is_found(pattern, word)

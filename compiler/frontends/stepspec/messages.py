@@ -120,7 +120,7 @@ def _finding(where: Where, flaw: Flaw, model: type[BaseModel]) -> Diagnostic:
             problem = f"there is no key `{key}` in {_called(inside, model)}; did you mean `{meant}`?"
             found = where.diagnostic("RD873", problem, f"write `{meant}`, or remove the key")
         elif is_misplaced(key) or looks_like_safeguard(key):
-            problem = f"there is no key `{key}` in {_called(inside, model)}, so no one would be asked to approve"
+            problem = f"`{key}` has no effect in {_called(inside, model)}, so no one would be asked to approve"
             return where.diagnostic("RD873", problem, _instead(inside, key))
         else:
             problem = f"there is no key `{key}` in {_called(inside, model)}, so it is ignored{did_you_mean(key, known)}"
@@ -154,7 +154,7 @@ def _instead(inside: Where, key: str) -> str:
 
 
 def unset_safeguards(value: object, path: tuple[str | int, ...] = ()) -> Iterator[Flaw]:
-    """Yield safeguards without a value, which would ask no one."""
+    """Yield safeguards without a value. They would ask no one."""
     parts: Any = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, inner in parts:
         if inner is None and key in SAFEGUARDS:

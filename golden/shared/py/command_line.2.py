@@ -114,5 +114,5 @@ def help_lines(program, command, prog, calls, own):  # a dict
 
 
 if __name__ == "__main__":
-    HOST = Host(edition="agents 23d8327ec22c")
+    HOST = Host(edition="agents 37852be42864")
     sys.exit(main(built(workflow, EXTENSIONS), EXTENSIONS, host=HOST, execute=execute_call))

@@ -6,7 +6,7 @@ class _Reader:
     def __init__(self):
         self._fence, self._closing = "", ""
         self._columns, self._start = [0], 0  # where the text of open list items and of this line starts
-        self._in_paragraph = self._is_lazy = False  # lazy: a line after a quote can belong to it
+        self._in_paragraph = self._in_comment = False
         self._unclosed = []
     def lines(self, answer):
         found = []
@@ -14,16 +14,18 @@ class _Reader:
         for number, (line, below) in enumerate(zip(written, (*written[1:], "")), 1):  # Python 3.9
             text = self._shown(line.expandtabs(4))
             is_code = bool(text.strip()) and self._is_code(text)
-            heading = text[self._start :].lstrip(" ").startswith("#") or bool(_UNDERLINE.match(below))
+            heading = text[self._start :].lstrip(" ").startswith("#") or (
+                below[:1] in ("=", "-", " ") and bool(_UNDERLINE.match(below))
+            )
             if self._fence or self._closing:
                 self._unclosed.append(_Line(number, line.strip(), heading, False))
             elif is_code or self._unclosed:
                 self._unclosed.clear()
             if not text.strip():
-                self._in_paragraph = self._is_lazy = False
+                self._in_paragraph = self._in_comment = False
             elif not is_code and not self._is_quote(text):
-                found.append(_Line(number, text.strip(), heading, not self._is_lazy and "<!--" not in text))
-                self._is_lazy |= "<!--" in text
+                found.append(_Line(number, text.strip(), heading, not self._in_comment and "<!--" not in text))
+                self._in_comment |= "<!--" in text
         return found + self._unclosed
     def _shown(self, line):
         shown, place, is_first = [""], 0, True
@@ -60,16 +62,16 @@ class _Reader:
         while item:
             indent = item.end()
             self._columns.append(indent)
-            self._is_lazy, item = False, _ITEM.match(text, indent)
+            self._in_comment, item = False, _ITEM.match(text, indent)
         fence = _FENCE.match(text, indent)
         self._fence = (fence[1] or fence[2]) if fence else ""
         self._start, self._in_paragraph = indent, not fence and indent < len(text.rstrip(" "))
-        self._is_lazy = self._is_lazy and not fence and text[indent : indent + 1] != "#"
+        self._in_comment = self._in_comment and not fence and text[indent : indent + 1] != "#"
         return bool(fence)
     def _is_quote(self, text):
         quote = text[self._start :].lstrip(" ")
         if not quote.startswith(">"):
             return False
-        self._is_lazy = self._in_paragraph = bool(quote.strip("> -+*"))
+        self._in_paragraph = bool(quote.strip("> -+*"))
         return True
 

@@ -20,7 +20,7 @@ def joined_word(words, joining):
 def split_words(names, words, joining):
     silent = [name for name, word in zip(names, words) if word == "none" or word in joining.unanimous]
     if silent:
-        return f"{', '.join(silent)}: no verdict, so nothing was reviewed; {ALONE}"
+        return f"{', '.join(silent)}: no verdict, so nothing was reviewed; {REMEDY}"
     return "the verdicts differ: " + ", ".join(f"{name} {word}" for name, word in zip(names, words))
 def joined_answer(answers):
     return "\n\n".join(answer for answer in answers if answer)

@@ -90,4 +90,4 @@ EXTENSIONS = (
 
 
 if __name__ == "__main__":
-    sys.exit(main(built(program, EXTENSIONS), EXTENSIONS, host=Host(edition="agents 23d8327ec22c")))
+    sys.exit(main(built(program, EXTENSIONS), EXTENSIONS, host=Host(edition="agents 37852be42864")))

@@ -15,7 +15,7 @@ class _Keywords:
         self._listed = _words([word for word in deciding if word.casefold() in LISTED], re.IGNORECASE)
     def verdict(self, line):
         text = line.text
-        found, written = self._alone(text)
+        found, written = self._whole(text)
         if found:
             return ("" if line.is_heading and found != written else found), False
         bare = text[_end(text) :]
@@ -23,14 +23,14 @@ class _Keywords:
         if failing := next((head for head in heads if head in self._failing), ""):
             return failing, False
         label, colon, rest = bare.partition(":")
-        found = self._alone(rest)[0] if colon else ""
+        found = self._whole(rest)[0] if colon else ""
         return (found if found and self._is_label(label.strip(_MARKS)) else ""), True
     def named(self, text):
         found = self._exact.search(text) or self._listed.search(text)
         return found[1] if found else ""
     def known(self, word):
         return self._known.get(word.strip().casefold(), "")
-    def _alone(self, text):
+    def _whole(self, text):
         text = text.strip()
         short = text.rstrip(_MARKS)
         shorter = short[:-1].rstrip(_MARKS) if short.endswith((".", "!")) else short
@@ -66,16 +66,19 @@ def _verdict(answer, reading, search):
         shown = "\n".join(line.text for line in lines if line.is_sure)
         for group in search("last", _wrapped(pattern, *_AROUND), shown):
             found = keywords.known(group)
-            return found, "" if found else f"its line for the validation pattern names no keyword; {ALONE}"
-    told = [(line, *keywords.verdict(line)) for line in lines if line.is_sure]
-    told = [(line, word, labeled) for line, word, labeled in told if word]
-    if told:
-        first, (last, word, labeled) = next((one for one in told if one[1] != told[-1][1]), told[-1]), told[-1]
-        if first[1] == word or (labeled and not any(one[2] for one in told[:-1])):
+            return found, "" if found else f"its line for the validation pattern names no keyword; {REMEDY}"
+    verdicts = [(line, *keywords.verdict(line)) for line in lines if line.is_sure]
+    verdicts = [(line, word, labeled) for line, word, labeled in verdicts if word]
+    if verdicts:
+        first, (last, word, labeled) = (
+            next((one for one in verdicts if one[1] != verdicts[-1][1]), verdicts[-1]),
+            verdicts[-1],
+        )
+        if first[1] == word or (labeled and not any(one[2] for one in verdicts[:-1])):
             return word, ""
         return "", f"it has two verdicts: {first[1]} in line {first[0].number} and {word} in line {last.number}"
     for line in lines:
         if word := keywords.named(line.text):
-            return "", f"{word} in line {line.number} is part of a sentence or quotation; {ALONE}"
+            return "", f"{word} in line {line.number} is part of a sentence or quotation; {REMEDY}"
     return "", ""
 

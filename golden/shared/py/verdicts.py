@@ -18,5 +18,5 @@ _UNDERLINE = re.compile(r" {0,3}(?:=+|-+)\s*$")
 _NEGATION = re.compile(r"\b(?:not|no|never|cannot|unable|without)\b|n['\u2019]t\b", re.IGNORECASE)
 _DASH = re.compile(r"[:\u2013\u2014]|\s-|-(?=\s|$)")
 _LONGEST_LABEL = 30
-ALONE = "write the verdict on a line of its own"
+REMEDY = "write the verdict on a line of its own"
 
