@@ -124,3 +124,20 @@ def test_a_field_is_taken_soon_from_many_nested_objects(name: str, tmp_path: Pat
     assert done.returncode == 0, done.stderr[-1000:]
     prompt = (tmp_path / "prompt").read_text(encoding="utf-8")
     assert f"It is <{field or answer}>." in prompt
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("graph", "a.workflow.yaml", "--format", "dot", "-o", "-"),
+        ("trace", "a.workflow.yaml", "--all"),
+        ("compile", "a.workflow.yaml", "--to", "python", "-o", "-"),
+    ],
+    ids=lambda words: words[0],
+)
+def test_many_conditions_take_no_square_of_the_time(words: tuple[str, ...], tmp_path: Path) -> None:
+    conditions = "".join(f"      - {{keyword: W{number}, goto: a}}\n" for number in range(6000))
+    text = f"name: x\nsteps:\n  - name: a\n    prompt: b\n    end: true\n    conditions:\n{conditions}"
+    (tmp_path / "a.workflow.yaml").write_text(text, encoding="utf-8")
+    done = limited(tmp_path, *words)
+    assert done.returncode == 0, done.stderr[-1000:]
