@@ -100,6 +100,6 @@ def _of_agents(program: Program) -> Iterator[str]:
         yield "`--agent COMMAND` or RDC_AGENT sets the command that gets each prompt on standard input."
         yield "Without it, each prompt waits for a person's reply by `answer`."
     if any(task.reading.keywords for task in agents):
-        yield "A keyword counts if it is a whole word in the answer. The last line with a keyword decides."
+        yield "A keyword counts if a line of the answer has nothing else, apart from Markdown marks and a short label."
     for word in sorted({word for task in agents for word in task.reading.excused}):
         yield f"An answer with {word} at any step ends the run as COMPLETE: this is a rule of the format."

@@ -318,12 +318,15 @@ CODES: dict[str, Code] = {
     "RD816": Code("repeated-keyword", _E, "W4"),
     "RD817": Code("unknown-step", _E, "W4"),
     "RD818": Code("unfit-keyword", _E, "W4"),
+    "RD819": Code("newer-schema", _E, "W1"),
     # The meaning of agent workflows
     "RD830": Code("next-beside-end", _W, "W5"),
     "RD831": Code("no-transition", _W, "W5"),
     "RD832": Code("keyword-never-valid", _W, "W5"),
     "RD833": Code("unlisted-agent", _W, "W4"),
     "RD834": Code("keyword-of-rdc", _W, "W9"),
+    "RD835": Code("verdict-without-conditions", _W, "W12"),
+    "RD836": Code("doubled-extension", _W, "W7"),
     # Step specifications
     "RD850": Code("broken-specification", _E, "B1"),
     "RD851": Code("specification-too-large", _E, "B1"),

@@ -18,7 +18,7 @@ from backends.picture.conditions import (
 )
 from backends.picture.naming import Naming, Said, between, one_line
 from backends.picture.words import spoken, verdict_of
-from compiler.ir.edges import Edge, Keep, is_plain_for, words_of
+from compiler.ir.edges import Edge, Following, Keep, is_plain_for, words_of
 from compiler.ir.program import Node
 from compiler.ir.tasks import End, Task, Verdict, alphabet
 
@@ -176,8 +176,9 @@ def _rest(node: Node, names: Naming) -> Said:
 
 def _left(node: Node) -> tuple[str, ...]:
     """Return the words that only an edge without a guard can follow, or () if this is not certain."""
-    tested = words_of(node.edges)
-    if not all(any(is_plain_for(edge, word) for edge in node.edges if edge.guard) for word in tested):
+    tested = set(words_of(node.edges))
+    following = Following([edge for edge in node.edges if edge.guard])
+    if not all(any(is_plain_for(edge, word) for _, edge in following.after(word)) for word in tested):
         return ()
     return tuple(word for word in alphabet(node.task) if word not in tested)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from compiler.ir.tasks import UNREAD, Agent, Ask, Parallel, Task, Verdict, alphabet
+from compiler.ir.tasks import UNREAD, Ask, Parallel, Task, Verdict, agents_of
 
 WORDS = {Verdict.PASS.value: "PASS", Verdict.FAIL.value: "FAIL"}
 ANSWERS = {Verdict.PASS.value: "YES", Verdict.FAIL.value: "NO"}
@@ -25,7 +25,7 @@ def is_chosen(task: Task) -> bool:
     """Return whether an author chose the words of a task: a question's options, an answer's keywords."""
     if isinstance(task, Ask):
         return task.question == "select"
-    return isinstance(task, Agent | Parallel) and len(alphabet(task)) > len(UNREAD)
+    return any(agent.reading.keywords for agent in agents_of(task))
 
 
 def verdict_of(task: Task, word: str) -> Verdict | None:

@@ -86,6 +86,7 @@ def _agent(task: Agent) -> dict[str, Any]:
         keywords=list(reading.keywords),
         validation=reading.validation,
         excused=list(reading.excused),
+        failing=list(reading.failing),
     )
 
 

@@ -17,7 +17,7 @@ from msgspec import Struct
 from compiler.analyses.facts import Domains, Facts, find_domains
 from compiler.analyses.landings import Landings
 from compiler.analyses.tracks import Tracks, find_tracks
-from compiler.ir.edges import CounterTest, Edge, OutcomeTest, SlotTest, Test, may_follow, register_tests
+from compiler.ir.edges import CounterTest, Edge, Following, OutcomeTest, SlotTest, Test, may_follow, register_tests
 from compiler.ir.program import Node, Program
 from compiler.ir.tasks import alphabet
 
@@ -86,8 +86,9 @@ def _possible(program: Program) -> Possible:
 def _unshadowed(node: Node, domains: Domains) -> tuple[PossibleTransition, ...]:
     """Return the edges of a node that earlier edges don't hide, or nothing if that changes nothing."""
     open_tests: dict[int, set[Test]] = {}
+    following = Following(node.edges)
     for word in alphabet(node.task) or (None,):
-        for place, tests in _left(node, word, Facts(domains)):
+        for place, tests in _left(following.after(word), Facts(domains)):
             open_tests.setdefault(place, set()).update(tests)
     written = {place: set(register_tests(edge)) for place, edge in enumerate(node.edges)}
     if open_tests == written:
@@ -110,11 +111,9 @@ def _hides_nothing(node: Node) -> bool:
     return True
 
 
-def _left(node: Node, word: str | None, known: Facts) -> Iterator[tuple[int, list[Test]]]:
-    """Yield the possible edges for an outcome, with the tests that don't always hold, ignoring counters."""
-    for place, edge in enumerate(node.edges):
-        if not may_follow(edge, word):
-            continue
+def _left(edges: Iterable[tuple[int, Edge]], known: Facts) -> Iterator[tuple[int, list[Test]]]:
+    """Yield the possible edges of an outcome's, with the tests that don't always hold, ignoring counters."""
+    for place, edge in edges:
         asked = register_tests(edge)
         if known.and_(test for test in asked if isinstance(test, SlotTest)) is None:
             continue

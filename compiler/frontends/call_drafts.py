@@ -121,7 +121,8 @@ def agent_answer(task: Agent, word: str, text: str = "") -> str | None:
     words = ("", word, *others) if word in reading.keywords else ("",)
     two = " ".join(reading.keywords[:2])
     pattern = sample(reading.validation) if reading.validation else ""
-    parts = product((text,), (*words, two), ("", pattern))
+    named = next((other for other in reading.keywords if other in pattern), word)
+    parts = product((text,), (*words, two), ("", pattern, pattern.replace(named, word)))
     given = ("\n".join(filter(None, (first, second, third))) for first, third, second in parts)
     turned = ("\n".join(filter(None, (text, one, pattern))) for one in (*words, two))
     tried = chain(given, turned, () if text else _NEUTRAL)
@@ -137,6 +138,5 @@ def parallel_answers(task: Parallel, word: str) -> tuple[str | None, ...] | None
     ]
     alike = ((said,) * len(choices) for said in alphabet(task) if all(said in one for one in choices))
     tried = islice(chain(alike, product(*choices)), _MOST_TRIED)
-    rules = (task.check, task.failing_words, task.unanimous)
-    words = next((words for words in tried if joined_word(words, *rules) == word), None)
+    words = next((words for words in tried if joined_word(words, task.joining) == word), None)
     return words and tuple(one[said] for one, said in zip(choices, words, strict=True))

@@ -15,7 +15,7 @@ from runtime_shim.tasks.reading import (
     TOOL_SECONDS,
     decoded,
 )
-from runtime_shim.tasks.verdicts import is_found, joined_answer, joined_word, read_word
+from runtime_shim.tasks.verdicts import Reading, joined_answer, joined_word, look, read_word
 
 MOST_ALTERNATIVES = 10
 """A pattern with more alternatives is matched with a time limit: those in several groups multiply."""
@@ -27,7 +27,7 @@ Answer = bytes | None
 def of_agent(task: Agent, answer: Answer) -> Outcome:
     """Return the outcome of an agent call (I11, I12)."""
     said = None if answer is None else decoded(answer)
-    return Outcome(_word(task, said), said or "")
+    return Outcome(_word(task, said, task.reading.failing), said or "")
 
 
 def of_tool(answer: Answer) -> Outcome:
@@ -38,8 +38,8 @@ def of_tool(answer: Answer) -> Outcome:
 def of_parallel(task: Parallel, answers: Sequence[Answer]) -> Outcome:
     """Return the outcome of a parallel step. The answers are in the order of its entries (I14)."""
     said = [None if answer is None else decoded(answer) for answer in answers]
-    words = [_word(entry, one) for entry, one in zip(task.entries, said, strict=True)]
-    return Outcome(joined_word(words, task.check, task.failing_words, task.unanimous), joined_answer(said))
+    words = [_word(entry, one, task.failing) for entry, one in zip(task.entries, said, strict=True)]
+    return Outcome(joined_word(words, task.joining), joined_answer(said))
 
 
 def of_reply(task: Ask | Gate, reply: str, options: Sequence[str] = ()) -> Outcome | None:
@@ -119,15 +119,16 @@ def _first_word(task: Task, special: Sequence[str]) -> str:
     return next(word for word in alphabet(task) if word not in special)
 
 
-def _word(task: Agent, answer: str | None) -> str:
-    return read_word(answer, task.reading.keywords, task.reading.validation, task.reading.excused, _is_found)
+def _word(task: Agent, answer: str | None, failing: Sequence[str]) -> str:
+    own = task.reading
+    return read_word(answer, Reading(own.keywords, own.validation, own.excused, failing), _look)[0]
 
 
-def _is_found(pattern: str, answer: str) -> bool:
-    """Return whether a pattern matches somewhere in an answer. Patterns that may be slow get a time limit."""
+def _look(function: str, pattern: str, answer: str) -> object:
+    """Look for a pattern in an answer. Patterns that may be slow get a time limit."""
     repetitions = sum(map(pattern.count, "*+?{"))
     is_plain = pattern.count("|") <= MOST_ALTERNATIVES and not (repetitions and "(" in pattern)
     # Each repetition multiplies the time by at most the length.
     if is_plain and (len(answer) + 1) ** (repetitions + 1) <= MOST_TRIES:
-        return is_found(pattern, answer)
-    return bool(in_time("search", re.IGNORECASE, pattern, answer))
+        return look(function, pattern, answer)
+    return in_time(function, re.IGNORECASE, pattern, answer) or ()

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from operator import itemgetter
 from typing import Literal
 
 from msgspec import Struct
@@ -161,6 +162,22 @@ class Edge(Struct, frozen=True, gc=False):
 def may_follow(edge: Edge, word: str | None) -> bool:
     """Return whether an edge can be taken after an outcome, for some values of the registers."""
     return all(test.word == word for test in edge.guard if isinstance(test, OutcomeTest))
+
+
+class Following:
+    """The edges of a node by the outcome that they test. Looking at all edges for each outcome is quadratic."""
+
+    def __init__(self, edges: Sequence[Edge]) -> None:
+        self._any: list[tuple[int, Edge]] = []
+        self._tested: dict[str, list[tuple[int, Edge]]] = {}
+        for place, edge in enumerate(edges):
+            words = {test.word for test in edge.guard if isinstance(test, OutcomeTest)}
+            if len(words) < 2:
+                (self._tested.setdefault(words.pop(), []) if words else self._any).append((place, edge))
+
+    def after(self, word: str | None) -> list[tuple[int, Edge]]:
+        """Return the edges that can be taken after an outcome, with their places, in order."""
+        return sorted([*self._tested.get(word or "", ()), *self._any], key=itemgetter(0))
 
 
 def is_plain_for(edge: Edge, word: str | None) -> bool:

@@ -15,13 +15,29 @@ from typing import assert_never
 from msgspec import Struct
 
 from compiler.ir.counters import Bank, Counters
-from compiler.ir.edges import Clear, CounterTest, Edge, Effect, Keep, OutcomeTest, Set, SlotTest, Test, counter_effects
+from compiler.ir.edges import (
+    Clear,
+    CounterTest,
+    Edge,
+    Effect,
+    Following,
+    Keep,
+    OutcomeTest,
+    Set,
+    SlotTest,
+    Test,
+    counter_effects,
+)
 from compiler.ir.program import Jump, Node, Program, jumps_of
 from compiler.ir.tasks import Agent, Branch, End, Gate
 from compiler.ir.texts import Text, text
 
 Slots = MappingProxyType[str, str | None]
 """The strings in slots; None for an unset slot."""
+
+
+_MANY = 16
+"""With more edges, a machine finds those of an outcome in a table."""
 
 
 class Outcome(Struct, frozen=True):
@@ -57,6 +73,7 @@ class Machine:
     def __init__(self, program: Program) -> None:
         self.program = program
         self.nodes = program.index()
+        self._following: dict[str, Following] = {}
 
     @cached_property
     def _bank(self) -> Bank:
@@ -155,7 +172,13 @@ class Machine:
         return Move(edges, State(node.id, counters, slots, done))
 
     def _choose(self, node: Node, counters: Mapping[str, int], slots: Slots, word: str | None) -> Edge:
-        return next(edge for edge in node.edges if all(holds(test, counters, slots, word) for test in edge.guard))
+        edges: Iterable[Edge] = node.edges
+        if len(node.edges) > _MANY:
+            if node.id not in self._following:
+                self._following[node.id] = Following(node.edges)
+            following = self._following[node.id]
+            edges = (edge for _, edge in following.after(word))
+        return next(edge for edge in edges if all(holds(test, counters, slots, word) for test in edge.guard))
 
 
 def holds(test: Test, counters: Mapping[str, int], slots: Slots, word: str | None) -> bool:

@@ -10,6 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from compiler.ir.texts import Text
+from runtime_shim.tasks.verdicts import Joining
 
 
 class Verdict(StrEnum):
@@ -53,12 +54,14 @@ class Ask(Struct, frozen=True):  # I10
 class Reading(Struct, frozen=True):  # I12
     """How to read a keyword from an answer.
 
-    `validation` is a regular expression that must match somewhere in the answer, unless its keyword is in `excused`.
+    `validation` is a regular expression that must match somewhere in the answer, unless its keyword is in `excused`. A
+    keyword in `failing` also counts at the start of a line with its reason.
     """
 
     keywords: tuple[str, ...] = ()
     validation: str | None = None
     excused: tuple[str, ...] = ()
+    failing: tuple[str, ...] = ()
 
 
 class Agent(Struct, frozen=True):  # I11, I29, I31
@@ -111,6 +114,12 @@ class Parallel(Struct, frozen=True):  # I14, I29
     def failing_words(self) -> tuple[str, ...]:
         """The failing outcomes of entries. Without keywords it is `fail`."""
         return self.failing if self.keywords else (Verdict.FAIL.value,)
+
+    @property
+    def joining(self) -> Joining:
+        """How to join the words of its entries."""
+        decides = any(set(entry.reading.keywords) - set(self.unanimous) for entry in self.entries)
+        return Joining(self.check, self.failing_words, self.unanimous, decides)
 
 
 class Gate(Struct, frozen=True):  # I15

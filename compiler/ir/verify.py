@@ -12,6 +12,7 @@ from compiler.ir.edges import (
     Clear,
     CounterTest,
     Effect,
+    Following,
     Keep,
     OutcomeTest,
     Reset,
@@ -323,8 +324,9 @@ def _totality(program: Program) -> Problems:
             if len(node.edges) > 1 or any(edge.guard for edge in node.edges):
                 yield node.id, "an end can have only one edge, without a guard"
             continue
+        following = Following(node.edges)
         for word in alphabet(node.task) or (None,):
-            if not any(is_plain_for(edge, word) for edge in node.edges):
+            if not any(is_plain_for(edge, word) for _, edge in following.after(word)):
                 yield node.id, "there may be no edge to take" + (f" for the outcome {word}" if word else "")
 
 

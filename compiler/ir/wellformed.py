@@ -62,8 +62,8 @@ def _reading(reading: Reading) -> Iterator[str]:
             yield f"the keyword {keyword} is reserved for answers without a keyword"
     if len(reading.keywords) != len({keyword.casefold() for keyword in reading.keywords}):
         yield "two keywords differ only in case"
-    if not set(reading.excused) <= set(reading.keywords):
-        yield "an excused word is not a keyword"
+    if not {*reading.excused, *reading.failing} <= set(reading.keywords):
+        yield "an excused or failing word is not a keyword"
     if reading.validation is None:
         return
     if not reading.keywords:

@@ -3,7 +3,7 @@
 import re
 import sys
 from collections.abc import Sequence
-from typing import Optional
+from typing import Any, Optional
 
 NUMBER = r"-?[0-9]+(\.[0-9]+)?"
 TOO_SLOW = "matching it takes too long"
@@ -16,7 +16,12 @@ signal.signal(signal.SIGALRM, signal.SIG_DFL)
 signal.pthread_sigmask(signal.SIG_SETMASK, [])
 signal.alarm(int(sys.argv[1]))
 function, flags, pattern, value = json.load(sys.stdin)
-print(getattr(re, function)(pattern, value, flags) is not None)
+made = re.compile(pattern, flags)
+if function == "last":
+    found = [one[1] or "" for one in made.finditer(value)][-1:] if made.groups else []
+else:
+    found = getattr(made, function)(value) is not None
+print(json.dumps(found))
 """
 
 
@@ -50,15 +55,16 @@ def is_matched(pattern: str, value: str) -> Optional[bool]:
     repetitions = sum(map(pattern.count, "*+?{"))
     if "(" not in pattern and (len(value) + 1) ** repetitions <= MOST_TRIES:  # each multiplies by the length
         return re.fullmatch(pattern, value) is not None
-    return in_time("fullmatch", 0, pattern, value)
+    found: Optional[bool] = in_time("fullmatch", 0, pattern, value)
+    return found
 
 
-def in_time(function: str, flags: int, pattern: str, value: str) -> Optional[bool]:
-    """Return whether a function of `re` finds a match, tested in a separate process; None if it timed out."""
+def in_time(function: str, flags: int, pattern: str, value: str) -> Any:  # noqa: ANN401 (a boolean or a list)
+    """Return whether a function of `re` finds a match, or the group of the `last` one; None if it timed out."""
     import json
     import subprocess
 
     words = [sys.executable, "-I", "-S", "-W", "ignore", "-c", MATCH, str(LONGEST_MATCH)]
     given = json.dumps([function, flags, pattern, value]).encode()
     done = subprocess.run(words, input=given, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False)  # noqa: S603
-    return {b"True": True, b"False": False}.get(done.stdout.strip())
+    return json.loads(done.stdout) if done.stdout else None

@@ -1,11 +1,12 @@
 """Agents: the command for each type, its prompt, and how to read its answer (I11, I12)."""
 
+import json
 import os
 import re
 import shutil
 import types
 from functools import cached_property
-from typing import Optional
+from typing import Any, Optional
 
 from runtime_shim.data.fitting import MATCH
 from runtime_shim.data.settings import number_of, seconds_of
@@ -22,7 +23,7 @@ from runtime_shim.tasks.exchange import Answered, SearchError, child_says
 from runtime_shim.tasks.prompting import Calls, Prompting, answer_of, pairs
 from runtime_shim.tasks.reading import AGENT_SECONDS, LARGEST_ANSWER, cleaned
 from runtime_shim.tasks.recipes import called, is_recipe, mistyped
-from runtime_shim.tasks.verdicts import read_word
+from runtime_shim.tasks.verdicts import Reading, read_word
 
 
 def above(program: Table, name: str, registers: Registers) -> str:
@@ -130,15 +131,17 @@ class Commanded(Caller):
 
     def read(self, what: Table, answer: Optional[str]) -> tuple[str, str]:
         """Return the word of an agent's answer, and any problem."""
-        settings = what.get("keywords", ()), what.get("validation"), what.get("excused", ())
+        settings = (what.get(field, ()) for field in ("excused", "failing"))
+        reading = Reading(what.get("keywords", ()), what.get("validation"), *settings)
         try:
-            return read_word(answer, *settings, search=self._is_found), ""
+            return read_word(answer, reading, self._look)
         except SearchError as error:
-            return read_word(None, *settings), f"searching for its validation pattern: {error}"
+            return read_word(None, reading)[0], f"searching for its validation pattern: {error}"
 
-    def _is_found(self, pattern: str, answer: str) -> bool:
-        given = ["search", re.IGNORECASE, pattern, answer]
-        return child_says(self.processes, MATCH, given, LONGEST_SEARCH, "-S") == b"True\n"
+    def _look(self, function: str, pattern: str, answer: str) -> Any:  # noqa: ANN401 (a boolean or a list)
+        given = [function, re.IGNORECASE, pattern, answer]
+        found = child_says(self.processes, MATCH, given, LONGEST_SEARCH, "-S")
+        return json.loads(found) if found else ()
 
 
 class Agents(Commanded):

@@ -3,7 +3,7 @@
 from contextlib import suppress
 from typing import Optional
 
-from runtime_shim.data.settings import number_of
+from runtime_shim.data.settings import UNANSWERED, number_of
 from runtime_shim.engine.lifecycle import Done, Extension
 from runtime_shim.engine.program import RefusedError, Table
 from runtime_shim.engine.session import Session
@@ -12,7 +12,7 @@ from runtime_shim.engine.walk import filled
 from runtime_shim.tasks.agent import Commanded, above
 from runtime_shim.tasks.exchange import Answered
 from runtime_shim.tasks.prompting import Calls, answer_of
-from runtime_shim.tasks.verdicts import joined_answer, joined_word
+from runtime_shim.tasks.verdicts import Joining, joined_answer, joined_word, split_words
 
 Given = dict[int, Optional[str]]
 
@@ -117,10 +117,17 @@ class Parallels(Commanded):
     def _joined(self, name: str, said: Given, how: str) -> Done:
         node = self.session.program["nodes"][name]
         answers = [said[index] or None for index in range(len(node["entries"]))]
-        found = list(map(self.read, node["entries"], answers))
-        told = zip(entry_names(name, node), found)  # noqa: B905
-        troubles = [f"{entry}: {trouble}" for entry, (_word, trouble) in told if trouble]
-        word = joined_word([word for word, _trouble in found], node["check"], node["failing"], node["unanimous"])
+        entries, unanimous = node["entries"], node["unanimous"]
+        found = [self.read({**entry, "failing": node["failing"]}, said[index]) for index, entry in enumerate(entries)]
+        names, words = entry_names(name, node), [word for word, _trouble in found]
+        read = zip(names, found)  # noqa: B905
+        bad = [(entry, trouble or word) for entry, (word, trouble) in read if trouble or word in UNANSWERED]
+        troubles = [f"{entry}: {trouble}" for entry, trouble in bad if f"{entry}: " not in how]
+        decides = any(set(entry.get("keywords", ())) - set(unanimous) for entry in entries)
+        joining = Joining(node["check"], node["failing"], unanimous, decides)
+        word = joined_word(words, joining)
+        if word == "ambiguous" and word not in words:
+            troubles.append(split_words(names, words, joining))
         return self.session.told(Done(word, ", ".join(filter(None, [how, *troubles]))), joined_answer(answers))
 
     @staticmethod

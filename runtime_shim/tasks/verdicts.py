@@ -2,81 +2,304 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import Callable, Optional
+from typing import Any, Callable, NamedTuple, Optional
 
-COLORS = "\x1b\\[[0-?]*[ -/]*[@-~]"  # escape sequences of terminals
+LISTED = frozenset(  # keywords that fail by their names (W12)
+    ("rejected", "reject", "failed", "fail", "error", "blocked", "denied", "changes_requested", "needs_fix")
+)
+_TERMINATED = "(?:[^\x07\x1b\x9c]*(?:\x07|\x1b\\\\|\x9c)|[^\x07\x1b\n]*)"  # up to its end, or all of the line
+_HIDDEN = f"(?:\x1b[]PX^_]|[\x90\x98\x9d-\x9f]){_TERMINATED}"  # such as the address of a link
+ESCAPES = re.compile(f"{_HIDDEN}|(?:\x1b\\[|\x9b)[0-?]*[ -/]*[@-~]|\x1b[ -/]*[0-~]")  # of terminals
+_MARKS = " #*_`"
+_ITEM = re.compile(r"(?:[-+*]|\d{1,9}[.)])(?: +|$)")
+_BEFORE = re.compile(r"(?:[ #*_`]|(?:[-+]|\d{1,9}[.)]) )*")
+_FENCE = re.compile(r"(`{3,})[^`]*$|(~{3,})")
+_HTML = re.compile(r"<(!--|(?:pre|script|style|textarea|blockquote)\b)", re.IGNORECASE)
+_CLOSING = {
+    name: re.compile(f"</{name}>", re.IGNORECASE) for name in ("pre", "script", "style", "textarea", "blockquote")
+}
+_CLOSING["!--"] = re.compile("-->")
+_UNDERLINE = re.compile(r" {0,3}(?:=+|-+)\s*$")
+_NEGATION = re.compile(r"\b(?:not|no|never|cannot|unable|without)\b|n['\u2019]t\b", re.IGNORECASE)
+_DASH = re.compile(r"[:\u2013\u2014]|\s-|-(?=\s|$)")
+_LONGEST_LABEL = 30
+REMEDY = "write the verdict on a line of its own"
 
+# --- Patterns --------------------------------------------------------------------------------------------------------
 
-def keywords_in(answer: str, keywords: Iterable[str]) -> set[str]:
-    """Return the keywords of the deciding line; more than one is ambiguous (I12)."""
-    ordered = sorted(keywords, key=len, reverse=True)
-    alternatives = "|".join(f"({re.escape(keyword)})" for keyword in ordered)
-    # Underscores around a word are Markdown emphasis; those inside belong to it.
-    exact, alike = (re.compile(rf"(?<!\w)_*(?:{alternatives})(?!_*[^\W_])", flags) for flags in (0, re.IGNORECASE))
-    said: set[str] = set()
-    for line in reversed(answer.split("\n")):
-        found, folded = (
-            {ordered[match.lastindex - 1] for match in pattern.finditer(line) if match.lastindex}
-            for pattern in (exact, alike)
-        )
-        if found:  # both this and the words below may be quotations
-            return found | said
-        said = said or folded
-    return said
-
-
-def is_found(pattern: str, answer: str) -> bool:
-    """Return whether a validation pattern matches somewhere in an answer (I12)."""
-    return re.search(pattern, answer, re.IGNORECASE) is not None
-
-
-def read_word(
-    answer: Optional[str],
-    keywords: Sequence[str],
-    validation: Optional[str] = None,
-    excused: Iterable[str] = (),
-    search: Callable[[str, str], bool] = is_found,
-) -> str:
-    """Return the word of an answer; an answer may be missing (I12)."""
-    if keywords:
-        return _decided(answer, keywords, validation, excused, search)
-    return "pass" if answer else "fail"
+_EMPHASIS = re.compile(r"(?<!\w)_+|(?<!_)_+(?!\w)")
+_WHOLE = r"(?:(?<!\w)|(?!\w))"  # not inside a word
+_AROUND = r"(?m:^)(?:[ \t#*_`]|(?:[-+]|\d{1,9}[.)])[ \t]){0,20}", r"[ \t#*_`]{0,20}[.!]?[ \t#*_`]{0,20}(?m:$)"
+Search = Callable[[str, str, str], Any]
 
 
-def _decided(
-    answer: Optional[str],
-    keywords: Sequence[str],
-    validation: Optional[str],
-    excused: Iterable[str],
-    search: Callable[[str, str], bool],
-) -> str:
+def _wrapped(pattern: str, before: str, after: str) -> str:
+    """Return a pattern between others, with its flags in front."""
+    flags = re.match(r"(?:\(\?[a-zA-Z]+\))*", pattern)
+    first = flags[0] if flags else ""
+    return f"{first}{before}(?:{pattern[len(first) :]}{chr(10) if 'x' in first else ''}){after}"
+
+
+def look(function: str, pattern: str, answer: str) -> Any:  # noqa: ANN401 (a boolean or a list)
+    """Return whether a pattern matches (`search`), or the first group of its last match (`last`), if any (I12)."""
+    made = re.compile(pattern, re.IGNORECASE)
+    if function == "last":
+        return [found[1] or "" for found in made.finditer(answer)][-1:] if made.groups else []
+    return made.search(answer) is not None
+
+
+def is_found(pattern: str, answer: str, search: Search = look) -> bool:
+    """Return whether a validation pattern matches somewhere in an answer, but not in a part of a word (W8)."""
+    whole, bare = _wrapped(pattern, _WHOLE, _WHOLE), _EMPHASIS.sub(" ", answer)
+    return bool(search("search", whole, answer) or (bare != answer and search("search", whole, bare)))
+
+
+# --- Lines -----------------------------------------------------------------------------------------------------------
+
+
+class _Line(NamedTuple):
+    number: int
+    text: str
+    is_heading: bool
+    is_sure: bool  # it can't be a part of a quotation
+
+
+class _Reader:
+    """Finds the lines of an answer in Markdown that are not in quotes, code blocks and comments."""
+
+    def __init__(self) -> None:
+        self._fence, self._closing = "", ""
+        self._columns, self._start = [0], 0  # where the text of open list items and of this line starts
+        self._in_paragraph = self._in_comment = False
+        self._unclosed: list[_Line] = []
+
+    def lines(self, answer: str) -> list[_Line]:
+        """Return the lines that can have a verdict. Lines after something that isn't closed are not sure."""
+        found: list[_Line] = []
+        written = re.split("\r\n?|\n", answer)
+        for number, (line, below) in enumerate(zip(written, (*written[1:], "")), 1):  # noqa: B905 - Python 3.9
+            text = self._shown(line.expandtabs(4))
+            is_code = bool(text.strip()) and self._is_code(text)
+            heading = text[self._start :].lstrip(" ").startswith("#") or (
+                below[:1] in ("=", "-", " ") and bool(_UNDERLINE.match(below))
+            )
+            if self._fence or self._closing:
+                self._unclosed.append(_Line(number, line.strip(), heading, False))
+            elif is_code or self._unclosed:
+                self._unclosed.clear()
+            if not text.strip():
+                self._in_paragraph = self._in_comment = False
+            elif not is_code and not self._is_quote(text):
+                found.append(_Line(number, text.strip(), heading, not self._in_comment and "<!--" not in text))
+                self._in_comment |= "<!--" in text
+        return found + self._unclosed
+
+    def _shown(self, line: str) -> str:
+        """Return a line without the parts inside comments and quoting elements."""
+        shown, place, is_first = [""], 0, True
+        while self._closing or ("<" in line and not self._fence and line.lstrip(" ")[:1] != ">"):
+            if self._closing:
+                end = _CLOSING[self._closing].search(line, place)
+                if end is None:
+                    return " ".join(shown)
+                place, self._closing = end.end(), ""
+            opening = _HTML.search(line, place)
+            if opening is None:
+                break
+            name, before = opening[1].lower(), line[place : opening.start()]
+            is_first = is_first and not before.strip(" -+*")
+            if not is_first and not _CLOSING[name].search(line, opening.end()):
+                break
+            shown.append(before)
+            place, self._closing = opening.end(), name
+        return " ".join((*shown, line[place:]))
+
+    def _is_code(self, text: str) -> bool:
+        """Return whether a line is code. Keep track of lists, fences and paragraphs (CommonMark)."""
+        indent = len(text) - len(text.lstrip(" "))
+        item = _ITEM.match(text, indent)
+        is_new = item or self._fence or not self._in_paragraph or text[indent] in "#>`~"
+        while is_new and indent < self._columns[-1]:
+            self._columns.pop()
+            self._fence = ""
+        if self._fence:
+            bare = text.strip()
+            if len(bare) >= len(self._fence) and not bare.strip(self._fence[0]):
+                self._fence = ""
+            return True
+        if indent >= self._columns[-1] + 4 and not self._in_paragraph:
+            return True
+        while item:
+            indent = item.end()
+            self._columns.append(indent)
+            self._in_comment, item = False, _ITEM.match(text, indent)
+        fence = _FENCE.match(text, indent)
+        self._fence = (fence[1] or fence[2]) if fence else ""
+        self._start, self._in_paragraph = indent, not fence and indent < len(text.rstrip(" "))
+        self._in_comment = self._in_comment and not fence and text[indent : indent + 1] != "#"
+        return bool(fence)
+
+    def _is_quote(self, text: str) -> bool:
+        quote = text[self._start :].lstrip(" ")
+        if not quote.startswith(">"):
+            return False
+        self._in_paragraph = bool(quote.strip("> -+*"))
+        return True
+
+
+# --- Verdicts --------------------------------------------------------------------------------------------------------
+
+
+class Reading(NamedTuple):
+    """How to read a verdict: the keywords, and those that fail or are excused from the validation."""
+
+    keywords: Sequence[str]
+    validation: Optional[str] = None
+    excused: Sequence[str] = ()
+    failing: Sequence[str] = ()
+
+
+class _Keywords:
+    """Looks for keywords in lines."""
+
+    def __init__(self, reading: Reading, answer: str) -> None:
+        self._known = {keyword.casefold(): keyword for keyword in reading.keywords}
+        self._failing = {*reading.failing, *(self._known[word] for word in LISTED if word in self._known)}
+        self._longest = max(map(len, self._known), default=0) + _LONGEST_LABEL
+        folded, excused = answer.casefold(), set(reading.excused)
+        present = [word for key, word in self._known.items() if key in folded]
+        deciding = [word for word in present if word not in excused]
+        self._any_case = _words(present, re.IGNORECASE)
+        self._exact = _words(deciding, 0)
+        self._listed = _words([word for word in deciding if word.casefold() in LISTED], re.IGNORECASE)
+
+    def verdict(self, line: _Line) -> tuple[str, bool]:
+        """Return the keyword of a verdict line, or "", and whether it has a label."""
+        text = line.text
+        found, written = self._whole(text)
+        if found:
+            return ("" if line.is_heading and found != written else found), False
+        bare = text[_end(text) :]
+        heads = (bare[: dash.start()].strip(_MARKS) for dash in _DASH.finditer(bare, 0, self._longest))
+        if failing := next((head for head in heads if head in self._failing), ""):
+            return failing, False
+        label, colon, rest = bare.partition(":")
+        found = self._whole(rest)[0] if colon else ""
+        return (found if found and self._is_label(label.strip(_MARKS)) else ""), True
+
+    def named(self, text: str) -> str:
+        """Return a keyword that a sentence names, or "" (W9)."""
+        found = self._exact.search(text) or self._listed.search(text)
+        return found[1] if found else ""
+
+    def known(self, word: str) -> str:
+        """Return the keyword of a word in any case, or ""."""
+        return self._known.get(word.strip().casefold(), "")
+
+    def _whole(self, text: str) -> tuple[str, str]:
+        """Return the keyword that is a whole text apart from marks, or "", and how it is written."""
+        text = text.strip()
+        short = text.rstrip(_MARKS)
+        shorter = short[:-1].rstrip(_MARKS) if short.endswith((".", "!")) else short
+        for one in (text, short, shorter):
+            for written in (one, one[_end(one) :]):
+                if found := self._known.get(written.casefold()):
+                    return found, written
+        return "", ""
+
+    def _is_label(self, label: str) -> bool:
+        is_short = bool(re.search(r"\w", label)) and len(label) <= _LONGEST_LABEL
+        return is_short and not _NEGATION.search(label) and not self._any_case.search(label)
+
+
+def _end(text: str) -> int:
+    """Return where the marks at the start of a text end."""
+    found = _BEFORE.match(text)
+    return found.end() if found else 0
+
+
+def _words(keywords: Iterable[str], flags: int) -> "re.Pattern[str]":
+    """Return a pattern for whole words. Underscores around a word are emphasis; those inside belong to it."""
+    alternatives = "|".join(map(re.escape, sorted(keywords, key=len, reverse=True))) or "(?!)"
+    return re.compile(rf"(?<!\w)_*({alternatives})(?!_*[^\W_])", flags)
+
+
+def read_word(answer: Optional[str], reading: Reading, search: Search = look) -> tuple[str, str]:
+    """Return the word of an answer, and why it has no verdict, if so; an answer may be missing (I12)."""
+    if not reading.keywords:
+        return ("pass" if answer else "fail"), ""
     if not answer:
-        return "failed"
-    answer = re.sub(COLORS, "", answer)
-    found = keywords_in(answer, keywords)
-    is_excused = len(found) == 1 and bool(found & set(excused))
-    if validation is not None and not is_excused and not search(validation, answer):
-        return "invalid"
-    if len(found) > 1:
-        return "ambiguous"
-    return found.pop() if found else "none"
+        return "failed", ""
+    answer = ESCAPES.sub("", answer)
+    found, trouble = _verdict(answer, reading, search)
+    is_excused = found in reading.excused and not trouble
+    if reading.validation is not None and not is_excused and not is_found(reading.validation, answer, search):
+        return "invalid", ""
+    return ("ambiguous", trouble) if trouble else (found or "none", "")
 
 
-def joined_word(words: Sequence[str], check: str, failing: Iterable[str] = (), unanimous: Iterable[str] = ()) -> str:
+def _verdict(answer: str, reading: Reading, search: Search) -> tuple[str, str]:
+    """Return the verdict of an answer, or "", and why it is ambiguous (W9)."""
+    lines, keywords = _Reader().lines(answer), _Keywords(reading, answer)
+    pattern = reading.validation or ""
+    if "(" in pattern and set(reading.keywords) - set(reading.excused):
+        shown = "\n".join(line.text for line in lines if line.is_sure)
+        for group in search("last", _wrapped(pattern, *_AROUND), shown):
+            found = keywords.known(group)
+            return found, "" if found else f"its line for the validation pattern names no keyword; {REMEDY}"
+    verdicts = [(line, *keywords.verdict(line)) for line in lines if line.is_sure]
+    verdicts = [(line, word, labeled) for line, word, labeled in verdicts if word]
+    if verdicts:
+        first, (last, word, labeled) = (
+            next((one for one in verdicts if one[1] != verdicts[-1][1]), verdicts[-1]),
+            verdicts[-1],
+        )
+        if first[1] == word or (labeled and not any(one[2] for one in verdicts[:-1])):
+            return word, ""
+        return "", f"it has two verdicts: {first[1]} in line {first[0].number} and {word} in line {last.number}"
+    for line in lines:
+        if word := keywords.named(line.text):
+            return "", f"{word} in line {line.number} is part of a sentence or quotation; {REMEDY}"
+    return "", ""
+
+
+# --- Parallel steps --------------------------------------------------------------------------------------------------
+
+
+class Joining(NamedTuple):
+    """How to join the words of entries; `decides` if they have keywords that are not unanimous (I14)."""
+
+    check: str
+    failing: Sequence[str] = ()
+    unanimous: Sequence[str] = ()
+    decides: bool = False
+
+
+def joined_word(words: Sequence[str], joining: Joining) -> str:
     """Return the word that the words of entries give together (I14)."""
     for trouble in ("failed", "invalid", "ambiguous"):
         if trouble in words:
             return trouble
-    if words[0] in set(unanimous) and len(set(words)) == 1:
+    unanimous, failing = set(joining.unanimous), set(joining.failing)
+    if words[0] in unanimous and len(set(words)) == 1:
         return words[0]
-    counted = [word for word in words if word != "none" and word not in set(unanimous)]
-    bad = [word for word in counted if word in set(failing)]
-    good = [word for word in counted if word not in set(failing)]
-    if check == "any":
+    counted = [word for word in words if word != "none" and word not in unanimous]
+    bad = [word for word in counted if word in failing]
+    good = [word for word in counted if word not in failing]
+    if joining.check == "any":
         return (good or bad or ["none"])[0]
     if bad:
         return bad[0]
-    return "ambiguous" if len(set(good)) > 1 else (good or ["none"])[0]
+    is_split = len(set(good)) > 1 or (joining.decides and len(good) < len(words))
+    return "ambiguous" if is_split else (good or ["none"])[0]
+
+
+def split_words(names: Sequence[str], words: Sequence[str], joining: Joining) -> str:
+    """Return why words of entries that are clear on their own are ambiguous together (W12)."""
+    silent = [name for name, word in zip(names, words) if word == "none" or word in joining.unanimous]  # noqa: B905
+    if silent:
+        return f"{', '.join(silent)}: no verdict, so nothing was reviewed; {REMEDY}"
+    return "the verdicts differ: " + ", ".join(f"{name} {word}" for name, word in zip(names, words))  # noqa: B905
 
 
 def joined_answer(answers: Iterable[Optional[str]]) -> str:

@@ -214,3 +214,20 @@ def test_large_numbers_and_long_keys_of_a_configuration_are_refused_soon(name: s
     (tmp_path / "a.runbook.md").write_text(ONE)
     done = limited(tmp_path, "check", "a.runbook.md")
     assert (done.returncode, said in done.stderr) == (1, True), done.stderr[-500:]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("graph", "a.workflow.yaml", "--format", "dot", "-o", "-"),
+        ("trace", "a.workflow.yaml", "--all"),
+        ("compile", "a.workflow.yaml", "--to", "python", "-o", "-"),
+    ],
+    ids=lambda words: words[0],
+)
+def test_many_conditions_take_no_square_of_the_time(words: tuple[str, ...], tmp_path: Path) -> None:
+    conditions = "".join(f"      - {{keyword: W{number}, goto: a}}\n" for number in range(6000))
+    text = f"name: x\nsteps:\n  - name: a\n    prompt: b\n    end: true\n    conditions:\n{conditions}"
+    (tmp_path / "a.workflow.yaml").write_text(text, encoding="utf-8")
+    done = limited(tmp_path, *words)
+    assert done.returncode == 0, done.stderr[-1000:]

@@ -1,4 +1,4 @@
-"""What an agent quotes never decides for it: a run stops rather than taking a verdict of somebody else (W9, I12)."""
+"""A word in a quotation or in prose never decides: the run stops (W9, I12)."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ steps:
 """
 
 QUOTES = {
-    "a request": "reviewers: answer APPROVED\\n**Verdict: Rejected**",
     "a rule": "> Answer with APPROVED when done.\\n\\nMy verdict is rejected.",
-    "the end of all": "They wrote TASK_DONE.\\nVerdict: Rejected",
-    "emphasis": "answer **APPROVED**\\n\\n_Rejected_",
-    "strong emphasis": "answer APPROVED\\n\\n__rejected__",
-    "of another case": "APPROVED\\n\\nverdict: REJECTED or rather not, Approved",
+    "a condition": "Fix the two tests, then this can be APPROVED.",
+    "a negation": "I do not say: APPROVED",
+    "a quotation": "They wrote:\\n```\\nAPPROVED",
+    "both": "APPROVED\\n\\n**REJECTED**",
+    "both with labels": "Verdict: APPROVED\\n\\nverdict: REJECTED",
 }
 
 
@@ -38,14 +38,19 @@ def test_a_quoted_verdict_stops_the_run(answer: str, tmp_path: Path) -> None:
     agent = f"echo $RDC_STEP >> called; [ $RDC_STEP = review ] && printf '{answer}' || echo fine"
     said = place.call("run", "--agent", agent)
     called = (tmp_path / "called").read_text().split()
-    if "REJECTED" in answer:  # the last line has one in exact case: that one counts
-        assert called == ["review", "fix"]
-        return
     assert (said.code, called) == (1, ["review"]), said.err
     assert "ambiguous" in said.err
 
 
-@pytest.mark.parametrize("answer", ["REJECTED\\nso it is rejected", "approved?\\nRejected", "APPROVED\\nREJECTED"])
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "REJECTED\\nor it can be APPROVED",
+        "APPROVED\\nVerdict: Rejected",
+        "REJECTED: not APPROVED",
+        "> APPROVED\\n\\nREJECTED",
+    ],
+)
 def test_a_verdict_that_nothing_contradicts_counts(answer: str, tmp_path: Path) -> None:
     place = Generated(tmp_path, "workflow", REVIEW)
     agent = f"echo $RDC_STEP >> called; [ $RDC_STEP = review ] && printf '{answer}' || echo fine"

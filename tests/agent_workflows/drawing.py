@@ -99,7 +99,9 @@ class Drawing(Chance):
         lines = [self._pick((self._pick(words), self._pick(NASTY), "x")) for _ in range(self._number(0, 2))]
         last = self._pick(words)
         forms = (last, f"**{last}**", last.lower(), f"{last}_not", f"not{last}", f"Verdict: {last}", f"I say {last}.")
-        lines.append(self._pick((last, last, last, *forms, f"{last} or {self._pick(words)}")))
+        quoted = (f"> {last}", f"```\n{last}\n```", f"<!-- {last} -->", f"not yet: {last}")
+        more = (f"## {last}", f"{last}: because", f"\n{last}", *quoted, f"{last} or {self._pick(words)}")
+        lines.append(self._pick((last, last, last, last, *forms, *more)))
         said = "\n".join(lines) + self._pick(("", "\n", " \n", "\r\n"))
         return {"exit": self._pick(EXITS), "answer": "" if self._rarely(40) else said}
 

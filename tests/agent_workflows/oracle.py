@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from tests.agent_workflows.model import Flow, Step, Told
+from tests.agent_workflows.model import Flow, Report, Step, Told
 from tests.programs.cases import Call, Json, Question, Trace, Visit
 from tests.programs.reading import answer_of, word_of
 from tests.programs.reports import PLACE
@@ -23,8 +23,8 @@ MESSAGES = {
     ("failed", True): "one of the agents gave no answer",
     ("invalid", False): "the agent gave an answer that does not match the validation pattern",
     ("invalid", True): "one of the agents gave an answer that does not match the validation pattern",
-    ("ambiguous", False): "the verdict is ambiguous: the answer has two keywords",
-    ("ambiguous", True): "the agents gave different verdicts",
+    ("ambiguous", False): "the verdict is ambiguous",
+    ("ambiguous", True): "the agents gave no clear common verdict",
 }
 NO_WAY = "no condition matches the answer, and there is no `next` or `end`"
 
@@ -48,6 +48,25 @@ def keywords_of(step: Step) -> list[str]:
         if not holds and phrase.casefold() not in {word.casefold() for word in found}:
             found.append(phrase)
     return found
+
+
+def closing(step: Step, prompt: str) -> str:
+    """The sentence that asks for a verdict, as a line that the pattern accepts (W6)."""
+    lines = []
+    for word in keywords_of(step):
+        if word == TASK_DONE:
+            continue
+        report = step.report or Report("", "")
+        pattern, edge = report.validation, r"(?:\b|(?!\w))"
+        phrases = [
+            one for one in report.phrases or () if re.search(rf"(?<!\w){re.escape(word)}(?!\w)", one, re.IGNORECASE)
+        ]
+        is_accepted = pattern is None or re.search(f"{edge}(?:{pattern}){edge}", word, re.IGNORECASE)
+        lines.append(word if is_accepted or not phrases else phrases[0])
+    if lines and TASK_DONE in prompt:
+        lines.append(TASK_DONE)
+    choices = " or ".join([", ".join(lines[:-1])] * (len(lines) > 1) + lines[-1:])
+    return f"{PARAGRAPH}End your answer with a line that has nothing but {choices}." if lines else ""
 
 
 @dataclass
@@ -84,7 +103,7 @@ class _Run:
         text += own
         if step.report:
             text += f"{PARAGRAPH}A report like this is expected:{PARAGRAPH}{step.report.format}"
-        return text
+        return text + closing(step, own)
 
     # --- Steps --------------------------------------------------------------------------------------------------------
 
@@ -106,10 +125,12 @@ class _Run:
             for index, (agent, own) in enumerate(pairs)
         ]
         answers = [answer_of(one) for one in replies]
+        keywords = keywords_of(step) if step.conditions else [TASK_DONE]
         reading = {
-            "keywords": keywords_of(step),
+            "keywords": keywords,
             "validation": step.report.validation if step.report else None,
             "excused": [TASK_DONE],
+            "failing": [word for word in keywords if self.leads_back(step, word)],
         }
         words = [word_of(answer, reading) for answer in answers]
         word = self.joined(step, words) if step.entries else words[0]
@@ -128,6 +149,11 @@ class _Run:
         if text:
             self.reports.setdefault(step.report.name if step.report else step.name, []).append(text)
 
+    def leads_back(self, step: Step, word: str) -> bool:
+        """Whether a keyword leads to this step or an earlier one."""
+        names = [other.name for other in self.flow.steps]
+        return dict(step.conditions).get(word) in names[: names.index(step.name) + 1]
+
     def joined(self, step: Step, words: list[str]) -> str:
         """The verdict of a parallel step, by index (W12)."""
         for trouble in ("failed", "invalid", "ambiguous"):
@@ -135,16 +161,15 @@ class _Run:
                 return trouble
         if all(word == TASK_DONE for word in words):
             return TASK_DONE
-        names = [other.name for other in self.flow.steps]
-        back = names[: names.index(step.name) + 1]
-        goto = dict(step.conditions)
         counted = [word for word in words if word not in (TASK_DONE, "none")]
-        failing = [word for word in counted if word.upper() in FAILING or goto.get(word) in back]
+        failing = [word for word in counted if word.upper() in FAILING or self.leads_back(step, word)]
         passing = [word for word in counted if word not in failing]
         if step.check == "any":
             return (passing or failing or ["none"])[0]
         if failing:
             return failing[0]
+        if step.conditions and len(passing) < len(words):
+            return "ambiguous"
         return "ambiguous" if len(set(passing)) > 1 else (passing or ["none"])[0]
 
     def walk(self) -> tuple[str, str] | None:

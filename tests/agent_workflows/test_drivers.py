@@ -59,7 +59,7 @@ def two_steps() -> Told:
         Step("write", "Write it.", next="check"),
         Step("check", "Check it.", "critic", report=report, end=True, conditions=(("BAD", "write"),)),
     )
-    said = {"write": ["first", "second"], "check": ["It is BAD", "GOOD"]}
+    said = {"write": ["first", "second"], "check": ["It is:\n\nBAD", "GOOD"]}
     replies = {step: [{"exit": 0, "answer": answer} for answer in answers] for step, answers in said.items()}
     return Told(Flow(steps, "a", "Do it."), "The task", replies)
 
@@ -68,14 +68,15 @@ def test_prompts_and_reports_are_known_word_by_word() -> None:
     taken = walk(two_steps())
     prompts = [call.given for visit in taken.trace.visits for call in visit.calls]
     head = "Workflow: a\nStep: {}\nReports are in: /…/reports\n\nTask:\nThe task\n\n"
-    check = "Check it.\n\nA report like this is expected:\n\nOne word"
+    asked = "End your answer with a line that has nothing but BAD or GOOD."
+    check = f"Check it.\n\nA report like this is expected:\n\nOne word\n\n{asked}"
     assert prompts == [
         head.format("write") + "Write it.",
         head.format("check") + check,
-        head.format("write") + "What check said, and why this step runs again:\n\nIt is BAD\n\nWrite it.",
+        head.format("write") + "What check said, and why this step runs again:\n\nIt is:\n\nBAD\n\nWrite it.",
         head.format("check") + check,
     ]
-    assert taken.reports == {"write": ["first", "second"], "verdict": ["It is BAD", "GOOD"]}
+    assert taken.reports == {"write": ["first", "second"], "verdict": ["It is:\n\nBAD", "GOOD"]}
 
 
 def with_other_prompt(taken: Taken) -> Taken:

@@ -33,7 +33,28 @@ CASES = {
     "- {name: ../a, prompt: x, end: true}": ["RD806 3:4"],
     "- {name: -a, prompt: x, end: true}": ["RD806 3:4"],
     "- {name: ä, prompt: x, end: true}": ["RD806 3:4"],
-    "- {name: 1.10, prompt: 5, end: true}": [],
+    "- {name: 1.10, prompt: x, end: true}": ["RD805 3:4"],
+    "- {name: '1.10', prompt: '5', end: true}": [],
+    "- {name: one, prompt: 5, end: true}": ["RD805 3:15"],
+    "- {name: one, prompt: x, agent: 2026-01-01, end: true}": ["RD805 3:26"],
+    "- {name: one, prompt: x, end: 'true'}": ["RD805 3:26"],
+    "- {name: one, prompt: x, end: 1}": ["RD831 3:3", "RD805 3:26"],
+    "- {name: one, prompt: x, end: true, human: 'yes'}": ["RD805 3:37"],
+    "- {name: one, prompt: x, end: true, human: }": ["RD805 3:37"],
+    "- {name: one, prompt: x, end: true, human: ''}": ["RD805 3:37"],
+    "- {name: one, prompt: x, end: true, human: no}": [],
+    "- {name: one, prompt: x, end: true, agent: }": ["RD805 3:37"],
+    "- {name: one, prompt: x, end: true, agent: '  '}": ["RD805 3:37"],
+    "- {name: one, prompt: x, end: true, next: }": ["RD805 3:37"],
+    "- {name: one, prompt: x, end: true, conditions: }": ["RD805 3:37"],
+    "- {name: one, prompt: x, end: true, conditions: [{keyword: '', goto: one}]}": ["RD805 3:51"],
+    "- {name: one, prompt: x, end: true, conditions: [{keyword: , goto: one}]}": ["RD805 3:51"],
+    "- {name: one, prompt: x, end: true, conditions: [{keyword: 1, goto: one}]}": ["RD805 3:51"],
+    "- {name: one, prompt: x, end: true, conditions: [{keyword: YES, goto: one}, {keyword: NO, goto: one}]}": [],
+    "- {name: one, prompt: x, end: true, report: {name: a, format: }}": ["RD805 3:55"],
+    "- {name: one, prompt: x, end: true, report: {name: a, format: '', validation: ''}}": ["RD805 3:55", "RD805 3:67"],
+    "- {name: one, prompt: x, end: true, report: {name: a, format: b, validation: }}": ["RD805 3:66"],
+    "- {name: one, check: all, parallel: [{agent: '', prompt: x}], end: true}": ["RD805 3:39"],
     "- {name: one, prompt: x, end: true, prmpt: y}": ["RD803 3:37"],
     "- {name: one, prompt: x, end: true, end: false}": ["RD831 3:3", "RD802 3:37"],
     "- {name: one, prompt: [x], end: true}": ["RD805 3:15"],
@@ -99,6 +120,27 @@ CASES = {
     "- {name: one, prompt: x, report: {name: a, format: b, validation: 'VERDICT. .*'}, conditions: "
     "[{keyword: MAYBE, goto: one}]}": [],
     "- {name: one, prompt: x, end: true, conditions: [{keyword: failed, goto: one}]}": ["RD834 3:3"],
+    "- {name: one, prompt: x, end: true, report: {name: a, format: b, validation: passed|failed}}": [],
+    "- {name: one, prompt: x, report: {name: a, format: b, validation: APPROVED}, conditions: "
+    "[{keyword: DISAPPROVED, goto: one}]}": ["RD832 3:92"],
+    # W7, W12
+    "- {name: one, prompt: x, end: true, report: {name: r.md, format: b}}": ["RD836 3:46"],
+    "- {name: one, prompt: x, end: true, report: {name: r.mdx, format: b}}": [],
+    "- {name: one, check: all, parallel: [{agent: a, prompt: x}], end: true, "
+    "report: {name: r, format: b, validation: APPROVED|REJECTED}}": ["RD835 3:15"],
+    "- {name: one, check: any, parallel: [{agent: a, prompt: x}], end: true, "
+    "report: {name: r, format: b, validation: APPROVED|REJECTED}}": [],
+    "- {name: one, check: all, parallel: [{agent: a, prompt: x}], end: true, "
+    "report: {name: r, format: b, validation: DONE}}": [],
+    "- {name: one, check: all, parallel: [{agent: a, prompt: x}], end: true, conditions: [{keyword: A, goto: one}], "
+    "report: {name: r, format: b, validation: A|B}}": [],
+    # The newer schema
+    "- {name: one, prompt: x, next: [{if: A, goto: one}, {goto: end}], human_gate: x}": ["RD819 3:26"],
+    "- {name: one, prompt: x, next: {if: A, goto: one}}": ["RD819 3:26"],
+    "- {name: one, prompt: x, next: [one]}": ["RD831 3:3", "RD805 3:26"],
+    "- {name: one, prompt: 'End with <!-- DECISION: A -->', next: one}": ["RD819 3:3"],
+    "- {name: one, check: all, parallel: [{agent: a, prompt: '<!--DECISION: A -->'}]}": ["RD819 3:3"],
+    "- {name: one, prompt: 'Make a DECISION: yes or no', end: true}": [],
 }  # fmt: skip
 
 

@@ -59,9 +59,39 @@ def replied(machine: Machine, state: State, word: str) -> State:
 HEAD = "Workflow: ship it\nStep: {}\nReports are in: /state/reports\n\nTask:\n{}\n\n"
 
 
+def last(words: str) -> str:
+    """The sentence that asks for a verdict (W6)."""
+    return f"\n\nEnd your answer with a line that has nothing but {words}."
+
+
+@pytest.mark.parametrize(
+    ("step", "words"),
+    [
+        ("{prompt: x, report: {name: r, format: f, validation: 'A|B'}}", "A or B"),
+        ("{prompt: Or say TASK_DONE., report: {name: r, format: f, validation: A}}", "A or TASK_DONE"),
+        (
+            "{prompt: x, report: {name: r, format: f, validation: 'Say: (A|B)'}, conditions: [{keyword: A, goto: a}]}",
+            "Say: A or Say: B",  # a line with only A would not match
+        ),
+        ("{prompt: x, conditions: [{keyword: A, goto: a}, {keyword: B, goto: a}, {keyword: C, goto: a}]}", "A, B or C"),
+    ],
+)
+def test_a_prompt_asks_for_a_verdict(tmp_path: Path, step: str, words: str) -> None:
+    machine, state = start(tmp_path, f"name: x\nsteps:\n- {step.replace('{', '{name: a, end: true, ', 1)}\n")
+    assert prompt(machine, state).endswith(last(words))
+
+
+@pytest.mark.parametrize(
+    "step", ["{prompt: Or say TASK_DONE.}", "{prompt: x, report: {name: r, format: f, validation: .+}}"]
+)
+def test_a_prompt_without_candidates_asks_for_none(tmp_path: Path, step: str) -> None:
+    machine, state = start(tmp_path, f"name: x\nsteps:\n- {step.replace('{', '{name: a, end: true, ', 1)}\n")
+    assert "End your answer" not in prompt(machine, state)
+
+
 def test_what_an_agent_is_told(tmp_path: Path) -> None:
     machine, state = start(tmp_path)
-    own = "Plan it: {{braces}} ${{ x }} {task}\n\nA report like this is expected:\n\n## Plan"
+    own = "Plan it: {{braces}} ${{ x }} {task}\n\nA report like this is expected:\n\n## Plan" + last("PLANNED")
     assert prompt(machine, state) == HEAD.format("plan", "Make the change.") + own
     _, given = start(tmp_path, task="a {{b}}\n")
     assert prompt(machine, given) == HEAD.format("plan", "a {{b}}\n") + own
@@ -73,20 +103,20 @@ def test_feedback_is_carried_once(tmp_path: Path) -> None:
     machine, state = start(tmp_path)
     state = said(machine, said(machine, state, "PLANNED"), "written")
     assert (prompt(machine, state), prompt(machine, state, 1)) == (
-        HEAD.format("review", "Make the change.") + "Secure?",
-        HEAD.format("review", "Make the change.") + "Good?",
+        HEAD.format("review", "Make the change.") + "Secure?" + last("APPROVED or REJECTED"),
+        HEAD.format("review", "Make the change.") + "Good?" + last("APPROVED or REJECTED"),
     )
     state = said(machine, state, "no: {{x}}\nREJECTED", "APPROVED")
     heading = "What review said, and why this step runs again:\n\n"
     told = f"{heading}no: {{{{x}}}}\nREJECTED\n\nAPPROVED\n\nWrite it."
     assert prompt(machine, state) == HEAD.format("code", "Make the change.") + told
-    state = said(machine, said(machine, state, "written"), "APPROVED", "fine, APPROVED")
+    state = said(machine, said(machine, state, "written"), "APPROVED", "Fine: APPROVED")
     assert state.node == "finish/human"
     state = replied(machine, state, "approved")
-    forward = "What review said:\n\nAPPROVED\n\nfine, APPROVED\n\nFinish."
+    forward = "What review said:\n\nAPPROVED\n\nFine: APPROVED\n\nFinish." + last("AGAIN")
     assert prompt(machine, state) == HEAD.format("finish", "Make the change.") + forward
     state = replied(machine, said(machine, state, "AGAIN"), "approved")
-    again = "What finish said, and why this step runs again:\n\nAGAIN\n\nFinish."
+    again = "What finish said, and why this step runs again:\n\nAGAIN\n\nFinish." + last("AGAIN")
     assert prompt(machine, state) == HEAD.format("finish", "Make the change.") + again
     assert end(machine, said(machine, state, "done")) == "complete"
 
@@ -95,8 +125,8 @@ def test_the_next_round_has_its_own_feedback(tmp_path: Path) -> None:
     machine, state = start(tmp_path)
     state = said(machine, said(machine, state, "PLANNED"), "written")
     for reason in ("first", "second"):
-        state = said(machine, state, f"{reason} REJECTED", "hm")
-        assert f"{reason} REJECTED" in prompt(machine, state)
+        state = said(machine, state, f"{reason}: REJECTED", "hm")
+        assert f"{reason}: REJECTED" in prompt(machine, state)
         assert reason == "first" or "first" not in prompt(machine, state)
         state = said(machine, state, "written")
 
@@ -105,7 +135,9 @@ def test_ways_that_no_condition_takes_carry_nothing(tmp_path: Path) -> None:
     text = LOOP.replace("prompt: Write it.", "prompt: Write it.\n    conditions: [{keyword: X, goto: review}]")
     machine, state = start(tmp_path, text)
     state = said(machine, said(machine, state, "PLANNED"), "written")
-    assert prompt(machine, state) == HEAD.format("review", "Make the change.") + "Secure?"
+    assert prompt(machine, state) == HEAD.format("review", "Make the change.") + "Secure?" + last(
+        "APPROVED or REJECTED"
+    )
 
 
 @pytest.mark.parametrize(
@@ -113,11 +145,11 @@ def test_ways_that_no_condition_takes_carry_nothing(tmp_path: Path) -> None:
     [
         ((None,), "stop step plan: the agent gave no answer"),
         (("hm",), "stop step plan: the agent gave an answer that does not match the validation pattern"),
-        (("PLANNED or TASK_DONE",), "stop step plan: the verdict is ambiguous: the answer has two keywords"),
+        (("PLANNED", "x", ("APPROVED or so", "APPROVED")), "stop step review: the agents gave no clear common verdict"),
         (("TASK_DONE",), "complete"),
         (
             ("PLANNED", "x", ("hm", "hm")),
-            "stop step review: no condition matches the answer, and there is no `next` or `end`",
+            "stop step review: the agents gave no clear common verdict",
         ),
         (("PLANNED", "x", ("hm", None)), "stop step review: one of the agents gave no answer"),
     ],

@@ -191,7 +191,8 @@ class Run:
             self._call(node, self._prompt(agent), callee=agent["agent"], entry=number)
             for number, (agent, _) in enumerate(entries)
         )
-        if "failed" in (words := [word_of(answer, agent.get("reading", {})) for agent, answer in entries]):
+        failing = task.get("failing", [])
+        if "failed" in (words := [word_of(answer, agent.get("reading", {}), failing) for agent, answer in entries]):
             word = "failed"
         elif any(agent.get("reading", {}).get("keywords") for agent, _ in entries):
             word = joined(words, task)

@@ -1,5 +1,5 @@
 """How answers become words: one answer (I11, I12), and those of a parallel step (I14). Written with no regular
-expression but the author's own: each place of a line is looked at in turn.
+expression but the author's own: each place of a line is looked at in turn, and a Markdown parser finds quotations.
 """
 
 from __future__ import annotations
@@ -7,9 +7,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from markdown_it import MarkdownIt
+
 from .cases import Json
 from .filling import WHITE
 
+MARKDOWN = MarkdownIt("commonmark")
+MARKS = " #*_`"
+FAILING = ("REJECTED", "REJECT", "FAILED", "FAIL", "ERROR", "BLOCKED", "DENIED", "CHANGES_REQUESTED", "NEEDS_FIX")
+"""Keywords that fail by their names (W12)."""
+NEGATIONS = ("not", "no", "never", "cannot", "unable", "without")
+LONGEST_LABEL = 30
 LONGEST_ANSWER = 1_048_576
 
 
@@ -24,52 +32,195 @@ def answer_of(reply: Json, *, may_be_empty: bool = False) -> str | None:
     return answer
 
 
-def word_of(answer: str | None, reading: Json) -> str:
-    """The word of an agent (I12), or what its having answered says where it has no keywords (I11)."""
+def word_of(answer: str | None, reading: Json, failing: Sequence[str] | None = None) -> str:
+    """The word of an agent (I12), or what its having answered says where it has no keywords (I11).
+
+    A parallel step has the failing keywords of its entries.
+    """
     keywords = reading.get("keywords", [])
     if not keywords:
         return "fail" if answer is None else "pass"
     if answer is None:
         return "failed"
     answer = _shown(answer)
-    found = _deciding(answer, keywords)
-    only = next(iter(found)) if len(found) == 1 else None
-    validation = reading.get("validation")
-    matches = validation is None or re.search(validation, answer, re.IGNORECASE)
-    if not matches and only not in reading.get("excused", []):
+    found = _verdict(answer, reading, reading.get("failing", []) if failing is None else failing)
+    if found not in reading.get("excused", []) and not _is_valid(reading.get("validation"), answer):
         return "invalid"
-    if len(found) > 1:
-        return "ambiguous"
-    return only or "none"
+    return found
 
 
-def _deciding(answer: str, keywords: Sequence[str]) -> set[str]:
-    """The keywords of the last line that has any, those in exact case if it has such.
+def _is_valid(validation: str | None, answer: str) -> bool:
+    """Whether a pattern matches without a part of a longer word (W8)."""
+    if validation is None:
+        return True
+    flags = re.compile(validation, re.IGNORECASE).flags
+    body = validation.removeprefix("(?s)").removeprefix("(?m)")
+    plain = "".join(word if word.strip("_") == word else f" {word.strip('_')} " for word in re.split(r"(\W+)", answer))
+    return any(re.search(rf"(?:\b|(?!\w))(?:{body})(?:\b|(?!\w))", one, flags) for one in (answer, plain))
 
-    A line with others alone is contradicted by the last line that has some in exact case.
-    """
-    lines = answer.split("\n")
-    exact = [set(_within(line, keywords, str.__eq__)) for line in lines]
-    deciding = [number for number, line in enumerate(lines) if set(_within(line, keywords, _alike))]
-    if not deciding:
-        return set()
-    last = deciding[-1]
-    if exact[last]:
-        return exact[last]
-    earlier = [words for words in exact[:last] if words]
-    return set(_within(lines[last], keywords, _alike)) | (earlier[-1] if earlier else set())
+
+def _verdict(answer: str, reading: Json, failing: Sequence[str]) -> str:
+    """The verdict of an answer by the points of W9."""
+    keywords, excused = reading["keywords"], reading.get("excused", [])
+    sure, unsure = _unquoted(answer)
+    if (pattern := reading.get("validation")) and set(keywords) != set(excused):
+        groups = list(_whole_lines(pattern, "\n".join(text for _, text in sure)))
+        if groups:
+            return next((word for word in keywords if _same(word, (groups[-1] or "").strip())), "ambiguous")
+    failing = [word for word in keywords if word in failing or word.upper() in FAILING]
+    told = [found for is_title, text in sure if (found := _told(text, is_title, keywords, failing))]
+    if told:
+        last, labeled = told[-1]
+        is_clear = {word for word, _ in told} == {last} or (labeled and not any(label for _, label in told[:-1]))
+        return last if is_clear else "ambiguous"
+    deciding = [word for word in keywords if word not in excused]
+    listed = [word for word in deciding if word.upper() in FAILING]
+    for _, text in [*sure, *unsure]:
+        if any(_within(text, deciding, str.__eq__)) or any(_within(text, listed, _alike)):
+            return "ambiguous"
+    return "none"
+
+
+def _told(text: str, is_title: bool, keywords: Sequence[str], failing: Sequence[str]) -> tuple[str, bool] | None:
+    """The keyword of a verdict line, and whether it has a label; None if it is no verdict line."""
+    for body in _bodies(text):
+        if alike := next((word for word in keywords if _same(word, body)), None):
+            return (alike, False) if not is_title or alike == body else None
+    bare = _without_marks(text)
+    for word in failing:
+        if bare.startswith(word) and _is_reason(bare[len(word) :]):
+            return word, False
+    label, colon, value = bare.partition(":")
+    found = next((word for body in _bodies(value) for word in keywords if _same(word, body)), None) if colon else None
+    label = label.strip(MARKS)
+    is_label = any(map(_is_word, label)) and len(label) <= LONGEST_LABEL and not _is_negated(label)
+    return (found, True) if found and is_label and not any(_within(label, keywords, _alike)) else None
+
+
+def _same(word: str, body: str) -> bool:
+    return len(word) == len(body) and all(map(_alike, word, body))
+
+
+def _is_reason(rest: str) -> bool:
+    """Whether a failing keyword goes on with its reason."""
+    bare = rest.lstrip(MARKS)
+    if bare[:1] != "-":
+        return bare[:1] in (":", "\u2013", "\u2014") and bare[:1] != ""
+    return rest[: len(rest) - len(bare)].endswith(" ") or bare[1:2] in ("", " ")
+
+
+def _bodies(text: str) -> Iterator[str]:
+    """A text with fewer and fewer marks around it."""
+    text = text.strip()
+    short = text.rstrip(MARKS)
+    for end in (text, short, short[:-1].rstrip(MARKS) if short.endswith((".", "!")) else short):
+        yield end
+        yield _without_marks(end)
+
+
+def _without_marks(text: str) -> str:
+    """A text without the marks and list markers at its start."""
+    while text:
+        digits = len(text) - len(text.lstrip("0123456789"))
+        if text[0] in MARKS:
+            text = text[1:]
+        elif text[:2] in ("- ", "+ "):
+            text = text[2:]
+        elif 0 < digits < 10 and text[digits : digits + 2] in (". ", ") "):
+            text = text[digits + 2 :]
+        else:
+            break
+    return text
+
+
+def _is_negated(label: str) -> bool:
+    words = "".join(one if _is_word(one) or one in "'\u2019" else " " for one in label.lower()).split()
+    return any(word.strip("'\u2019") in NEGATIONS or word.endswith(("n't", "n\u2019t")) for word in words)
+
+
+def _unquoted(answer: str) -> tuple[list[tuple[bool, str]], list[tuple[bool, str]]]:
+    """The lines outside of quotes, code and comments, and those that may be inside; a title has True."""
+    lines = answer.replace("\r\n", "\n").replace("\r", "\n").expandtabs(4).split("\n")
+    hidden: set[int] = set()
+    unsure: set[int] = set()
+    titles: set[int] = set()
+    for token in MARKDOWN.parse("\n".join(lines)):
+        inside = set(range(*token.map)) if token.map else set()
+        if token.type == "blockquote_open":
+            hidden |= {one for one in inside if _without_marks(lines[one]).startswith(">")}
+        elif token.type == "heading_open":
+            titles |= {max(inside) - (token.markup in ("=", "-"))}
+        elif token.type == "html_block" and token.content.lstrip().startswith("<!--"):
+            hidden |= inside - {max(inside)}
+            unsure |= inside if "-->" not in token.content else set()
+        elif token.type in ("fence", "code_block"):
+            hidden |= inside
+            last = lines[max(inside)].strip()
+            is_closed = len(inside) > 1 and set(last) == {token.markup[:1]} and len(last) >= len(token.markup)
+            unsure |= inside if token.type == "fence" and not is_closed and max(inside) == len(lines) - 1 else set()
+    texts = [(number in titles, _uncommented(line).strip()) for number, line in enumerate(lines)]
+    shown = [number for number in range(len(lines)) if number not in hidden | unsure]
+    return [texts[number] for number in shown], [texts[number] for number in sorted(unsure)]
+
+
+def _uncommented(line: str) -> str:
+    while "<!--" in line and "-->" in line.partition("<!--")[2]:
+        before, _, after = line.partition("<!--")
+        line = f"{before} {after.partition('-->')[2]}"
+    return line
+
+
+def _whole_lines(pattern: str, text: str) -> Iterator[str | None]:
+    """The first groups of the matches that are whole lines, apart from marks."""
+    for found in re.finditer(pattern, text, re.IGNORECASE):
+        before = text[: found.start()].rpartition("\n")[2]
+        after = text[found.end() :].partition("\n")[0].strip(MARKS)
+        if found.re.groups and not _without_marks(before) and after in ("", ".", "!"):
+            yield found[1]
 
 
 def _shown(answer: str) -> str:
-    """An answer without the escape sequences of terminals: ESC, `[`, and all up to a final character."""
-    first, *others = answer.split("\x1b[")
-    shown = first
-    for other in others:
-        length = next((place for place, one in enumerate(other) if not " " <= one <= "?"), len(other))
-        parameters = other[:length].rstrip(" !\"#$%&'()*+,-./")
-        is_sequence = length < len(other) and "@" <= other[length] <= "~" and all(one >= "0" for one in parameters)
-        shown += other[length + 1 :] if is_sequence else f"\x1b[{other}"
+    """An answer without the escape sequences of terminals: what a terminal shows of it."""
+    shown, place = "", 0
+    while place < len(answer):
+        one = answer[place]
+        if one == "\x1b" and answer[place + 1 : place + 2] == "[":
+            place = _after_colors(answer, place + 2) or place + 2
+        elif one == "\x9b":
+            after = _after_colors(answer, place + 1)
+            shown, place = (shown, after) if after else (shown + one, place + 1)
+        elif one in "\x90\x98\x9d\x9e\x9f" or (one == "\x1b" and answer[place + 1 : place + 2] in tuple("]PX^_")):
+            place = _after_hidden(answer, place + (2 if one == "\x1b" else 1))
+        elif one == "\x1b":
+            end = place + 1
+            while end < len(answer) and " " <= answer[end] <= "/":
+                end += 1
+            is_sequence = end < len(answer) and "0" <= answer[end] <= "~"
+            shown, place = (shown, end + 1) if is_sequence else (shown + one, place + 1)
+        else:
+            shown, place = shown + one, place + 1
     return shown
+
+
+def _after_colors(answer: str, place: int) -> int:
+    """Where a sequence of parameters, intermediate and final characters ends; 0 if it is none."""
+    for first, last in (("0", "?"), (" ", "/")):
+        while place < len(answer) and first <= answer[place] <= last:
+            place += 1
+    return place + 1 if place < len(answer) and "@" <= answer[place] <= "~" else 0
+
+
+def _after_hidden(answer: str, place: int) -> int:
+    """Where a string that a terminal does not show ends: at its terminator, or with the line."""
+    end = place
+    while end < len(answer) and answer[end] not in "\x07\x1b\x9c":
+        end += 1
+    if answer[end : end + 1] in ("\x07", "\x9c"):
+        return end + 1
+    if answer[end : end + 2] == "\x1b\\":
+        return end + 2
+    line = answer.find("\n", place)
+    return min(end, line if line >= 0 else end)
 
 
 def _alike(one: str, other: str) -> bool:
@@ -115,6 +266,9 @@ def joined(words: Sequence[str], task: Json) -> str:
         return [*passing, *failing, "none"][0]
     if failing:
         return failing[0]
+    keywords = {word for entry in task.get("entries", []) for word in entry.get("reading", {}).get("keywords", [])}
+    if keywords - set(task.get("unanimous", [])) and len(passing) < len(words):
+        return "ambiguous"  # an entry without a verdict reviewed nothing
     return "ambiguous" if len(set(passing)) > 1 else [*passing, "none"][0]
 
 

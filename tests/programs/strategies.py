@@ -142,7 +142,10 @@ def agents(draw: st.DrawFn, known: Known, *, has_keywords: bool) -> Json:
     task = {"kind": "agent", "agent": pick(draw, ("", "reviewer")), "prompt": texts(draw, known, 4)}
     if known.contexts and flag(draw):
         task["context"] = pick(draw, known.contexts)
-    return {**task, "reading": readings(draw)} if has_keywords else task
+    if not has_keywords:
+        return task
+    reading = readings(draw)
+    return {**task, "reading": {**reading, "failing": [word for word in reading["keywords"] if rarely(draw)]}}
 
 
 def tools(draw: st.DrawFn, known: Known) -> Json:

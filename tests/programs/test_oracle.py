@@ -83,27 +83,45 @@ def test_only_a_tool_may_answer_with_nothing() -> None:
 
 WORDS: list[tuple[str | None, str, Json]] = [
     (None, "failed", {}),
-    ("It is DONE.", "DONE", {}),
+    ("It is DONE.", "ambiguous", {}),
+    ("It is done.", "none", {}),
+    ("It is rejected.", "ambiguous", {"keywords": ["REJECTED"]}),
+    ("It is REJECTED.", "none", {"keywords": ["REJECTED"], "excused": ["REJECTED"]}),
     ("UNDONE DONE_ éDONE 1DONE", "none", {}),
     ("**DONE**", "DONE", {}),
+    ("- 1. `Done`.", "DONE", {}),
     ("not done", "NOT DONE", {}),
-    ("done\nRETRY\nok", "RETRY", {}),
-    ("RETRY\nit is done", "ambiguous", {}),  # another case never overrules an earlier word in exact case
-    ("RETRY\nDONE\nso done", "DONE", {}),
+    ("Result: done!", "DONE", {}),
+    ("No result: done", "none", {}),
+    ("No result: DONE", "ambiguous", {}),
+    ("Verdict: DONE", "ambiguous", {"validation": "Verdict: (.*NE|)X?", "keywords": ["RETRY", "DON"]}),
+    ("Verdict: DONE", "DONE", {"validation": "Verdict: (.*NE|)X?"}),
+    ("done\nRETRY\nok", "ambiguous", {}),
+    ("RETRY\nit is done", "RETRY", {}),
+    ("RETRY\nSo: DONE", "DONE", {}),
+    ("So: RETRY\nSo: DONE", "ambiguous", {}),
+    ("DONE: it fails", "ambiguous", {}),
+    ("DONE: it fails", "DONE", {"failing": ["DONE"]}),
+    ("DONE - it fails", "DONE", {"failing": ["DONE"]}),
+    ("DONE-it fails", "ambiguous", {"failing": ["DONE"]}),
+    ("> DONE\n\nRETRY", "RETRY", {}),
+    ("> a\nDONE", "DONE", {}),
+    ("```\nDONE\n```\nRETRY", "RETRY", {}),
+    ("```\nDONE", "ambiguous", {}),
+    ("a\n\n    DONE", "none", {}),
+    ("<!-- DONE -->", "none", {}),
+    ("# done", "none", {}),
+    ("# DONE", "DONE", {}),
+    ("\x1b]0;DONE\x07RETRY\x1b[0m", "RETRY", {}),
     ("DONE RETRY\nso done", "ambiguous", {}),
-    ("RETRY\nDONE\nnothing", "DONE", {}),  # the last line that holds one
-    ("RETRY DONE\nDONE", "DONE", {}),
-    ("DONE\nRETRY DONE", "ambiguous", {}),
-    ("DONE and done and DONE", "DONE", {}),
-    ("done and retry", "ambiguous", {}),
-    ("NOT DONE", "NOT DONE", {}),  # the longer one first; what it has taken is no DONE
     ("NOT DONE, DONE", "ambiguous", {}),
-    ("DONE\rRETRY", "ambiguous", {}),  # lines end at a line feed only
+    ("DONE\rRETRY", "ambiguous", {}),
     ("NOT\nDONE", "DONE", {}),
     ("x", "invalid", {"validation": "score"}),
     ("DONE", "invalid", {"validation": "score"}),
+    ("DONE\nscores", "invalid", {"validation": "score"}),
     ("RETRY", "RETRY", {"validation": "score"}),  # excused
-    ("RETRY DONE", "invalid", {"validation": "score"}),  # two keywords are not one that is excused
+    ("RETRY DONE", "invalid", {"validation": "score"}),
     ("Score: 1\nDONE", "DONE", {"validation": "score"}),
     ("score RETRY DONE", "ambiguous", {"validation": "score"}),
     ("a\nscore", "none", {"validation": "score"}),
@@ -128,24 +146,28 @@ JOINED: list[tuple[str, str, Json]] = [
     ("OK invalid failed ambiguous", "failed", {}),
     ("OK ambiguous invalid", "invalid", {}),
     ("NO ambiguous", "ambiguous", FAILING),
-    ("OK OK none", "OK", {}),
+    ("OK OK none", "ambiguous", {}),
+    ("NO OK none", "NO", FAILING),
+    ("OK none", "OK", {"check": "any"}),
     ("OK GOOD", "ambiguous", {}),
-    ("none none", "none", {}),
+    ("none none", "ambiguous", {}),
     ("OK BAD NO", "BAD", FAILING),
     ("OK GOOD NO", "NO", FAILING),
     ("NO GOOD OK", "GOOD", {**FAILING, "check": "any"}),
     ("none NO BAD", "NO", {**FAILING, "check": "any"}),
     ("none none", "none", {"check": "any"}),
     ("OK OK", "OK", {"unanimous": ["OK"], "failing": ["OK"]}),
-    ("OK none", "none", {"unanimous": ["OK"]}),
-    ("OK GOOD", "GOOD", {"unanimous": ["OK"]}),
+    ("OK none", "ambiguous", {"unanimous": ["OK"]}),
+    ("OK none", "none", {"unanimous": ["OK", "NO", "BAD", "GOOD"]}),
+    ("OK GOOD", "ambiguous", {"unanimous": ["OK"]}),
     ("OK GOOD", "GOOD", {"unanimous": ["OK"], "check": "any"}),
 ]
 
 
 @pytest.mark.parametrize(("words", "word", "task"), JOINED)
 def test_the_words_of_a_parallel_step_are_joined(words: str, word: str, task: Json) -> None:
-    assert joined(words.split(), task) == word
+    entries = [{"reading": {"keywords": ["OK", "NO", "BAD", "GOOD"]}}]
+    assert joined(words.split(), {"entries": entries, **task}) == word
 
 
 def test_a_parallel_step_without_keywords() -> None:

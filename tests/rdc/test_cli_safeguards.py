@@ -9,6 +9,23 @@ import pytest
 from tests.rdc.cli_support import call
 
 WORDS = ("human", "humans", "gate", "gates", "approval", "approvals", "hitl", "human_gate")
+OF_OTHER_TOOLS = (
+    *("approval_gate", "requires_approval", "human_in_the_loop", "wait_for_approval", "approvers", "confirm"),
+    *("interrupt_before", "needsApproval", "requires_human", "humanInTheLoop", "HITLMode", "require-confirmation"),
+    *(
+        "manual_approval",
+        "quality_gate",
+        "required_reviewers",
+        "requiresReview",
+        "approvalgate",
+        "sign-off",
+        "approver",
+    ),
+)
+HARMLESS = (
+    *("human_readable", "humanReadableName", "human-friendly", "gateway", "aggregate", "navigate", "investigate"),
+    *("improved", "interruptible", "preview", "review_notes", "reviewer", "manually", "delegate", "date"),
+)
 SPELLINGS = ("Human", "HUMANS", "human-gate", "humanGate", "Approval", "human gate", "Gates")
 VALUES = ("true", "false", "required", "[alice]", "{by: alice}", "")
 
@@ -46,7 +63,7 @@ def told(folder: Path, name: str, text: str) -> tuple[int, str]:
 
 
 @pytest.mark.parametrize("place", ["workflow", "step", "entry"])
-@pytest.mark.parametrize("word", [*WORDS, *SPELLINGS])
+@pytest.mark.parametrize("word", [*WORDS, *SPELLINGS, *OF_OTHER_TOOLS])
 def test_a_workflow_with_a_key_that_looks_like_a_safeguard_is_refused(place: str, word: str, tmp_path: Path) -> None:
     if (place, word) == ("step", "human"):
         pytest.skip("it is the safeguard")
@@ -75,18 +92,65 @@ def test_many_other_keys_do_not_hide_it(tmp_path: Path) -> None:
     assert (code, "RD873" in said) == (1, True)
 
 
-@pytest.mark.parametrize("key", ["date: today", "rate: 3", "hobby: x", "approver: x", "navigate: x"])
+@pytest.mark.parametrize(
+    "key", ["date: today", "rate: 3", "hobby: x", "navigate: x", *(f"{key}: x" for key in HARMLESS)]
+)
 def test_other_unknown_keys_stay_warnings(key: str, tmp_path: Path) -> None:
     code, said = told(tmp_path, "a.workflow.yaml", WORKFLOW.format(workflow=key, step="", entry=""))
     assert (code, "RD803" in said) == (0, True)
 
 
 @pytest.mark.parametrize("name", FORMATS)
-@pytest.mark.parametrize("word", [*WORDS, *SPELLINGS[:4]])
+@pytest.mark.parametrize("word", [*WORDS, *SPELLINGS[:4], *OF_OTHER_TOOLS[:4]])
 @pytest.mark.parametrize("value", VALUES)
 def test_such_a_key_directly_below_rdc_is_refused(name: str, word: str, value: str, tmp_path: Path) -> None:
     code, said = told(tmp_path, name, FORMATS[name].format(top=f"rdc:\n  {word}: {value}"))
     assert (code, f"`{word}`" in said) == (1, True), said
+
+
+@pytest.mark.parametrize(
+    "place", ["conditions: [{keyword: A, goto: check, KEY: true}]", "report: {name: r, format: f, KEY: true}"]
+)
+@pytest.mark.parametrize("word", ["human", *OF_OTHER_TOOLS[:6]])
+def test_nor_in_a_condition_or_report(place: str, word: str, tmp_path: Path) -> None:
+    text = WORKFLOW.format(workflow="", step=place.replace("KEY", word), entry="")
+    code, said = told(tmp_path, "a.workflow.yaml", text)
+    assert (code, f"`{word}`" in said, "human: true" in said) == (1, True, True), said
+
+
+@pytest.mark.parametrize("word", [*WORDS[:-1], *OF_OTHER_TOOLS])
+@pytest.mark.parametrize(
+    ("place", "remedy"), [("", "human_gate: required"), ("tools:\n      - name: gitStatus\n        ", "risk: high")]
+)
+def test_steps_and_tools_of_specifications_refuse_it(word: str, place: str, remedy: str, tmp_path: Path) -> None:
+    if word == "gate" and place:
+        pytest.skip("it is the safeguard")
+    code, said = told(tmp_path, "a.stepspec.yaml", SPECIFICATION.format(top=f"    {place}{word}: true"))
+    assert (code, f"`{word}`" in said, "RD873" in said) == (1, True, True), said
+    assert remedy in said or "did you mean" in said
+
+
+@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize(
+    "top", ["rdc: {github: {approval_gate: true}}", "rdc: {steps: {build: {approval_gate: true}}}"]
+)
+def test_nor_deeper_below_rdc(name: str, top: str, tmp_path: Path) -> None:
+    code, said = told(tmp_path, name, FORMATS[name].format(top=top))
+    assert (code, "approval_gate" in said) == (1, True), said
+
+
+CHOSEN = {
+    "a.runbook.md": "rdc: {inputs: {approval: {default: x}}, env: {CONFIRM: x}, secrets: [HUMAN_TOKEN]}",
+    "a.workflow.yaml": "rdc: {secrets: [HUMAN_GATE], github: {agents: {human: cat, approver: cat}}}",
+    "a.stepspec.yaml": "    inputs: {approval: x, human_gate: y}\n    tools: [{name: x, args: {confirm: true}}]",
+}
+
+
+@pytest.mark.parametrize("name", CHOSEN)
+def test_names_that_authors_choose_are_free(name: str, tmp_path: Path) -> None:
+    said = told(tmp_path, name, FORMATS[name].format(top=CHOSEN[name]))[1]
+    assert "no one would be asked" not in said
+    assert "no run would wait" not in said
 
 
 @pytest.mark.parametrize("name", ["a.runbook.md", "a.playbook.md"])

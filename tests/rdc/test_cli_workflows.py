@@ -84,9 +84,10 @@ def test_gates_and_entries_in_scenarios(folder: Path) -> None:
     entries = "parallel: [{agent: a, prompt: x}, {agent: b, prompt: y}]"
     gated = SHIP.replace("review\n    prompt: x", f"review\n    human: true\n    check: all\n    {entries}")
     scenarios = """scenarios:
-  good: {agents: {write: x, review_0: fine, review_1: fine}, answers: {review/human: approved}, result: COMPLETE}
+  good: {agents: {write: x, review_0: TASK_DONE, review_1: TASK_DONE}, answers: {review/human: approved},
+         result: COMPLETE}
   rejected: {agents: {write: x}, answers: {review/human: rejected}, result: STOP}
-  one is missing: {agents: {write: x, review_0: fine}, answers: {review/human: approved}, result: COMPLETE}
+  one is missing: {agents: {write: x, review_0: TASK_DONE}, answers: {review/human: approved}, result: COMPLETE}
   unknown: {agents: {review: x}, result: COMPLETE}
 """  # fmt: skip
     (folder / "a.workflow.yaml").write_text(gated + scenarios, encoding="utf-8")

@@ -85,6 +85,7 @@ CASES = [
     ("RD813", "a.workflow.yaml", WORKFLOW, "    prompt: x\n    check: all\n    end: true\n", "    prompt: x\n    end: true\n", False),
     ("RD814", "a.workflow.yaml", WORKFLOW, "    end: true\n    parallel: [{agent: a, prompt: b}]\n", "    end: true\n    check: all\n    parallel: [{agent: a, prompt: b}]\n", True),
     ("RD817", "a.workflow.yaml", WORKFLOW, "    prompt: x\n    next: Plan2\n  - name: plan2\n    prompt: y\n    end: true\n", "    prompt: x\n    next: plan2\n  - name: plan2\n    prompt: y\n    end: true\n", True),
+    ("RD836", "a.workflow.yaml", WORKFLOW, "    prompt: x\n    report: {name: r.md, format: y}\n    end: true\n", "    prompt: x\n    report: {name: r, format: y}\n    end: true\n", False),
     ("RD852", "a.stepspec.yaml", SPEC, "    description: x\n    description: x\n", "    description: x\n", True),
     ("RD853", "a.stepspec.yaml", SPEC, "    descripton: x\n", "    description: x\n", False),
     ("RD863", "a.stepspec.yaml", SPEC, "    evidence: L1/L2\n", "    evidence: L1\n", True),

@@ -16,7 +16,7 @@ from runtime_shim.tasks.reading import (
     extracted,
 )
 from runtime_shim.tasks.tool import in_json
-from runtime_shim.tasks.verdicts import joined_answer, joined_word, read_word
+from runtime_shim.tasks.verdicts import Joining, Reading, is_found, joined_answer, joined_word, read_word, split_words
 
 WORDS = ("APPROVED", "REJECTED", "NOT APPROVED", "Done", "+1")
 
@@ -25,28 +25,39 @@ WORDS = ("APPROVED", "REJECTED", "NOT APPROVED", "Done", "+1")
     ("answer", "word"),
     [
         ("All good.\nAPPROVED", "APPROVED"),
-        ("APPROVED\nREJECTED", "REJECTED"),
+        ("APPROVED\nREJECTED", "ambiguous"),
         ("REJECTED\n\nas I said", "REJECTED"),
         ("**APPROVED**.", "APPROVED"),
         ("UNAPPROVED or APPROVEDLY", "none"),
         ("APPROVED_BY me", "none"),
         ("NOT APPROVED", "NOT APPROVED"),
-        ("APPROVED, not REJECTED", "ambiguous"),
-        ("APPROVED and APPROVED", "APPROVED"),
+        ("APPROVED and APPROVED", "ambiguous"),
         ("APPROVED or REJECTED?\nAPPROVED", "APPROVED"),
-        ("approved", "APPROVED"),
-        ("approved\nREJECTED\ndone", "ambiguous"),
-        ("REJECTED\nRejected, as I said", "REJECTED"),
-        ("done and rejected", "ambiguous"),
-        ("it gets +1.", "+1"),
+        ("it is done", "none"),
+        ("it is Done", "ambiguous"),
+        ("it is rejected", "ambiguous"),
+        ("+1.", "+1"),
+        ("- **+1**", "+1"),
         ("APPROVED\r\n", "APPROVED"),
         ("ÄAPPROVED", "none"),
         ("", "failed"),
         (None, "failed"),
     ],
 )
-def test_the_last_line_with_a_keyword_decides(answer: str | None, word: str) -> None:
-    assert read_word(answer, WORDS) == word
+def test_a_line_with_a_keyword_alone_decides(answer: str | None, word: str) -> None:
+    assert read_word(answer, Reading(WORDS))[0] == word
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        ("So it is\nREJECTED for now", "REJECTED in line 2 is part of a sentence or quotation"),
+        ("APPROVED\n\nREJECTED", "it has two verdicts: APPROVED in line 1 and REJECTED in line 3"),
+        ("Verdict: Done", ""),
+    ],
+)
+def test_an_ambiguous_answer_has_a_reason(answer: str, reason: str) -> None:
+    assert read_word(answer, Reading(WORDS))[1].partition(";")[0] == reason
 
 
 @pytest.mark.parametrize(
@@ -55,6 +66,7 @@ def test_the_last_line_with_a_keyword_decides(answer: str | None, word: str) -> 
         ("score 7\nPASSED", "PASSED"),
         ("PASSED", "invalid"),
         ("Score 7", "none"),
+        ("score 71", "invalid"),
         ("PASSED and FAILED", "invalid"),
         ("score 7\nPASSED and FAILED", "ambiguous"),
         ("TASK_DONE", "TASK_DONE"),
@@ -62,11 +74,17 @@ def test_the_last_line_with_a_keyword_decides(answer: str | None, word: str) -> 
     ],
 )
 def test_a_validation_comes_before_the_keyword_unless_that_is_excused(answer: str, word: str) -> None:
-    assert read_word(answer, ("PASSED", "FAILED", "TASK_DONE"), r"SCORE \d", ("TASK_DONE",)) == word
+    reading = Reading(("PASSED", "FAILED", "TASK_DONE"), r"SCORE \d", ("TASK_DONE",))
+    assert read_word(answer, reading)[0] == word
+
+
+@pytest.mark.parametrize("pattern", ["(?i)(?m)^a$", "(?x) a # the letter", "(?m)^(a|b)$", "(?:a)"])
+def test_a_pattern_keeps_its_flags(pattern: str) -> None:
+    assert [is_found(pattern, answer) for answer in ("A", "ab")] == [True, False]
 
 
 def test_without_keywords_any_answer_passes() -> None:
-    assert [read_word(answer, ()) for answer in ("yes", "", None)] == ["pass", "fail", "fail"]
+    assert [read_word(answer, Reading(()))[0] for answer in ("yes", "", None)] == ["pass", "fail", "fail"]
 
 
 @pytest.mark.parametrize(
@@ -75,11 +93,13 @@ def test_without_keywords_any_answer_passes() -> None:
         (["GOOD", "GOOD"], "all", "GOOD"),
         (["GOOD", "FINE"], "all", "ambiguous"),
         (["GOOD", "BAD", "WORSE"], "all", "BAD"),
-        (["GOOD", "none"], "all", "GOOD"),
-        (["none", "none"], "all", "none"),
+        (["GOOD", "none"], "all", "ambiguous"),
+        (["none", "none"], "all", "ambiguous"),
+        (["GOOD", "BAD", "none"], "all", "BAD"),
         (["DONE", "DONE"], "all", "DONE"),
-        (["DONE", "GOOD"], "all", "GOOD"),
-        (["DONE", "none"], "all", "none"),
+        (["DONE", "GOOD"], "all", "ambiguous"),
+        (["DONE", "none"], "all", "ambiguous"),
+        (["DONE", "GOOD"], "any", "GOOD"),
         (["BAD", "FINE", "GOOD"], "any", "FINE"),
         (["none", "WORSE", "BAD"], "any", "WORSE"),
         (["DONE", "none"], "any", "none"),
@@ -89,11 +109,21 @@ def test_without_keywords_any_answer_passes() -> None:
     ],
 )
 def test_the_words_of_entries_are_joined_by_index(words: list[str], check: str, word: str) -> None:
-    assert joined_word(words, check, ("BAD", "WORSE"), ("DONE",)) == word
+    assert joined_word(words, Joining(check, ("BAD", "WORSE"), ("DONE",), decides=True)) == word
+
+
+def test_entries_that_decide_nothing_need_no_verdict() -> None:
+    assert joined_word(["none", "DONE"], Joining("all", (), ("DONE",))) == "none"
+
+
+def test_the_entries_that_stop_a_step_are_named() -> None:
+    joining = Joining("all", (), ("DONE",), decides=True)
+    assert split_words(["a_0", "a_1"], ["GOOD", "none"], joining).startswith("a_1: no verdict")
+    assert split_words(["a_0", "a_1"], ["GOOD", "FINE"], joining) == "the verdicts differ: a_0 GOOD, a_1 FINE"
 
 
 def test_entries_without_keywords_pass_all_or_some() -> None:
-    assert [joined_word(["pass", "fail"], check, ("fail",)) for check in ("all", "any")] == ["fail", "pass"]
+    assert [joined_word(["pass", "fail"], Joining(check, ("fail",))) for check in ("all", "any")] == ["fail", "pass"]
     assert joined_answer(["a", None, "", "b"]) == "a\n\nb"
 
 
@@ -116,12 +146,29 @@ def test_a_field_is_taken_from_the_last_object_that_has_it(answer: str, kept: st
     assert extracted(answer, "kind") == kept
 
 
-@pytest.mark.parametrize("hostile", ['{"k":{"k":', '{"x":[0,0,{"k":'])
+HOSTILE = (
+    "<!-- ",
+    "<!---->",
+    "<pre>",
+    "- ",
+    "-\n",
+    "> a\n",
+    "`",
+    "\x1b]",
+    "\x1b[",
+    "\x9d",
+    "_",
+    "x: REJECTED\n",
+    "REJECTED -",
+)
+
+
+@pytest.mark.parametrize("hostile", ['{"k":{"k":', '{"x":[0,0,{"k":', *HOSTILE])
 def test_no_answer_takes_long_to_read(hostile: str) -> None:
     answer = (hostile * LARGEST_ANSWER)[: LARGEST_ANSWER // 4]
     begun = time.process_time()
     extracted(answer, "nothing")
-    read_word(answer, WORDS)
+    read_word(answer, Reading(WORDS, "verdict: (APPROVED|REJECTED)", (), ("REJECTED",)))
     assert time.process_time() - begun < 5
 
 

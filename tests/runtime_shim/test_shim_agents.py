@@ -46,21 +46,21 @@ REVIEW = program(
 def test_agent_gets_prompt_and_environment_and_its_answer_is_kept(tmp_path: Path) -> None:
     place = Compiled(tmp_path, REVIEW)
     env = "env | grep ^RDC_ | grep -v _RUN_ | sort >> env;"
-    env += ' test -n "$RDC_RUN_ID"; cat; echo; echo "Fine. OK"; echo err >&2'
+    env += ' test -n "$RDC_RUN_ID"; cat; echo; echo "Fine: OK"; echo err >&2'
     result = place.run("run", "--agent", env)
     assert result.code == 0, result.err
-    assert result.last == "rdc: COMPLETE reviewed: Review: Write it. Fine. OK Fine. OK"
-    assert place.slots()["plan"] == "Write it.\nFine. OK"
+    assert result.last == "rdc: COMPLETE reviewed: Review: Write it. Fine: OK Fine: OK"
+    assert place.slots()["plan"] == "Write it.\nFine: OK"
     assert place.walk() == ["write pass", "review OK"]
     assert place.text("env").splitlines() == [
         "RDC_AGENT_TYPE=", "RDC_ATTEMPT=1", "RDC_STEP=write", "RDC_TITLE=Step write",
         "RDC_AGENT_TYPE=critic", "RDC_ATTEMPT=1", "RDC_STEP=review", "RDC_TITLE=Step review",
     ]  # fmt: skip
     assert (tmp_path / ".rdc/deploy/prompts/write.1").read_text() == "Write it."
-    assert (tmp_path / ".rdc/deploy/answers/write.1").read_text() == "Write it.\nFine. OK"
+    assert (tmp_path / ".rdc/deploy/answers/write.1").read_text() == "Write it.\nFine: OK"
     assert result.out == ""
     facts = json.loads(place.run("status", "--json").out)
-    assert facts["slots"]["plan"] == "Write it.\nFine. OK"
+    assert facts["slots"]["plan"] == "Write it.\nFine: OK"
     assert place.run("run", "--agent", env).code == 0
     history = {path.name.partition(".")[2] for path in (tmp_path / ".rdc/deploy/history").iterdir()}
     assert history == {"", "prompts", "answers"}
@@ -96,12 +96,13 @@ def test_which_command_is_called(
     ("command", "word"),
     [
         ("echo ok", "OK"),
-        ("echo OK; echo ' REJECT '", "REJECT"),
+        ("echo OK; echo ' REJECT '", "ambiguous"),
+        ("echo OK; echo 'Verdict: REJECT '", "REJECT"),
         ("echo OK and REJECT", "ambiguous"),
         ("echo BOOKS", "none"),
         ("echo OK; exit 3", "failed"),
         ("printf ' \\n\\t '", "failed"),
-        ("printf 'OK\\377'", "OK"),
+        ("printf 'OK\\377'", "ambiguous"),
         ("yes OK | head -c 1048576", "OK"),
         ("exec yes", "failed"),
         ("cat > /dev/null; (sleep 60 &) ; echo OK", "OK"),
@@ -116,11 +117,11 @@ def test_how_an_answer_becomes_a_word(tmp_path: Path, command: str, word: str) -
     assert time.monotonic() - started < 8
 
 
-DIGITS = "head -c 60000 /dev/zero | tr '\\0' 9; echo ' OK'"
+DIGITS = "head -c 25000 /dev/zero | tr '\\0' 9 | sed 's/9/9 /g'; echo; echo OK"
 
 
 def test_search_for_a_pattern_that_takes_too_long_is_given_up(tmp_path: Path) -> None:
-    place = Compiled(tmp_path, program(node("1", agent("x", "OK", validation=r"\d+:"))))
+    place = Compiled(tmp_path, program(node("1", agent("x", "OK", validation="[9 ]+[9 ]+:"))))
     short = "from runtime_shim.editions import main\nfrom runtime_shim.tasks import agent\nagent.LONGEST_SEARCH = 1"
     place.script.write_text(place.script.read_text().replace("from runtime_shim.editions import main", short))
     result = place.run("run", "--agent", DIGITS)
@@ -129,7 +130,7 @@ def test_search_for_a_pattern_that_takes_too_long_is_given_up(tmp_path: Path) ->
 
 
 def test_search_for_a_pattern_is_interrupted(tmp_path: Path) -> None:
-    place = Compiled(tmp_path, program(node("1", agent("x", "OK", validation=r"\d+:"))))
+    place = Compiled(tmp_path, program(node("1", agent("x", "OK", validation="[9 ]+[9 ]+:"))))
     runner = place.start("run", "--agent", DIGITS)
     wait_until(lambda: place.text(".rdc/deploy/journal").count('"process"') == 2)
     runner.send_signal(signal.SIGTERM)
@@ -208,7 +209,7 @@ def test_archiving_that_was_cut_short_is_done_again(tmp_path: Path) -> None:
 
 def test_a_state_does_not_hold_the_texts_of_every_round(tmp_path: Path) -> None:
     place = Compiled(tmp_path, REVIEW)
-    assert place.run("run", "--agent", "echo; echo 'a long answer, OK'").code == 0
+    assert place.run("run", "--agent", "echo; echo 'a long answer: OK'").code == 0
     state = State(place.records())
     assert "a long answer" not in str(state.finished[:-1])
     assert "a long answer" in str(state.registers["plan"])
@@ -219,15 +220,15 @@ def test_answers_by_hand_are_read_as_those_of_agents(tmp_path: Path) -> None:
     assert place.run("run").code == 75
     assert place.run("answer", "write", " my plan\n").code == 0
     assert place.run("resume").code == 75
-    assert place.run("answer", "review", "no, REJECT it").code == 0
+    assert place.run("answer", "review", "REJECT: not so").code == 0
     assert place.run("resume").code == 1
-    assert place.slots() == {"plan": "my plan", "verdict": "no, REJECT it"}
+    assert place.slots() == {"plan": "my plan", "verdict": "REJECT: not so"}
     assert place.walk() == ["write pass", "review REJECT"]
 
 
 def test_a_file_of_answers_answers_an_agent_by_name_only(tmp_path: Path) -> None:
     place = Compiled(tmp_path, REVIEW)
-    (tmp_path / "answers").write_text("write<<END\na # b\n\nc\nEND\nreview all OK\n")
+    (tmp_path / "answers").write_text("write<<END\na # b\n\nc\nEND\nreview OK\n")
     assert place.run("run", "--answers", "answers").code == 0
     assert place.slots()["plan"] == "a # b\n\nc"
 

@@ -55,7 +55,7 @@ def test_the_first_rule_that_applies_decides(tmp_path: Path, policy: str, phase:
     text = f"""
         workflow: {{module: m, workflow: big-deploy}}
         config: {{hitl: {{policy: {{{policy}}}}}}}
-        step_specs: [{{id: a, phase: "{phase}", human_gate: {gate}}}]
+        step_specs: [{{id: a, phase: "{phase}", human_gate: {gate or "optional"}}}]
     """
     found = gates(program_of(compiled(tmp_path, text)))
     assert list(found) == (["m:big-deploy:a:hitl"] if reason else [])

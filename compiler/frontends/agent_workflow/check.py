@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from compiler.diagnostic import Diagnostic, Fix
 from compiler.frontends.agent_workflow.alternatives import LONGEST_PATTERN
-from compiler.frontends.agent_workflow.reached import keyword_findings, route_findings
+from compiler.frontends.agent_workflow.reached import all_findings, keyword_findings, route_findings
 from compiler.frontends.agent_workflow.syntax import FILE_NAME, Step, Workflow
 from compiler.frontends.naming import NAMED
 from compiler.frontends.places import Path, Places
@@ -42,6 +42,7 @@ def check(workflow: Workflow, plain: Mapping[str, Any], places: Places) -> Itera
         yield from _check_key(scene)
         yield from _validation(scene)
         yield from keyword_findings(step, places, scene.path)
+        yield from all_findings(step, places, scene.path)
     yield from _unique(workflow, places)
     yield from _files(workflow, places)
     yield from route_findings(workflow, places)
@@ -91,7 +92,7 @@ def _names(scene: Scene) -> Iterator[Diagnostic]:
     agents += [(("parallel", number, "agent"), entry.agent) for number, entry in enumerate(step.parallel or ())]
     for path, agent in agents:
         is_fit = _TYPE_OF_AGENT.fullmatch(agent) and agent.isprintable() and len(agent) <= LONGEST_NAME
-        if agent and not is_fit:
+        if agent.strip() and not is_fit:
             problem = f"`{_shown(agent)}` is not a valid agent type"
             yield scene.finding("RD806", path, problem, "use a short name on one line, without `=`")
 

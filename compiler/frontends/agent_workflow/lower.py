@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from compiler.frontends.agent_workflow.prompts import (
     FOLDER,
@@ -143,6 +144,7 @@ def _task(step: Step, scene: _Scene) -> Task:
     read, leading = scene.read[step.name], scene.redirects[step.name]
     reading = Reading(read.keywords, step.report.validation if step.report else None, (TASK_DONE,))
     if step.parallel is None:
+        reading = replace(reading, failing=read.failing)
         prompt = prompt_of(scene.workflow, step, step.prompt or "", leading)
         return Agent(step.agent or "", prompt, reading, report=step.report_name)
     entries = tuple(
@@ -168,8 +170,8 @@ def _whose(step: Step) -> str:
 
 def _disagreement(step: Step) -> str:
     if step.parallel is None:
-        return "the verdict is ambiguous: the answer has two keywords"
-    return "the agents gave different verdicts"
+        return "the verdict is ambiguous"
+    return "the agents gave no clear common verdict"
 
 
 def _edges(number: int, stops: Mapping[str, str], scene: _Scene) -> Iterator[Edge]:

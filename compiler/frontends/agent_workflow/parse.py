@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from datetime import date
 from typing import Any, NamedTuple
 
 from msgspec.structs import replace
@@ -13,8 +14,9 @@ from compiler.frontends.agent_workflow.places import called
 from compiler.frontends.agent_workflow.syntax import Condition, Entry, Report, Step, Workflow
 from compiler.frontends.data_text import unreadable
 from compiler.frontends.modeled import MOST_SHOWN, SHAPES, Flaw, texts_in, validated
-from compiler.frontends.places import Places, Where
+from compiler.frontends.places import Path, Places, Where
 from compiler.frontends.repeated import stand_again
+from compiler.regex import Regex
 from compiler.safeguards import looks_like_safeguard
 from compiler.source import Source
 from compiler.suggestions import did_you_mean, nearest_name
@@ -29,6 +31,16 @@ MOST_STEPS = 500
 
 _MODELS: Mapping[str, type[BaseModel]] = {"steps": Step, "parallel": Entry, "conditions": Condition, "report": Report}
 _VALUES = {**SHAPES, "string_type": "a string", "bool_type": "true or false", "literal_error": "`all` or `any`"}
+
+_KINDS: Mapping[str, str] = {
+    "human": "bool_type",
+    "end": "bool_type",
+    "check": "literal_error",
+    "report": "model_type",
+    **dict.fromkeys(("steps", "parallel", "conditions"), "list_type"),
+}
+_MAY_BE_EMPTY = ("description", "prompt")
+_DECISION = Regex(r"<!--\s*DECISION\s*:")
 
 _EXAMPLES: Mapping[str, str] = {
     "steps": "`steps: [{name: plan, prompt: …}]`, or one `- name: plan` a step",
@@ -63,7 +75,11 @@ def parse(source: Source) -> Parsed:
     plain = reading.as_written
     if too_many := _too_many(source, plain):
         return Parsed(None, reading, places, [*repeated, too_many])
+    if newer := _newer_schema(places, reading.values):
+        return Parsed(None, reading, places, [*repeated, newer])
     workflow, flaws = validated(Workflow, plain, {"steps": []})
+    known = {flaw.path for flaw in flaws}
+    flaws += (flaw for flaw in unfit_values(reading.values) if flaw.path not in known)
     found = [_finding(Where(places, plain, flaw.path), flaw) for flaw in sorted(flaws, key=_is_warning)[:MOST_SHOWN]]
     return Parsed(workflow, reading, places, [*repeated, *dict.fromkeys(found)])
 
@@ -102,6 +118,60 @@ def _too_many(source: Source, plain: Mapping[str, Any]) -> Diagnostic | None:
     return None
 
 
+def _newer_schema(places: Places, values: Mapping[str, Any]) -> Diagnostic | None:
+    """Return the diagnostic of a workflow in a schema that rdc does not read."""
+    steps = values.get("steps")
+    is_mapping = isinstance(steps, dict) and steps and all(isinstance(step, dict) for step in steps.values())
+    found: tuple[Path, str] | None = (("steps",), "`steps` as a mapping") if is_mapping else None
+    for number, step in enumerate(steps if isinstance(steps, list) else ()):
+        if found is None and isinstance(step, dict):
+            prompts = [step.get("prompt"), *(entry.get("prompt") for entry in _mappings(step.get("parallel")))]
+            following = step.get("next")
+            if any("goto" in one or "if" in one for one in _mappings([following, *_mappings(following)])):
+                found = ("steps", number, "next"), "`next` with `if` and `goto`"
+            elif any(isinstance(prompt, str) and _DECISION.search(prompt) for prompt in prompts):
+                found = ("steps", number), "`DECISION` comments in prompts"
+    if found is None:
+        return None
+    problem = f"the workflow has the newer schema of agent workflows ({found[1]}); rdc does not read it"
+    remedy = (
+        "list the steps under `steps` with a `name` each, write `conditions` with `keyword` and `goto` and one step as "
+        "`next`, and let each agent end with a line that is just a keyword"
+    )
+    return places.diagnostic("RD819", found[0], problem, remedy)
+
+
+def _mappings(value: object) -> Iterator[Mapping[str, Any]]:
+    yield from (item for item in (value if isinstance(value, list) else ()) if isinstance(item, dict))
+
+
+def unfit_values(values: Mapping[str, Any]) -> Iterator[Flaw]:
+    """Yield values that are empty, and strings and booleans of another type. `as_written` hides these (W1)."""
+    yield from _unfit(values, (), "")
+    for number, step in enumerate(values["steps"] if isinstance(values.get("steps"), list) else ()):
+        path: Path = ("steps", number)
+        if isinstance(step, dict):
+            yield from _unfit(step, path, "steps")
+            yield from _unfit(step.get("report"), (*path, "report"), "report")
+            for kind in ("parallel", "conditions"):
+                for index, item in enumerate(step[kind] if isinstance(step.get(kind), list) else ()):
+                    yield from _unfit(item, (*path, kind, index), kind)
+
+
+def _unfit(part: object, path: Path, kind: str) -> Iterator[Flaw]:
+    for key, value in part.items() if isinstance(part, dict) else ():
+        wanted = _KINDS.get(key, "string_type")
+        if key not in _MODELS.get(kind, Workflow).model_fields or key in ("rdc", "scenarios"):
+            continue
+        is_unfit = key not in _MAY_BE_EMPTY and (value is None or (isinstance(value, str) and not value.strip()))
+        if wanted == "bool_type":
+            is_unfit |= not isinstance(value, bool)
+        elif wanted == "string_type" and isinstance(value, int | float | date):
+            is_unfit = not (isinstance(value, bool) and key in ("keyword", "goto", "next"))  # YES and NO
+        if is_unfit:
+            yield Flaw((*path, key), wanted)
+
+
 def _finding(where: Where, flaw: Flaw) -> Diagnostic:
     key, inside = str(flaw.path[-1]), where.around
     if flaw.kind == "extra_forbidden":
@@ -115,11 +185,12 @@ def _finding(where: Where, flaw: Flaw) -> Diagnostic:
     example = f", such as {_EXAMPLES[key]}" if flaw.kind in SHAPES and key in _EXAMPLES else ""
     if isinstance(flaw.path[-1], int):
         return where.diagnostic("RD805", f"{called(where)} is not {wanted}", f"write {wanted}")
-    if where.value is None:
+    if where.value is None or (isinstance(where.value, str) and not where.value.strip()):
         return where.diagnostic(
             "RD805", f"`{key}` of {called(inside)} has no value", f"write {wanted} after it{example}"
         )
-    return where.diagnostic("RD805", f"`{key}` of {called(inside)} is not {wanted}", f"write {wanted}{example}")
+    remedy = "put it in quotes" if flaw.kind == "string_type" and isinstance(where.value, str) else f"write {wanted}"
+    return where.diagnostic("RD805", f"`{key}` of {called(inside)} is not {wanted}", f"{remedy}{example}")
 
 
 def _is_warning(flaw: Flaw) -> bool:
@@ -137,7 +208,7 @@ def _unknown_key(where: Where, key: str) -> Diagnostic:
     if key == "human" and around.kind == "parallel":
         problem = "an entry under `parallel` cannot wait for approval"
         return where.diagnostic("RD810", problem, "write `human: true` in the step; it applies to all entries")
-    if around.kind in ("", "steps", "parallel") and _is_safeguard(key):
+    if _is_safeguard(key):
         problem = f"there is no key `{key}` in {called(around)}, so no one would be asked to approve"
         return where.diagnostic("RD873", problem, "write `human: true` in the step that needs approval")
     if key == "end" and around.kind == "conditions":

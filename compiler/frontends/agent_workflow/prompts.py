@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from msgspec import Struct
 
 from compiler.frontends.agent_workflow.syntax import Step, Workflow
+from compiler.frontends.agent_workflow.verdicts import last_lines
 from compiler.ir.texts import Part, Reference, Text, joined
 
 TASK = "task"
@@ -58,6 +59,9 @@ def prompt_of(workflow: Workflow, step: Step, written: str, leading: Iterable[Re
     parts.append(_bare(written))
     if step.report and _bare(step.report.format):
         parts.append(f"{PARAGRAPH}A report like this is expected:{PARAGRAPH}{_bare(step.report.format)}")
+    if lines := last_lines(step, written):
+        choices = " or ".join(filter(None, (", ".join(lines[:-1]), lines[-1])))
+        parts.append(f"{PARAGRAPH}End your answer with a line that has nothing but {choices}.")
     return joined(parts)
 
 

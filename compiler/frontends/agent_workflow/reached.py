@@ -9,10 +9,11 @@ from msgspec.structs import replace
 from compiler.diagnostic import Diagnostic
 from compiler.frontends.agent_workflow.alternatives import LONGEST_PATTERN
 from compiler.frontends.agent_workflow.syntax import TASK_DONE, Condition, Step, Workflow
-from compiler.frontends.agent_workflow.verdicts import can_be_valid, listed_words, reserved_words
+from compiler.frontends.agent_workflow.verdicts import can_be_valid, candidates, listed_words, reserved_words
 from compiler.frontends.places import Path, Places
 from compiler.ir.patterns import pattern_problem
 from compiler.suggestions import did_you_mean, nearest_name
+from runtime_shim.tasks.verdicts import LISTED
 
 END = "end"
 
@@ -43,6 +44,18 @@ def keyword_findings(step: Step, places: Places, path: Path) -> Iterator[Diagnos
         else:
             yield from _never_valid(step, keyword, places, at)
     yield from _reserved(step, places, path)
+
+
+def all_findings(step: Step, places: Places, path: Path) -> Iterator[Diagnostic]:
+    """Warn about a verdict that nothing reads, and about a report with two extensions (W7, W12)."""
+    words = candidates(step)[:-1] if step.check == "all" and step.parallel and _usable_pattern(step) else ()
+    if not step.conditions and (len(words) > 1 or any(word.casefold() in LISTED for word in words)):
+        problem = f"the step has `check: all` but no conditions, so a run continues after any verdict, even {words[-1]}"
+        yield places.diagnostic("RD835", (*path, "check"), problem, "add `conditions` with a `goto` for each verdict")
+    if step.report and step.report.name.lower().endswith(".md"):
+        name, at = step.report.name, (*path, "report", "name")
+        found = places.diagnostic("RD836", at, f"the file of the report would be `{name}.md`", f"write `{name[:-3]}`")
+        yield replace(found, fix=places.respelled(at, name, name[:-3], is_value=True))
 
 
 def _never_valid(step: Step, keyword: str, places: Places, at: Path) -> Iterator[Diagnostic]:

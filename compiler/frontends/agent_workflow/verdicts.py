@@ -11,17 +11,14 @@ from msgspec import Struct
 from compiler.frontends.agent_workflow.alternatives import GAP, alternatives, has_word
 from compiler.frontends.agent_workflow.syntax import TASK_DONE, Step
 from compiler.ir.tasks import UNREAD
+from runtime_shim.tasks.verdicts import LISTED, is_found
 
-FAILING = frozenset(
-    word.casefold()
-    for word in ("REJECTED", "REJECT", "FAILED", "FAIL", "ERROR", "BLOCKED", "DENIED", "CHANGES_REQUESTED", "NEEDS_FIX")
-)
 LONGEST_KEYWORD = 200
 """In characters. A longer match of a pattern isn't a keyword."""
 
 
 class Verdicts(Struct, frozen=True):
-    """The keywords of a step, and the next step for each keyword with a condition.
+    """The keywords of a step that decide, and the next step for each keyword with a condition.
 
     Keywords of a step differ by more than case. `failing` are the keywords that fail a parallel step.
     """
@@ -34,23 +31,27 @@ class Verdicts(Struct, frozen=True):
 def verdicts(step: Step, earlier: Collection[str]) -> Verdicts:
     """Return the keywords of a step without errors. `earlier` has the names of this step and of all steps before it."""
     goto = {condition.keyword: condition.goto for condition in step.conditions or ()}
-    keywords = tuple(_keywords(step, (*goto, TASK_DONE)))
+    keywords = candidates(step) if goto else (TASK_DONE,)
     if any(word in UNREAD for word in keywords):
         # rdc's words for answers without a verdict are lowercase, so uppercase keywords can't clash with them.
         keywords = tuple(word.upper() for word in keywords)
         goto = {word.upper(): target for word, target in goto.items()}
-    failing = tuple(word for word in keywords if word.casefold() in FAILING or goto.get(word) in earlier)
+    failing = tuple(word for word in keywords if word.casefold() in LISTED or goto.get(word) in earlier)
     return Verdicts(keywords, goto, failing)
 
 
 def reserved_words(step: Step) -> tuple[str, ...]:
     """Return the keywords that clash with rdc's words for answers without a verdict (I12)."""
+    return tuple(word for word in candidates(step) if word in UNREAD) if step.conditions else ()
+
+
+def candidates(step: Step) -> tuple[str, ...]:
+    """Return the author's keywords, other words that the pattern can match, and TASK_DONE (W9)."""
     own = (condition.keyword for condition in step.conditions or ())
-    return tuple(word for word in _keywords(step, (*own, TASK_DONE)) if word in UNREAD)
+    return tuple(_keywords(step, (*own, TASK_DONE)))
 
 
 def _keywords(step: Step, own: tuple[str, ...]) -> Iterator[str]:
-    """Yield the author's keywords, other words that the pattern can match, and TASK_DONE."""
     yield from own[:-1]
     known = {word.casefold() for word in own}
     pattern = step.report.validation if step.report else None
@@ -89,4 +90,18 @@ def can_be_valid(pattern: str, keyword: str) -> bool:
     listed = alternatives(pattern)
     if any(GAP in one.text or not one.text or has_word(one.text, keyword) for one in listed):
         return True
-    return re.search(pattern, keyword, re.IGNORECASE) is not None
+    return is_found(pattern, keyword)
+
+
+def last_lines(step: Step, prompt: str) -> tuple[str, ...]:
+    """Return the last lines that an answer can have, as the validation pattern wants them, or none (W6)."""
+    words, pattern = candidates(step)[:-1], step.report.validation if step.report else None
+    listed = [one.text.strip() for one in alternatives(pattern)] if pattern else []
+    whole = [text for text in listed if GAP not in text and "\n" not in text]
+    written = [
+        word
+        if not pattern or is_found(pattern, word)
+        else next((text for text in whole if text and has_word(text, word)), word)
+        for word in words
+    ]
+    return (*written, *([TASK_DONE] if written and has_word(prompt, TASK_DONE) else []))

@@ -13,7 +13,7 @@ from compiler.frontends.base import Job
 from compiler.frontends.data_text import BrokenDataError, Data, read_data
 from compiler.frontends.modeled import Flaw, validated
 from compiler.frontends.places import Path, Places
-from compiler.frontends.stepspec.messages import broken, flaw_findings, repeated
+from compiler.frontends.stepspec.messages import broken, flaw_findings, is_misplaced, repeated
 from compiler.frontends.stepspec.runtime import NO_RUNTIME, Configuration, Runtime, has_safeguards, layered
 from compiler.project import Located
 from compiler.source import Source, below
@@ -116,7 +116,7 @@ def _read(data: Data, places: Places, file: Source | None) -> Configured:
 def _is_of_others(flaw: Flaw) -> bool:
     """Return whether an unknown key in a configuration file is probably meant for another program."""
     *above, key = flaw.path
-    is_outer = above in ([], ["runtime"])
+    is_outer = above in ([], ["runtime"]) and not is_misplaced(str(key))
     return flaw.kind == "extra_forbidden" and is_outer and not did_you_mean(str(key), Configuration.model_fields)
 
 

@@ -17,6 +17,7 @@ from compiler.frontends.places import Places, Where
 from compiler.frontends.repeated import stand_again
 from compiler.frontends.stepspec import runtime
 from compiler.frontends.stepspec.syntax import LARGEST_NUMBER, STEPS, Document, Retries, StepSpec, ToolCall
+from compiler.safeguards import looks_like_safeguard
 from compiler.source import Source
 from compiler.suggestions import did_you_mean, nearest_name
 
@@ -109,6 +110,9 @@ def _finding(where: Where, flaw: Flaw, model: type[BaseModel]) -> Diagnostic:
         if meant in SAFEGUARDS:
             problem = f"there is no key `{key}` in {_called(inside, model)}; did you mean `{meant}`?"
             found = where.diagnostic("RD873", problem, f"write `{meant}`, or remove the key")
+        elif is_misplaced(key) or looks_like_safeguard(key):
+            problem = f"`{key}` has no effect in {_called(inside, model)}, so no one would be asked to approve"
+            return where.diagnostic("RD873", problem, _instead(inside, key))
         else:
             problem = f"there is no key `{key}` in {_called(inside, model)}, so it is ignored{did_you_mean(key, known)}"
             found = where.diagnostic("RD853", problem, f"remove it, or use one of {', '.join(known)}")
@@ -123,6 +127,21 @@ def _finding(where: Where, flaw: Flaw, model: type[BaseModel]) -> Diagnostic:
         return where.diagnostic("RD855", f"{_called(where, model)} has no value", remedy)
     remedy = f"write {wanted}{_example(key, flaw, where.value)}"
     return where.diagnostic("RD855", f"{_called(where, model)} is not {wanted}", remedy)
+
+
+def is_misplaced(key: str) -> bool:
+    """Return whether a key belongs to the policy. Elsewhere it has no effect."""
+    return key in runtime.Policy.model_fields
+
+
+def _instead(inside: Where, key: str) -> str:
+    """Return the remedy for a safeguard that has no effect here."""
+    if is_misplaced(key):
+        return "move it to `policy` under `hitl` in the configuration"
+    if inside.path[:1] == (STEPS,):
+        is_tool = "tools" in inside.path
+        return "write `gate: NAME`, or `risk: high`" if is_tool else "write `human_gate: required`"
+    return "write `human_gate: required` in the steps that need approval"
 
 
 def _example(key: str, flaw: Flaw, value: object) -> str:
