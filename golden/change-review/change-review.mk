@@ -15,7 +15,7 @@
 # The state directory is .rdc/change-review in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/change-review.py
-override RDC_SHA256 := ce3cca241c406d78b42d68d72e408d4feeab5f5571e4f5ffade26000cd276cb3
+override RDC_SHA256 := fbf8a90668990567fbb5c2f85a18554ef27c1d8543312347643d5714c9e1022a
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/changelog-entry in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/changelog-entry.py
-override RDC_SHA256 := fcdcc091126277df1b30895646a5874081a637b6fe8b88f5fc849686530f1630
+override RDC_SHA256 := fbcd2239ab2f916470c9e1ba6e2bde4a36072b7df6ee29a4ab100210c98a0763
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

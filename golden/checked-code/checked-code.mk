@@ -13,7 +13,7 @@
 # The state directory is .rdc/checked-code in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/checked-code.py
-override RDC_SHA256 := 5a035411fdde6c7547a85014d5570de96174901742305068f845ba29e782cded
+override RDC_SHA256 := 1bf335572c44fe5632ce0c7658a5521efd639ae39d07e2f6b1ae3bb83686f278
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

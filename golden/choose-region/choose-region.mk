@@ -11,7 +11,7 @@
 # The state directory is .rdc/choose-region in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/choose-region.py
-override RDC_SHA256 := 14e1eca0b9d38dab9f9703023260d92c31e3256a73260412f61a5f4bb33c39b7
+override RDC_SHA256 := eab2bd6f54e14d1b88ade5399b8a69ee6f1e1964e48c6d784ca0b2e437d9994c
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

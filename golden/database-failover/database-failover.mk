@@ -11,7 +11,7 @@
 # The state directory is .rdc/database-failover in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/database-failover.py
-override RDC_SHA256 := 22a13fdadc21b70d28193f6e5591b45d312d78f68fb81be33022c5a9ece4dc2a
+override RDC_SHA256 := 01cfc86bb2d0cbc8868e6392093bf3a823cc50862f8f65bf73515e1ed997044a
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/dependency-update in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/dependency-update.py
-override RDC_SHA256 := 3999522456cf3feb66655603d9f6028fe171e5be9ab03711548391fee632931d
+override RDC_SHA256 := ae30e0e18665969bd0aa950b3432e48406b7e0184688e70701c336096e86342e
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:
@@ -60,10 +60,12 @@ step-survey: ; $(call RDC_CALL,step,survey)
 #
 #     ## Updated
 #     ## Tests
+#
+#     End your answer with a line that has nothing but GREEN or RED.
 #   timeout: 45 min
 #   failed: STOP "step update: the agent gave no answer"
 #   invalid: STOP "step update: the agent gave an answer that does not match the validation pattern"
-#   ambiguous: STOP "step update: the verdict is ambiguous: the answer has two keywords"
+#   ambiguous: STOP "step update: the verdict is ambiguous"
 #   TASK_DONE: complete
 #   GREEN: goto publish
 #   RED: goto fix
@@ -86,9 +88,11 @@ step-update: ; $(call RDC_CALL,step,update/human update,$(RDC_ONCE))
 #
 #     ## Changes
 #     ## Tests
+#
+#     End your answer with a line that has nothing but GREEN or RED.
 #   failed: STOP "step fix: the agent gave no answer"
 #   invalid: STOP "step fix: the agent gave an answer that does not match the validation pattern"
-#   ambiguous: STOP "step fix: the verdict is ambiguous: the answer has two keywords"
+#   ambiguous: STOP "step fix: the verdict is ambiguous"
 #   TASK_DONE: complete
 #   GREEN: goto publish
 #   RED: goto fix

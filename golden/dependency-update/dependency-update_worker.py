@@ -27,7 +27,7 @@
 # A run stops after `limit` steps, not counting gates. `resume --max-steps NUMBER` continues it.
 # `--agent COMMAND` or RDC_AGENT sets the command that gets each prompt on standard input.
 # Without it, each prompt waits for a person's reply by `answer`.
-# A keyword counts if it is a whole word in the answer. The last line with a keyword decides.
+# A keyword counts if a line of the answer has nothing else, apart from Markdown marks and a short label.
 # An answer with TASK_DONE at any step ends the run as COMPLETE: this is a rule of the format.
 # A placeholder lists its value, the strings before and after it, and the string to show if it has no value.
 # Then comes the runtime. It is the same in every worker of this edition.
@@ -108,6 +108,8 @@ A report like this is expected:
 
 ## Updated
 ## Tests
+
+End your answer with a line that has nothing but GREEN or RED.
 """,
         agent="developer",
         keywords=["GREEN", "RED", "TASK_DONE"],
@@ -118,7 +120,7 @@ A report like this is expected:
         on={
             "failed": stop("step update: the agent gave no answer", to="update/failed"),
             "invalid": stop("step update: the agent gave an answer that does not match the validation pattern", to="update/invalid"),
-            "ambiguous": stop("step update: the verdict is ambiguous: the answer has two keywords", to="update/ambiguous"),
+            "ambiguous": stop("step update: the verdict is ambiguous", to="update/ambiguous"),
             "TASK_DONE": go("COMPLETE", "complete"),
             "GREEN": go("publish/human", "goto publish", keeps=["feedback publish update"]),
             "RED": go("fix", "goto fix", keeps=["feedback fix update"]),
@@ -142,11 +144,14 @@ A report like this is expected:
 
 ## Changes
 ## Tests
+
+End your answer with a line that has nothing but GREEN or RED.
 """,
         agent="developer",
         keywords=["GREEN", "RED", "TASK_DONE"],
         validation="GREEN|RED",
         excused=["TASK_DONE"],
+        failing=["RED"],
         report="fix",
         placeholders={
             "{feedback fix update}": ["feedback fix update", "What update said:\n\n", "\n\n", ""],
@@ -156,7 +161,7 @@ A report like this is expected:
         on={
             "failed": stop("step fix: the agent gave no answer", to="fix/failed"),
             "invalid": stop("step fix: the agent gave an answer that does not match the validation pattern", to="fix/invalid"),
-            "ambiguous": stop("step fix: the verdict is ambiguous: the answer has two keywords", to="fix/ambiguous"),
+            "ambiguous": stop("step fix: the verdict is ambiguous", to="fix/ambiguous"),
             "TASK_DONE": go("COMPLETE", "complete"),
             "GREEN": go("publish/human", "goto publish", keeps=["feedback publish fix"]),
             "RED": go("fix", "goto fix", keeps=["feedback fix fix"]),
@@ -203,7 +208,7 @@ Task:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 410da51b579bab7d43f47645426be5efa44c6931ce2fdb4d359aefa47d1fd08d).
+# The runtime of rdc 0.1.0, edition agents (sha256 8797e55a6567b272e99496c82f051f9a813591a42f2be700e0d82bb5f455dab0).
 # The workflow ends here. This part is the same in every program of this edition: `rdc runtime agents` prints it.
 # The part for workers follows it.
 # To check the whole file, run `rdc verify FILE`.
@@ -269,7 +274,11 @@ from functools import cached_property
 # --- backends/python/parts/tasks.prompting.txt
 # --- backends/python/parts/data.settings.txt
 # --- backends/python/parts/tasks.calls.txt
-# --- backends/python/parts/tasks.verdicts.txt
+# --- golden/shared/py/verdicts.py
+# --- golden/shared/py/patterns.py
+# --- golden/shared/py/lines.py
+# --- golden/shared/py/verdicts.2.py
+# --- golden/shared/py/parallel-steps.py
 # --- backends/python/parts/tasks.recipes.txt
 # --- backends/python/parts/tasks.agent.txt
 # --- backends/python/parts/tasks.tool.txt

@@ -13,7 +13,7 @@
 # The state directory is .rdc/draft-prd in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/draft-prd.py
-override RDC_SHA256 := cece279aae10053ff6175a1e7c8aa1a533c8d629ca3d2b7d622ffcbcf40938d4
+override RDC_SHA256 := b61747977a02e872c76fef08569ba46be41844ae8b6309f052bd8e16927a629a
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

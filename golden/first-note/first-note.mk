@@ -11,7 +11,7 @@
 # The state directory is .rdc/first-note in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/first-note.py
-override RDC_SHA256 := eafaddafd01fb48db6812e232450f60608e8bb112e30d9373ab3fc2c80cc7eae
+override RDC_SHA256 := de291bd30a8b3905cd5c01b47c6d649d1537bceebec4d47d8dfeefef4cce36a1
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:
@@ -57,9 +57,11 @@ step-draft: ; $(call RDC_CALL,step,draft)
 #     ## Check
 #     - What is good
 #     - What is wrong
+#
+#     End your answer with a line that has nothing but GOOD or AGAIN.
 #   failed: STOP "step check: the agent gave no answer"
 #   invalid: STOP "step check: the agent gave an answer that does not match the validation pattern"
-#   ambiguous: STOP "step check: the verdict is ambiguous: the answer has two keywords"
+#   ambiguous: STOP "step check: the verdict is ambiguous"
 #   TASK_DONE: complete
 #   GOOD: goto finish
 #   AGAIN: goto draft

@@ -13,7 +13,7 @@
 # The state directory is .rdc/hello-steps in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/hello-steps.py
-override RDC_SHA256 := d18735a6785e46ef7ad9b8abac37b25d12d599065c1c216a230b1ffb84e241dd
+override RDC_SHA256 := 52636f1e701167fb19361813f73cb8da5cba8fcef2313dd2f87668fe87ebbec4
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/house-style in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/house-style.py
-override RDC_SHA256 := 391ffa603d81a2c6d34c24c05d63018f2853f1b6d11abaf5bb1ef87dbcce9d69
+override RDC_SHA256 := 8c93d2d94222ddfce1c105ca1c666e6f0da1b71831519132cb8f58f16db88773
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

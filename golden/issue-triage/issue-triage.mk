@@ -11,7 +11,7 @@
 # The state directory is .rdc/issue-triage in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/issue-triage.py
-override RDC_SHA256 := 0b9ea86e7a8fa8718feebbace44106370f8af5fccae86f8c4c00b0b26f408cfc
+override RDC_SHA256 := f57af78491933997b99e82e809515ecab53a52588403b693b1daf5780701bc0b
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/metrics-report in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/metrics-report.py
-override RDC_SHA256 := 75cff685a8292537439e3f05da92f0324bc7a277eb89b16bcde92aa71465e58c
+override RDC_SHA256 := 05feb856cbfaf97cdb9b925825ef09d525a537867fc89905985643d67f22911e
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/name-a-feature in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/name-a-feature.py
-override RDC_SHA256 := 81ce1e01ce740faa5234565810efa72df514d46d74b9bca41d3ba86d33ac4e7a
+override RDC_SHA256 := 072696aab800cd356e60c0fe9e263f546d37fe296e522e85bf61ce83313df324
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:
@@ -54,6 +54,8 @@ step-propose: ; $(call RDC_CALL,step,propose)
 #     A report like this is expected:
 #
 #     A sentence, and the verdict on a line of its own.
+#
+#     End your answer with a line that has nothing but YES or NO.
 #   agent support, with the keywords YES, NO, TASK_DONE:
 #     Workflow: name-a-feature
 #     Step: taste
@@ -67,9 +69,11 @@ step-propose: ; $(call RDC_CALL,step,propose)
 #     A report like this is expected:
 #
 #     A sentence, and the verdict on a line of its own.
+#
+#     End your answer with a line that has nothing but YES or NO.
 #   failed: STOP "step taste: one of the agents gave no answer"
 #   invalid: STOP "step taste: one of the agents gave an answer that does not match the validation pattern"
-#   ambiguous: STOP "step taste: the agents gave different verdicts"
+#   ambiguous: STOP "step taste: the agents gave no clear common verdict"
 #   TASK_DONE: complete
 #   YES: goto announce
 #   NO: goto propose

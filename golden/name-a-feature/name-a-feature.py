@@ -19,7 +19,7 @@
 # A run stops after `limit` steps, not counting gates. `resume --max-steps NUMBER` continues it.
 # `--agent COMMAND` or RDC_AGENT sets the command that gets each prompt on standard input.
 # Without it, each prompt waits for a person's reply by `answer`.
-# A keyword counts if it is a whole word in the answer. The last line with a keyword decides.
+# A keyword counts if a line of the answer has nothing else, apart from Markdown marks and a short label.
 # An answer with TASK_DONE at any step ends the run as COMPLETE: this is a rule of the format.
 # A placeholder lists its value, the strings before and after it, and the string to show if it has no value.
 # Then comes the runtime. It is the same in every program of this edition.
@@ -91,7 +91,9 @@ Task:
                     "\n"
                     "A report like this is expected:\n"
                     "\n"
-                    "A sentence, and the verdict on a line of its own."
+                    "A sentence, and the verdict on a line of its own.\n"
+                    "\n"
+                    "End your answer with a line that has nothing but YES or NO."
                 ),
                 "keywords": ["YES", "NO", "TASK_DONE"],
                 "validation": "YES|NO",
@@ -111,7 +113,9 @@ Task:
                     "\n"
                     "A report like this is expected:\n"
                     "\n"
-                    "A sentence, and the verdict on a line of its own."
+                    "A sentence, and the verdict on a line of its own.\n"
+                    "\n"
+                    "End your answer with a line that has nothing but YES or NO."
                 ),
                 "keywords": ["YES", "NO", "TASK_DONE"],
                 "validation": "YES|NO",
@@ -125,7 +129,7 @@ Task:
         on={
             "failed": stop("step taste: one of the agents gave no answer", to="taste/failed"),
             "invalid": stop("step taste: one of the agents gave an answer that does not match the validation pattern", to="taste/invalid"),
-            "ambiguous": stop("step taste: the agents gave different verdicts", to="taste/ambiguous"),
+            "ambiguous": stop("step taste: the agents gave no clear common verdict", to="taste/ambiguous"),
             "TASK_DONE": go("COMPLETE", "complete"),
             "YES": go("announce", "goto announce", keeps=["feedback announce taste"]),
             "NO": go("propose", "goto propose", keeps=["feedback propose taste"]),
@@ -161,7 +165,7 @@ Task:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 410da51b579bab7d43f47645426be5efa44c6931ce2fdb4d359aefa47d1fd08d).
+# The runtime of rdc 0.1.0, edition agents (sha256 8797e55a6567b272e99496c82f051f9a813591a42f2be700e0d82bb5f455dab0).
 # The workflow ends here. The rest is the same in every program of this edition: `rdc runtime agents` prints it.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
@@ -226,7 +230,11 @@ from functools import cached_property
 # --- backends/python/parts/tasks.prompting.txt
 # --- backends/python/parts/data.settings.txt
 # --- backends/python/parts/tasks.calls.txt
-# --- backends/python/parts/tasks.verdicts.txt
+# --- golden/shared/py/verdicts.py
+# --- golden/shared/py/patterns.py
+# --- golden/shared/py/lines.py
+# --- golden/shared/py/verdicts.2.py
+# --- golden/shared/py/parallel-steps.py
 # --- backends/python/parts/tasks.recipes.txt
 # --- backends/python/parts/tasks.agent.txt
 # --- backends/python/parts/tasks.tool.txt

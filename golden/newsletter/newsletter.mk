@@ -11,7 +11,7 @@
 # The state directory is .rdc/newsletter in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/newsletter.py
-override RDC_SHA256 := 747425eca5a0338154449cfd1d2ba1c55ff189067a7e79fcd8949bfb314510fa
+override RDC_SHA256 := c8c2b0073216171c90d1efe655658ca81ca19339c15c1b9b79d1c2d537591e47
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

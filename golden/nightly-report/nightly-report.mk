@@ -11,7 +11,7 @@
 # The state directory is .rdc/nightly-report in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/nightly-report.py
-override RDC_SHA256 := 53b8307db4def70253336a422ef951a23ef4dee07fc0b8fa1ce34d09c9f916b8
+override RDC_SHA256 := 64dc1eab350ae214dce38244abc1de9471d06fae7fe7dc26fd5cf41968c8886c
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/parallel-review in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/parallel-review.py
-override RDC_SHA256 := d71292ebdff11a7711bb37ee21061706e45c0045fc38f92d2034d3fa447f6041
+override RDC_SHA256 := cef65b6fb30c9b8b9404b834c0009da300751ff896c571f5b2e8f9306972d37d
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/plan-and-build in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/plan-and-build.py
-override RDC_SHA256 := a861266656fe303b184aefbd1290db6d26c5c16c3abd039d863177d96fbfc302
+override RDC_SHA256 := d4786456a0beeb5782c5840e8e2694912f1e68cfaf2f7f7579627d85edb8b06f
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:
@@ -25,7 +25,7 @@ clean: ; $(call RDC_CALL,reset)
 # `make` runs them in the document's order. The target of a step runs it only when it is the next one.
 
 # plan                                                                 examples/workflows/plan-and-build.workflow.yaml:6
-#   agent planner, with the keywords PLAN_READY, TASK_DONE:
+#   agent planner, with the keywords TASK_DONE:
 #     Workflow: plan-and-build
 #     Step: plan
 #     Reports are in: {folder of reports}
@@ -42,9 +42,10 @@ clean: ; $(call RDC_CALL,reset)
 #     ## Summary
 #     ## Changes
 #     ## Tests
+#
+#     End your answer with a line that has nothing but PLAN_READY or TASK_DONE.
 #   failed: STOP "step plan: the agent gave no answer"
 #   invalid: STOP "step plan: the agent gave an answer that does not match the validation pattern"
-#   ambiguous: STOP "step plan: the verdict is ambiguous: the answer has two keywords"
 #   TASK_DONE: complete
 #   otherwise: next implement
 step-plan: ; $(call RDC_CALL,step,plan)
@@ -88,6 +89,8 @@ step-implement: ; $(call RDC_CALL,step,implement)
 #
 #     ## Findings
 #     ## Verdict
+#
+#     End your answer with a line that has nothing but APPROVED or REJECTED.
 #   agent security, with the keywords APPROVED, REJECTED, TASK_DONE:
 #     Workflow: plan-and-build
 #     Step: review
@@ -104,9 +107,11 @@ step-implement: ; $(call RDC_CALL,step,implement)
 #
 #     ## Findings
 #     ## Verdict
+#
+#     End your answer with a line that has nothing but APPROVED or REJECTED.
 #   failed: STOP "step review: one of the agents gave no answer"
 #   invalid: STOP "step review: one of the agents gave an answer that does not match the validation pattern"
-#   ambiguous: STOP "step review: the agents gave different verdicts"
+#   ambiguous: STOP "step review: the agents gave no clear common verdict"
 #   TASK_DONE: complete
 #   APPROVED: goto finish
 #   REJECTED: goto implement

@@ -19,7 +19,7 @@
 # A run stops after `limit` steps, not counting gates. `resume --max-steps NUMBER` continues it.
 # `--agent COMMAND` or RDC_AGENT sets the command that gets each prompt on standard input.
 # Without it, each prompt waits for a person's reply by `answer`.
-# A keyword counts if it is a whole word in the answer. The last line with a keyword decides.
+# A keyword counts if a line of the answer has nothing else, apart from Markdown marks and a short label.
 # An answer with TASK_DONE at any step ends the run as COMPLETE: this is a rule of the format.
 # A placeholder lists its value, the strings before and after it, and the string to show if it has no value.
 # Then comes the runtime. It is the same in every program of this edition.
@@ -62,16 +62,17 @@ A report like this is expected:
 ## Summary
 ## Changes
 ## Tests
+
+End your answer with a line that has nothing but PLAN_READY or TASK_DONE.
 """,
         agent="planner",
-        keywords=["PLAN_READY", "TASK_DONE"],
+        keywords=["TASK_DONE"],
         validation="PLAN_READY",
         excused=["TASK_DONE"],
         report="plan",
         on={
             "failed": stop("step plan: the agent gave no answer", to="plan/failed"),
             "invalid": stop("step plan: the agent gave an answer that does not match the validation pattern", to="plan/invalid"),
-            "ambiguous": stop("step plan: the verdict is ambiguous: the answer has two keywords", to="plan/ambiguous"),
             "TASK_DONE": go("COMPLETE", "complete"),
         },
         otherwise=go("implement", "next implement"),
@@ -133,7 +134,9 @@ A report like this is expected:
                     "A report like this is expected:\n"
                     "\n"
                     "## Findings\n"
-                    "## Verdict"
+                    "## Verdict\n"
+                    "\n"
+                    "End your answer with a line that has nothing but APPROVED or REJECTED."
                 ),
                 "keywords": ["APPROVED", "REJECTED", "TASK_DONE"],
                 "validation": "APPROVED|REJECTED",
@@ -156,7 +159,9 @@ A report like this is expected:
                     "A report like this is expected:\n"
                     "\n"
                     "## Findings\n"
-                    "## Verdict"
+                    "## Verdict\n"
+                    "\n"
+                    "End your answer with a line that has nothing but APPROVED or REJECTED."
                 ),
                 "keywords": ["APPROVED", "REJECTED", "TASK_DONE"],
                 "validation": "APPROVED|REJECTED",
@@ -170,7 +175,7 @@ A report like this is expected:
         on={
             "failed": stop("step review: one of the agents gave no answer", to="review/failed"),
             "invalid": stop("step review: one of the agents gave an answer that does not match the validation pattern", to="review/invalid"),
-            "ambiguous": stop("step review: the agents gave different verdicts", to="review/ambiguous"),
+            "ambiguous": stop("step review: the agents gave no clear common verdict", to="review/ambiguous"),
             "TASK_DONE": go("COMPLETE", "complete"),
             "APPROVED": go("finish", "goto finish", keeps=["feedback finish review"]),
             "REJECTED": go("implement", "goto implement", keeps=["feedback implement review"]),
@@ -209,7 +214,7 @@ A line of at most 72 characters, an empty line, and why the change was made.
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 410da51b579bab7d43f47645426be5efa44c6931ce2fdb4d359aefa47d1fd08d).
+# The runtime of rdc 0.1.0, edition agents (sha256 8797e55a6567b272e99496c82f051f9a813591a42f2be700e0d82bb5f455dab0).
 # The workflow ends here. The rest is the same in every program of this edition: `rdc runtime agents` prints it.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
@@ -274,7 +279,11 @@ from functools import cached_property
 # --- backends/python/parts/tasks.prompting.txt
 # --- backends/python/parts/data.settings.txt
 # --- backends/python/parts/tasks.calls.txt
-# --- backends/python/parts/tasks.verdicts.txt
+# --- golden/shared/py/verdicts.py
+# --- golden/shared/py/patterns.py
+# --- golden/shared/py/lines.py
+# --- golden/shared/py/verdicts.2.py
+# --- golden/shared/py/parallel-steps.py
 # --- backends/python/parts/tasks.recipes.txt
 # --- backends/python/parts/tasks.agent.txt
 # --- backends/python/parts/tasks.tool.txt

@@ -13,7 +13,7 @@
 # The state directory is .rdc/plan-product in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/plan-product.py
-override RDC_SHA256 := 457c8942b18077961f2b25af5dad319a40e714aedf93af86ed397d2044a55979
+override RDC_SHA256 := 0e07b99b785c4bcd618c46731ff81e64baac39c28b460e9eb458f2c175fdb49c
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -81,7 +81,7 @@ mkdir -p plan && printf '# %s\n' "$RDC_STEP" > "plan/$RDC_STEP.md"
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition contract (sha256 8e79d32a83adc4fe0e85a6f97b3383e3bde2daf59328322d4269ea182d1c7d40).
+# The runtime of rdc 0.1.0, edition contract (sha256 93ba7bf3994ad1616aa1b6dfa1b8a903a41ec2f752e8c07c5d7341a730c31475).
 # The specification ends here. The rest is the same in every program of this edition: `rdc runtime contract` prints it.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------

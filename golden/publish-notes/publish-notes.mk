@@ -13,7 +13,7 @@
 # The state directory is .rdc/publish-notes in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/publish-notes.py
-override RDC_SHA256 := 2048841f8183cc5ec7e6337c797838b1533cbfa9d1cc87f8c539bd4c6397bc1b
+override RDC_SHA256 := 80c70bd24f44be20c85fa0f3344d4e12663090f55e0a429b8eb5b4fed104599e
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/release-notes in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/release-notes.py
-override RDC_SHA256 := a0a6e8b935905588e9b442dcd63bf011a9872e0c50fc4c72f8be7423e5d2c30b
+override RDC_SHA256 := 10ff3c04803b9d2bf4c41162c32f99b92b3ab92284c7627a58649b15fee8c833
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

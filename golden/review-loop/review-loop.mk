@@ -11,7 +11,7 @@
 # The state directory is .rdc/review-loop in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/review-loop.py
-override RDC_SHA256 := 5e3c134e9d3a4ed34a66592839a823ee7c01e4b873e65e38c13230fc8152a208
+override RDC_SHA256 := ed44a12aea1b8a26be59f8443b03bd8e58a44e3fc907327f7629a36fd0d4be66
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/security-audit in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/security-audit.py
-override RDC_SHA256 := 83bd4e0978d7d6144ef4ee0f14a467bc3749e626d07f3381a0ea103db92fe1d7
+override RDC_SHA256 := f9537d805402f84cd5fceee01409ccd9141085a511e978123521a849ac746b54
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:
@@ -41,6 +41,8 @@ clean: ; $(call RDC_CALL,reset)
 #     ## Findings
 #     | severity | place | what |
 #     | --- | --- | --- |
+#
+#     End your answer with a line that has nothing but PASSED or FAILED.
 #   agent dependencies, with the keywords PASSED, FAILED, TASK_DONE:
 #     Workflow: security-audit
 #     Step: audit
@@ -56,6 +58,8 @@ clean: ; $(call RDC_CALL,reset)
 #     ## Findings
 #     | severity | place | what |
 #     | --- | --- | --- |
+#
+#     End your answer with a line that has nothing but PASSED or FAILED.
 #   agent input, with the keywords PASSED, FAILED, TASK_DONE:
 #     Workflow: security-audit
 #     Step: audit
@@ -71,9 +75,11 @@ clean: ; $(call RDC_CALL,reset)
 #     ## Findings
 #     | severity | place | what |
 #     | --- | --- | --- |
+#
+#     End your answer with a line that has nothing but PASSED or FAILED.
 #   failed: STOP "step audit: one of the agents gave no answer"
 #   invalid: STOP "step audit: one of the agents gave an answer that does not match the validation pattern"
-#   ambiguous: STOP "step audit: the agents gave different verdicts"
+#   ambiguous: STOP "step audit: the agents gave no clear common verdict"
 #   TASK_DONE: complete
 #   PASSED: goto report
 #   FAILED: goto triage
@@ -95,9 +101,11 @@ step-audit: ; $(call RDC_CALL,step,audit)
 #     A report like this is expected:
 #
 #     ## Findings by severity
+#
+#     End your answer with a line that has nothing but BLOCKER or MINOR.
 #   failed: STOP "step triage: the agent gave no answer"
 #   invalid: STOP "step triage: the agent gave an answer that does not match the validation pattern"
-#   ambiguous: STOP "step triage: the verdict is ambiguous: the answer has two keywords"
+#   ambiguous: STOP "step triage: the verdict is ambiguous"
 #   TASK_DONE: complete
 #   BLOCKER: goto alarm
 #   otherwise: next report

@@ -19,7 +19,7 @@
 # A run stops after `limit` steps, not counting gates. `resume --max-steps NUMBER` continues it.
 # `--agent COMMAND` or RDC_AGENT sets the command that gets each prompt on standard input.
 # Without it, each prompt waits for a person's reply by `answer`.
-# A keyword counts if it is a whole word in the answer. The last line with a keyword decides.
+# A keyword counts if a line of the answer has nothing else, apart from Markdown marks and a short label.
 # An answer with TASK_DONE at any step ends the run as COMPLETE: this is a rule of the format.
 # A placeholder lists its value, the strings before and after it, and the string to show if it has no value.
 # Then comes the runtime. It is the same in every program of this edition.
@@ -62,7 +62,9 @@ def workflow(about, end, go, stop, agent, parallel):
                     "\n"
                     "## Findings\n"
                     "| severity | place | what |\n"
-                    "| --- | --- | --- |"
+                    "| --- | --- | --- |\n"
+                    "\n"
+                    "End your answer with a line that has nothing but PASSED or FAILED."
                 ),
                 "keywords": ["PASSED", "FAILED", "TASK_DONE"],
                 "validation": "PASSED|FAILED",
@@ -84,7 +86,9 @@ def workflow(about, end, go, stop, agent, parallel):
                     "\n"
                     "## Findings\n"
                     "| severity | place | what |\n"
-                    "| --- | --- | --- |"
+                    "| --- | --- | --- |\n"
+                    "\n"
+                    "End your answer with a line that has nothing but PASSED or FAILED."
                 ),
                 "keywords": ["PASSED", "FAILED", "TASK_DONE"],
                 "validation": "PASSED|FAILED",
@@ -106,7 +110,9 @@ def workflow(about, end, go, stop, agent, parallel):
                     "\n"
                     "## Findings\n"
                     "| severity | place | what |\n"
-                    "| --- | --- | --- |"
+                    "| --- | --- | --- |\n"
+                    "\n"
+                    "End your answer with a line that has nothing but PASSED or FAILED."
                 ),
                 "keywords": ["PASSED", "FAILED", "TASK_DONE"],
                 "validation": "PASSED|FAILED",
@@ -120,7 +126,7 @@ def workflow(about, end, go, stop, agent, parallel):
         on={
             "failed": stop("step audit: one of the agents gave no answer", to="audit/failed"),
             "invalid": stop("step audit: one of the agents gave an answer that does not match the validation pattern", to="audit/invalid"),
-            "ambiguous": stop("step audit: the agents gave different verdicts", to="audit/ambiguous"),
+            "ambiguous": stop("step audit: the agents gave no clear common verdict", to="audit/ambiguous"),
             "TASK_DONE": go("COMPLETE", "complete"),
             "PASSED": go("report", "goto report", keeps=["feedback report audit"]),
             "FAILED": go("triage", "goto triage", keeps=["feedback triage audit"]),
@@ -143,6 +149,8 @@ Answer with BLOCKER if one of them must be fixed before a release, else with MIN
 A report like this is expected:
 
 ## Findings by severity
+
+End your answer with a line that has nothing but BLOCKER or MINOR.
 """,
         keywords=["BLOCKER", "MINOR", "TASK_DONE"],
         validation="BLOCKER|MINOR",
@@ -153,7 +161,7 @@ A report like this is expected:
         on={
             "failed": stop("step triage: the agent gave no answer", to="triage/failed"),
             "invalid": stop("step triage: the agent gave an answer that does not match the validation pattern", to="triage/invalid"),
-            "ambiguous": stop("step triage: the verdict is ambiguous: the answer has two keywords", to="triage/ambiguous"),
+            "ambiguous": stop("step triage: the verdict is ambiguous", to="triage/ambiguous"),
             "TASK_DONE": go("COMPLETE", "complete"),
             "BLOCKER": go("alarm", "goto alarm", keeps=["feedback alarm triage"]),
         },
@@ -210,7 +218,7 @@ Task:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 410da51b579bab7d43f47645426be5efa44c6931ce2fdb4d359aefa47d1fd08d).
+# The runtime of rdc 0.1.0, edition agents (sha256 8797e55a6567b272e99496c82f051f9a813591a42f2be700e0d82bb5f455dab0).
 # The workflow ends here. The rest is the same in every program of this edition: `rdc runtime agents` prints it.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
@@ -275,7 +283,11 @@ from functools import cached_property
 # --- backends/python/parts/tasks.prompting.txt
 # --- backends/python/parts/data.settings.txt
 # --- backends/python/parts/tasks.calls.txt
-# --- backends/python/parts/tasks.verdicts.txt
+# --- golden/shared/py/verdicts.py
+# --- golden/shared/py/patterns.py
+# --- golden/shared/py/lines.py
+# --- golden/shared/py/verdicts.2.py
+# --- golden/shared/py/parallel-steps.py
 # --- backends/python/parts/tasks.recipes.txt
 # --- backends/python/parts/tasks.agent.txt
 # --- backends/python/parts/tasks.tool.txt

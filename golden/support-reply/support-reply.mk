@@ -11,7 +11,7 @@
 # The state directory is .rdc/support-reply in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/support-reply.py
-override RDC_SHA256 := d60225933537f7385afb2f61febe59ac5c135129c8ac07535affbf1c88fcd44c
+override RDC_SHA256 := d2b2320a1449231a982499c28c1a74f75fa0a76b814a6fc745748cb2279cd0cc
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -122,7 +122,7 @@ Write the reply to a customer who is {{mood}}, from this draft:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 410da51b579bab7d43f47645426be5efa44c6931ce2fdb4d359aefa47d1fd08d).
+# The runtime of rdc 0.1.0, edition agents (sha256 8797e55a6567b272e99496c82f051f9a813591a42f2be700e0d82bb5f455dab0).
 # The playbook ends here. The rest is the same in every program of this edition: `rdc runtime agents` prints it.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
@@ -187,7 +187,11 @@ from functools import cached_property
 # --- backends/python/parts/tasks.prompting.txt
 # --- backends/python/parts/data.settings.txt
 # --- backends/python/parts/tasks.calls.txt
-# --- backends/python/parts/tasks.verdicts.txt
+# --- golden/shared/py/verdicts.py
+# --- golden/shared/py/patterns.py
+# --- golden/shared/py/lines.py
+# --- golden/shared/py/verdicts.2.py
+# --- golden/shared/py/parallel-steps.py
 # --- backends/python/parts/tasks.recipes.txt
 # --- backends/python/parts/tasks.agent.txt
 # --- backends/python/parts/tasks.tool.txt

@@ -11,7 +11,7 @@
 # The state directory is .rdc/tagged-release in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/tagged-release.py
-override RDC_SHA256 := 38eafde9a8b8b514336e7e6b76d88e7ea01928a9fce69a3a5b9ee52c8dbf4e9a
+override RDC_SHA256 := b59874d74925824d3455cddacf11d633db086dbc30d788650e9de80876bdbbdd
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

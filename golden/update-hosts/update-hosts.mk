@@ -11,7 +11,7 @@
 # The state directory is .rdc/update-hosts in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/update-hosts.py
-override RDC_SHA256 := c6ec89024902e024f57babefd5303687f4ad110aad8f3d49d5ffa1e88bb45613
+override RDC_SHA256 := 64fc692c21796b8d9c6e9c6f08210904391d17f32e2266fa4588e291e161c5e6
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -99,7 +99,7 @@ shift "$((RDC_STEP_INSTANCE - 1))" && echo "host=$1" >> "$RDC_OUTPUT"
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition values (sha256 801adc1a5f26be2baf6b9bc98833f15a2b586e54b9edae69e4ed4e77a9ed3644).
+# The runtime of rdc 0.1.0, edition values (sha256 f8f729a6dabc6ce538feb3b0e5e2e61b99f5df12b21002666250df2a8dd0e549).
 # The runbook ends here. The rest is the same in every program of this edition: `rdc runtime values` prints it.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------

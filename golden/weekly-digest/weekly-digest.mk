@@ -11,7 +11,7 @@
 # The state directory is .rdc/weekly-digest in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/weekly-digest.py
-override RDC_SHA256 := 28760b1fc73150af48dea3fdf23d102ca07d17bf715e35250232d4f5793c0f85
+override RDC_SHA256 := d7de6bfa6a0ab7b102d16169f1c074436fe729c5ccc2732e48c327df65554e5d
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:
@@ -46,7 +46,7 @@ clean: ; $(call RDC_CALL,reset)
 step-collect: ; $(call RDC_CALL,step,collect)
 
 # summarize                                                            examples/workflows/weekly-digest.workflow.yaml:18
-#   agent, with the keywords SUMMARY_COMPLETE, TASK_DONE:
+#   agent, with the keywords TASK_DONE:
 #     Workflow: weekly-digest
 #     Step: summarize
 #     Reports are in: {folder of reports}
@@ -61,9 +61,10 @@ step-collect: ; $(call RDC_CALL,step,collect)
 #
 #     ## What users notice
 #     ## What else has changed
+#
+#     End your answer with a line that has nothing but SUMMARY_COMPLETE.
 #   failed: STOP "step summarize: the agent gave no answer"
 #   invalid: STOP "step summarize: the agent gave an answer that does not match the validation pattern"
-#   ambiguous: STOP "step summarize: the verdict is ambiguous: the answer has two keywords"
 #   TASK_DONE: complete
 #   otherwise: next translate
 step-summarize: ; $(call RDC_CALL,step,summarize)

@@ -60,4 +60,4 @@ EXTENSIONS = (
 
 
 if __name__ == "__main__":
-    sys.exit(main(built(program, EXTENSIONS), EXTENSIONS, host=Host(edition="values 801adc1a5f26")))
+    sys.exit(main(built(program, EXTENSIONS), EXTENSIONS, host=Host(edition="values f8f729a6dabc")))
