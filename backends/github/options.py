@@ -26,6 +26,7 @@ from backends.github.option_values import (
     Variables,
     absolute_path,
     action_name,
+    checked_permissions,
     in_seconds,
     listed_once,
     not_empty,
@@ -166,7 +167,9 @@ class GithubOptions(Options, frozen=True):
         "`{run: COMMAND}`.",
     ] = {}
     permissions: Annotated[
-        dict[Scope, Access], "The permissions of the job's token, by scope. The workflow itself has none."
+        dict[Scope, Access],
+        Check(checked_permissions),
+        "The permissions of the job's token, by scope. The workflow itself has none.",
     ] = field(default_factory=_read_only)
     checkout: Annotated[bool, "Whether to check out the repository first."] = True
     actions: Annotated[
