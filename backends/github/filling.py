@@ -113,10 +113,14 @@ def has_several(shown: str) -> bool:
     return len(_MARK.findall(shown)) > 1
 
 
-def apart(shown: str, names: dict[str, str]) -> tuple[str, list[str]]:
-    """Return a string as a `printf` format, and the variables of its values. `names` maps marks to variables."""
-    words = [names.setdefault(match[0], f"VALUE_{len(names) + 1}") for match in _MARK.finditer(shown)]
-    return _MARK.sub("%s", shown.replace("\\", "\\\\").replace("%", "%%")), words
+def apart(shown: str, names: dict[str, str]) -> str:
+    """Return a string as a word for bash, joined from variables. `names` maps the parts of strings to variables."""
+    marks = [match[0] for match in _MARK.finditer(shown)]
+    word = ""
+    for mark, piece in zip([*marks, ""], _MARK.split(shown)[::3], strict=True):
+        for part, kind in ((piece, "TEXT"), (mark, "VALUE")):
+            word += f"${names.setdefault(part, f'{kind}_{len(names) + 1}')}" if part else ""
+    return f'"{word}"'
 
 
 def filled(shown: str) -> str:
