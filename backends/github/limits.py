@@ -8,7 +8,7 @@ from typing import TypeGuard
 
 from backends.base import OptionFinding
 from backends.github.options import GithubOptions
-from backends.github.scalar import OPEN, Expression
+from backends.github.scalar import OPEN, Expression, label
 from backends.github.step import Step
 from backends.github.triggers import INPUTS
 from backends.github.workflow import Written
@@ -43,6 +43,10 @@ LONGEST_VARIABLE = 128 * 1024 - 1
 
 _PINNED = Regex(r"\./.*|docker://.*@sha256:[0-9a-f]{64}|.*@[0-9a-f]{40}")
 _SHORTEN = "move the string to a file in the repository, and name the file here"
+_LIMIT = f"GitHub's limit is {LONGEST_EXPRESSION:,}"
+_WITHOUT = "remove `${{` there, or move the text to a file in the repository, and name the file here"
+_SHOWN = 40
+"""How much of an expression a message shows."""
 _MEET = "reduce the transitions that lead to it: substeps can share the transition of their step"
 
 
@@ -133,8 +137,8 @@ def exceeded(workflow: Written, text: str) -> Iterator[Diagnostic]:
         if len(job.steps) > MOST_STEPS:
             yield _too_many_steps(workflow, len(job.steps))
         for step in job.steps:
-            for problem, remedy in _step(step):
-                node = nodes.get(step.id)
+            for problem, remedy, about in _step(step):
+                node = nodes.get(about)
                 said = problem if node else f"{problem}, in the step {step.name}"
                 yield _at(node, "RD521", said, remedy) if node else _too_large(workflow, said)
 
@@ -172,20 +176,29 @@ def _too_large(workflow: Written, problem: str) -> Diagnostic:
     return Diagnostic("RD521", workflow.program.sources[0].path, None, problem, remedy)
 
 
-def _step(step: Step) -> Iterator[tuple[str, str]]:
-    """Yield what is wrong with a step, with its fix."""
-    expressions = [
-        step.condition,
-        *(text for text in step.env.values() if isinstance(text, Expression) or OPEN in text),
-    ]
-    longest = max(len(text) for text in expressions)
-    if longest > LONGEST_EXPRESSION:
-        said = f"an expression would have {longest:,} characters; GitHub's limit is {LONGEST_EXPRESSION:,}"
-        yield said, _MEET if longest == len(step.condition) else _SHORTEN
+def _step(step: Step) -> Iterator[tuple[str, str, str]]:
+    """Yield what is wrong with a step, with its fix and the id of the node that it is about."""
+    if len(step.condition) > LONGEST_EXPRESSION:
+        yield f"an expression would have {len(step.condition):,} characters; {_LIMIT}", _MEET, step.id
     for name, text in step.env.items():
+        is_block, about = name.startswith("RDC_COMMAND"), name.removeprefix("RDC_COMMAND_")
+        what, about = ("the block" if is_block else f"the variable {name}"), step.id if about == name else about
         size = len(f"{name}={text}".encode())
-        if size > LONGEST_VARIABLE and not isinstance(text, Expression):
-            yield f"the variable {name} would have {size:,} bytes; Linux's limit is {LONGEST_VARIABLE:,}", _SHORTEN
+        if len(text) > LONGEST_EXPRESSION and isinstance(text, Expression):
+            yield f"an expression would have {len(text):,} characters; {_LIMIT}", _SHORTEN, about
+        elif len(text) > LONGEST_EXPRESSION and OPEN in text:
+            yield _read_as_one(what, text), _WITHOUT, about
+        elif size > LONGEST_VARIABLE and not isinstance(text, Expression):
+            yield f"{what} would have {size:,} bytes; Linux's limit is {LONGEST_VARIABLE:,}", _SHORTEN, about
+
+
+def _read_as_one(what: str, text: str) -> str:
+    """Return the problem of a long string that GitHub reads as one expression, with the part that causes it."""
+    before, opening, rest = text.partition(OPEN)
+    inside, closing, _ = rest.partition("\n")[0].partition("}}")
+    shown = label(f"{opening}{inside if len(inside) <= _SHOWN else ''}{closing}").replace("$ {{", OPEN)
+    where = f"line {before.count(chr(10)) + 1} of {what}" if "\n" in text else what
+    return f"`{shown}` in {where} makes all of it an expression, which would have {len(text):,} characters; {_LIMIT}"
 
 
 def _at(node: Node, code: str, problem: str, remedy: str) -> Diagnostic:

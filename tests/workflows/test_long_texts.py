@@ -49,6 +49,7 @@ def test_a_message_shows_a_long_input_three_times(step: str, summary: bool, tmp_
     assert message == f"100% \\ {note}, {note} and {note} %s"
     assert run.conclusion == "failure"
 
+
 MESSAGES = (
     "{{HOST}} has {{VERSION}}",
     "{{HOST}}{{VERSION}}{{HOST}}",
