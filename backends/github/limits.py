@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeGuard
 
 from backends.base import OptionFinding
-from backends.github.options import GithubOptions
+from backends.github.options import Called, GithubOptions, named_command
 from backends.github.scalar import OPEN, Expression, label
 from backends.github.step import Step
 from backends.github.triggers import INPUTS
@@ -19,6 +19,7 @@ from compiler.ir.tasks import Ask, End, Stage
 from compiler.regex import Regex
 from compiler.source import KeyPath
 from compiler.times import spoken
+from runtime_shim.tasks.recipes import is_recipe
 
 LONGEST_EXPRESSION = 21_000
 """Documented maximum length of an expression, in characters."""
@@ -41,6 +42,13 @@ LONGEST_INPUTS = 65_535
 LONGEST_VARIABLE = 128 * 1024 - 1
 """The largest `NAME=value`, in bytes, that Linux passes to a program."""
 
+_OPEN = frozenset(["issue_comment", "discussion_comment"])
+"""Events that anyone can cause, and that give a run the repository's secrets and token."""
+
+_HOSTED = ("ubuntu-", "windows-", "macos-")
+"""How the labels of GitHub's own runners start. The programs of other runners are unknown."""
+
+_TRUSTED = "[OWNER, MEMBER, COLLABORATOR]"
 _PINNED = Regex(r"\./.*|docker://.*@sha256:[0-9a-f]{64}|.*@[0-9a-f]{40}")
 _SHORTEN = "move the string to a file in the repository, and name the file here"
 _LIMIT = f"GitHub's limit is {LONGEST_EXPRESSION:,}"
@@ -64,12 +72,61 @@ def taken(program: Program, options: GithubOptions, names: Sequence[str]) -> Ite
 
 def warnings(program: Program, options: GithubOptions) -> Iterator[Diagnostic]:
     """Report problems of a workflow that GitHub accepts."""
-    yield from _unpinned(program, options)
+    yield from cautions(program, options)
     yield from _waits_on_schedule(program, options)
     yield from _longer_than_job(program, options)
 
 
-def _unpinned(program: Program, options: GithubOptions) -> Iterator[Diagnostic]:
+def cautions(program: Program, options: GithubOptions) -> Iterator[OptionFinding]:
+    """Report problems that the options have in each workflow."""
+    yield from _unpinned(program, options)
+    yield from _started_by_anyone(program, options)
+    if not options.mock:
+        yield from _unready(program, options)
+
+
+def _started_by_anyone(program: Program, options: GithubOptions) -> Iterator[OptionFinding]:
+    """Report events that let strangers start a run with the repository's secrets and token."""
+    for event in options.triggers():
+        if event in _OPEN and not options.if_author:
+            problem = f"anyone who can comment starts this workflow: `{event}` has no guard on the author"
+            yield _about_option(program, ("on", event), "RD549", problem, f"add `if-author: {_TRUSTED}`")
+        if event == "workflow_run":
+            problem = (
+                "anyone whose pull request runs the other workflow starts this one, with its secrets: `workflow_run` "
+                "has no author, so no guard is possible"
+            )
+            remedy = "use `workflow_call`, and call this workflow from the other one"
+            yield _about_option(program, ("on", event), "RD549", problem, remedy)
+
+
+def _unready(program: Program, options: GithubOptions) -> Iterator[OptionFinding]:
+    """Report agents by name that nothing installs on GitHub's runners, or that have no key."""
+    runners = [options.runs_on] if isinstance(options.runs_on, str) else options.runs_on
+    if not all(runner.startswith(_HOSTED) for runner in runners):
+        return
+    for path, caller in options.callers():
+        name = named_command(caller)
+        if path[0] not in {"agent", "agents"} or not is_recipe(name):
+            continue
+        own = caller if isinstance(caller, Called) else Called(run=name)
+        shared = isinstance(caller, str) or any(said.secrets for said in options.steps.values())
+        lacks = [
+            *(["set-up that installs it"] if not (own.setup or options.setup) else []),
+            *(["secret with its key"] if not (own.secrets or (shared and _has_secrets(program, options))) else []),
+        ]
+        if lacks and not (options.setup and options.permissions.get("id-token") == "write"):
+            problem = f"the agent {name} has no {' and no '.join(lacks)}"
+            wanted = f"`{'.'.join(path)}: {{run: {name}, setup: [{{run: COMMAND}}], secrets: [NAME]}}`"
+            remedy = f"write {wanted} with the command that installs it, and add NAME to the option `secrets`"
+            yield _about_option(program, path, "RD550", problem, remedy)
+
+
+def _has_secrets(program: Program, options: GithubOptions) -> bool:
+    return bool(program.secrets or options.all_secrets())
+
+
+def _unpinned(program: Program, options: GithubOptions) -> Iterator[OptionFinding]:
     """Report actions in the option `setup` whose code can change without notice."""
     for number, step in enumerate(options.setup):
         if step.uses and not _PINNED.fullmatch(step.uses):
@@ -160,7 +217,7 @@ def _inputs(workflow: Written) -> Iterator[Diagnostic]:
         yield _about_option(workflow.program, at, "RD521", problem, remedy)
 
 
-def _about_option(program: Program, option: KeyPath, code: str, problem: str, remedy: str) -> Diagnostic:
+def _about_option(program: Program, option: KeyPath, code: str, problem: str, remedy: str) -> OptionFinding:
     return OptionFinding(code, program.sources[0].path, None, problem, remedy, option=option)
 
 
