@@ -87,7 +87,7 @@ def _limited(program: Program, options: GithubOptions) -> Program:
 
 
 def _native(program: Program, options: GithubOptions) -> Emission:
-    plain = without_slots(simplified(program))
+    plain = without_slots(simplified(program), options)
     plan = make_plan(plain, identifiers_of(plain), repeats=not values_of(program))
     refused = (*taken(program, options, ()), *unfit_nodes(program, options))
     if refused:

@@ -150,6 +150,7 @@ def makefile_mk(
     state: Any,
     steps: Any,
     targets: Any,
+    tells: Any,
     texts: Any,
     title: Any,
     version: Any,
@@ -162,7 +163,7 @@ def makefile_mk(
     yield "# make exits with 0 only after COMPLETE. The last line of its output shows the result of the run.\n"
     yield "\n"
     yield "# --- The steps --------------------------------------------------------------------------------------------------------\n"
-    yield f"# `do_X` is the command of step X{', `ask_X` is its question' if asks else ''}. `step_X` has its title and transitions:\n"
+    yield f"# `do_X` is the command of step X{', `ask_X` is its question' if asks else ''}{', `tell_X` is its prompt' if tells else ''}. `step_X` has its title and transitions:\n"
     yield "# `CONTINUE`, `GOTO`, `COMPLETE` and `STOP` as the document has them, and otherwise `go` to a step, `stop` or `finish`.\n"
     yield f"# A string after a message is the document's own wording; `make {p}status` shows it.\n"
     for line in explained:
@@ -282,7 +283,7 @@ def targets_mk(
         yield "SHELL = /bin/sh\n"
         yield ".SUFFIXES:\n"
         yield ".NOTPARALLEL:\n"
-    yield f"$(foreach N,$(filter {p}RDC_% {p}do_% {p}ask_% {p}step_%,$(.VARIABLES)),$(if $(filter comm%,$(origin $N)),$(error rdc: do not set $N)))\n"
+    yield f"$(foreach N,$(filter {p}RDC_% {p}do_% {p}ask_% {p}tell_% {p}step_%,$(.VARIABLES)),$(if $(filter comm%,$(origin $N)),$(error rdc: do not set $N)))\n"
     yield f"{p}RDC_PROGRAM := {identity}\n"
     yield f"{p}RDC_STATE := {state}\n"
     yield f"{p}RDC_FILE := $(lastword $(MAKEFILE_LIST))\n"
