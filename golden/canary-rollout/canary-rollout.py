@@ -62,7 +62,7 @@ mkdir -p canary && echo "${shares[{N}]}" > canary/live && echo "stage {N}: $(cat
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition commands (sha256 96aa70cad7f3b921bc8fdda8bd1b4ac552f71cd866141edd3872cf50717f1ef4).
+# The runtime of rdc 0.1.0, edition commands (sha256 357a08e9a475594ba6044fd8ddb83020df96aac9eed66fcb05f0b32b2f21a4e8).
 # The runbook ends here. The rest is the same in every program of this edition: `rdc runtime commands` prints it.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------

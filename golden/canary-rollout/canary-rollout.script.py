@@ -61,7 +61,7 @@ mkdir -p canary && echo "${shares[{N}]}" > canary/live && echo "stage {N}: $(cat
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition script (sha256 1b6edeadd0e5f384979f6f65846d1d6dc4631d8f9219c73988db2e20ae06c4ab).
+# The runtime of rdc 0.1.0, edition script (sha256 ee3aad284ad7edd9d7256a34010fe90939698e231f4edbafe1feb51b27f84171).
 # The runbook ends here. The rest is the same in every program of this edition: `rdc runtime script` prints it.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@
 # The state directory is .rdc/change-review in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/change-review.py
-override RDC_SHA256 := 0efc5013a761a93c5625948ce32adeeb73381415816db08c8f704e51a9bbddd2
+override RDC_SHA256 := 2b3ff64650bf267fb985fba3a29f2ebfb967194214d80c23e68c4ef5e46583b4
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/changelog-entry in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/changelog-entry.py
-override RDC_SHA256 := c67320678596a7e478b8190bff16ab47884c82922277a4d96796902723b74968
+override RDC_SHA256 := 081db8991e7c122317cae796139a806e6b2203c7fd10aa34339f1fb66ce4c7f9
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/checked-code in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/checked-code.py
-override RDC_SHA256 := 8645f19020acf2e5b98cad6eb408bea1904e1422054d496df53fa28df9f62935
+override RDC_SHA256 := 36288cebf6e17f0ed4dcdc9d74ee92864a4cb3cd9fe677bbbfa202c941352709
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

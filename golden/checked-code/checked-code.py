@@ -71,7 +71,7 @@ printf '{"entry": "double"}\n' > build/manifest.json
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition contract (sha256 5618ddfd35394fcd8cdfd0b649207c6bf12d0bc3dc95587cff3d8517872c2da2).
+# The runtime of rdc 0.1.0, edition contract (sha256 0b16d7b22bc16c3ce8c2dd2d9e0d266405688eb119a7c296fc9c8f7686742395).
 # The specification ends here. The rest is the same in every program of this edition: `rdc runtime contract` prints it.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------

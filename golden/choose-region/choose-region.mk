@@ -11,7 +11,7 @@
 # The state directory is .rdc/choose-region in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/choose-region.py
-override RDC_SHA256 := 3cd2b3b7750beeab97745215aaad7b48e016dc2d2377d8fed4dbd2358da2e8d0
+override RDC_SHA256 := f90e38c1bf4af25055da1be8cd92b98f807d0b1614d5a0623d91d43d6acb0e36
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/database-failover in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/database-failover.py
-override RDC_SHA256 := 04f0073ff24b39a56672f3dc24864d7de9e78228c1847a6e5453e7fd095f6db0
+override RDC_SHA256 := 38f32e03882f01dda1af9c532e94a4aa05eb8dbf99d678d028bd6c4439e9cdf5
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/dependency-update in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/dependency-update.py
-override RDC_SHA256 := 095ee7cef8f2567deae795bad3e7f8ac4d54f7cb519ce1b89745cc79d3f873b0
+override RDC_SHA256 := c8b41d1014c4792405129fdcebd60ae181fc56758334185684293d193335638b
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

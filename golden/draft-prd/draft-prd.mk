@@ -11,7 +11,7 @@
 # The state directory is .rdc/draft-prd in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/draft-prd.py
-override RDC_SHA256 := 335b0d90f781e46da099ec1efa45276b46f5bee7f0cd1699bcb08470f7470cb6
+override RDC_SHA256 := 81e55d728f6947097f32687de4614229d101482f914e69df09f02085f1e8a6da
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

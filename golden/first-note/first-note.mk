@@ -11,7 +11,7 @@
 # The state directory is .rdc/first-note in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/first-note.py
-override RDC_SHA256 := 7382bf8981a675379eb8209a248b0598193a043329362e4881be9a3b486f4b60
+override RDC_SHA256 := b8b47817ab5bcca49bfd8f3aaccc12dd78b9c9063f69142f51b6f882a3b9916b
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

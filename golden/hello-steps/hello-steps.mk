@@ -13,7 +13,7 @@
 # The state directory is .rdc/hello-steps in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/hello-steps.py
-override RDC_SHA256 := 26a3e68661df57af7e34404800c7f1ea5bc4232108efefa5ff221339a0034440
+override RDC_SHA256 := 06cc8f035d181d023479729466add99cd8348afd3a082ff7bdaf5fa194c7ad7f
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

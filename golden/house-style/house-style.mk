@@ -11,7 +11,7 @@
 # The state directory is .rdc/house-style in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/house-style.py
-override RDC_SHA256 := 2ca47bb64ef4f75f09a3a42740c240ab4b3c0993a2e19309bd2e9741498aba41
+override RDC_SHA256 := 8ee46e03c690673b6cfe8aee71e680750da44fc228fd2acc872454bf4b3381e8
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

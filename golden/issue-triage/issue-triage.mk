@@ -11,7 +11,7 @@
 # The state directory is .rdc/issue-triage in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/issue-triage.py
-override RDC_SHA256 := 8d5e51b12d4d3c4982b852fb44948cd5ee4a9f2ce69a7b2031946a4d94fe54b9
+override RDC_SHA256 := 6004718b2182e2e4677f8289d2c4ab697962f220290d7a510b2c9b60d021e14c
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

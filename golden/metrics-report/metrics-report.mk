@@ -11,7 +11,7 @@
 # The state directory is .rdc/metrics-report in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/metrics-report.py
-override RDC_SHA256 := fc567edcbbdd824d512de06bf4eff6706c3aed404ae7e77e5ab2202bf13a7b09
+override RDC_SHA256 := 3d62e168e0d75fc0f18edf00739554b436ac8c75be82631c3833f559edb4f5e6
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/name-a-feature in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/name-a-feature.py
-override RDC_SHA256 := cd634e3585f0daf1e6107cc339808dd308fb065d19e86d960c8d5187c23c7be4
+override RDC_SHA256 := 1944030c9888018f6c835de77f578c58415e64b5c006ac8fc6dd3457c0de4d38
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

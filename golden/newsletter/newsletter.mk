@@ -11,7 +11,7 @@
 # The state directory is .rdc/newsletter in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/newsletter.py
-override RDC_SHA256 := 1e88dd0510c48667d8154fb87336eb219f9a77fa8ccfe06f5b90851628f65ca6
+override RDC_SHA256 := baa0d78584f7ee67e21cace1a9e36694b2a1345a4a72fb0f4b43b3a0cc442954
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

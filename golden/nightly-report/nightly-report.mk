@@ -11,7 +11,7 @@
 # The state directory is .rdc/nightly-report in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/nightly-report.py
-override RDC_SHA256 := 3391d95710d66739cac19a47a5cb5342d503a46c639333bc0260ba2c8827fef5
+override RDC_SHA256 := 9b88979a974b3dfb0e52dc1283b5d0ff5c121b37b9667e99dbe0e2554988eea8
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

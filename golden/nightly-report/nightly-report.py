@@ -70,7 +70,7 @@ def runbook(about, step, go, retry, complete, stop):
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition values (sha256 4c0fb39a9c7663cd57ef0b32181ec405134d267f87dd6d268bacbb57d2053ce9).
+# The runtime of rdc 0.1.0, edition values (sha256 102342df891d3c0d2813a931a17cb8c402fa84e89e4e5fe0a64e8934ac072025).
 # The runbook ends here. The rest is the same in every program of this edition: `rdc runtime values` prints it.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------

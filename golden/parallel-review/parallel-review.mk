@@ -11,7 +11,7 @@
 # The state directory is .rdc/parallel-review in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/parallel-review.py
-override RDC_SHA256 := be768cf4ea8b1bb8bf6328a3525e002985d8b48f743dd79e9ea1132fe5139c0a
+override RDC_SHA256 := fd8546dfa1a0162136aa4087101661857f445eff0a76914ff2dafced24de0038
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

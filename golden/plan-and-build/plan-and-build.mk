@@ -11,7 +11,7 @@
 # The state directory is .rdc/plan-and-build in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/plan-and-build.py
-override RDC_SHA256 := a4598be31f6ded7c05825fc205e3724ad5fac943c911143fc39ac0dea7ba62b1
+override RDC_SHA256 := 7c6d0714dea9b02839a56699ffd1698167d02411e8ae313104c8e426563fbfa1
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

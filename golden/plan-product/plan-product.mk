@@ -13,7 +13,7 @@
 # The state directory is .rdc/plan-product in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/plan-product.py
-override RDC_SHA256 := 6cfc1e897cb067054d873d315dc446e79895ad6f8ecdb57f1724eddb13a37c42
+override RDC_SHA256 := fa9edaa42cff4a7b0ff0a26e7e1ca04aae186ee39e170f9fda6b2a64888104bb
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/publish-notes in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/publish-notes.py
-override RDC_SHA256 := 56a83ca982b882db482c3be019b9e18c62be88af31ee62bb58d60e31395882fe
+override RDC_SHA256 := 1b680e16cd298039b5ad6901161bfe8c6f25f3bddee97d243c06305fd8fdef68
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/release-notes in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/release-notes.py
-override RDC_SHA256 := 115e7e44abca09fbab56dcd50f6958098a1d07b3d745e619f48a123f03b336fb
+override RDC_SHA256 := d6bb81b05228b655f2a33ed720a2cde7ee8febdd5748b8a32ef23381b786786b
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/review-loop in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/review-loop.py
-override RDC_SHA256 := 0a6d63bfdcfd02849ee996db122ae4e84235c5ebf983286af9c5aa3326e499ea
+override RDC_SHA256 := 31b94ed25689706513e3f5b9798ff46309c686d07720df45a2639a4146d0a175
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/security-audit in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/security-audit.py
-override RDC_SHA256 := ab93c57683ddd4c41bcac8369a3c75e57c031e9ea7467b97d399b9730102df69
+override RDC_SHA256 := caf732f050319419d5d976d1959355ee311d3cfa88f3efd260ce401d0d107bcf
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/support-reply in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/support-reply.py
-override RDC_SHA256 := d8a8ea51bab6ea4cbefc75295cf1b8c97301a739068da39e9369c8bbbbd75ecc
+override RDC_SHA256 := 8e896d277ea6750f783dfbb89062120605a036a5f8694f64bdb70670b3f9a75a
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

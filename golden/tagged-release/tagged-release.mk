@@ -11,7 +11,7 @@
 # The state directory is .rdc/tagged-release in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/tagged-release.py
-override RDC_SHA256 := 096df632325505d4a5913cacd44b1f3c9080e5454f74ccdb0add084b8d14609c
+override RDC_SHA256 := 80a0dc536103308fcd2888c687d439608c29a587c771e2b16ed0e863beaa7809
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/update-hosts in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/update-hosts.py
-override RDC_SHA256 := 6c27ba6c35838b2a1c7c3ab71a7fdfe37f517b501cdea7039ea37a834aa46183
+override RDC_SHA256 := 9997bb8d7d7728bcf8251f431aa1c7c1738161c613ea60d0808b55e20d7448e4
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/weekly-digest in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/weekly-digest.py
-override RDC_SHA256 := 6c14c00456b0a028391f23c6c774b7cec12ce424e6cdb8462fb5e6798e17b63a
+override RDC_SHA256 := 2acf899f8696b7f51675fcdd6906be95eab09d9c21656384ea55549d51abadee
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -91,11 +91,14 @@ def execute_call(program, argv, host, display, kinds):
     calls = {name: each for name, each in REQUESTS.items() if name not in ("approve", "goto") or name in more}
     command, *words = argv or [""]
     own = tuple(option for option in options if {"all", command} & {*option[0].split()})
-    if {"-h", "--help"} & {*argv}:
-        return display.say(help_lines(program, command, host.prog, calls, own))
+    if not argv or {"-h", "--help"} & {*argv}:
+        display.say(help_lines(program, command, host.prog, calls, own))
+        if argv:
+            return EXIT_COMPLETE
+        raise RefusedError(f"missing subcommand; to start a run: {host.prog} start")
     if command not in calls:
         choices = f"; choose from {', '.join(calls)} (see: {host.prog} --help)"
-        raise RefusedError(f"{'unknown' if command else 'missing'} subcommand {command}".rstrip() + choices)
+        raise RefusedError(f"unknown subcommand {command}{choices}")
     if "UV" in os.environ:  # python3 may not have the packages
         host = host._replace(prog=re.sub("^python3 ", "uv run ", host.prog))
     given = read_words(words, own, options, [], f"(see: {host.prog} {command} --help)")
@@ -114,5 +117,5 @@ def help_lines(program, command, prog, calls, own):  # a dict
 
 
 if __name__ == "__main__":
-    HOST = Host(edition="agents f7ec679c08b5")
+    HOST = Host(edition="agents abda76adfb3b")
     sys.exit(main(built(workflow, EXTENSIONS), EXTENSIONS, host=HOST, execute=execute_call))

@@ -54,14 +54,17 @@ def execute(program, argv, host, display, kinds):
     options = tuple(dict.fromkeys([*OPTIONS, *(option for kind in kinds for option in kind.options)]))
     command, *words = argv or [""]
     own = options_of(command, options)
-    if {"-h", "--help"} & {*argv}:
+    if not argv or {"-h", "--help"} & {*argv}:
         lines = [f"  {name + ' ' + takes:32}{text}" for _, name, takes, text in own]
         if command not in commands:
             lines, command = [f"  {name:9} {text}" for name, (text, _) in commands.items()], "COMMAND"
-        return display.say([f"usage: {host.prog} {command} [OPTION]...", "", program["title"], "", *lines])
+        display.say([f"usage: {host.prog} {command} [OPTION]...", "", program["title"], "", *lines])
+        if argv:
+            return EXIT_COMPLETE
+        raise RefusedError(f"missing subcommand; to start a run: {host.prog} run")
     if command not in commands:
         known = f"; choose from {', '.join(commands)} (see: {host.prog} --help)"
-        raise RefusedError(f"{'unknown' if command else 'missing'} subcommand {command}".rstrip() + known)
+        raise RefusedError(f"unknown subcommand {command}{known}")
     callers = [kind.from_caller for kind in kinds if hasattr(kind, "from_caller")]
     said = [pair for caller in callers for pair in caller(program, options, command, display)]
     given = read_words(words, own, options, said, f"(see: {host.prog} {command} --help)")
@@ -111,4 +114,4 @@ EXTENSIONS = (
 
 
 if __name__ == "__main__":
-    sys.exit(main(built(runbook, EXTENSIONS), EXTENSIONS, host=Host(edition="commands 96aa70cad7f3")))
+    sys.exit(main(built(runbook, EXTENSIONS), EXTENSIONS, host=Host(edition="commands 357a08e9a475")))
