@@ -53,7 +53,7 @@ class GithubBackend(Backend[GithubOptions]):
     features: ClassVar[frozenset[Feature]] = frozenset(Feature)
 
     def cautions(self, program: Program, options: GithubOptions) -> Iterable[OptionFinding]:
-        """Return the warnings about who starts the workflow, and what its set-up lacks."""
+        """Return the warnings about events, actions and agents."""
         return cautions(program, options)
 
     def path_problem(self, _path: str) -> tuple[str, str, str] | None:

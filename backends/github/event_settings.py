@@ -8,40 +8,28 @@ from compiler.regex import Regex
 from compiler.source import KeyPath
 from compiler.suggestions import did_you_mean
 
-_WRITTEN = ("created", "edited", "deleted")
-_LABELS = ("labeled", "unlabeled")
-_LOCKS = ("locked", "unlocked")
-_PINS = ("pinned", "unpinned")
-_CARE = ("assigned", "unassigned", "milestoned", "demilestoned", "opened", "closed", "reopened", "edited", *_LABELS)
+_WRITTEN = "created edited deleted "
+_CARED = "assigned unassigned milestoned demilestoned opened closed reopened edited labeled unlabeled locked unlocked "
+_REVIEWED = "review_requested review_request_removed auto_merge_enabled auto_merge_disabled enqueued dequeued stacked "
+_ANSWERED = "labeled unlabeled locked unlocked pinned unpinned transferred category_changed answered unanswered"
 
-TYPES: Mapping[str, tuple[str, ...]] = {
-    "branch_protection_rule": _WRITTEN,
-    "check_run": ("created", "rerequested", "completed", "requested_action"),
-    "check_suite": ("completed",),
-    "discussion": (
-        *_WRITTEN, *_LABELS, *_LOCKS, *_PINS, "transferred", "category_changed", "answered", "unanswered",
-    ),
-    "discussion_comment": _WRITTEN,
-    "issue_comment": _WRITTEN,
-    "issues": (
-        *_CARE, *_LOCKS, *_PINS, "deleted", "transferred", "typed", "untyped", "field_added", "field_removed",
-    ),
-    "label": _WRITTEN,
-    "merge_group": ("checks_requested", "destroyed"),
-    "milestone": (*_WRITTEN, "opened", "closed"),
-    "pull_request": (
-        *_CARE, *_LOCKS, "synchronize", "ready_for_review", "converted_to_draft", "review_requested",
-        "review_request_removed", "auto_merge_enabled", "auto_merge_disabled", "enqueued", "dequeued", "stacked",
-    ),
-    "pull_request_review": ("submitted", "edited", "dismissed"),
-    "pull_request_review_comment": _WRITTEN,
-    "registry_package": ("published", "updated"),
-    "release": (*_WRITTEN, "published", "unpublished", "prereleased", "released"),
-    "watch": ("started",),
-    "workflow_run": ("completed", "requested", "in_progress"),
-}  # fmt: skip
+_TYPES: tuple[tuple[str, str], ...] = (
+    ("branch_protection_rule discussion_comment issue_comment label pull_request_review_comment", _WRITTEN),
+    ("check_run", "created rerequested completed requested_action"),
+    ("check_suite", "completed"),
+    ("discussion", _WRITTEN + _ANSWERED),
+    ("issues", _CARED + "pinned unpinned deleted transferred typed untyped field_added field_removed"),
+    ("merge_group", "checks_requested destroyed"),
+    ("milestone", _WRITTEN + "opened closed"),
+    ("pull_request", _CARED + _REVIEWED + "synchronize ready_for_review converted_to_draft"),
+    ("pull_request_review", "submitted edited dismissed"),
+    ("registry_package", "published updated"),
+    ("release", _WRITTEN + "published unpublished prereleased released"),
+    ("watch", "started"),
+    ("workflow_run", "completed requested in_progress"),
+)
+TYPES = {event: tuple(types.split()) for events, types in _TYPES for event in events.split()}
 """The activity types of each event. A `repository_dispatch` has any."""
-
 
 _PATTERN = Regex(r"!?(?:\*|(?:[^*+?\[\\]|\\.|\[[^\[\]]+\])[+?]?)+")
 _NOT_IN_REFS = Regex(r"[ ~^:]|^!?/|/$")
@@ -80,7 +68,7 @@ def _item_problem(event: str, key: str, item: str) -> str:
     if key == "types":
         known = TYPES.get(event, (item,))
         near = did_you_mean(item, known) or f"; it has {', '.join(f'`{name}`' for name in known)}"
-        return "" if item in known else f"the event `{event}` has no activity type `{item}`{near}"
+        return "" if item in known else f"the event `{event}` doesn't have the activity type `{item}`{near}"
     if key == "workflows":
         return ""
     if not _PATTERN.fullmatch(item):
@@ -114,7 +102,8 @@ def _cron_problem(cron: str) -> str:
         try:
             sets.append({value for part in word.split(",") for value in _values(part, least, most, names)})
         except ValueError:
-            return f"`{word}` is no {name}; use {least} to {most}{' or names' * bool(names)}, `*`, `,`, `-` and `/`"
+            numbers = f"{least} to {most}{' or names' * bool(names)}"
+            return f"`{word}` is not a valid {name}; use {numbers}, `*`, `,`, `-` and `/`"
     minutes, _, days, months, _ = sets
     if any(after - before < _CLOSEST for before, after in zip(sorted(minutes), sorted(minutes)[1:], strict=False)):
         return f"two runs must be at least {_CLOSEST} minutes apart"

@@ -203,7 +203,7 @@ def _function(loop: Loop, node: Node) -> Iterator[str]:
     else:
         yield f"{INDENT}rdc_command=$RDC_COMMAND_{name}"
     yield from (f"{INDENT}{line}" for line in _filled(loop, "rdc_command", node))
-    yield from (f"{INDENT}{line}" for line in _told(loop, node, prompt_of(with_marks.task)))
+    yield from (f"{INDENT}{line}" for line in _prompted(loop, node, prompt_of(with_marks.task)))
     words = [f"{_given(loop, node)}run", _called(node), node.task.interpreter, '"$rdc_command"']
     for number, (key, value) in enumerate(variables(node).items(), 1):
         words.append(_word(f"{key}={value}") if fits_script(value) else f'"$RDC_SAID_{name}_{number}"')
@@ -211,7 +211,7 @@ def _function(loop: Loop, node: Node) -> Iterator[str]:
     yield "}"
 
 
-def _told(loop: Loop, node: Node, prompt: str) -> Iterator[str]:
+def _prompted(loop: Loop, node: Node, prompt: str) -> Iterator[str]:
     """Yield the lines that show a node's prompt, once for all attempts."""
     if not prompt:
         return

@@ -38,7 +38,7 @@ def makefile(program: Program, options: MakeOptions) -> Emission:
         included=program.sources[1:],
         needs=listed(["GNU make 3.81 or newer", "a POSIX shell with standard tools", *_bash(program)]),
         state=state_of(program, options),
-        tells=any(isinstance(node.task, Shell) and node.task.prompt.parts for node in nodes.shown),
+        has_prompts=any(isinstance(node.task, Shell) and node.task.prompt.parts for node in nodes.shown),
         asks=any(isinstance(node.task, Ask) for node in nodes.shown),
         explained=list(_explained(program, steps)),
         steps=steps,

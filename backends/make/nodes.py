@@ -41,7 +41,7 @@ def heading(node: Node) -> list[str]:
     return [f"# {title.ljust(max(WIDTH - len(place) - 3, 1))} {place}"]
 
 
-def told_lines(prompt: str) -> list[str]:
+def prompt_lines(prompt: str) -> list[str]:
     """Return the prompt above a command as lines for a terminal."""
     return [f"    {line}".rstrip() for line in visible_lines(prompt).split("\n")] if prompt.strip() else []
 
@@ -92,8 +92,8 @@ class Nodes(Struct, frozen=True, dict=True):
         task = node.task
         if task.kind == "shell":
             lines = define(self.prefix, f"do_{name}", numbers.text(task.command))
-            if told := told_lines(numbers.text(task.prompt)):
-                lines = [*define(self.prefix, f"tell_{name}", "\n".join(told)), *lines]
+            if prompt := prompt_lines(numbers.text(task.prompt)):
+                lines = [*define(self.prefix, f"prompt_{name}", "\n".join(prompt)), *lines]
         elif task.kind == "ask":
             shown = task.prompt if task.block is None else _below(task.prompt, task.block)
             lines = define(self.prefix, f"ask_{name}", visible_lines(numbers.text(shown)))

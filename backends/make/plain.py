@@ -7,7 +7,7 @@ from backends.command import canonical_command
 from backends.make.blocks import prints, recipe
 from backends.make.line import Line, Step, line_of, refusal
 from backends.make.makefile import state_of
-from backends.make.nodes import heading, told_lines
+from backends.make.nodes import heading, prompt_lines
 from backends.make.options import MakeOptions
 from backends.make.rendering import plain_mk
 from backends.make.targets import names
@@ -81,8 +81,8 @@ def _rule(step: Step, before: Step | None, prefix: str) -> list[str]:
     """Return the lines of a step: a heading, a block unless the command fits on a recipe line, and the rule."""
     name, ignore = step.node.id, "-" if step.stop is None else ""
     lines, task = heading(step.node), step.node.task
-    told = told_lines(str(task.prompt)) if isinstance(task, Shell) else []
-    shown = [f"\t@printf '%s\\n' {recipe(quoted(line))}" for line in told]
+    prompt = prompt_lines(str(task.prompt)) if isinstance(task, Shell) else []
+    shown = [f"\t@printf '%s\\n' {recipe(quoted(line))}" for line in prompt]
     if is_direct(step):
         done = recipe(step.command)
     else:

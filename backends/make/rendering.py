@@ -142,6 +142,7 @@ def makefile_mk(
     command: Any,
     counters: Any,
     explained: Any,
+    has_prompts: Any,
     included: Any,
     mark: Any,
     needs: Any,
@@ -150,7 +151,6 @@ def makefile_mk(
     state: Any,
     steps: Any,
     targets: Any,
-    tells: Any,
     texts: Any,
     title: Any,
     version: Any,
@@ -163,7 +163,7 @@ def makefile_mk(
     yield "# make exits with 0 only after COMPLETE. The last line of its output shows the result of the run.\n"
     yield "\n"
     yield "# --- The steps --------------------------------------------------------------------------------------------------------\n"
-    yield f"# `do_X` is the command of step X{', `ask_X` is its question' if asks else ''}{', `tell_X` is its prompt' if tells else ''}. `step_X` has its title and transitions:\n"
+    yield f"# `do_X` is the command of step X{', `ask_X` is its question' if asks else ''}{', `prompt_X` is its prompt' if has_prompts else ''}. `step_X` has its title and transitions:\n"
     yield "# `CONTINUE`, `GOTO`, `COMPLETE` and `STOP` as the document has them, and otherwise `go` to a step, `stop` or `finish`.\n"
     yield f"# A string after a message is the document's own wording; `make {p}status` shows it.\n"
     for line in explained:
@@ -283,7 +283,7 @@ def targets_mk(
         yield "SHELL = /bin/sh\n"
         yield ".SUFFIXES:\n"
         yield ".NOTPARALLEL:\n"
-    yield f"$(foreach N,$(filter {p}RDC_% {p}do_% {p}ask_% {p}tell_% {p}step_%,$(.VARIABLES)),$(if $(filter comm%,$(origin $N)),$(error rdc: do not set $N)))\n"
+    yield f"$(foreach N,$(filter {p}RDC_% {p}do_% {p}ask_% {p}prompt_% {p}step_%,$(.VARIABLES)),$(if $(filter comm%,$(origin $N)),$(error rdc: do not set $N)))\n"
     yield f"{p}RDC_PROGRAM := {identity}\n"
     yield f"{p}RDC_STATE := {state}\n"
     yield f"{p}RDC_FILE := $(lastword $(MAKEFILE_LIST))\n"

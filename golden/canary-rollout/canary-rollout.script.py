@@ -61,7 +61,7 @@ mkdir -p canary && echo "${shares[{N}]}" > canary/live && echo "stage {N}: $(cat
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition script (sha256 ee3aad284ad7edd9d7256a34010fe90939698e231f4edbafe1feb51b27f84171).
+# The runtime of rdc 0.1.0, edition script (sha256 3e25325b7de2d7d76fa9fea8b359dc4bfbea1d10a4c27b930f3ff08145cad37f).
 # The runbook ends here. The rest is the same in every program of this edition: `rdc runtime script` prints it.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
@@ -76,7 +76,6 @@ import operator
 import os
 import re
 import signal
-import sys
 import termios
 from contextlib import suppress
 

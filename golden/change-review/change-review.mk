@@ -15,7 +15,7 @@
 # The state directory is .rdc/change-review in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/change-review.py
-override RDC_SHA256 := 2b3ff64650bf267fb985fba3a29f2ebfb967194214d80c23e68c4ef5e46583b4
+override RDC_SHA256 := 6775e553291045eb51be165c0fc76dbf1edd56c3fbf5de36bb57226930dcff04
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/changelog-entry in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/changelog-entry.py
-override RDC_SHA256 := 081db8991e7c122317cae796139a806e6b2203c7fd10aa34339f1fb66ce4c7f9
+override RDC_SHA256 := 46b948fb6c65ae93805a296a4537c121cb2697b3e824168c44b1707260e10660
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

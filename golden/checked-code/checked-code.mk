@@ -11,7 +11,7 @@
 # The state directory is .rdc/checked-code in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/checked-code.py
-override RDC_SHA256 := 36288cebf6e17f0ed4dcdc9d74ee92864a4cb3cd9fe677bbbfa202c941352709
+override RDC_SHA256 := 69f46a33bfc56be7dd2ffdac405eda4a5536daaf879bf04106f61106b0868918
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

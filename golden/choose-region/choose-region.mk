@@ -11,7 +11,7 @@
 # The state directory is .rdc/choose-region in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/choose-region.py
-override RDC_SHA256 := f90e38c1bf4af25055da1be8cd92b98f807d0b1614d5a0623d91d43d6acb0e36
+override RDC_SHA256 := 378517bbe70556557d9d8dfa76b016dd030b1a4ce5611c1d36da315e12ddbc1f
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/database-failover in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/database-failover.py
-override RDC_SHA256 := 38f32e03882f01dda1af9c532e94a4aa05eb8dbf99d678d028bd6c4439e9cdf5
+override RDC_SHA256 := 284e6c7e08ada17dc20a39fd2b4de4d53716bd8fc7cbe2877583d214edaab0de
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -74,7 +74,7 @@ echo "host=$new_primary" > cluster/clients.conf && grep -q "=$new_primary\$" clu
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition values (sha256 102342df891d3c0d2813a931a17cb8c402fa84e89e4e5fe0a64e8934ac072025).
+# The runtime of rdc 0.1.0, edition values (sha256 c7c31671a5fffd3a9ac8fb4a7d1940cde964f379c0753907f312932b92428323).
 # The runbook ends here. The rest is the same in every program of this edition: `rdc runtime values` prints it.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
@@ -95,7 +95,6 @@ import select
 import shlex
 import signal
 import stat
-import sys
 import time
 import types
 from contextlib import contextmanager, suppress

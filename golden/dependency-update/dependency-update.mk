@@ -11,7 +11,7 @@
 # The state directory is .rdc/dependency-update in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/dependency-update.py
-override RDC_SHA256 := c8b41d1014c4792405129fdcebd60ae181fc56758334185684293d193335638b
+override RDC_SHA256 := 03dda897a13343f33ff6f23218f45692fdcf79c51bf4396bcc6f73efa35d341f
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/draft-prd in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/draft-prd.py
-override RDC_SHA256 := 81e55d728f6947097f32687de4614229d101482f914e69df09f02085f1e8a6da
+override RDC_SHA256 := f0b9875358c39a6e009fed00cf1b2de040ab95e0f7c08da77bb73b0a1040b585
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

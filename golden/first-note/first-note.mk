@@ -11,7 +11,7 @@
 # The state directory is .rdc/first-note in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/first-note.py
-override RDC_SHA256 := b8b47817ab5bcca49bfd8f3aaccc12dd78b9c9063f69142f51b6f882a3b9916b
+override RDC_SHA256 := 7bf180f1494003b39304d6e77513205cc00a591e09dfe7d0356951c5b572c235
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,13 +11,13 @@
 # make exits with 0 only after COMPLETE. The last line of its output shows the result of the run.
 
 # --- The steps --------------------------------------------------------------------------------------------------------
-# `do_X` is the command of step X, `tell_X` is its prompt. `step_X` has its title and transitions:
+# `do_X` is the command of step X, `prompt_X` is its prompt. `step_X` has its title and transitions:
 # `CONTINUE`, `GOTO`, `COMPLETE` and `STOP` as the document has them, and otherwise `go` to a step, `stop` or `finish`.
 # A string after a message is the document's own wording; `make status` shows it.
 # `retry 2` makes up to 2 more attempts. After that, the transition after `||` applies.
 
 # 1. Unit tests                                                                        examples/flaky-test.runbook.md:31
-define tell_1
+define prompt_1
     These are quick and reliable: one failure is a real one.
 endef
 define do_1
@@ -30,7 +30,7 @@ fail) STOP 'Fix the unit tests first' ;;
 endef
 
 # 2. Browser tests                                                                     examples/flaky-test.runbook.md:42
-define tell_2
+define prompt_2
     The browser is slow to start, so the first attempt often times out. `RDC_ATTEMPT` counts the attempts.
 endef
 define do_2
@@ -58,7 +58,7 @@ fail) stop ;;
 endef
 
 # Quarantine                                                                           examples/flaky-test.runbook.md:66
-define tell_Quarantine
+define prompt_Quarantine
     Take the browser tests out of the build, so that they do not hold up everybody else.
 endef
 define do_Quarantine
@@ -74,7 +74,7 @@ endef
 SHELL = /bin/sh
 .SUFFIXES:
 .NOTPARALLEL:
-$(foreach N,$(filter RDC_% do_% ask_% tell_% step_%,$(.VARIABLES)),$(if $(filter comm%,$(origin $N)),$(error rdc: do not set $N)))
+$(foreach N,$(filter RDC_% do_% ask_% prompt_% step_%,$(.VARIABLES)),$(if $(filter comm%,$(origin $N)),$(error rdc: do not set $N)))
 RDC_PROGRAM := c0d71508664321afbc9602982ca569ee
 RDC_STATE := .rdc/flaky-test.make
 RDC_FILE := $(lastword $(MAKEFILE_LIST))

@@ -13,7 +13,7 @@
 # The state directory is .rdc/hello-steps in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/hello-steps.py
-override RDC_SHA256 := 06cc8f035d181d023479729466add99cd8348afd3a082ff7bdaf5fa194c7ad7f
+override RDC_SHA256 := a747c5caa5b8a43abe4138cfb5b84fbb9b9b1e24bb7f3724b03b97a5f2ba7736
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/house-style in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/house-style.py
-override RDC_SHA256 := 8ee46e03c690673b6cfe8aee71e680750da44fc228fd2acc872454bf4b3381e8
+override RDC_SHA256 := bfc5d7828b50a7a15c1aaa7f706c02628fe888dc6b6217351397666416734d41
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

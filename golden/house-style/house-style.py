@@ -56,7 +56,7 @@ def program(about, end, go, agent, tool):
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 abda76adfb3bec5cc8c60a4e9a563d2cb497606312fde1ec18625be5326a54f7).
+# The runtime of rdc 0.1.0, edition agents (sha256 cbc4f76223a609e97f7eaefefae494c619595b06ec16bd587e8da190488e9b0c).
 # The program ends here. The rest is the same in every program of this edition: `rdc runtime agents` prints it.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
@@ -77,7 +77,6 @@ import select
 import shlex
 import signal
 import stat
-import sys
 import time
 import types
 from contextlib import contextmanager, suppress

@@ -11,13 +11,13 @@
 # make exits with 0 only after COMPLETE. The last line of its output shows the result of the run.
 
 # --- The steps --------------------------------------------------------------------------------------------------------
-# `do_X` is the command of step X, `tell_X` is its prompt. `step_X` has its title and transitions:
+# `do_X` is the command of step X, `prompt_X` is its prompt. `step_X` has its title and transitions:
 # `CONTINUE`, `GOTO`, `COMPLETE` and `STOP` as the document has them, and otherwise `go` to a step, `stop` or `finish`.
 # A string after a message is the document's own wording; `make status` shows it.
 # `{N}` and `{n}` are the numbers of the instances.
 
 # {N}.{n} Count box {n} on shelf {N}                                              examples/inventory-count.runbook.md:27
-define tell_N-.-n
+define prompt_N-.-n
     The storeroom is a folder for each shelf and a file for each box.
 endef
 define do_N-.-n
@@ -41,7 +41,7 @@ fail) GOTO Another_shelf ;;
 endef
 
 # Another_shelf                                                                   examples/inventory-count.runbook.md:45
-define tell_Another_shelf
+define prompt_Another_shelf
     Does another shelf follow?
 endef
 define do_Another_shelf
@@ -74,7 +74,7 @@ endef
 SHELL = /bin/sh
 .SUFFIXES:
 .NOTPARALLEL:
-$(foreach N,$(filter RDC_% do_% ask_% tell_% step_%,$(.VARIABLES)),$(if $(filter comm%,$(origin $N)),$(error rdc: do not set $N)))
+$(foreach N,$(filter RDC_% do_% ask_% prompt_% step_%,$(.VARIABLES)),$(if $(filter comm%,$(origin $N)),$(error rdc: do not set $N)))
 RDC_PROGRAM := 9c5d7f900a948c9150bbe63915bef11c
 RDC_STATE := .rdc/inventory-count.make
 RDC_FILE := $(lastword $(MAKEFILE_LIST))

@@ -11,7 +11,7 @@
 # The state directory is .rdc/issue-triage in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/issue-triage.py
-override RDC_SHA256 := 6004718b2182e2e4677f8289d2c4ab697962f220290d7a510b2c9b60d021e14c
+override RDC_SHA256 := f23831e700efc6102cf8073b93d78495c7f6d4c6b9c659997836e7e823e37cd8
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/metrics-report in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/metrics-report.py
-override RDC_SHA256 := 3d62e168e0d75fc0f18edf00739554b436ac8c75be82631c3833f559edb4f5e6
+override RDC_SHA256 := 489157e282aa4aed718bc94a18268373f851ca654c2c44a08e7e8aec46a1f627
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

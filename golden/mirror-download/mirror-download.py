@@ -61,7 +61,7 @@ cp mirrors/oslo/tools.tar download/
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition commands (sha256 357a08e9a475594ba6044fd8ddb83020df96aac9eed66fcb05f0b32b2f21a4e8).
+# The runtime of rdc 0.1.0, edition commands (sha256 e4d53ca5338c65536907295b7b7da9878b7431385a5e384e70219bde8c2440ae).
 # The runbook ends here. The rest is the same in every program of this edition: `rdc runtime commands` prints it.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
@@ -81,7 +81,6 @@ import select
 import shlex
 import signal
 import stat
-import sys
 import time
 import types
 from contextlib import contextmanager, suppress

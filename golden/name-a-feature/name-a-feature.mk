@@ -11,7 +11,7 @@
 # The state directory is .rdc/name-a-feature in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/name-a-feature.py
-override RDC_SHA256 := 1944030c9888018f6c835de77f578c58415e64b5c006ac8fc6dd3457c0de4d38
+override RDC_SHA256 := 44879b0401d76f1edc35fc4f1c4372535ec0ec64c3ecf871839e4433e5c8e9e4
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

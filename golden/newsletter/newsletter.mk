@@ -11,7 +11,7 @@
 # The state directory is .rdc/newsletter in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/newsletter.py
-override RDC_SHA256 := baa0d78584f7ee67e21cace1a9e36694b2a1345a4a72fb0f4b43b3a0cc442954
+override RDC_SHA256 := 48d2a0ae155328899a5ce899cb07291438a3af3fb55cfce44d3d662251b54ee6
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

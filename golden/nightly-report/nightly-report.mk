@@ -11,7 +11,7 @@
 # The state directory is .rdc/nightly-report in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/nightly-report.py
-override RDC_SHA256 := 9b88979a974b3dfb0e52dc1283b5d0ff5c121b37b9667e99dbe0e2554988eea8
+override RDC_SHA256 := 349ae33e2570baf425a57ce3b72b3f04975ed91614841df3ad6fe84afe969ec0
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

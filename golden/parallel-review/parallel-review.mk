@@ -11,7 +11,7 @@
 # The state directory is .rdc/parallel-review in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/parallel-review.py
-override RDC_SHA256 := fd8546dfa1a0162136aa4087101661857f445eff0a76914ff2dafced24de0038
+override RDC_SHA256 := 7958fea4a4c699fc503e6e3ee647314e9dcd9acd1a1b80b017b8fa7c521519f2
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

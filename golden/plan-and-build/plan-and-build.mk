@@ -11,7 +11,7 @@
 # The state directory is .rdc/plan-and-build in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/plan-and-build.py
-override RDC_SHA256 := 7c6d0714dea9b02839a56699ffd1698167d02411e8ae313104c8e426563fbfa1
+override RDC_SHA256 := 4444887373c0b7a4dda8abba36e29b72af6aa6723dce582b96c55a9011c25d5c
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -13,7 +13,7 @@
 # The state directory is .rdc/plan-product in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/plan-product.py
-override RDC_SHA256 := fa9edaa42cff4a7b0ff0a26e7e1ca04aae186ee39e170f9fda6b2a64888104bb
+override RDC_SHA256 := 7f3c2d34d7a7910045e69a2c201148b1bd5d275eed9a7dbb061fb939d2ef4364
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -87,7 +87,7 @@ mkdir -p plan && printf '# %s\n' "$RDC_STEP" > "plan/$RDC_STEP.md"
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition contract (sha256 0b16d7b22bc16c3ce8c2dd2d9e0d266405688eb119a7c296fc9c8f7686742395).
+# The runtime of rdc 0.1.0, edition contract (sha256 9b439d65dd6084cb0dfe799137f0e80c3dc6422d0a71f9353d3ae2a76aa76e39).
 # The specification ends here. This part is the same in every program of this edition: `rdc runtime contract` prints it.
 # The part for workers follows it.
 # To check the whole file, run `rdc verify FILE`.
@@ -110,7 +110,6 @@ import select
 import shlex
 import signal
 import stat
-import sys
 import time
 import types
 from contextlib import contextmanager, suppress

@@ -11,7 +11,7 @@
 # The state directory is .rdc/publish-notes in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/publish-notes.py
-override RDC_SHA256 := 1b680e16cd298039b5ad6901161bfe8c6f25f3bddee97d243c06305fd8fdef68
+override RDC_SHA256 := 40dc1ec14df5a81df0bc0b7b286d838d27be02f22f32942190ff96426064c9d2
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/release-notes in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/release-notes.py
-override RDC_SHA256 := d6bb81b05228b655f2a33ed720a2cde7ee8febdd5748b8a32ef23381b786786b
+override RDC_SHA256 := c1863c1cae4eeafc018299dbe6b078389251ac3adcf481043881a98695e6b784
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

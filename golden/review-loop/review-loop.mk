@@ -11,7 +11,7 @@
 # The state directory is .rdc/review-loop in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/review-loop.py
-override RDC_SHA256 := 31b94ed25689706513e3f5b9798ff46309c686d07720df45a2639a4146d0a175
+override RDC_SHA256 := 8754ecabc515607195393f43ad39ec282d8b288ea0d8aeaac688eb47be7cc9d0
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

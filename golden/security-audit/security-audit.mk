@@ -11,7 +11,7 @@
 # The state directory is .rdc/security-audit in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/security-audit.py
-override RDC_SHA256 := caf732f050319419d5d976d1959355ee311d3cfa88f3efd260ce401d0d107bcf
+override RDC_SHA256 := f88b08bb9474050417e11bb86f349c3533fb1f4404bb0996cc4a61da10725326
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

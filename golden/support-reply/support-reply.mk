@@ -11,7 +11,7 @@
 # The state directory is .rdc/support-reply in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/support-reply.py
-override RDC_SHA256 := 8e896d277ea6750f783dfbb89062120605a036a5f8694f64bdb70670b3f9a75a
+override RDC_SHA256 := f1b46a810d92ccfbd7ac25b48996b4fe06614c77263dd3ca9034ad6b9aef1b26
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/tagged-release in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/tagged-release.py
-override RDC_SHA256 := 80a0dc536103308fcd2888c687d439608c29a587c771e2b16ed0e863beaa7809
+override RDC_SHA256 := 0a960bfd962978e31c0aaddde45bd6f90d87a1ef0f57b35c74fd7420e8e9be0e
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

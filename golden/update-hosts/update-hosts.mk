@@ -11,7 +11,7 @@
 # The state directory is .rdc/update-hosts in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/update-hosts.py
-override RDC_SHA256 := 9997bb8d7d7728bcf8251f431aa1c7c1738161c613ea60d0808b55e20d7448e4
+override RDC_SHA256 := 14eaa6111ba6a476b81911b8e7e4d7b608d9a9381971a973ab7fe9af026cb008
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/weekly-digest in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/weekly-digest.py
-override RDC_SHA256 := 2acf899f8696b7f51675fcdd6906be95eab09d9c21656384ea55549d51abadee
+override RDC_SHA256 := 84c98bb49c120e466b0babefa774726335d1273777b0f39bd8a9442cfd56e021
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

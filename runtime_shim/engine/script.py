@@ -72,12 +72,12 @@ class Script:
         if self.group not in ("", before):
             about = self.program["groups"][self.group]
             say(one_line(f"{self.group} {self.text(about, 'title')}"))
-            self.tell(about)
+            self.explain(about)
         say(one_line(f"{name} {self.text(node, 'title')}" + f" - attempt {attempt}" * (attempt > 1)))
         if attempt == 1 or node["task"] == "ask":
-            self.tell(node)
+            self.explain(node)
 
-    def tell(self, about: Table) -> None:
+    def explain(self, about: Table) -> None:
         """Show the prompt of a step or group, and its block."""
         for line in clean(f"{self.text(about, 'prompt')}\n{self.text(about, 'block')}").strip("\n").splitlines():
             say(f"    {line}".rstrip())

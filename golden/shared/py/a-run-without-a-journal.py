@@ -44,11 +44,11 @@ class Script:
         if self.group not in ("", before):
             about = self.program["groups"][self.group]
             say(one_line(f"{self.group} {self.text(about, 'title')}"))
-            self.tell(about)
+            self.explain(about)
         say(one_line(f"{name} {self.text(node, 'title')}" + f" - attempt {attempt}" * (attempt > 1)))
         if attempt == 1 or node["task"] == "ask":
-            self.tell(node)
-    def tell(self, about):
+            self.explain(node)
+    def explain(self, about):
         for line in clean(f"{self.text(about, 'prompt')}\n{self.text(about, 'block')}").strip("\n").splitlines():
             say(f"    {line}".rstrip())
     def command(self, node, found):

@@ -117,5 +117,5 @@ def help_lines(program, command, prog, calls, own):  # a dict
 
 
 if __name__ == "__main__":
-    HOST = Host(edition="contract 0b16d7b22bc1")
+    HOST = Host(edition="contract 9b439d65dd60")
     sys.exit(main(built(specification, EXTENSIONS), EXTENSIONS, host=HOST, execute=execute_call))

@@ -117,5 +117,5 @@ def help_lines(program, command, prog, calls, own):  # a dict
 
 
 if __name__ == "__main__":
-    HOST = Host(edition="values 102342df891d")
+    HOST = Host(edition="values c7c31671a5ff")
     sys.exit(main(built(runbook, EXTENSIONS), EXTENSIONS, host=HOST, execute=execute_call))

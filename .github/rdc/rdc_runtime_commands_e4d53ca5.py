@@ -10,7 +10,6 @@ import select
 import shlex
 import signal
 import stat
-import sys
 import time
 import types
 from contextlib import contextmanager, suppress
