@@ -63,7 +63,7 @@ PROMPT = r"""printf '%s\n' "$RDC_PROMPT" """.strip()
 
 
 def prompt_of(task: Task) -> str:
-    """Return the prompt above a command for the log; "" if there is none."""
+    """Return the prompt above a command for the log; "" for a task without one."""
     return in_log(str(task.prompt)) if isinstance(task, Shell) and str(task.prompt).strip() else ""
 
 
@@ -133,8 +133,8 @@ def environment(loop: Loop) -> dict[str, str]:
         if isinstance(node.task, Shell):
             command = str(node.task.command)
             texts |= {} if fits_script(command) else {f"RDC_COMMAND_{name}": command}
-            prompt = prompt_of(node.task)
-            texts |= {f"RDC_PROMPT_{name}": prompt} if prompt else {}
+            if prompt := prompt_of(node.task):
+                texts[f"RDC_PROMPT_{name}"] = prompt
             said = enumerate(variables(each).items(), 1)
             texts |= {f"RDC_SAID_{name}_{at}": f"{key}={value}" for at, (key, value) in said if not fits_script(value)}
         elif isinstance(node.task, End):

@@ -79,8 +79,9 @@ def _is_told_late(program: Program, options: GithubOptions) -> bool:
 
 def _shows_values(node: Node) -> bool:
     """Return whether a step shows a command's output or several values."""
-    texts = [str(text) for text in texts_of(node)] if not isinstance(node.task, Shell) else []
-    return any(is_given(text) or has_several(text) for text in texts)
+    if isinstance(node.task, Shell):
+        return False
+    return any(is_given(str(text)) or has_several(str(text)) for text in texts_of(node))
 
 
 def _are_variables(program: Program, options: GithubOptions) -> bool:

@@ -81,7 +81,7 @@ attempts() { rdc_attempts=$1; }
 variable() { rdc_variables="$rdc_variables $1=$2"; }
 mark() { rdc_marks="$rdc_marks $1=$2"; }
 take() { replaced "$1" . _; replaced "$rdc_value" - _; rdc_key=$rdc_value; "rdc_step_$rdc_key" take; }
-shown_text() { # `show` the task of a step, or its `prompt`
+shown_text() { # `show` the step's task, or its `prompt`
   rdc_value=''; "rdc_step_$rdc_key" "$1"; filled "$rdc_value"
 }
 filled() { # sets rdc_value to the text $1 with numbers instead of its marks
