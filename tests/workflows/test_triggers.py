@@ -73,6 +73,7 @@ SETTINGS: list[tuple[str, object, str]] = [
     ("push", {"branches": ["v[12]+", "\\++", "a..b"]}, ""),
     ("push", {"tags": ["*+"]}, "must follow a character"),
     ("push", {"tags": ["?x"]}, "must follow a character"),
+    ("push", {"branches": [3, 1.5], "tags": 2}, ""),
     ("push", {"tags": [""]}, "that are not empty"),
     ("push", {"paths": ["./src"]}, "without `.`"),
     ("push", {"paths": ["../b"]}, "without `.`"),
