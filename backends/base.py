@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import ClassVar, Generic
 
 from msgspec import Struct
@@ -125,6 +125,10 @@ class Backend(ABC, Generic[OptionsType]):
         """Return what an output with these options can express."""
         remedy = "compile for a target that supports `{feature}`; `rdc targets` lists what each target supports"
         return Limit(f"the target {self.name}", self.features, remedy)
+
+    def cautions(self, _program: Program, _options: OptionsType) -> Iterable[OptionFinding]:
+        """Return the warnings that valid options cause in each output."""
+        return ()
 
     def path_problem(self, _path: str) -> tuple[str, str, str] | None:
         """Return code, problem and remedy if the target has problems with a path of the main file."""

@@ -34,7 +34,7 @@ def _steps(program: Program, node: Node, known: Collection[str]) -> set[str]:
 
 
 def _by_name(name: str) -> Iterator[str]:
-    """Yield the steps around a node that `runtime_shim/breaks.py` and the Make driver derive from its name."""
+    """Yield the steps around a node that `runtime_shim/data/settings.py` and the Make driver derive from its name."""
     for begin in (*_before_slashes(name), name):
         yield from (begin,) if begin != name else ()
         yield from (begin[:-1],) if re.fullmatch("(?s:.+)[a-z]", begin) else ()

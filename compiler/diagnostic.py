@@ -252,6 +252,9 @@ CODES: dict[str, Code] = {
     "RD545": Code("leftover-output", _E, "B-2"),
     "RD546": Code("new-item", _E, "B-5"),
     "RD547": Code("unmatched-source", _E, "B-1"),
+    "RD548": Code("workflow-in-subfolder", _E, "architecture"),
+    "RD549": Code("started-by-anyone", _W, "architecture"),
+    "RD550": Code("agent-not-installed", _W, "architecture"),
     # The form of playbooks
     "RD700": Code("step-number-too-large", _E, "P4"),
     "RD701": Code("empty-playbook", _E, "P1"),

@@ -83,9 +83,9 @@ def _in_folder(out: str, source: Found, base: str, suffix: str) -> Output:
     """Return an output in a folder. A found document keeps its subfolders below `base`, but not for GitHub."""
     name = output_name(source.path, suffix)
     if Path(out).absolute().parts[-2:] == OF_GITHUB:
-        return Output(source.path, str(Path(out, name)), makes_folders=bool(source.folder))
+        return Output(source.path, str(Path(out, name)), makes_folders=True)
     inner = os.path.relpath(os.path.dirname(source.path) or os.curdir, base) if source.folder else ""  # noqa: PTH120 (as above)
-    return Output(source.path, str(Path(out, inner, name)), makes_folders=bool(source.folder))
+    return Output(source.path, str(Path(out, inner, name)), makes_folders=True)
 
 
 def output_name(source: str, suffix: str) -> str:

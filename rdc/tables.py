@@ -10,6 +10,7 @@ from backends.options.problems import OptionsError, Problem
 from backends.registry import is_target, load, names
 from compiler.diagnostic import Diagnostic
 from compiler.frontends import all_options
+from compiler.ir.program import Program
 from compiler.options import Table
 from compiler.suggestions import nearest_name
 
@@ -26,13 +27,19 @@ def table_of(backend: Backend[Any], tables: Mapping[str, Table]) -> Table:
     return table.over(Table({STEPS: dict(steps.values)}, places))
 
 
-def check_tables(tables: Mapping[str, Table]) -> list[Diagnostic]:
-    """Return problems in the tables of all targets. The command line may still add missing options."""
+def check_tables(tables: Mapping[str, Table], program: Program | None) -> list[Diagnostic]:
+    """Return problems in the tables of all targets. The command line may still add missing options.
+
+    The backends' own cautions about options need the program.
+    """
     found = check_names(tables)
     for name in names() if STEPS in tables else filter(is_target, tables):
         table = table_of(load(name), tables)
         if table.values:
             wrong = _problems(load(name), table.values)
+            if program and not wrong:
+                cautions = load(name).cautions(program, load(name).validate(table.values))
+                found += [one.placed(table) for one in cautions]
             found += _placed(name, table, [item for item in wrong if not item.path or item.path[0] in table.values])
     return found
 

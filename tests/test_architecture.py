@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import sys
 from collections.abc import Iterator
 from functools import cache
@@ -350,3 +351,29 @@ def test_nothing_is_long(folder: str) -> None:
         for function in functions(path):
             size = length(function)
             assert size <= LONGEST_FUNCTION, f"{shown(path)}: {function.name} has {size} lines"
+
+
+PATHS = re.compile(r"(?<![\w./])((?:[\w.-]+/)+[\w.-]+\.(?:py|sh|toml|jinja|lark|txt|mjs))\b(?!\()")
+"""Files with their folders, in docstrings."""
+
+EXAMPLES = {"OUT/a/x.py", "a/c/program.py", "../c/program.py", "rdc/x.py", "../rdc/x.py", "../rdc/NAME.py"}
+
+
+def docstrings(path: Path) -> Iterator[str]:
+    """All strings of a module that are statements."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
+            yield node.value.value
+
+
+def test_docstrings_name_only_files_that_exist() -> None:
+    """A renamed file would leave readers without a trace."""
+    modules = [path for folder in (*OURS, "tests", "benchmarks") for path in (ROOT / folder).rglob("*.py")]
+    named = {(found, path) for path in modules for text in docstrings(path) for found in PATHS.findall(text)}
+    assert len(named) > 20
+    missing = {
+        f"{path.relative_to(ROOT)}: {found}"
+        for found, path in named
+        if found not in EXAMPLES and not any((base / found).exists() for base in (ROOT, path.parent, path.parents[1]))
+    }
+    assert missing == set()

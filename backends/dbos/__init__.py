@@ -1,4 +1,4 @@
-"""The dbos target: a worker for many runs on many machines, with DBOS as its durable engine (`design/dbos.md`)."""
+"""The dbos target: a worker for many runs on many machines, with DBOS as its durable engine."""
 
 from __future__ import annotations
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import ClassVar
 
 from msgspec.structs import replace
 
-from backends.base import Backend, Emission, Reason
+from backends.base import Backend, Emission, OptionFinding, Reason
 from backends.delegating import reason
 from backends.github.binding import unfit_bindings, with_fixed
 from backends.github.calling.counting import too_many_steps
@@ -24,7 +26,7 @@ from backends.github.calling.specification import SpecificationWorkflow
 from backends.github.calling.workflow import CallingWorkflow
 from backends.github.filling import values_of, without_slots
 from backends.github.identifiers import identifiers_of
-from backends.github.limits import exceeded, taken, warnings
+from backends.github.limits import cautions, exceeded, taken, warnings
 from backends.github.listing import items
 from backends.github.native import reason_to_call
 from backends.github.options import GithubOptions, mocked
@@ -49,6 +51,19 @@ class GithubBackend(Backend[GithubOptions]):
     options = GithubOptions
     features: ClassVar[frozenset[Feature]] = frozenset(Feature)
 
+    def cautions(self, program: Program, options: GithubOptions) -> Iterable[OptionFinding]:
+        """Return the warnings about events, actions and agents."""
+        return cautions(program, options)
+
+    def path_problem(self, _path: str) -> tuple[str, str, str] | None:
+        """Return the problem of a file below a subfolder of `.github/workflows`, which GitHub ignores."""
+        folder, home = Path(_path).absolute().parent, Path(".github", "workflows").parts
+        above = next((one for one in folder.parents if one.parts[-2:] == home), None)
+        if above is None:
+            return None
+        problem = f"GitHub ignores subfolders of .github/workflows, so it finds no workflow in {_path}"
+        return "RD548", problem, f"write it to {Path(os.path.relpath(above), Path(_path).name).as_posix()}"
+
     def render(self, program: Program, options: GithubOptions) -> Emission:
         """Return the workflow, or the reasons why GitHub would reject it."""
         wrong = (
@@ -71,7 +86,7 @@ def _limited(program: Program, options: GithubOptions) -> Program:
 
 
 def _native(program: Program, options: GithubOptions) -> Emission:
-    plain = without_slots(simplified(program))
+    plain = without_slots(simplified(program), options)
     plan = make_plan(plain, identifiers_of(plain), repeats=not values_of(program))
     refused = (*taken(program, options, ()), *unfit_nodes(program, options))
     if refused:

@@ -27,7 +27,6 @@ _SHARED = 60
 _LEVELS = {"COMPLETE": "notice", "STOP": "error"}
 _ON_ONE_LINE = """MESSAGE=$(printf %s "$MESSAGE" | tr -s '[:space:]' ' ')"""
 _CHOSEN = "MESSAGE=${!END}"
-_PUT = 'printf -v MESSAGE -- "$%s" %s'
 _HEADING = r"""sed -e 's/[][\\`*_<>|#&~!]/\\&/g' -e 's/^/### /' <<< "%s" >> "$GITHUB_STEP_SUMMARY" """.strip()
 
 
@@ -98,23 +97,21 @@ class Ends(Struct, frozen=True):
     def _messages(self, ids: Sequence[str], ends: Sequence[tuple[Reached, str]]) -> tuple[dict[str, str], list[str]]:
         """Return the variables of the messages, and the lines that put the reached end's message into `MESSAGE`.
 
-        If a message has several values, each value is a separate variable. No process receives the whole message.
+        If a message has several values, each part is a separate variable. No process receives the whole message.
         """
-        values: dict[str, str] = {}
-        found = {
-            name: apart(message, values) for name, (_, message) in zip(ids, ends, strict=True) if has_several(message)
+        parts: dict[str, str] = {}
+        words = {
+            name: apart(message, parts) for name, (_, message) in zip(ids, ends, strict=True) if has_several(message)
         }
-        shown = {
-            name: found[name][0] if name in found else message for name, (_, message) in zip(ids, ends, strict=True)
+        env = {
+            **{name: message for name, (_, message) in zip(ids, ends, strict=True) if name not in words},
+            **{name: part for part, name in parts.items()},
         }
-        env = {name: mark for mark, name in values.items()}
         if len(ends) > 1:
-            lines = [
-                f'[ "$END" != {name} ] || {_PUT % ("MESSAGE", _words(words))}' for name, (_, words) in found.items()
-            ]
-            return {"END": choice(list(self._chosen([end for end, _ in ends]))), **shown, **env}, [_CHOSEN, *lines]
-        if found:
-            return {"FORMAT": shown[ids[0]], **env}, [_PUT % ("FORMAT", _words(found[ids[0]][1]))]
+            lines = [f'[ "$END" != {name} ] || MESSAGE={word}' for name, word in words.items()]
+            return {"END": choice(list(self._chosen([end for end, _ in ends]))), **env}, [_CHOSEN, *lines]
+        if words:
+            return env, [f"MESSAGE={words[ids[0]]}"]
         return ({"MESSAGE": ends[0][1]} if ends[0][1] else {}), []
 
     def _said(self, ends: Sequence[tuple[Reached, str]]) -> Iterator[str]:
@@ -166,10 +163,6 @@ class Ends(Struct, frozen=True):
         if loops and node.task.message:
             return Expression(f"${{{{ steps.{names[loops[0].name]}.outputs.message }}}}")
         return " ".join(str(node.task.message.known(plan.numbers(node))).split())
-
-
-def _words(variables: Sequence[str]) -> str:
-    return " ".join(f'"${name}"' for name in variables)
 
 
 def _operand(text: str) -> str:

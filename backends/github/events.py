@@ -5,7 +5,8 @@ Each is a string, a number or a boolean in `github.event`.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+import json
+from collections.abc import Collection, Iterator
 
 from compiler.regex import Regex
 
@@ -59,8 +60,27 @@ _EXAMPLES = (
 )
 """Fields with a short string in most runs of their events."""
 
+AUTHORED = {
+    "issue_comment": "comment",
+    "discussion_comment": "comment",
+    "pull_request_review_comment": "comment",
+    "pull_request_review": "review",
+    "issues": "issue",
+    "discussion": "discussion",
+    "pull_request": "pull_request",
+}
+"""The events about something that a person wrote, and its name in `github.event`."""
+
 _PAYLOAD = Regex(r"client_payload\.[A-Za-z_][A-Za-z0-9_]*")
 """Fields of a `repository_dispatch`. Its sender chooses the names."""
+
+
+def written_by(associations: Collection[str], events: Collection[str]) -> Iterator[str]:
+    """Yield the conditions that a run's event is about something by such an author, or about nothing by a person."""
+    wanted = json.dumps(list(associations))
+    for event in (event for event in events if event in AUTHORED):
+        test = f"contains(fromJSON('{wanted}'), github.event.{AUTHORED[event]}.author_association)"
+        yield test if len(events) == 1 else f"github.event_name != '{event}' || {test}"
 
 
 def events_with(field: str) -> frozenset[str] | None:

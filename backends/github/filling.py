@@ -15,7 +15,7 @@ from backends.github.options import GithubOptions
 from backends.github.scalar import LITERAL_OPEN, OPEN, Expression
 from compiler.ir.edges import Keep, output_names
 from compiler.ir.program import Input, Node, Program
-from compiler.ir.tasks import Ask, End, map_task_texts, task_texts
+from compiler.ir.tasks import Ask, End, Shell, map_task_texts, task_texts
 from compiler.ir.texts import Part, Reference, Text, joined
 from compiler.regex import Regex
 
@@ -63,14 +63,15 @@ def _is_line(declared: Input, options: GithubOptions) -> bool:
     return declared.type != "text" and has_value and not options.is_of_event(declared.name)
 
 
-def without_slots(program: Program) -> Program:
+def without_slots(program: Program, options: GithubOptions) -> Program:
     """Return a native program whose strings have marks instead of input values. Its steps know all inputs anyway."""
     names, values = {slot.name for slot in program.slots}, values_of(program)
-    nodes = (_without(node, names, values) for node in program.nodes)
+    given = {declared.name for declared in program.inputs if _is_line(declared, options)}
+    nodes = (_without(node, names, values, given) for node in program.nodes)
     return replace(program, nodes=tuple(nodes)) if names else program
 
 
-def _without(node: Node, slots: Collection[str], values: Collection[str]) -> Node:
+def _without(node: Node, slots: Collection[str], values: Collection[str], given: Collection[str]) -> Node:
     def part(item: Part) -> Part:
         if isinstance(item, str) or item.register not in slots:
             return item
@@ -80,17 +81,32 @@ def _without(node: Node, slots: Collection[str], values: Collection[str]) -> Nod
     def written(item: Part) -> Part:
         return item.written if isinstance(item, Reference) and item.register in slots else item
 
+    def in_prompt(item: Part) -> Part:
+        return (
+            part(item) if isinstance(item, Reference) and item.register in given and _is_plain(item) else written(item)
+        )
+
     shown = part if isinstance(node.task, Ask | End) else written
+    task = map_task_texts(node.task, lambda item: joined([shown(one) for one in item.parts]))
+    if isinstance(node.task, Shell) and isinstance(task, Shell):
+        task = replace(task, prompt=joined([in_prompt(one) for one in node.task.prompt.parts]))
     return replace(
         node,
         title=joined([written(item) for item in node.title.parts]),
-        task=map_task_texts(node.task, lambda item: joined([shown(one) for one in item.parts])),
+        task=task,
         variables=tuple(item for item in node.variables if item.register not in slots),
         edges=tuple(
             replace(edge, effects=tuple(effect for effect in edge.effects if not isinstance(effect, Keep)))
             for edge in node.edges
         ),
     )
+
+
+def in_log(prompt: str) -> str:
+    """Return a prompt as lines for the log. None of them can be a command to the runner, which starts with `::`."""
+    kept = f"\n\t{_OPENS}{_CLOSES}" if is_marked(prompt) else "\n\t"
+    shown = "".join(character if character.isprintable() or character in kept else " " for character in prompt)
+    return "\n".join(f"| {line}".rstrip() for line in shown.strip("\n").split("\n")).replace("##[", "## [")
 
 
 def is_marked(shown: str) -> bool:
@@ -113,10 +129,14 @@ def has_several(shown: str) -> bool:
     return len(_MARK.findall(shown)) > 1
 
 
-def apart(shown: str, names: dict[str, str]) -> tuple[str, list[str]]:
-    """Return a string as a `printf` format, and the variables of its values. `names` maps marks to variables."""
-    words = [names.setdefault(match[0], f"VALUE_{len(names) + 1}") for match in _MARK.finditer(shown)]
-    return _MARK.sub("%s", shown.replace("\\", "\\\\").replace("%", "%%")), words
+def apart(shown: str, names: dict[str, str]) -> str:
+    """Return a string as a word for bash, joined from variables. `names` maps the parts of strings to variables."""
+    marks = [match[0] for match in _MARK.finditer(shown)]
+    word = ""
+    for mark, piece in zip([*marks, ""], _MARK.split(shown)[::3], strict=True):
+        for part, kind in ((piece, "TEXT"), (mark, "VALUE")):
+            word += f"${names.setdefault(part, f'{kind}_{len(names) + 1}')}" if part else ""
+    return f'"{word}"'
 
 
 def filled(shown: str) -> str:

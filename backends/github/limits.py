@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeGuard
 
 from backends.base import OptionFinding
-from backends.github.options import GithubOptions
-from backends.github.scalar import OPEN, Expression
+from backends.github.options import Called, GithubOptions, named_command
+from backends.github.scalar import OPEN, Expression, label
 from backends.github.step import Step
 from backends.github.triggers import INPUTS
 from backends.github.workflow import Written
@@ -19,6 +19,7 @@ from compiler.ir.tasks import Ask, End, Stage
 from compiler.regex import Regex
 from compiler.source import KeyPath
 from compiler.times import spoken
+from runtime_shim.tasks.recipes import is_recipe
 
 LONGEST_EXPRESSION = 21_000
 """Documented maximum length of an expression, in characters."""
@@ -41,8 +42,19 @@ LONGEST_INPUTS = 65_535
 LONGEST_VARIABLE = 128 * 1024 - 1
 """The largest `NAME=value`, in bytes, that Linux passes to a program."""
 
+_OPEN = frozenset(["issue_comment", "discussion_comment"])
+"""Events that anyone can cause, and that give a run the repository's secrets and token."""
+
+_HOSTED = ("ubuntu-", "windows-", "macos-")
+"""How the labels of GitHub's own runners start. The programs of other runners are unknown."""
+
+_TRUSTED = "[OWNER, MEMBER, COLLABORATOR]"
 _PINNED = Regex(r"\./.*|docker://.*@sha256:[0-9a-f]{64}|.*@[0-9a-f]{40}")
 _SHORTEN = "move the string to a file in the repository, and name the file here"
+_LIMIT = f"GitHub's limit is {LONGEST_EXPRESSION:,}"
+_WITHOUT = "remove `${{` there, or move the text to a file in the repository, and name the file here"
+_SHOWN = 40
+"""How much of an expression a message shows."""
 _MEET = "reduce the transitions that lead to it: substeps can share the transition of their step"
 
 
@@ -60,12 +72,61 @@ def taken(program: Program, options: GithubOptions, names: Sequence[str]) -> Ite
 
 def warnings(program: Program, options: GithubOptions) -> Iterator[Diagnostic]:
     """Report problems of a workflow that GitHub accepts."""
-    yield from _unpinned(program, options)
+    yield from cautions(program, options)
     yield from _waits_on_schedule(program, options)
     yield from _longer_than_job(program, options)
 
 
-def _unpinned(program: Program, options: GithubOptions) -> Iterator[Diagnostic]:
+def cautions(program: Program, options: GithubOptions) -> Iterator[OptionFinding]:
+    """Report problems that the options have in each workflow."""
+    yield from _unpinned(program, options)
+    yield from _started_by_anyone(program, options)
+    if not options.mock:
+        yield from _unready(program, options)
+
+
+def _started_by_anyone(program: Program, options: GithubOptions) -> Iterator[OptionFinding]:
+    """Report events that let strangers start a run with the repository's secrets and token."""
+    for event in options.triggers():
+        if event in _OPEN and not options.if_author:
+            problem = f"anyone who can comment starts this workflow: `{event}` has no guard on the author"
+            yield _about_option(program, ("on", event), "RD549", problem, f"add `if-author: {_TRUSTED}`")
+        if event == "workflow_run":
+            problem = (
+                "anyone whose pull request runs the other workflow starts this one, with its secrets: `workflow_run` "
+                "has no author, so no guard is possible"
+            )
+            remedy = "use `workflow_call`, and call this workflow from the other one"
+            yield _about_option(program, ("on", event), "RD549", problem, remedy)
+
+
+def _unready(program: Program, options: GithubOptions) -> Iterator[OptionFinding]:
+    """Report agents by name that nothing installs on GitHub's runners, or that have no key."""
+    runners = [options.runs_on] if isinstance(options.runs_on, str) else options.runs_on
+    if not all(runner.startswith(_HOSTED) for runner in runners):
+        return
+    for path, caller in options.callers():
+        name = named_command(caller)
+        if path[0] not in {"agent", "agents"} or not is_recipe(name):
+            continue
+        own = caller if isinstance(caller, Called) else Called(run=name)
+        shared = isinstance(caller, str) or any(said.secrets for said in options.steps.values())
+        lacks = [
+            *(["set-up that installs it"] if not (own.setup or options.setup) else []),
+            *(["secret with its key"] if not (own.secrets or (shared and _has_secrets(program, options))) else []),
+        ]
+        if lacks and not (options.setup and options.permissions.get("id-token") == "write"):
+            problem = f"the agent {name} has no {' and no '.join(lacks)}"
+            wanted = f"`{'.'.join(path)}: {{run: {name}, setup: [{{run: COMMAND}}], secrets: [NAME]}}`"
+            remedy = f"write {wanted} with the command that installs it, and add NAME to the option `secrets`"
+            yield _about_option(program, path, "RD550", problem, remedy)
+
+
+def _has_secrets(program: Program, options: GithubOptions) -> bool:
+    return bool(program.secrets or options.all_secrets())
+
+
+def _unpinned(program: Program, options: GithubOptions) -> Iterator[OptionFinding]:
     """Report actions in the option `setup` whose code can change without notice."""
     for number, step in enumerate(options.setup):
         if step.uses and not _PINNED.fullmatch(step.uses):
@@ -133,8 +194,8 @@ def exceeded(workflow: Written, text: str) -> Iterator[Diagnostic]:
         if len(job.steps) > MOST_STEPS:
             yield _too_many_steps(workflow, len(job.steps))
         for step in job.steps:
-            for problem, remedy in _step(step):
-                node = nodes.get(step.id)
+            for problem, remedy, about in _step(step):
+                node = nodes.get(about)
                 said = problem if node else f"{problem}, in the step {step.name}"
                 yield _at(node, "RD521", said, remedy) if node else _too_large(workflow, said)
 
@@ -156,7 +217,7 @@ def _inputs(workflow: Written) -> Iterator[Diagnostic]:
         yield _about_option(workflow.program, at, "RD521", problem, remedy)
 
 
-def _about_option(program: Program, option: KeyPath, code: str, problem: str, remedy: str) -> Diagnostic:
+def _about_option(program: Program, option: KeyPath, code: str, problem: str, remedy: str) -> OptionFinding:
     return OptionFinding(code, program.sources[0].path, None, problem, remedy, option=option)
 
 
@@ -172,20 +233,29 @@ def _too_large(workflow: Written, problem: str) -> Diagnostic:
     return Diagnostic("RD521", workflow.program.sources[0].path, None, problem, remedy)
 
 
-def _step(step: Step) -> Iterator[tuple[str, str]]:
-    """Yield what is wrong with a step, with its fix."""
-    expressions = [
-        step.condition,
-        *(text for text in step.env.values() if isinstance(text, Expression) or OPEN in text),
-    ]
-    longest = max(len(text) for text in expressions)
-    if longest > LONGEST_EXPRESSION:
-        said = f"an expression would have {longest:,} characters; GitHub's limit is {LONGEST_EXPRESSION:,}"
-        yield said, _MEET if longest == len(step.condition) else _SHORTEN
+def _step(step: Step) -> Iterator[tuple[str, str, str]]:
+    """Yield what is wrong with a step, with its fix and the id of the node that it is about."""
+    if len(step.condition) > LONGEST_EXPRESSION:
+        yield f"an expression would have {len(step.condition):,} characters; {_LIMIT}", _MEET, step.id
     for name, text in step.env.items():
+        is_block, about = name.startswith("RDC_COMMAND"), name.removeprefix("RDC_COMMAND_")
+        what, about = ("the block" if is_block else f"the variable {name}"), step.id if about == name else about
         size = len(f"{name}={text}".encode())
-        if size > LONGEST_VARIABLE and not isinstance(text, Expression):
-            yield f"the variable {name} would have {size:,} bytes; Linux's limit is {LONGEST_VARIABLE:,}", _SHORTEN
+        if len(text) > LONGEST_EXPRESSION and isinstance(text, Expression):
+            yield f"an expression would have {len(text):,} characters; {_LIMIT}", _SHORTEN, about
+        elif len(text) > LONGEST_EXPRESSION and OPEN in text:
+            yield _read_as_one(what, text), _WITHOUT, about
+        elif size > LONGEST_VARIABLE and not isinstance(text, Expression):
+            yield f"{what} would have {size:,} bytes; Linux's limit is {LONGEST_VARIABLE:,}", _SHORTEN, about
+
+
+def _read_as_one(what: str, text: str) -> str:
+    """Return the problem of a long string that GitHub reads as one expression, with the part that causes it."""
+    before, opening, rest = text.partition(OPEN)
+    inside, closing, _ = rest.partition("\n")[0].partition("}}")
+    shown = label(f"{opening}{inside if len(inside) <= _SHOWN else ''}{closing}").replace("$ {{", OPEN)
+    where = f"line {before.count(chr(10)) + 1} of {what}" if "\n" in text else what
+    return f"`{shown}` in {where} makes all of it an expression, which would have {len(text):,} characters; {_LIMIT}"
 
 
 def _at(node: Node, code: str, problem: str, remedy: str) -> Diagnostic:

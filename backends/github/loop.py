@@ -13,6 +13,7 @@ from typing import assert_never
 
 from msgspec import Struct
 
+from backends.github.filling import in_log
 from backends.github.scalar import FILTERS, OPEN, comment, prints
 from backends.github.seen import may_use
 from backends.github.settings import variables
@@ -55,6 +56,15 @@ class Loop(Struct, frozen=True):
     summary: bool
     secrets: Mapping[str, tuple[str, ...]]
     valued: bool
+
+
+PROMPT = r"""printf '%s\n' "$RDC_PROMPT" """.strip()
+"""Shows a step's prompt in the log."""
+
+
+def prompt_of(task: Task) -> str:
+    """Return the prompt above a command for the log; "" for a task without one."""
+    return in_log(str(task.prompt)) if isinstance(task, Shell) and str(task.prompt).strip() else ""
 
 
 def functions(loops: Sequence[Loop]) -> str:
@@ -125,6 +135,8 @@ def environment(loop: Loop) -> dict[str, str]:
         if isinstance(node.task, Shell):
             command = str(node.task.command)
             texts |= {} if fits_script(command) else {f"RDC_COMMAND_{name}": command}
+            if prompt := prompt_of(node.task):
+                texts[f"RDC_PROMPT_{name}"] = prompt
             said = enumerate(variables(each).items(), 1)
             texts |= {f"RDC_SAID_{name}_{at}": f"{key}={value}" for at, (key, value) in said if not fits_script(value)}
         elif isinstance(node.task, End):
@@ -193,11 +205,21 @@ def _function(loop: Loop, node: Node) -> Iterator[str]:
     else:
         yield f"{INDENT}rdc_command=$RDC_COMMAND_{name}"
     yield from (f"{INDENT}{line}" for line in _filled(loop, "rdc_command", node))
+    yield from (f"{INDENT}{line}" for line in _prompted(loop, node, prompt_of(with_marks.task)))
     words = [f"{_given(loop, node)}run", _called(node), node.task.interpreter, '"$rdc_command"']
     for number, (key, value) in enumerate(variables(node).items(), 1):
         words.append(_word(f"{key}={value}") if fits_script(value) else f'"$RDC_SAID_{name}_{number}"')
     yield f"{INDENT}{' '.join(words)}"
     yield "}"
+
+
+def _prompted(loop: Loop, node: Node, prompt: str) -> Iterator[str]:
+    """Yield the lines that show a node's prompt, once for all attempts."""
+    if not prompt:
+        return
+    yield f"RDC_PROMPT=$RDC_PROMPT_{loop.ids.nodes[node.id]}"
+    yield from _filled(loop, "RDC_PROMPT", node, prompt=True)
+    yield f'[ "${loop.ids.counters[node.retries]}" -gt 0 ] || {PROMPT}' if node.retries else PROMPT
 
 
 def _given(loop: Loop, node: Node) -> str:
@@ -226,17 +248,17 @@ def _word(text: str) -> str:
     return '"' + re.sub(r'([\\"$`])', r"\\\1", text) + '"'  # shellcheck reports these as errors in single quotes
 
 
-def _filled(loop: Loop, variable: str, node: Node) -> Iterator[str]:
+def _filled(loop: Loop, variable: str, node: Node, *, prompt: bool = False) -> Iterator[str]:
     """Yield the lines that put instance numbers into a string (M5). An expansion such as ${N} stays."""
-    for mark, register in _placeholders(node).items():
+    for mark, register in _placeholders(node, prompt=prompt).items():
         yield f"{variable}=${{{variable}//{quote(mark)}/${loop.ids.counters[register]}}}"
 
 
-def _placeholders(node: Node) -> dict[str, str]:
+def _placeholders(node: Node, *, prompt: bool) -> dict[str, str]:
     """Return the placeholders for counters in the string that is used, with their counters."""
     used = {reference for text in task_texts(node.task) for reference in text.references}
     if isinstance(node.task, Shell):
-        used = set(node.task.command.references)
+        used = set((node.task.prompt if prompt else node.task.command).references)
     references = Marks(texts_of(node)).references
     return {mark: reference.register for mark, reference in references.items() if reference in used}
 

@@ -65,22 +65,23 @@ def _clause(program: Program, options: GithubOptions) -> str:
         return "a native step cannot have one of the strings or variables"
     if not are_fillable(program, options):
         return "a message shows a value that may be missing or have several lines"
-    return "" if not _is_told_late(program) else "a message in a loop shows an output or several values"
+    return "" if not _is_told_late(program, options) else "a message in a loop shows an output or several values"
 
 
-def _is_told_late(program: Program) -> bool:
+def _is_told_late(program: Program, options: GithubOptions) -> bool:
     """Return whether a loop shows a command's output or several values. Its strings are filled in before it starts."""
-    if not any(map(_shows_values, without_slots(program).nodes)):  # faster than finding the loops
+    if not any(map(_shows_values, without_slots(program, options).nodes)):  # faster than finding the loops
         return False
-    plain = without_slots(simplified(program))
+    plain = without_slots(simplified(program), options)
     plan = make_plan(plain, identifiers_of(plain), repeats=not values_of(program))
     return any(_shows_values(node) for place in plan.places if place.kind == "loop" for node in place.nodes)
 
 
 def _shows_values(node: Node) -> bool:
     """Return whether a step shows a command's output or several values."""
-    texts = [str(text) for text in texts_of(node)]
-    return any(is_given(text) or has_several(text) for text in texts)
+    if isinstance(node.task, Shell):
+        return False
+    return any(is_given(str(text)) or has_several(str(text)) for text in texts_of(node))
 
 
 def _are_variables(program: Program, options: GithubOptions) -> bool:

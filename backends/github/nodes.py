@@ -8,8 +8,19 @@ from functools import cached_property
 from msgspec import Struct
 from msgspec.structs import replace
 
-from backends.github.filling import is_given
-from backends.github.loop import TAKEN, Loop, environment, fits_script, functions, here_document, script, written
+from backends.github.filling import as_written, is_given
+from backends.github.loop import (
+    PROMPT,
+    TAKEN,
+    Loop,
+    environment,
+    fits_script,
+    functions,
+    here_document,
+    prompt_of,
+    script,
+    written,
+)
 from backends.github.reach import Reach
 from backends.github.reasons import transitions_from, transitions_to
 from backends.github.scalar import OPEN, Expression, comment, label
@@ -103,19 +114,29 @@ class Nodes(Struct, frozen=True, dict=True):
         step = Step(
             name=title(node),
             id=self.plan.ids.nodes[node.id],
-            comments=(*about(node), *self._why(place)),
+            comments=(comment(_place(node)), *self._why(place)),
             condition=self.reach.condition(place),
             tolerated=self.plan.flow.halt(node) is None,
             env={**self.secrets.of(node), **self._masked(node), **variables(node), **self._instances(place)},
         )
         if not isinstance(node.task, Shell):
             raise TypeError(f"no native step runs a task of the kind {node.task.kind}")
+        done = self._done(step, node, node.task)
+        prompt = prompt_of(node.task)
+        return (
+            replace(done, env={"RDC_PROMPT": prompt, **done.env}, run=as_file(f"{PROMPT}\n{done.run}"))
+            if prompt
+            else done
+        )
+
+    def _done(self, step: Step, node: Node, task: Shell) -> Step:
+        """Add the command, in a loop if it has retries."""
         if retry := retry_of(node):
-            command = str(node.task.command)
+            command = str(task.command)
             env = step.env if fits_script(command) else {**step.env, "RDC_COMMAND": command}
-            run = self._repetition(step.id, node.task, retry, node.settings)
+            run = self._repetition(step.id, task, retry, node.settings)
             return replace(step, shell=PLAIN_SHELL, env=env, run=run)
-        return self._command(step, node.task, self._before(node))
+        return self._command(step, task, self._before(node))
 
     def _command(self, step: Step, task: Shell, before: str) -> Step:
         """Add the command, unchanged unless GitHub, its runner or bash would modify it in a file."""
@@ -319,7 +340,7 @@ def in_loop(steps: Iterable[Node], nodes: Mapping[str, Node], answerer: str) -> 
     """Yield comments for each node of a loop: its source line, who answers it, and its transitions."""
     for node in steps:
         yield comment(f"{_place(node)} {title(node)}")
-        yield from (f"  {comment(line)}" for line in remarks(node))
+        yield from (f"  {comment(as_written(line))}" for line in remarks(node))
         if isinstance(node.task, (Ask, Gate)):
             yield f"  asks {answerer}"
         yield from (f"  {transition}" for transition in transitions_from(node, nodes))

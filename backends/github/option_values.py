@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 from backends.github.scalar import OPEN, Expression
-from backends.options.fields import Check
+from backends.options.fields import Check, MisplacedError
 from compiler.regex import Regex
 
 _OWN_VARIABLES = Regex(r"(?i)(GITHUB|RUNNER|ACTIONS|RDC|COMMAND|MESSAGE|PROMPT)_.*|CI|PATH|HOME|BASH_ENV|ENV|IFS")
@@ -163,6 +164,26 @@ Json = Annotated[Any, Check(_literal)]
 Access = Literal["read", "write", "none"]
 Publication = Literal["summary", "artifact", "comment", "pull-request"]
 Scope = Literal[
-    "actions", "artifact-metadata", "attestations", "checks", "contents", "deployments", "discussions", "id-token",
-    "issues", "models", "packages", "pages", "pull-requests", "repository-projects", "security-events", "statuses",
+    "actions", "artifact-metadata", "attestations", "checks", "code-quality", "contents", "copilot-requests",
+    "deployments", "discussions", "id-token", "issues", "models", "packages", "pages", "pull-requests",
+    "repository-projects", "security-events", "statuses", "vulnerability-alerts",
 ]  # fmt: skip
+_ONLY: Mapping[Scope, Access] = {
+    "copilot-requests": "write",
+    "id-token": "write",
+    "models": "read",
+    "vulnerability-alerts": "read",
+}
+"""The only access that a token can have to some scopes."""
+
+
+def checked_permissions(granted: dict[Scope, Access]) -> dict[Scope, Access]:
+    """Return the permissions; raises `MisplacedError` if GitHub has no such access to a scope."""
+    found = [
+        ((scope,), f"GitHub knows only `{scope}: {_ONLY[scope]}` and `{scope}: none`")
+        for scope, access in granted.items()
+        if access not in {"none", _ONLY.get(scope, access)}
+    ]
+    if found:
+        raise MisplacedError(found)
+    return granted

@@ -10,7 +10,7 @@ from msgspec import Meta, field
 from msgspec.structs import replace
 
 from backends.companions import CompanionPath
-from backends.github.events import PREFIX, problem_with
+from backends.github.events import AUTHORED, PREFIX, problem_with
 from backends.github.option_values import (
     Access,
     Identifier,
@@ -26,6 +26,7 @@ from backends.github.option_values import (
     Variables,
     absolute_path,
     action_name,
+    checked_permissions,
     in_seconds,
     listed_once,
     not_empty,
@@ -147,6 +148,11 @@ class GithubOptions(Options, frozen=True):
         Check(checked_events),
         "What starts the workflow: an event, a list of events, or a mapping as in GitHub's syntax.",
     ] = "workflow_dispatch"
+    if_author: Annotated[
+        list[Literal["OWNER", "MEMBER", "COLLABORATOR", "CONTRIBUTOR"]],
+        "Who may start a run by a comment, review, issue, discussion or pull request: only its author, if GitHub "
+        "associates them with the repository in one of these ways. Other events start runs as before.",
+    ] = []
     runs_on: Annotated[Text | list[Text], "The label of the runner, or a list of labels."] = "ubuntu-latest"
     timeout_minutes: Annotated[
         int, Meta(ge=1, le=50_400), "The time limit of a job in minutes. GitHub then cancels it."
@@ -166,7 +172,9 @@ class GithubOptions(Options, frozen=True):
         "`{run: COMMAND}`.",
     ] = {}
     permissions: Annotated[
-        dict[Scope, Access], "The permissions of the job's token, by scope. The workflow itself has none."
+        dict[Scope, Access],
+        Check(checked_permissions),
+        "The permissions of the job's token, by scope. The workflow itself has none.",
     ] = field(default_factory=_read_only)
     checkout: Annotated[bool, "Whether to check out the repository first."] = True
     actions: Annotated[
@@ -273,6 +281,8 @@ class GithubOptions(Options, frozen=True):
             raise ValueError("`program` is a file in the repository, so it needs `checkout: true`")
         if self.mock and not self.checkout:
             raise ValueError("`mock` is a file in the repository, so it needs `checkout: true`")
+        if self.if_author and AUTHORED.keys().isdisjoint(self.triggers()):
+            raise ValueError(f"`if-author` needs an event with an author in `on`: {', '.join(AUTHORED)}")
         for name in self.all_secrets().keys() & self.env.keys():
             raise ValueError(f"both `env` and `secrets` set the variable {name}; remove one of them")
 

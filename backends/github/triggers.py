@@ -6,7 +6,10 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from backends.github.event_settings import TYPES, unfit_schedule, unfit_settings
 from backends.github.scalar import scalar, visible
+from backends.options.fields import MisplacedError
+from compiler.source import KeyPath
 from compiler.suggestions import did_you_mean
 
 INPUTS = ("answers", "resume")
@@ -20,30 +23,25 @@ OF_PULL_REQUESTS = frozenset(["pull_request", "pull_request_review", "pull_reque
 
 _ID = "the number at the end of the run's URL"
 
-_PATTERNS = frozenset(["branches", "branches-ignore", "tags", "tags-ignore", "paths", "paths-ignore"])
-_PULLS = frozenset(["branches", "branches-ignore", "paths", "paths-ignore", "types"])
+_BRANCHES = frozenset(["branches", "branches-ignore"])
+_DECLARED = frozenset(["inputs", "outputs", "secrets"])
+_PATHS = frozenset(["paths", "paths-ignore"])
 
 # The settings of each event that starts a workflow.
 EVENTS: dict[str, frozenset[str]] = {
-    **dict.fromkeys(
-        (
-            "branch_protection_rule", "check_run", "check_suite", "discussion", "discussion_comment", "issue_comment",
-            "issues", "label", "merge_group", "milestone", "pull_request_review", "pull_request_review_comment",
-            "registry_package", "release", "repository_dispatch", "watch",
-        ),
-        frozenset(["types"]),
-    ),
+    **dict.fromkeys((*TYPES, "repository_dispatch"), frozenset(["types"])),
     **dict.fromkeys(
         ("create", "delete", "deployment", "deployment_status", "fork", "gollum", "page_build", "public", "status"),
         frozenset[str](),
     ),
-    "push": _PATTERNS,
-    "pull_request": _PULLS,
+    "merge_group": _BRANCHES | {"types"},
+    "push": _BRANCHES | _PATHS | {"tags", "tags-ignore"},
+    "pull_request": _BRANCHES | _PATHS | {"types"},
     "schedule": frozenset(),
-    "workflow_call": frozenset(["inputs", "outputs", "secrets"]),
+    "workflow_call": _DECLARED,
     "workflow_dispatch": frozenset(["inputs"]),
-    "workflow_run": frozenset(["workflows", "types", "branches", "branches-ignore"]),
-}  # fmt: skip
+    "workflow_run": _BRANCHES | {"workflows", "types"},
+}
 
 
 def checked_events(value: Any) -> Any:  # noqa: ANN401 (it comes from a document)
@@ -63,23 +61,31 @@ def checked_events(value: Any) -> Any:  # noqa: ANN401 (it comes from a document
             )
         if str(name) not in EVENTS:
             raise ValueError(f"GitHub has no event `{name}`{did_you_mean(str(name), EVENTS)}")
-        _check_event(name, names[name] if isinstance(names, dict) else None)
+    found = [
+        ((name, *path), problem)
+        for name in names
+        for path, problem in _unfit(name, names[name] if isinstance(names, dict) else None)
+    ]
+    if found:
+        raise MisplacedError(found)
     return value
 
 
-def _check_event(name: str, said: object) -> None:
+def _unfit(name: str, said: object) -> Iterator[tuple[KeyPath, str]]:
+    """Yield what GitHub refuses about an event, with the path in its settings."""
     if name == "schedule":
-        crons = said if isinstance(said, list) else []
-        if not crons or not all(isinstance(item, dict) and isinstance(item.get("cron"), str) for item in crons):
-            raise ValueError("`schedule` is a list of `cron: …`")
+        yield from unfit_schedule(said)
         return
-    for key, value in said.items() if isinstance(said, dict) else ():
-        if key not in EVENTS[name]:
-            raise ValueError(f"the event `{name}` has no setting `{key}`")
-        if key == "inputs" and not (value is None or isinstance(value, dict)):
-            raise ValueError("`inputs` is a mapping of names to settings")
     if not (said is None or isinstance(said, dict)):
-        raise ValueError(f"the settings of the event `{name}` must be a mapping or empty")
+        yield (), f"the settings of the event `{name}` must be a mapping or empty"
+        return
+    settings = said or {}
+    for key, value in settings.items():
+        if key not in EVENTS[name]:
+            yield (key,), f"the event `{name}` has no setting `{key}`{did_you_mean(str(key), EVENTS[name])}"
+        elif key == "inputs" and not (value is None or isinstance(value, dict)):
+            yield (key,), "`inputs` is a mapping of names to settings"
+    yield from unfit_settings(name, {key: value for key, value in settings.items() if key in EVENTS[name] - _DECLARED})
 
 
 def with_inputs(events: Mapping[str, Any], example: str) -> dict[str, Any]:

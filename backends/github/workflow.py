@@ -10,10 +10,12 @@ from functools import cached_property
 from typing import Any
 
 from msgspec import Struct, StructMeta
+from msgspec.structs import replace
 
 from backends.base import MARK
 from backends.command import canonical_command
 from backends.companions import Companion
+from backends.github.events import written_by
 from backends.github.inputs import with_declared
 from backends.github.job import Job
 from backends.github.options import Bound, Concurrency, GithubOptions, SetupStep
@@ -78,12 +80,19 @@ class Written(Struct, metaclass=_AbstractMeta, frozen=True, dict=True):
             concurrency=options.concurrency or self._concurrency,
             runs_on=value(options.runs_on, 6),
             timeout=options.timeout_minutes,
-            jobs=pinned(self.jobs, options.actions),
+            jobs=pinned(list(self._guarded()), options.actions),
             guide=self._guide,
             shell_says=self._shell_says,
             plain_shell=PLAIN_SHELL,
             loader=self.loader,
         )
+
+    def _guarded(self) -> Iterator[Job]:
+        """Yield the jobs. Only the authors that may start the workflow start its first jobs, which others need."""
+        authors = self.options.if_author
+        guard = all_of(*written_by(authors, list(self.events))) if authors else ""
+        for job in self.jobs:
+            yield replace(job, condition=guard) if guard and not job.needs else job
 
     @property
     def companions(self) -> tuple[Companion, ...]:

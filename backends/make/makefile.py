@@ -17,7 +17,7 @@ from backends.make.texts import FILTERS, comment, visible
 from backends.remarks import listed, of_placeholders, shells
 from backends.templating import render
 from compiler.ir.program import Program
-from compiler.ir.tasks import Ask
+from compiler.ir.tasks import Ask, Shell
 from compiler.source import sha256_of
 from compiler.version import __version__
 
@@ -40,6 +40,7 @@ def makefile(program: Program, options: MakeOptions) -> Emission:
         included=program.sources[1:],
         needs=listed(["GNU make 3.81 or newer", "a POSIX shell with standard tools", *_bash(program)]),
         state=state_of(program, options),
+        has_prompts=any(isinstance(node.task, Shell) and node.task.prompt.parts for node in nodes.shown),
         asks=any(isinstance(node.task, Ask) for node in nodes.shown),
         explained=list(_explained(program, steps)),
         steps=steps,

@@ -14,7 +14,6 @@ from backends.make.numbers import NO_NUMBERS, Numbers
 from backends.make.retries import own_retries, shown_counters
 from backends.make.texts import comment, visible, visible_lines
 from backends.make.transitions import Transitions
-from backends.remarks import remarks
 from compiler.ir.program import Node, Program, texts_of
 from compiler.ir.tasks import IDLE, Agent, Ask, Branch, End, Gate, Parallel, Shell, Stage, Tool
 from compiler.ir.texts import Text, joined
@@ -31,7 +30,7 @@ def is_node(node: Node) -> bool:
 
 
 def heading(node: Node) -> list[str]:
-    """Return the comment above a step: its name, its source line, and the prose above its command."""
+    """Return the comment above a step: its name and its source line."""
     origin = node.origin
     place = comment(f"{origin.path}:{origin.span.line}")
     name, called = node.id, str(node.title)
@@ -39,8 +38,12 @@ def heading(node: Node) -> list[str]:
         name, called = split_name(name, called)
     title = comment(visible(f"{_numbered(name)} {called}"))
     title = title if is_node(node) else f"{title or node.id}: its transitions"
-    first = f"# {title.ljust(max(WIDTH - len(place) - 3, 1))} {place}"
-    return [first, *[f"# {comment(visible(line))}".rstrip() for line in remarks(node)]]
+    return [f"# {title.ljust(max(WIDTH - len(place) - 3, 1))} {place}"]
+
+
+def prompt_lines(prompt: str) -> list[str]:
+    """Return the prompt above a command as lines for a terminal."""
+    return [f"    {line}".rstrip() for line in visible_lines(prompt).split("\n")] if prompt.strip() else []
 
 
 class Nodes(Struct, frozen=True, dict=True):
@@ -89,6 +92,8 @@ class Nodes(Struct, frozen=True, dict=True):
         task = node.task
         if task.kind == "shell":
             lines = define(self.prefix, f"do_{name}", numbers.text(task.command))
+            if prompt := prompt_lines(numbers.text(task.prompt)):
+                lines = [*define(self.prefix, f"prompt_{name}", "\n".join(prompt)), *lines]
         elif task.kind == "ask":
             shown = task.prompt if task.block is None else _below(task.prompt, task.block)
             lines = define(self.prefix, f"ask_{name}", visible_lines(numbers.text(shown)))

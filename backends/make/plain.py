@@ -7,7 +7,7 @@ from backends.command import canonical_command
 from backends.make.blocks import prints, recipe
 from backends.make.line import Line, Step, line_of, refusal
 from backends.make.makefile import state_of
-from backends.make.nodes import heading
+from backends.make.nodes import heading, prompt_lines
 from backends.make.options import MakeOptions
 from backends.make.targets import names
 from backends.make.texts import FILTERS, comment, visible
@@ -15,6 +15,7 @@ from backends.remarks import listed, shells
 from backends.shell.quoting import quoted
 from backends.templating import render
 from compiler.ir.program import Program
+from compiler.ir.tasks import Shell
 from compiler.version import __version__
 
 LONGEST = 100_000
@@ -81,7 +82,9 @@ def is_direct(step: Step) -> bool:
 def _rule(step: Step, before: Step | None, prefix: str) -> list[str]:
     """Return the lines of a step: a heading, a block unless the command fits on a recipe line, and the rule."""
     name, ignore = step.node.id, "-" if step.stop is None else ""
-    lines = heading(step.node)
+    lines, task = heading(step.node), step.node.task
+    prompt = prompt_lines(str(task.prompt)) if isinstance(task, Shell) else []
+    shown = [f"\t@printf '%s\\n' {recipe(quoted(line))}" for line in prompt]
     if is_direct(step):
         done = recipe(step.command)
     else:
@@ -90,4 +93,4 @@ def _rule(step: Step, before: Step | None, prefix: str) -> list[str]:
         done = f"$(call {prefix}RDC_TRY,{tries})" if step.retries else f"$({prefix}RDC_DO)"
         done += f" || {{ printf '%s\\n' {recipe(quoted(visible(step.stop)))}; exit 1; }}" if step.stop else ""
     needs = f"$({prefix}RDC_DONE)/{before.node.id}" if before else f"$({prefix}RDC_DONE)"
-    return [*lines, f"$({prefix}RDC_DONE)/{name}: | {needs}", f"\t{ignore}{done}", "\t@touch $@"]
+    return [*lines, f"$({prefix}RDC_DONE)/{name}: | {needs}", *shown, f"\t{ignore}{done}", "\t@touch $@"]

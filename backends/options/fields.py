@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from types import UnionType
 from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
@@ -10,6 +10,8 @@ from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
 from msgspec import NODEFAULT, Struct
 from msgspec.structs import FieldInfo
 from msgspec.structs import fields as fields_of
+
+from compiler.source import KeyPath
 
 
 class Options(Struct, frozen=True, rename="kebab"):
@@ -32,6 +34,14 @@ class Check(Struct, frozen=True):
     """
 
     ask: Callable[[Any], object]
+
+
+class MisplacedError(ValueError):
+    """Problems with parts of an option's value, each with the path to the part in the value."""
+
+    def __init__(self, found: Iterable[tuple[KeyPath, str]]) -> None:
+        self.found = tuple(found)
+        super().__init__("; ".join(problem for _, problem in self.found))
 
 
 OptionsType = TypeVar("OptionsType", bound=Options)

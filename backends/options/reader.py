@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from msgspec import Meta, structs
 
-from backends.options.fields import Check, Options, alternatives, fields, is_options, required
+from backends.options.fields import Check, MisplacedError, Options, alternatives, fields, is_options, required
 from backends.options.problems import Flaw
 from compiler.regex import Regex
 from compiler.source import KeyPath
@@ -171,6 +171,9 @@ class Reader:
     def _tried(self, ask: Callable[[Any], object], value: object, path: KeyPath) -> Any:  # noqa: ANN401
         try:
             return ask(value)
+        except MisplacedError as error:
+            self.flaws += [Flaw((*path, *inner), value, reason=problem) for inner, problem in error.found]
+            return None
         except ValueError as error:
             self.flaws.append(Flaw(path, value, reason=str(error)))
             return None

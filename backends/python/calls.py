@@ -1,4 +1,4 @@
-"""The program as calls: one for each step, in the runbook's words. `runtime_shim/built.py` reads them back.
+"""The program as calls: one for each step, in the runbook's words. `runtime_shim/engine/builder.py` reads them back.
 
 The calls don't name a counter that `retry` implies, or an end that only one transition leads to.
 """

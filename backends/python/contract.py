@@ -1,4 +1,4 @@
-"""The contract of a program in the runtime's format. `runtime_shim/contract.py` reads it (I32)."""
+"""The contract of a program in the runtime's format. `runtime_shim/contract/step_builder.py` reads it (I32)."""
 
 from __future__ import annotations
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from textwrap import wrap
 
@@ -69,7 +70,7 @@ def runtime(name: str) -> str:
     listed = "\n".join(wrap(classes, 112, initial_indent="    ", subsequent_indent="    "))
     extensions = f"\nEXTENSIONS = (\n{listed},\n)  # in the order in which they run\n" if listed else ""
     head = f"# {MARK} {__version__} for its programs: edition {name}.\n"
-    return f"{head}{joined(edition.modules)}{extensions}"
+    return f"{head}{joined(edition.modules, known=_OF_TAIL)}{extensions}"
 
 
 @cache
@@ -78,7 +79,10 @@ def runtime_for(caller: str) -> str:
     part = CALLERS[caller]
     classes = "".join(f", {each.rpartition('.')[2]}" for each in part.extensions)
     head = f"# {MARK} {__version__} for its programs: the part that {caller} calls.\n"
-    return f"{head}{joined(part.modules)}" + (f"\nEXTENSIONS = (*EXTENSIONS{classes})\n" if classes else "")
+    known = imports(EDITIONS["values"].modules) if caller == "dbos" else frozenset[str]()  # all workers have these
+    return f"{head}{joined(part.modules, known=known)}" + (
+        f"\nEXTENSIONS = (*EXTENSIONS{classes})\n" if classes else ""
+    )
 
 
 PUBLISHER = "publish"
@@ -112,22 +116,39 @@ def runtime_sha256(name: str) -> str:
     return sha256_of(runtime(name))
 
 
-def joined(names: Sequence[str]) -> str:
-    """Return the joined text of modules of `runtime_shim`. Each may import only from those before it."""
-    plain: set[str] = set()
-    named: dict[str, set[str]] = {}
-    bodies = []
-    for name in dict.fromkeys(names):
-        imports, _, body = part_file(name).read_text(encoding="utf-8").partition("\n\n")
-        bodies.append(body)
-        for line in imports.splitlines():
-            module, _, imported = line.removeprefix("from ").partition(" import ")
-            if imported:
-                named.setdefault(module, set()).update(imported.split(", "))
-            else:
-                plain.add(line)
-    lines = [*sorted(plain), *(f"from {module} import {', '.join(sorted(named[module]))}" for module in sorted(named))]
+_OF_TAIL = frozenset(["import sys"])
+"""The import that a program has above its edition."""
+
+
+def joined(names: Sequence[str], known: Collection[str] = ()) -> str:
+    """Return the joined text of modules of `runtime_shim`, without the imports in `known`, one name each.
+
+    Each module may import only from those before it.
+    """
+    wanted = imports(names).difference(known)
+    plain = sorted(line for line in wanted if line.startswith("import "))
+    named: dict[str, list[str]] = {}
+    for line in sorted(wanted.difference(plain)):
+        module, _, name = line.removeprefix("from ").partition(" import ")
+        named.setdefault(module, []).append(name)
+    lines = [*plain, *(f"from {module} import {', '.join(each)}" for module, each in named.items())]
+    bodies = (_parts_of(name)[1] for name in dict.fromkeys(names))
     return "\n".join(lines) + "\n\n" + "\n".join(bodies)
+
+
+def imports(names: Sequence[str]) -> frozenset[str]:
+    """Return the imports of modules of `runtime_shim`, one name each."""
+    found = set()
+    for line in chain.from_iterable(_parts_of(name)[0].splitlines() for name in names):
+        start, separator, imported = line.rpartition(" import ")
+        found |= {f"{start}{separator}{each}" for each in imported.split(", ")} if separator else {line}
+    return frozenset(found)
+
+
+def _parts_of(name: str) -> tuple[str, str]:
+    """Return the imports and the body of a module."""
+    imported, _, body = part_file(name).read_text(encoding="utf-8").partition("\n\n")
+    return imported, body
 
 
 def part_file(name: str) -> Path:

@@ -52,7 +52,7 @@ def jumps(program: Program, resets: Collection[str]) -> dict[str, Any]:
 
 
 class _Told:
-    """The jumps that `runtime_shim/moving.py` derives from a name that is not in `to`."""
+    """The jumps that `runtime_shim/operator/moving.py` derives from a name that is not in `to`."""
 
     def __init__(
         self, program: Program, enter: Mapping[str, tuple[Effect, ...]], within: Mapping[str, list[str]]

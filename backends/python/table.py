@@ -1,4 +1,4 @@
-"""The program as the plain table that the runtime reads in `runtime_shim/walk.py`."""
+"""The program as the plain table that the runtime reads in `runtime_shim/engine/walk.py`."""
 
 from __future__ import annotations
 

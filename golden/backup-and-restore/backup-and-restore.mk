@@ -11,7 +11,7 @@
 # make exits with 0 only after COMPLETE. The last line of its output shows the result of the run.
 
 # --- The steps --------------------------------------------------------------------------------------------------------
-# `do_X` is the command of step X. `step_X` has its title and transitions:
+# `do_X` is the command of step X, `prompt_X` is its prompt. `step_X` has its title and transitions:
 # `CONTINUE`, `GOTO`, `COMPLETE` and `STOP` as the document has them, and otherwise `go` to a step, `stop` or `finish`.
 # A string after a message is the document's own wording; `make status` shows it.
 # `retry 2` makes up to 2 more attempts. After that, the transition after `||` applies.
@@ -79,7 +79,9 @@ fail) COMPLETE 'The backup is good, vault/restored was left behind' ;;
 endef
 
 # Discard                                                                      examples/backup-and-restore.runbook.md:63
-# A bad backup is worse than none: people rely on it.
+define prompt_Discard
+    A bad backup is worse than none: people rely on it.
+endef
 define do_Discard
 rm -f vault/backup.tar vault/backup.cksum
 endef
@@ -93,7 +95,7 @@ endef
 SHELL = /bin/sh
 .SUFFIXES:
 .NOTPARALLEL:
-$(foreach N,$(filter RDC_% do_% ask_% step_%,$(.VARIABLES)),$(if $(filter comm%,$(origin $N)),$(error rdc: do not set $N)))
+$(foreach N,$(filter RDC_% do_% ask_% prompt_% step_%,$(.VARIABLES)),$(if $(filter comm%,$(origin $N)),$(error rdc: do not set $N)))
 RDC_PROGRAM := c5987f167af577a23d1aa5aa3b9cadce
 RDC_STATE := .rdc/backup-and-restore.make
 RDC_FILE := $(lastword $(MAKEFILE_LIST))

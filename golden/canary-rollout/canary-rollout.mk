@@ -11,14 +11,16 @@
 # make exits with 0 only after COMPLETE. The last line of its output shows the result of the run.
 
 # --- The steps --------------------------------------------------------------------------------------------------------
-# `do_X` is the command of step X, `ask_X` is its question. `step_X` has its title and transitions:
+# `do_X` is the command of step X, `ask_X` is its question, `prompt_X` is its prompt. `step_X` has its title and transitions:
 # `CONTINUE`, `GOTO`, `COMPLETE` and `STOP` as the document has them, and otherwise `go` to a step, `stop` or `finish`.
 # A string after a message is the document's own wording; `make status` shows it.
 # `retry 2` makes up to 2 more attempts. After that, the transition after `||` applies.
 # `{N}` is the number of the instance.
 
 # {N}.1 Is another stage left?                                                     examples/canary-rollout.runbook.md:36
-# There are four stages. After the last one there is nothing left to do.
+define prompt_N-.1
+    There are four stages. After the last one there is nothing left to do.
+endef
 define do_N-.1
 [ {N} -le 4 ]
 endef
@@ -31,7 +33,9 @@ fail) COMPLETE 'Everybody has the new version' ;;
 endef
 
 # {N}.2 Move the traffic                                                           examples/canary-rollout.runbook.md:47
-# The stages are 5, 25, 50 and 100 percent.
+define prompt_N-.2
+    The stages are 5, 25, 50 and 100 percent.
+endef
 define do_N-.2
 shares=(0 5 25 50 100)
 mkdir -p canary && echo "${shares[{N}]}" > canary/live && echo "stage {N}: $(cat canary/live) percent"
@@ -75,7 +79,7 @@ endef
 SHELL = /bin/sh
 .SUFFIXES:
 .NOTPARALLEL:
-$(foreach N,$(filter RDC_% do_% ask_% step_%,$(.VARIABLES)),$(if $(filter comm%,$(origin $N)),$(error rdc: do not set $N)))
+$(foreach N,$(filter RDC_% do_% ask_% prompt_% step_%,$(.VARIABLES)),$(if $(filter comm%,$(origin $N)),$(error rdc: do not set $N)))
 RDC_PROGRAM := 659fcc8c1abcaecc946e358798535dcf
 RDC_STATE := .rdc/canary-rollout.make
 RDC_FILE := $(lastword $(MAKEFILE_LIST))

@@ -11,7 +11,7 @@
 # make exits with 0 only after COMPLETE. The last line of its output shows the result of the run.
 
 # --- The steps --------------------------------------------------------------------------------------------------------
-# `do_X` is the command of step X. `step_X` has its title and transitions:
+# `do_X` is the command of step X, `prompt_X` is its prompt. `step_X` has its title and transitions:
 # `CONTINUE`, `GOTO`, `COMPLETE` and `STOP` as the document has them, and otherwise `go` to a step, `stop` or `finish`.
 # A string after a message is the document's own wording; `make status` shows it.
 # `retry 2` makes up to 2 more attempts. After that, the transition after `||` applies.
@@ -38,7 +38,9 @@ fail) COMPLETE 'The certificate is good for another while' ;;
 endef
 
 # 3. Request a new one                                                        examples/certificate-renewal.runbook.md:49
-# The authority allows few requests at a time, so it may say no at first.
+define prompt_3
+    The authority allows few requests at a time, so it may say no at first.
+endef
 define do_3
 [ "${RDC_ATTEMPT:-1}" -ge 2 ] && echo "new certificate" > tls/new.pem
 endef
@@ -92,7 +94,7 @@ endef
 SHELL = /bin/sh
 .SUFFIXES:
 .NOTPARALLEL:
-$(foreach N,$(filter RDC_% do_% ask_% step_%,$(.VARIABLES)),$(if $(filter comm%,$(origin $N)),$(error rdc: do not set $N)))
+$(foreach N,$(filter RDC_% do_% ask_% prompt_% step_%,$(.VARIABLES)),$(if $(filter comm%,$(origin $N)),$(error rdc: do not set $N)))
 RDC_PROGRAM := ebd86b353e3a45a515c8484eb47b34f5
 RDC_STATE := .rdc/certificate-renewal.make
 RDC_FILE := $(lastword $(MAKEFILE_LIST))

@@ -11,7 +11,7 @@
 # make exits with 0 only after COMPLETE. The last line of its output shows the result of the run.
 
 # --- The steps --------------------------------------------------------------------------------------------------------
-# `do_X` is the command of step X, `ask_X` is its question. `step_X` has its title and transitions:
+# `do_X` is the command of step X, `ask_X` is its question, `prompt_X` is its prompt. `step_X` has its title and transitions:
 # `CONTINUE`, `GOTO`, `COMPLETE` and `STOP` as the document has them, and otherwise `go` to a step, `stop` or `finish`.
 # A string after a message is the document's own wording; `make status` shows it.
 
@@ -37,7 +37,9 @@ fail) STOP 'The backup is not usable, nothing was changed' '1 FAIL: STOP' ;;
 endef
 
 # 2. Rehearse on a copy                                                        examples/database-migration.runbook.md:50
-# The new column `country` is added to a copy first.
+define prompt_2
+    The new column `country` is added to a copy first.
+endef
 define do_2
 sed -e '1s/$/,country/' -e '2,$s/$/,unknown/' db/backup.csv > db/rehearsal.csv && cat db/rehearsal.csv
 endef
@@ -95,7 +97,7 @@ endef
 SHELL = /bin/sh
 .SUFFIXES:
 .NOTPARALLEL:
-$(foreach N,$(filter RDC_% do_% ask_% step_%,$(.VARIABLES)),$(if $(filter comm%,$(origin $N)),$(error rdc: do not set $N)))
+$(foreach N,$(filter RDC_% do_% ask_% prompt_% step_%,$(.VARIABLES)),$(if $(filter comm%,$(origin $N)),$(error rdc: do not set $N)))
 RDC_PROGRAM := 8e5079708a06a58aff75149e7cbb0530
 RDC_STATE := .rdc/database-migration.make
 RDC_FILE := $(lastword $(MAKEFILE_LIST))

@@ -11,13 +11,15 @@
 # make exits with 0 only after COMPLETE. The last line of its output shows the result of the run.
 
 # --- The steps --------------------------------------------------------------------------------------------------------
-# `do_X` is the command of step X, `ask_X` is its question. `step_X` has its title and transitions:
+# `do_X` is the command of step X, `ask_X` is its question, `prompt_X` is its prompt. `step_X` has its title and transitions:
 # `CONTINUE`, `GOTO`, `COMPLETE` and `STOP` as the document has them, and otherwise `go` to a step, `stop` or `finish`.
 # A string after a message is the document's own wording; `make status` shows it.
 # `retry 2` makes up to 2 more attempts. After that, the transition after `||` applies.
 
 # 1. Build the release                                                       examples/deploy-with-rollback.runbook.md:33
-# The version that is live now is kept beside the new one.
+define prompt_1
+    The version that is live now is kept beside the new one.
+endef
 define do_1
 mkdir -p shop/live shop/previous shop/next &&
 echo "shop 1.4.2" > shop/previous/version &&
@@ -61,7 +63,9 @@ fail) COMPLETE 'Version 1.5.0 is live, shop/next was left behind' ;;
 endef
 
 # Rollback                                                                   examples/deploy-with-rollback.runbook.md:74
-# Put the previous version back. This must work, so it is tried twice more.
+define prompt_Rollback
+    Put the previous version back. This must work, so it is tried twice more.
+endef
 define do_Rollback
 cp shop/previous/version shop/live/version && echo "live: $(cat shop/live/version)"
 endef
@@ -85,7 +89,7 @@ endef
 SHELL = /bin/sh
 .SUFFIXES:
 .NOTPARALLEL:
-$(foreach N,$(filter RDC_% do_% ask_% step_%,$(.VARIABLES)),$(if $(filter comm%,$(origin $N)),$(error rdc: do not set $N)))
+$(foreach N,$(filter RDC_% do_% ask_% prompt_% step_%,$(.VARIABLES)),$(if $(filter comm%,$(origin $N)),$(error rdc: do not set $N)))
 RDC_PROGRAM := 2df8693ce4b78e46d6b02a5a23c4e715
 RDC_STATE := .rdc/deploy-with-rollback.make
 RDC_FILE := $(lastword $(MAKEFILE_LIST))

@@ -11,13 +11,15 @@
 # make exits with 0 only after COMPLETE. The last line of its output shows the result of the run.
 
 # --- The steps --------------------------------------------------------------------------------------------------------
-# `do_X` is the command of step X. `step_X` has its title and transitions:
+# `do_X` is the command of step X, `prompt_X` is its prompt. `step_X` has its title and transitions:
 # `CONTINUE`, `GOTO`, `COMPLETE` and `STOP` as the document has them, and otherwise `go` to a step, `stop` or `finish`.
 # A string after a message is the document's own wording; `make status` shows it.
 # `retry 2` makes up to 2 more attempts. After that, the transition after `||` applies.
 
 # 1. Unit tests                                                                        examples/flaky-test.runbook.md:31
-# These are quick and reliable: one failure is a real one.
+define prompt_1
+    These are quick and reliable: one failure is a real one.
+endef
 define do_1
 echo "42 unit tests passed"
 endef
@@ -28,7 +30,9 @@ fail) STOP 'Fix the unit tests first' ;;
 endef
 
 # 2. Browser tests                                                                     examples/flaky-test.runbook.md:42
-# The browser is slow to start, so the first attempt often times out. `RDC_ATTEMPT` counts the attempts.
+define prompt_2
+    The browser is slow to start, so the first attempt often times out. `RDC_ATTEMPT` counts the attempts.
+endef
 define do_2
 echo "attempt ${RDC_ATTEMPT:-1}"
 if [ "${RDC_ATTEMPT:-1}" -lt 2 ]; then
@@ -54,7 +58,9 @@ fail) stop ;;
 endef
 
 # Quarantine                                                                           examples/flaky-test.runbook.md:66
-# Take the browser tests out of the build, so that they do not hold up everybody else.
+define prompt_Quarantine
+    Take the browser tests out of the build, so that they do not hold up everybody else.
+endef
 define do_Quarantine
 echo "browser tests" > quarantine.txt && echo "set aside, see quarantine.txt"
 endef
@@ -68,7 +74,7 @@ endef
 SHELL = /bin/sh
 .SUFFIXES:
 .NOTPARALLEL:
-$(foreach N,$(filter RDC_% do_% ask_% step_%,$(.VARIABLES)),$(if $(filter comm%,$(origin $N)),$(error rdc: do not set $N)))
+$(foreach N,$(filter RDC_% do_% ask_% prompt_% step_%,$(.VARIABLES)),$(if $(filter comm%,$(origin $N)),$(error rdc: do not set $N)))
 RDC_PROGRAM := c0d71508664321afbc9602982ca569ee
 RDC_STATE := .rdc/flaky-test.make
 RDC_FILE := $(lastword $(MAKEFILE_LIST))

@@ -11,7 +11,7 @@
 # make exits with 0 only after COMPLETE. The last line of its output shows the result of the run.
 
 # --- The steps --------------------------------------------------------------------------------------------------------
-# `do_X` is the command of step X. `step_X` has its title and transitions:
+# `do_X` is the command of step X, `prompt_X` is its prompt. `step_X` has its title and transitions:
 # `CONTINUE`, `GOTO`, `COMPLETE` and `STOP` as the document has them, and otherwise `go` to a step, `stop` or `finish`.
 # A string after a message is the document's own wording; `make status` shows it.
 # `{n}` is the number of the instance.
@@ -31,7 +31,9 @@ fail) stop ;;
 endef
 
 # 2.{n} Fetch page {n}                                                               examples/import-pages.runbook.md:19
-# The server answers with an error when it is asked for a page after the last one.
+define prompt_2.-n
+    The server answers with an error when it is asked for a page after the last one.
+endef
 define do_2.-n
 cp "catalogue/remote/page$RDC_SUBSTEP_INSTANCE.csv" catalogue/local/ 2> /dev/null &&
 echo "page {n} is here"
@@ -64,7 +66,7 @@ endef
 SHELL = /bin/sh
 .SUFFIXES:
 .NOTPARALLEL:
-$(foreach N,$(filter RDC_% do_% ask_% step_%,$(.VARIABLES)),$(if $(filter comm%,$(origin $N)),$(error rdc: do not set $N)))
+$(foreach N,$(filter RDC_% do_% ask_% prompt_% step_%,$(.VARIABLES)),$(if $(filter comm%,$(origin $N)),$(error rdc: do not set $N)))
 RDC_PROGRAM := 325ec5400816e00a559d15fb315d654a
 RDC_STATE := .rdc/import-pages.make
 RDC_FILE := $(lastword $(MAKEFILE_LIST))

@@ -11,7 +11,7 @@
 # make exits with 0 only after COMPLETE. The last line of its output shows the result of the run.
 
 # --- The steps --------------------------------------------------------------------------------------------------------
-# `do_X` is the command of step X. `step_X` has its title and transitions:
+# `do_X` is the command of step X, `prompt_X` is its prompt. `step_X` has its title and transitions:
 # `CONTINUE`, `GOTO`, `COMPLETE` and `STOP` as the document has them, and otherwise `go` to a step, `stop` or `finish`.
 # A string after a message is the document's own wording; `make status` shows it.
 
@@ -26,7 +26,9 @@ fail) STOP 'The folder testenv is in use' ;;
 endef
 
 # 2.1. Start the database                                                       examples/integration-tests.runbook.md:41
-# It is slow after a cold start.
+define prompt_2.1
+    It is slow after a cold start.
+endef
 define do_2.1
 if [ -f testenv/crashed ]; then echo warm; else echo cold; fi > testenv/database
 echo "the database is $(cat testenv/database)"
@@ -80,7 +82,9 @@ fail) stop ;;
 endef
 
 # Collect_logs                                                                  examples/integration-tests.runbook.md:75
-# Keep what is needed to find the cause.
+define prompt_Collect_logs
+    Keep what is needed to find the cause.
+endef
 define do_Collect_logs
 cp testenv/database testenv.log && cat testenv.log
 endef
@@ -99,7 +103,7 @@ endef
 SHELL = /bin/sh
 .SUFFIXES:
 .NOTPARALLEL:
-$(foreach N,$(filter RDC_% do_% ask_% step_%,$(.VARIABLES)),$(if $(filter comm%,$(origin $N)),$(error rdc: do not set $N)))
+$(foreach N,$(filter RDC_% do_% ask_% prompt_% step_%,$(.VARIABLES)),$(if $(filter comm%,$(origin $N)),$(error rdc: do not set $N)))
 RDC_PROGRAM := 8592caf545db9c04b2b3cc8bb7d80362
 RDC_STATE := .rdc/integration-tests.make
 RDC_FILE := $(lastword $(MAKEFILE_LIST))

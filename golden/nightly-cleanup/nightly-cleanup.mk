@@ -11,7 +11,7 @@
 # make exits with 0 only after COMPLETE. The last line of its output shows the result of the run.
 
 # --- The steps --------------------------------------------------------------------------------------------------------
-# `do_X` is the command of step X. `step_X` has its title and transitions:
+# `do_X` is the command of step X, `prompt_X` is its prompt. `step_X` has its title and transitions:
 # `CONTINUE`, `GOTO`, `COMPLETE` and `STOP` as the document has them, and otherwise `go` to a step, `stop` or `finish`.
 # A string after a message is the document's own wording; `make status` shows it.
 
@@ -37,7 +37,9 @@ fail) STOP '' '1 FAIL: STOP' ;;
 endef
 
 # 1.3. Send the log to the archive                                                examples/nightly-cleanup.runbook.md:23
-# The archive is often off at night. The log then stays here until another day.
+define prompt_1.3
+    The archive is often off at night. The log then stays here until another day.
+endef
 define do_1.3
 [ -d server/archive ] && cp server/logs/access.1 server/archive/
 endef
@@ -71,7 +73,7 @@ endef
 SHELL = /bin/sh
 .SUFFIXES:
 .NOTPARALLEL:
-$(foreach N,$(filter RDC_% do_% ask_% step_%,$(.VARIABLES)),$(if $(filter comm%,$(origin $N)),$(error rdc: do not set $N)))
+$(foreach N,$(filter RDC_% do_% ask_% prompt_% step_%,$(.VARIABLES)),$(if $(filter comm%,$(origin $N)),$(error rdc: do not set $N)))
 RDC_PROGRAM := bb7a48ca467301717c79de42d4b8fff2
 RDC_STATE := .rdc/nightly-cleanup.make
 RDC_FILE := $(lastword $(MAKEFILE_LIST))

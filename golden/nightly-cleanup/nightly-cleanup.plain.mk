@@ -39,8 +39,8 @@ $(RDC_DONE)/1.2: | $(RDC_DONE)/1.1
 	@touch $@
 
 # 1.3. Send the log to the archive                                                examples/nightly-cleanup.runbook.md:23
-# The archive is often off at night. The log then stays here until another day.
 $(RDC_DONE)/1.3: | $(RDC_DONE)/1.2
+	@printf '%s\n' '    The archive is often off at night. The log then stays here until another day.'
 	-[ -d server/archive ] && cp server/logs/access.1 server/archive/
 	@touch $@
 

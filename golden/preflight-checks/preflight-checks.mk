@@ -96,7 +96,7 @@ endef
 SHELL = /bin/sh
 .SUFFIXES:
 .NOTPARALLEL:
-$(foreach N,$(filter RDC_% do_% ask_% step_%,$(.VARIABLES)),$(if $(filter comm%,$(origin $N)),$(error rdc: do not set $N)))
+$(foreach N,$(filter RDC_% do_% ask_% prompt_% step_%,$(.VARIABLES)),$(if $(filter comm%,$(origin $N)),$(error rdc: do not set $N)))
 RDC_PROGRAM := 5115749c519c9b90b3974ef9b65ca66d
 RDC_STATE := .rdc/preflight-checks.make
 RDC_FILE := $(lastword $(MAKEFILE_LIST))

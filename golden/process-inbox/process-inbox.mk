@@ -11,13 +11,15 @@
 # make exits with 0 only after COMPLETE. The last line of its output shows the result of the run.
 
 # --- The steps --------------------------------------------------------------------------------------------------------
-# `do_X` is the command of step X. `step_X` has its title and transitions:
+# `do_X` is the command of step X, `prompt_X` is its prompt. `step_X` has its title and transitions:
 # `CONTINUE`, `GOTO`, `COMPLETE` and `STOP` as the document has them, and otherwise `go` to a step, `stop` or `finish`.
 # A string after a message is the document's own wording; `make status` shows it.
 # `{N}` is the number of the instance.
 
 # {N}.1 Take the next order                                                         examples/process-inbox.runbook.md:37
-# The inbox is a plain list; line {N} of it is the order of this round.
+define prompt_N-.1
+    The inbox is a plain list; line {N} of it is the order of this round.
+endef
 define do_N-.1
 mkdir -p orders/filed orders/rejected &&
 printf '%s\n' "3 teapots" "12 cups" "saucers" "1 sugar bowl" > orders/inbox &&
@@ -77,7 +79,7 @@ endef
 SHELL = /bin/sh
 .SUFFIXES:
 .NOTPARALLEL:
-$(foreach N,$(filter RDC_% do_% ask_% step_%,$(.VARIABLES)),$(if $(filter comm%,$(origin $N)),$(error rdc: do not set $N)))
+$(foreach N,$(filter RDC_% do_% ask_% prompt_% step_%,$(.VARIABLES)),$(if $(filter comm%,$(origin $N)),$(error rdc: do not set $N)))
 RDC_PROGRAM := 181b1154c2a68833de157563a02e78a7
 RDC_STATE := .rdc/process-inbox.make
 RDC_FILE := $(lastword $(MAKEFILE_LIST))

@@ -19,7 +19,7 @@
 # make exits with 0 only after COMPLETE. The last line of its output shows the result of the run.
 
 # --- The steps --------------------------------------------------------------------------------------------------------
-# `do_X` is the command of step X. `step_X` has its title and transitions:
+# `do_X` is the command of step X, `prompt_X` is its prompt. `step_X` has its title and transitions:
 # `CONTINUE`, `GOTO`, `COMPLETE` and `STOP` as the document has them, and otherwise `go` to a step, `stop` or `finish`.
 # A string after a message is the document's own wording; `make status` shows it.
 # `retry 2` makes up to 2 more attempts. After that, the transition after `||` applies.
@@ -170,7 +170,9 @@ fail) stop ;;
 endef
 
 # Withdraw                                                                                examples/release.runbook.md:55
-# Withdraw the published files.
+define prompt_Withdraw
+    Withdraw the published files.
+endef
 define do_Withdraw
 rm -rf dist && echo "version 2.0.0 was withdrawn"
 endef
@@ -184,7 +186,7 @@ endef
 SHELL = /bin/sh
 .SUFFIXES:
 .NOTPARALLEL:
-$(foreach N,$(filter RDC_% do_% ask_% step_%,$(.VARIABLES)),$(if $(filter comm%,$(origin $N)),$(error rdc: do not set $N)))
+$(foreach N,$(filter RDC_% do_% ask_% prompt_% step_%,$(.VARIABLES)),$(if $(filter comm%,$(origin $N)),$(error rdc: do not set $N)))
 RDC_PROGRAM := 55df9242f5ee9f2e09d7cedcc2becfd5
 RDC_STATE := .rdc/release.make
 RDC_FILE := $(lastword $(MAKEFILE_LIST))

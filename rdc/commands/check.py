@@ -97,4 +97,4 @@ def _in_tables(compilation: Compilation) -> Iterable[Diagnostic]:
         return ()
     from rdc.tables import check_tables  # noqa: PLC0415 (see the docstring)
 
-    return check_tables(compilation.tables)
+    return compilation.kept(check_tables(compilation.tables, compilation.program))

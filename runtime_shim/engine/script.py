@@ -70,8 +70,17 @@ class Script:
         """Show a step, after its group if that is a new one."""
         before, self.group = self.group, node.get("group", "")
         if self.group not in ("", before):
-            say(one_line(f"{self.group} {self.text(self.program['groups'][self.group], 'title')}"))
+            about = self.program["groups"][self.group]
+            say(one_line(f"{self.group} {self.text(about, 'title')}"))
+            self.explain(about)
         say(one_line(f"{name} {self.text(node, 'title')}" + f" - attempt {attempt}" * (attempt > 1)))
+        if attempt == 1 or node["task"] == "ask":
+            self.explain(node)
+
+    def explain(self, about: Table) -> None:
+        """Show the prompt of a step or group, and its block."""
+        for line in clean(f"{self.text(about, 'prompt')}\n{self.text(about, 'block')}").strip("\n").splitlines():
+            say(f"    {line}".rstrip())
 
     def command(self, node: Table, found: Table) -> str:
         """Run a step's command. Exit code 0 means pass, anything else fail (M2)."""
@@ -96,8 +105,6 @@ class Script:
 
     def ask(self, name: str, node: Table) -> str:
         """Return the answer to a question, from the file of answers or the terminal."""
-        for line in clean(f"{self.text(node, 'prompt')}\n{self.text(node, 'block')}").strip("\n").splitlines():
-            say(f"    {line}".rstrip())
         typed = getattr(take_answer(self.answers, name), "reply", " ")
         known = {word[:length]: MEANINGS[word] for word in MEANINGS for length in (1, len(word))}
         while typed.strip().lower() not in known:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import ast
+import re
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +14,7 @@ from hypothesis import strategies as st
 
 from backends.python.calls import Calls, calls
 from backends.python.table import Table, table
+from backends.registry import load
 from compiler.driver import compile_file
 from compiler.passes import optimize
 from runtime_shim.data.implied import implied
@@ -249,3 +253,24 @@ def test_a_mark_that_means_something_else_stays_with_its_step() -> None:
     assert text.count('"{a}": ["a"') == 1
     assert text.count('"{a}": None') == 1
     assert text.count('"{b}": ["b"') == 3
+
+
+def repeated(text: str) -> list[str]:
+    """The names that a program imports twice for all of its functions."""
+    imports = [node for node in ast.parse(text).body if isinstance(node, ast.Import | ast.ImportFrom)]
+    names = Counter((getattr(node, "module", ""), one.name) for node in imports for one in node.names)
+    return [f"{module} {name}".strip() for (module, name), count in names.items() if count > 1]
+
+
+@pytest.mark.parametrize(("target", "options"), [("python", {}), ("python", {"runtime": "script"}), ("dbos", {})])
+def test_no_program_imports_anything_twice(target: str, options: dict[str, object]) -> None:
+    editions = set()
+    for path in sorted(EXAMPLES.rglob("*.*")):
+        program = compile_file(str(path)).program if path.suffix in {".md", ".yaml", ".json"} else None
+        text = load(target).emit(program, options).text if program else None
+        edition = re.search(r", edition (\w+) ", text) if text else None
+        if text and edition and edition[1] not in editions:
+            editions.add(edition[1])
+            assert repeated(text) == [], path
+    assert editions == ({"script"} if options else set(EDITIONS) - {"script", "commands" * (target == "dbos")})
+    assert repeated("import sys\nimport sys\nfrom a import b, c\nfrom a import c\n") == ["sys", "a c"]

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from backends.registry import names
 from tests.rdc.cli_support import GOOD, MISSING_TITLE, UNKNOWN_TARGET, Result, call, document
 
 TO = ("compile", "--to", "python")
@@ -89,10 +90,25 @@ def test_several_sources_go_to_a_folder(folder: Path, out: str) -> None:
     assert call(*TO, "deploy.runbook.md", "-o", out, cwd=folder).err == "out/deploy.py is up to date\n"
 
 
-def test_a_folder_is_not_made(folder: Path) -> None:
-    assert refused(call(*TO, "deploy.runbook.md", "-o", "out/", cwd=folder), "RD511")
+def test_a_folder_is_made_for_one_document_too(folder: Path) -> None:
     assert refused(call(*TO, "deploy.runbook.md", "-o", "out/a.py", cwd=folder), "RD511")
     assert files(folder) == ["deploy.runbook.md"]
+    assert call(*TO, "deploy.runbook.md", "-o", "new/er/", cwd=folder).err == "wrote new/er/deploy.py\n"
+    assert files(folder / "new/er") == ["deploy.py"]
+
+
+@pytest.mark.parametrize("target", names())
+def test_each_target_makes_the_folder(folder: Path, target: str) -> None:
+    result = call("compile", "--to", target, "deploy.runbook.md", "-o", "new/", cwd=folder)
+    assert (result.code, result.err.startswith("wrote new/deploy")) == (0, True), result.err
+
+
+def test_a_folder_is_made_for_pictures_and_not_if_it_cannot_be(folder: Path) -> None:
+    result = call("graph", "deploy.runbook.md", "--format", "mermaid", "-o", "new/", cwd=folder)
+    assert (result.code, files(folder / "new")) == (0, ["deploy.mmd"]), result.err
+    (folder / "file").write_text("x", encoding="utf-8")
+    for out in ("file/", "file/new/"):
+        assert refused(call(*TO, "deploy.runbook.md", "-o", out, cwd=folder), "RD511")
 
 
 def test_all_or_nothing(folder: Path) -> None:

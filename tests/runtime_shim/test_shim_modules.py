@@ -111,6 +111,10 @@ def test_module_is_fit_for_an_edition(name: str) -> None:
     assert "__file__" not in {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
 
 
+ABOVE = "import sys\n"
+"""What each program has above its edition, so that nothing is imported twice."""
+
+
 def undefined(source: str) -> set[str]:
     """The names that code reads as those of its module, and that neither the module nor Python has."""
     module = symtable.symtable(source, "program.py", "exec")
@@ -127,7 +131,7 @@ def undefined(source: str) -> set[str]:
 
 @pytest.mark.parametrize("name", EDITIONS)
 def test_all_that_an_edition_mentions_is_in_it(name: str) -> None:
-    text = runtime(name)
+    text = ABOVE + runtime(name)
     ast.parse(text, feature_version=(3, 9))
     assert undefined(text) == set()
     assert undefined(text.replace("\ndef unframed(", "\ndef renamed(")) == {"unframed"}, "it would be noticed"
@@ -138,7 +142,7 @@ def test_all_that_an_edition_mentions_is_in_it(name: str) -> None:
 def test_all_that_a_part_for_a_caller_mentions_is_in_the_editions(name: str, caller: str) -> None:
     text = runtime_for(caller)
     ast.parse(text, feature_version=(3, 9))
-    assert undefined(runtime(name) + text) == set()
+    assert undefined(ABOVE + runtime(name) + text) == set()
 
 
 @pytest.mark.parametrize("name", EDITIONS)
@@ -204,7 +208,7 @@ def test_a_state_of_a_module_would_be_found() -> None:
 def alone(table: Table) -> str:
     """A file with a table and an edition."""
     main = 'if __name__ == "__main__":\n    sys.exit(main(PROGRAM, EXTENSIONS))\n'
-    return f"{runtime('commands')}\nPROGRAM = {table!r}\n{main}"
+    return f"{ABOVE}{runtime('commands')}\nPROGRAM = {table!r}\n{main}"
 
 
 @pytest.mark.parametrize("which", ENDS)

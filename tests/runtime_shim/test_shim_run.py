@@ -170,9 +170,13 @@ def test_wrong_use_is_one_line(tmp_path: Path, words: tuple[str, ...]) -> None:
 
 def test_help(tmp_path: Path) -> None:
     place = Place(tmp_path, REVIEW)
-    assert place.run().code == 2
-    assert "resume" in place.run().err
-    assert place.run().last.startswith("rdc: error: missing subcommand")
+    alone = place.run()
+    assert alone.code == 2
+    assert alone.out == place.run("--help").out
+    assert alone.out.startswith("usage: ")
+    assert re.fullmatch(r"rdc: error: missing subcommand; to start a run: .* run", alone.last)
+    assert place.run("--help").code == 0
+    assert not (tmp_path / ".rdc").exists()
     assert place.run("run", "--help").code == 0
 
 

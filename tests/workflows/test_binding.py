@@ -150,7 +150,7 @@ def test_the_help_for_a_missing_value_works(declared: Input) -> None:
         assert example or declared.pattern, found.help
         if example:
             done = GithubBackend().emit(made, {"on": on, "bind": yaml.safe_load(example[1])})
-            assert list(done.diagnostics) == []
+            assert {found.code for found in done.diagnostics} <= {"RD549"}
 
 
 def test_the_help_for_a_missing_value_names_a_field_of_the_event() -> None:

@@ -11,7 +11,8 @@ import pytest
 from backends.github import GithubBackend
 from compiler.driver import compile_file
 from tests.workflows import act
-from tests.workflows.compiling import beside, parsed
+from tests.workflows.compiling import beside, parsed, text_of
+from tests.workflows.walking import Engine
 
 pytestmark = pytest.mark.share(3)
 
@@ -286,3 +287,17 @@ def test_answers_are_data(run: Run, tmp_path: Path) -> None:
     ran = run(answers=f"$(touch {canary}) yes; `touch {canary}` no; '; touch {canary}; ' pass")
     assert ran.exit_code
     assert not canary.exists()
+
+
+@pytest.mark.xfail(strict=True, reason='the issue "Plain targets" adds the guard against re-runs (T-23)')
+def test_a_further_attempt_repeats_no_completed_step(tmp_path: Path, walk: Engine) -> None:
+    document = (
+        '## 1. Publish\n\n```bash\necho published >> "$MARK"\n```\n\n'
+        '## 2. Does the page look right?\n\n- YES: COMPLETE\n- NO: STOP "Take it back"\n'
+    )
+    mark = tmp_path / "mark"
+    workflow = text_of(tmp_path, document, {"checkout": False})
+    walk(workflow, env={"MARK": str(mark)}, inputs={"answers": "no"})
+    assert mark.read_text(encoding="utf-8") == "published\n"
+    walk(workflow, env={"MARK": str(mark)}, inputs={"answers": "no"}, rerun=True, github={"run_attempt": "2"})
+    assert mark.read_text(encoding="utf-8") == "published\n"

@@ -96,8 +96,8 @@ def _acts(text: str) -> dict[str, tuple[str, str]]:
 
 
 TRIGGERS: dict[str, object] = {
-    "schedule": [{"cron": "0 3 * * *"}, {"cron": "- x: 1"}],
-    "push": {"branches": ["main", "release/**", "yes", "[a]"], "tags": []},
+    "schedule": [{"cron": "0 3 * * *"}, {"cron": "30 4 * * MON"}],
+    "push": {"branches": ["main", "release/**", "yes", "[ab]"], "tags": ["1"]},
     "workflow_dispatch": {
         "inputs": {"kind": {"type": "choice", "options": ["a", "1"], "default": None, "required": True}}
     },

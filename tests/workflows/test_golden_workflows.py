@@ -60,10 +60,11 @@ def test_no_script_holds_an_expression(path: str) -> None:
 
 
 def test_a_straight_runbook_has_no_helpers(tmp_path: Path) -> None:
-    """Its steps are nothing but their names and commands."""
+    """Its steps are nothing but their names, prompts and commands."""
     text = workflows()["nightly-cleanup/nightly-cleanup.yml"].read_text(encoding="utf-8")
     steps = yaml.load(text, LOADER)["jobs"]["runbook"]["steps"]
     nodes = [step for step in steps if step["name"][0].isdigit()]
     assert len(nodes) >= 2
     for step in nodes:
-        assert set(step) <= {"name", "id", "run", "if", "continue-on-error"}
+        assert set(step) <= {"name", "id", "run", "if", "continue-on-error", "env"}
+        assert set(step.get("env", {})) <= {"RDC_PROMPT"}

@@ -75,8 +75,20 @@ def test_a_question_may_be_as_long_as_people_read(tmp_path: Path) -> None:
 def test_a_text_with_what_opens_an_expression_counts_as_one(tmp_path: Path) -> None:
     """GitHub makes one expression of the whole text."""
     (said,) = refusals(tmp_path, "## 1\n\n```bash\n: '${{ %s'\n```\n" % ("x" * limits.LONGEST_EXPRESSION))
-    assert "an expression would have" in said
-    assert "move the string to a file" in said
+    assert said.startswith("`${{` in the block makes all of it an expression, which would have 21,008 characters;")
+    assert "remove `${{` there, or move the text to a file" in said
+
+
+@pytest.mark.parametrize(
+    "ending", ["", "\n- FAIL: RETRY 2\n", "\n- FAIL: GOTO 2\n\n## 2\n\n```bash\ntrue\n```\n- PASS: GOTO 1\n"]
+)
+def test_a_block_that_is_too_long_is_named_with_what_opens_the_expression(ending: str, tmp_path: Path) -> None:
+    lines = ["echo a", "# masked: ${{ secrets.* }} and ${{ y }}", *["echo 'a notice'"] * 2_000]
+    block, rest = "\n".join(lines), f"\n```\n{ending}"
+    (said,) = refusals(tmp_path, f"## 1\n\n```bash\n{block}{rest}")
+    assert said.startswith("`${{ secrets.* }}` in line 2 of the block makes all of it an expression")
+    without = block.replace("${{", "$")
+    assert text_of(tmp_path, f"## 1\n\n```bash\n{without}{rest}"), "the remedy helps"
 
 
 def test_500_steps_with_a_message_each(tmp_path: Path) -> None:

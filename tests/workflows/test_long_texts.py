@@ -1,4 +1,4 @@
-"""Long values that a message shows several times: no process gets the whole text as a variable, which Linux refuses."""
+"""Messages with values: they pass the linters, and no process gets a long text as a variable, which Linux refuses."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.workflows.compiling import text_of
+from tests.workflows.lint import findings
 from tests.workflows.walking import Engine
 
 LONGEST = 65_535
@@ -47,3 +48,53 @@ def test_a_message_shows_a_long_input_three_times(step: str, summary: bool, tmp_
     (message,) = [said for job in run.jobs.values() for _, title, said in job.annotations if title == "STOP"]
     assert message == f"100% \\ {note}, {note} and {note} %s"
     assert run.conclusion == "failure"
+
+
+MESSAGES = (
+    "{{HOST}} has {{VERSION}}",
+    "{{HOST}}{{VERSION}}{{HOST}}",
+    "$(touch x) `id` '{{HOST}}' $VALUE_1 ${{{{ github.token }}}} 100%s \\\\n {{VERSION}}!",
+    "Only {{HOST}}",
+)
+TWO = """\
+---
+rdc:
+  inputs: {{HOST: {{description: A host, default: db1}}, VERSION: {{description: A version, default: '%s\\'}}}}
+---
+## 1. Ask {{{{HOST}}}} for {{{{VERSION}}}}
+
+```sh
+{command}
+```
+
+- FAIL: GOTO 2
+- PASS: COMPLETE "{first}"
+
+## 2. Again
+
+```bash
+false
+```
+
+- FAIL: STOP "{first}"
+- PASS: STOP "{second}"
+"""
+
+
+@pytest.mark.parametrize("summary", [True, False])
+@pytest.mark.parametrize("command", ["true", "false"])
+@pytest.mark.parametrize("first", MESSAGES)
+def test_messages_with_several_values_are_clean_and_exact(
+    first: str, command: str, summary: bool, tmp_path: Path, walk: Engine
+) -> None:
+    message = first.replace("{{{{", "{{").replace("}}}}", "}}")
+    document = TWO.format(command=command, first=message, second=f"{message} and {{{{HOST}}}}")
+    workflow = text_of(tmp_path, document, {"checkout": False, "summary": summary})
+    path = tmp_path / "a.yml"
+    path.write_text(workflow, encoding="utf-8")
+    assert findings([path]) == []
+    run = walk(workflow)
+    (told,) = [said for job in run.jobs.values() for _, title, said in job.annotations if title in {"COMPLETE", "STOP"}]
+    expected = message.replace("\\\\", "\\").replace("{{HOST}}", "db1").replace("{{VERSION}}", "%s\\")
+    assert told == expected
+    assert run.conclusion == ("success" if command == "true" else "failure")

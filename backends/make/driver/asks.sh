@@ -1,6 +1,6 @@
 # --- Questions: replies come from the terminal, from a file, or from `make answer` ---
 ask() {
-  shown_text; [ -z "$rdc_value" ] || say "$rdc_value"
+  shown_text show; [ -z "$rdc_value" ] || say "$rdc_value"
   replies; if from_file || from_terminal; then return; fi
   [ "$rdc_verb" = step ] || {
     quoted "$rdc_id"; rdc_word="rdc: to answer: ${rdc_again}answer STEP=$rdc_value REPLY="

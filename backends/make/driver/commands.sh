@@ -1,6 +1,8 @@
 # --- Commands: each has its own process group, except at a terminal, whose keys must reach it ---
 run_command() {
-  shown_text; rdc_command=$rdc_value rdc_outcome=fail
+  [ "$rdc_attempt" -gt 1 ] || shown_text prompt
+  [ "$rdc_attempt" -gt 1 ] || [ -z "$rdc_value" ] || say "$rdc_value"
+  shown_text show; rdc_command=$rdc_value rdc_outcome=fail
   command -v "$rdc_kind" > /dev/null || say "rdc: cannot find $rdc_kind on PATH, which this step needs"
   [ -z "$rdc_monitor" ] || set -m 2> /dev/null # only here, because bash reports jobs that end
   { { become "$rdc_kind" -c "$rdc_command" <&3 3<&-; } & } 3<&0

@@ -16,13 +16,13 @@ load() {
       next
     }
     $0 == "endef" {
-      if (kind == "after") print "rdc_step_" key "() { eval " quoted(step text "\nesac; esac") "; }"
+      if (kind == "after") { print "rdc_step_" key "() { eval " quoted(step text "\nesac; esac") "; }"; said = "" }
       if (kind == "text" || kind == "RDC") print kind == "RDC" ? text : put("rdc_text_" key)
-      shown = kind == "do" || kind == "ask" ? put("rdc_value") : ""
+      if (kind == "prompt") said = put("rdc_value"); else shown = kind == "do" || kind == "ask" ? put("rdc_value") : ""
       kind = ""; next
     }
     kind == "step" && /^(pass|fail|[*])( [|] fail)?[)] / {
-      step = "case $1 in\ntake) " text " ;;\nshow) " shown " ;;\nturn) case $rdc_outcome in\n"
+      step = "case $1 in\ntake) " text " ;;\nshow) " shown " ;;\nprompt) " said " ;;\nturn) case $rdc_outcome in\n"
       kind = "after"; text = ""; lines = 0
     }
     { text = text (lines++ ? "\n" : "") $0 }
@@ -39,7 +39,9 @@ attempts() { rdc_attempts=$1; }
 variable() { rdc_variables="$rdc_variables $1=$2"; }
 mark() { rdc_marks="$rdc_marks $1=$2"; }
 take() { replaced "$1" . _; replaced "$rdc_value" - _; rdc_key=$rdc_value; "rdc_step_$rdc_key" take; }
-shown_text() { "rdc_step_$rdc_key" show; filled "$rdc_value"; } # the command or question
+shown_text() { # `show` the step's task, or its `prompt`
+  rdc_value=''; "rdc_step_$rdc_key" "$1"; filled "$rdc_value"
+}
 filled() { # sets rdc_value to the text $1 with numbers instead of its marks
   rdc_value=$1
   for rdc_mark in $rdc_marks; do eval "replaced \"\$rdc_value\" \"\${rdc_mark%=*}\" \$rdc_n_${rdc_mark##*=}"; done

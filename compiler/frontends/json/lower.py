@@ -1,6 +1,6 @@
 """Read a program from a plain value, with all errors in it.
 
-The model's classes are the grammar, so this reads the output of `compiler/ir/serialise.py` and agrees with the
+The model's classes are the grammar, so this reads the output of `compiler/ir/serialize.py` and agrees with the
 published schema. Validation libraries report every alternative of a union. People need the alternative that they meant.
 """
 

@@ -1,6 +1,6 @@
 """The JSON Schema of programs, published as `docs/program.schema.json`.
 
-Hand-written programs and the output of `compiler/ir/serialise.py` follow it.
+Hand-written programs and the output of `compiler/ir/serialize.py` follow it.
 """
 
 from __future__ import annotations

@@ -42,8 +42,15 @@ class Script:
     def show(self, name, node, attempt):
         before, self.group = self.group, node.get("group", "")
         if self.group not in ("", before):
-            say(one_line(f"{self.group} {self.text(self.program['groups'][self.group], 'title')}"))
+            about = self.program["groups"][self.group]
+            say(one_line(f"{self.group} {self.text(about, 'title')}"))
+            self.explain(about)
         say(one_line(f"{name} {self.text(node, 'title')}" + f" - attempt {attempt}" * (attempt > 1)))
+        if attempt == 1 or node["task"] == "ask":
+            self.explain(node)
+    def explain(self, about):
+        for line in clean(f"{self.text(about, 'prompt')}\n{self.text(about, 'block')}").strip("\n").splitlines():
+            say(f"    {line}".rstrip())
     def command(self, node, found):
         own = {key: str(value) for key, value in {**found, "RDC_RUN_ID": self.run_id}.items()}
         words = [node["shell"], "-c", self.text(node, "command")]
@@ -64,8 +71,6 @@ class Script:
             raise KeyboardInterrupt
         return "fail" if status else "pass"
     def ask(self, name, node):
-        for line in clean(f"{self.text(node, 'prompt')}\n{self.text(node, 'block')}").strip("\n").splitlines():
-            say(f"    {line}".rstrip())
         typed = getattr(take_answer(self.answers, name), "reply", " ")
         known = {word[:length]: MEANINGS[word] for word in MEANINGS for length in (1, len(word))}
         while typed.strip().lower() not in known:

@@ -9,7 +9,7 @@ from typing import Any, Callable, Optional
 from runtime_shim.engine.command_line import OPTIONS, read_words
 from runtime_shim.engine.display import Display
 from runtime_shim.engine.lifecycle import Done, Extension, Host, Options
-from runtime_shim.engine.program import RefusedError, Table
+from runtime_shim.engine.program import EXIT_COMPLETE, RefusedError, Table
 from runtime_shim.engine.state import digest
 from runtime_shim.engine.status import steps
 from runtime_shim.targets.dbos.commands import (
@@ -138,11 +138,14 @@ def execute_call(
     calls = {name: each for name, each in REQUESTS.items() if name not in ("approve", "goto") or name in more}
     command, *words = argv or [""]
     own = tuple(option for option in options if {"all", command} & {*option[0].split()})
-    if {"-h", "--help"} & {*argv}:
-        return display.say(help_lines(program, command, host.prog, calls, own))
+    if not argv or {"-h", "--help"} & {*argv}:
+        display.say(help_lines(program, command, host.prog, calls, own))
+        if argv:
+            return EXIT_COMPLETE
+        raise RefusedError(f"missing subcommand; to start a run: {host.prog} start")
     if command not in calls:
         choices = f"; choose from {', '.join(calls)} (see: {host.prog} --help)"
-        raise RefusedError(f"{'unknown' if command else 'missing'} subcommand {command}".rstrip() + choices)
+        raise RefusedError(f"unknown subcommand {command}{choices}")
     if "UV" in os.environ:  # python3 may not have the packages
         host = host._replace(prog=re.sub("^python3 ", "uv run ", host.prog))
     given = read_words(words, own, options, [], f"(see: {host.prog} {command} --help)")

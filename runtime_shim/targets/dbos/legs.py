@@ -1,7 +1,7 @@
 """The legs of a program's runs, as rows in the tables of DBOS 3.4.
 
 DBOS writes these rows for workers. Operators' commands read and write them here, since loading DBOS takes a second.
-The columns are those of `dbos/_schemas/system_database.py`.
+The columns are those of `dbos._schemas.system_database`.
 """
 
 import json

@@ -1,7 +1,7 @@
 """The generated workflow, run by act and by GitHub's own parser and expression engine.
 
 Answers are given all at once, or each in a continuation. How agents, tools and inputs are given is what
-`design/interface.md` says; gates outside of loops are environments, which the engine knows and act does not.
+the interface of runs says; gates outside of loops are environments, which the engine knows and act does not.
 """
 
 from __future__ import annotations
