@@ -32,6 +32,9 @@ if TYPE_CHECKING:
     Value = TypeVar("Value")
 
 
+FAILED = ("fail", "failed", "none", "invalid", "ambiguous")  # outcomes of commands and agents
+
+
 class Session(Telling):
     """One call of a program: its options, its state directory, and its run."""
 
@@ -227,6 +230,8 @@ class Session(Telling):
             if resumed and state.condition == "running":
                 self._do_next(state.node, is_interrupted=True)
             while state.condition not in ENDED:
+                if self.signals.has_come():
+                    self.heed()
                 if self.is_over(state.node):
                     step = f"step {' '.join(self.options.PLACE)} is completed"
                     self.display.rule(step if self.options.PLACE else f"run {state.begin['run']} is open")
@@ -265,6 +270,8 @@ class Session(Telling):
         if is_interrupted or (self.state.condition != "running" and performer.recovers):
             self.record({"kind": "resume", "condition": "running", "time": utc_now()})
         done = perform(name, self.program["nodes"][name])
+        if self.state.condition == "running" and done.outcome in FAILED and self.signals.has_come():
+            raise Interrupted  # it may not have failed by itself (R5)
         self._done += 1
         return self.settle(name, done, time.monotonic() - begun)
 

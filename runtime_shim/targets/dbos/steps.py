@@ -169,8 +169,12 @@ class OfLegs(Extension):
 
 
 def guard(session: Session, store: LegStore, channel: Channel, fence: Optional[float]) -> None:
-    """Listen to the worker in a thread. End the commands when it says so, is gone, or is silent for too long."""
+    """Listen to the worker in a thread. End the commands when it says so, is gone, or is silent for too long.
+
+    A worker that was asked to stop says so again and again. Its commands get one signal, and time to clean up (R5).
+    """
     signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())  # they are for the main thread
+    is_asked = False
     while True:
         message = channel.receive(fence)
         word = next(iter(message)) if message else "end"
@@ -181,6 +185,9 @@ def guard(session: Session, store: LegStore, channel: Channel, fence: Optional[f
             shorten(legs.path(), legs.limit)
         elif word == "leave":
             store.is_leaving = True
+        elif word == "stop" and not is_asked:
+            is_asked = True
+            os.kill(os.getpid(), signal.SIGTERM)
         elif word == "end":
             os.kill(os.getpid(), signal.SIGTERM)
             deadline = time.monotonic() + QUICKLY

@@ -46,7 +46,7 @@ class Worker:
         """Work until a signal comes, and return the exit code."""
         self.metrics, queues = metrics, [self.place.queue]
         queues += [f"{self.place.queue}@{self.host}"] if self.duties.is_bound else []
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
             signal.signal(number, self._asked_to_stop)
         self.engine = Engine(self.database, self.place.version, self.name, self.duties)
         self._leases.take(self.name, self.place.version)
@@ -92,7 +92,7 @@ class Worker:
                 self._say({"leave": ""})
                 stopper.start()
             elif self.stops > 1:
-                self._say({"end": ""})
+                self._say({"stop": ""})
             try:
                 self._end_lost()
                 if is_kept and time.monotonic() - last_round > ROUND:
