@@ -21,7 +21,11 @@
 
 
 def runbook(about, step, go, retry, complete, stop, ask):
-    about("Canary rollout", name="canary-rollout", source="examples/canary-rollout.runbook.md", counters={"{N}": 1})
+    about("Canary rollout",
+        name="examples.canary-rollout",
+        source="examples/canary-rollout.runbook.md",
+        counters={"{N}": 1},
+    )
 
     # {N} Stage {N}
     step("{N}.1", "Is another stage left?", at=36,
@@ -61,7 +65,7 @@ mkdir -p canary && echo "${shares[{N}]}" > canary/live && echo "stage {N}: $(cat
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition script (sha256 1b6edeadd0e5f384979f6f65846d1d6dc4631d8f9219c73988db2e20ae06c4ab).
+# The runtime of rdc 0.1.0, edition script (sha256 7d653558a8dc4da7c5071758a37597e469fa5c4bd188ebc577efce0dbef84c7d).
 # The runbook ends here. The rest is the same in every program of this edition: `rdc runtime script` prints it.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
@@ -75,7 +79,9 @@ import functools
 import operator
 import os
 import re
+import select
 import signal
+import socket
 import sys
 import termios
 from contextlib import suppress

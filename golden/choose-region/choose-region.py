@@ -10,7 +10,7 @@
 # Needs Linux or macOS, Python 3.9 or newer and bash.
 # `run` starts a run, `resume` continues one that waits or was interrupted, `status` shows where it is and what you can
 # do, and `--help` lists the rest. Commands run in the current folder.
-# The state directory is .rdc/choose-region in the current folder. It can hold one unfinished run.
+# The state directory is .rdc/examples.programs.choose-region in the current folder. It can hold one unfinished run.
 # Exit codes: 0 COMPLETE, 1 STOP, 2 refused, 75 waits for a person, 130 interrupted.
 #
 # First comes the program. Each step has its line in the document (`at`), its task, and a transition for each outcome:
@@ -22,7 +22,7 @@
 
 def program(about, step, end, branch, go, select):
     about("Deploy to a region that is given or chosen",
-        name="choose-region",
+        name="examples.programs.choose-region",
         source="examples/programs/choose-region.program.json",
         texts=["version", "region"],
         placeholders={"{region}": ["region", "", "", ""]},
@@ -66,7 +66,7 @@ def program(about, step, end, branch, go, select):
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition values (sha256 4c0fb39a9c7663cd57ef0b32181ec405134d267f87dd6d268bacbb57d2053ce9).
+# The runtime of rdc 0.1.0, edition values (sha256 36c9112578239c14ab2e6b17101dddcdafada3124b7a52f8828003510e7ef50f).
 # The program ends here. The rest is the same in every program of this edition: `rdc runtime values` prints it.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@
 # Needs Linux or macOS, Python 3.10 or newer and the packages below. `uv run FILE` installs the packages.
 # `worker` runs the steps of all runs. Start as many workers as you need. `start` starts a run, `list` lists the runs, `status
 # RUN` shows a run and what to do next, and `--help` lists the other commands. Commands run in the folder of the worker.
-# Runs are kept in the SQLite file dependency-update.sqlite in the current folder, or in a PostgreSQL database: set RDC_DATABASE to
+# Runs are kept in the SQLite file examples.workflows.dependency-update.sqlite in the current folder, or in a PostgreSQL database: set RDC_DATABASE to
 # postgresql://USER:PASSWORD@HOST/NAME.
 # Exit codes of `status` and `start --wait`: 0 COMPLETE, 1 STOP or canceled, 2 error, 3 queued or running, 75 needs a person.
 #
@@ -35,7 +35,7 @@
 
 def workflow(about, end, go, stop, agent, gate):
     about("dependency-update",
-        name="dependency-update",
+        name="examples.workflows.dependency-update",
         source="examples/workflows/dependency-update.workflow.yaml",
         limit=20,
         texts=[
@@ -203,7 +203,7 @@ Task:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 f7ec679c08b5dc248304cb6bd0b11433e7fb02216fe4608b04403e45627edc2e).
+# The runtime of rdc 0.1.0, edition agents (sha256 5459612f2f01127169244df844c1eac76572a1e562496938c51d62919bc4f19c).
 # The workflow ends here. This part is the same in every program of this edition: `rdc runtime agents` prints it.
 # The part for workers follows it.
 # To check the whole file, run `rdc verify FILE`.

@@ -10,7 +10,7 @@
 # Needs Linux or macOS and Python 3.9 or newer.
 # `run` starts a run, `resume` continues one that waits or was interrupted, `status` shows where it is and what you can
 # do, and `--help` lists the rest. Commands run in the current folder.
-# The state directory is .rdc/house-style in the current folder. It can hold one unfinished run.
+# The state directory is .rdc/examples.programs.house-style in the current folder. It can hold one unfinished run.
 # Exit codes: 0 COMPLETE, 1 STOP, 2 refused, 75 waits for a person, 130 interrupted.
 #
 # First comes the program. Each step has its line in the document (`at`), its task, and a transition for each outcome:
@@ -23,7 +23,7 @@
 
 def program(about, end, go, agent, tool):
     about("A summary in the style of the house",
-        name="house-style",
+        name="examples.programs.house-style",
         source="examples/programs/house-style.program.json",
         texts=["subject", "style", "summary"],
         inputs=[{"name": "subject", "type": "text", "required": True, "description": "What is summarized"}],
@@ -56,7 +56,7 @@ def program(about, end, go, agent, tool):
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 f7ec679c08b5dc248304cb6bd0b11433e7fb02216fe4608b04403e45627edc2e).
+# The runtime of rdc 0.1.0, edition agents (sha256 5459612f2f01127169244df844c1eac76572a1e562496938c51d62919bc4f19c).
 # The program ends here. The rest is the same in every program of this edition: `rdc runtime agents` prints it.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@
 #
 # Needs GNU make 3.81 or newer, a POSIX shell with standard tools and bash.
 # `make` starts a run. `make resume` continues one that waits or was interrupted.
-# `make help` lists the other targets. The state directory is .rdc/inventory-count.make in the current folder.
+# `make help` lists the other targets. The state directory is .rdc/examples.inventory-count.make in the current folder.
 # make exits with 0 only after COMPLETE. The last line of its output shows the result of the run.
 
 # --- The steps --------------------------------------------------------------------------------------------------------
@@ -72,7 +72,7 @@ SHELL = /bin/sh
 .NOTPARALLEL:
 $(foreach N,$(filter RDC_% do_% ask_% step_%,$(.VARIABLES)),$(if $(filter comm%,$(origin $N)),$(error rdc: do not set $N)))
 RDC_PROGRAM := 9c5d7f900a948c9150bbe63915bef11c
-RDC_STATE := .rdc/inventory-count.make
+RDC_STATE := .rdc/examples.inventory-count.make
 RDC_FILE := $(lastword $(MAKEFILE_LIST))
 RDC_STEPS := N-.-n Another_shelf Report
 RDC_TARGETS := run resume status answer clean unlock help $(RDC_STEPS:%=step-%)

@@ -10,7 +10,7 @@
 # Needs Linux or macOS and Python 3.9 or newer.
 # `run` starts a run, `resume` continues one that waits or was interrupted, `status` shows where it is and what you can
 # do, and `--help` lists the rest. Commands run in the current folder.
-# The state directory is .rdc/name-a-feature in the current folder. It can hold one unfinished run.
+# The state directory is .rdc/examples.workflows.name-a-feature in the current folder. It can hold one unfinished run.
 # Exit codes: 0 COMPLETE, 1 STOP, 2 refused, 75 waits for a person, 130 interrupted.
 #
 # First comes the workflow. Each step has its line in the document (`at`), its task, and a transition for each outcome:
@@ -27,7 +27,7 @@
 
 def workflow(about, end, go, stop, agent, parallel):
     about("name-a-feature",
-        name="name-a-feature",
+        name="examples.workflows.name-a-feature",
         source="examples/workflows/name-a-feature.workflow.yaml",
         limit=10,
         texts=["task", "folder of reports", "feedback propose taste", "feedback announce taste"],
@@ -161,7 +161,7 @@ Task:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 f7ec679c08b5dc248304cb6bd0b11433e7fb02216fe4608b04403e45627edc2e).
+# The runtime of rdc 0.1.0, edition agents (sha256 5459612f2f01127169244df844c1eac76572a1e562496938c51d62919bc4f19c).
 # The workflow ends here. The rest is the same in every program of this edition: `rdc runtime agents` prints it.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------

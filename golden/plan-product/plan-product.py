@@ -12,7 +12,7 @@
 # Needs Linux or macOS and Python 3.9 or newer.
 # `run` starts a run, `resume` continues one that waits or was interrupted, `status` shows where it is and what you can
 # do, and `--help` lists the rest. Commands run in the current folder.
-# The state directory is .rdc/plan-product in the current folder. It can hold one unfinished run.
+# The state directory is .rdc/examples.specifications.plan-product in the current folder. It can hold one unfinished run.
 # Exit codes: 0 COMPLETE, 1 STOP, 2 refused, 75 waits for a person, 130 interrupted.
 #
 # First comes the specification. Each step has its line in the document (`at`), the `lines` of its parts, and its facts.
@@ -25,7 +25,7 @@
 
 def specification(about, step, end):
     about("bmm/plan-product",
-        name="plan-product",
+        name="examples.specifications.plan-product",
         source="examples/specifications/plan-product.stepspec.yaml",
         workflow={"module": "bmm", "workflow": "plan-product", "owner": "product"},
         variables={"output_folder": "plan"},
@@ -81,7 +81,7 @@ mkdir -p plan && printf '# %s\n' "$RDC_STEP" > "plan/$RDC_STEP.md"
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition contract (sha256 5618ddfd35394fcd8cdfd0b649207c6bf12d0bc3dc95587cff3d8517872c2da2).
+# The runtime of rdc 0.1.0, edition contract (sha256 b3ae09eb88e9dc9f970cc2dd3e07b927b205ce1c7c59f260f81dd61d944c64d7).
 # The specification ends here. The rest is the same in every program of this edition: `rdc runtime contract` prints it.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------

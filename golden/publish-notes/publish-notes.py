@@ -10,7 +10,7 @@
 # Needs Linux or macOS and Python 3.9 or newer.
 # `run` starts a run, `resume` continues one that waits or was interrupted, `status` shows where it is and what you can
 # do, and `--help` lists the rest. Commands run in the current folder.
-# The state directory is .rdc/publish-notes in the current folder. It can hold one unfinished run.
+# The state directory is .rdc/examples.specifications.publish-notes in the current folder. It can hold one unfinished run.
 # Exit codes: 0 COMPLETE, 1 STOP, 2 refused, 75 waits for a person, 130 interrupted.
 #
 # First comes the specification. Each step has its line in the document (`at`), the `lines` of its parts, and its facts.
@@ -22,7 +22,7 @@
 
 def specification(about, step, end):
     about("notes/publish-notes",
-        name="publish-notes",
+        name="examples.specifications.publish-notes",
         source="examples/specifications/publish-notes.stepspec.yaml",
         workflow={"module": "notes", "workflow": "publish-notes", "phase": "Release"},
         variables={"output_folder": "public"},
@@ -83,7 +83,7 @@ mkdir -p public && printf '# Release notes\n\nThe search is faster now.\n' > pub
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition contract (sha256 5618ddfd35394fcd8cdfd0b649207c6bf12d0bc3dc95587cff3d8517872c2da2).
+# The runtime of rdc 0.1.0, edition contract (sha256 b3ae09eb88e9dc9f970cc2dd3e07b927b205ce1c7c59f260f81dd61d944c64d7).
 # The specification ends here. The rest is the same in every program of this edition: `rdc runtime contract` prints it.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------

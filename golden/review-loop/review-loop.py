@@ -10,7 +10,7 @@
 # Needs Linux or macOS, Python 3.9 or newer and bash.
 # `run` starts a run, `resume` continues one that waits or was interrupted, `status` shows where it is and what you can
 # do, and `--help` lists the rest. Commands run in the current folder.
-# The state directory is .rdc/review-loop in the current folder. It can hold one unfinished run.
+# The state directory is .rdc/examples.programs.review-loop in the current folder. It can hold one unfinished run.
 # Exit codes: 0 COMPLETE, 1 STOP, 2 refused, 75 waits for a person, 130 interrupted.
 #
 # First comes the program. Each step has its line in the document (`at`), its task, and a transition for each outcome:
@@ -28,7 +28,7 @@
 
 def program(about, step, end, go, agent, confirm):
     about("Write, review, and ask before it is sent",
-        name="review-loop",
+        name="examples.programs.review-loop",
         source="examples/programs/review-loop.program.json",
         limit=20,
         counters={"rounds": 0},
@@ -109,7 +109,7 @@ These are {words} words, after {rounds} rounds.
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 f7ec679c08b5dc248304cb6bd0b11433e7fb02216fe4608b04403e45627edc2e).
+# The runtime of rdc 0.1.0, edition agents (sha256 5459612f2f01127169244df844c1eac76572a1e562496938c51d62919bc4f19c).
 # The program ends here. The rest is the same in every program of this edition: `rdc runtime agents` prints it.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------

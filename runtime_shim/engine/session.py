@@ -55,13 +55,15 @@ class Session(Telling):
         # The extensions' methods of a name, in order.
         self.at = functools.cache(lambda name: [getattr(one, name) for one in self.extensions if hasattr(one, name)])
         self.each("prepare")
-        directory = (options.state_dir or os.path.join(OURS, program["name"])).rstrip("/") or "/"
+        directory = (options.state_dir or os.path.join(host.home, OURS, program["name"])).rstrip("/") or "/"
         self.store = Store(directory, {"", *(kind.mode for kind in kinds)})
         self.is_interactive = display.is_terminal and sys.stdin.isatty()
         doing = [name for name, node in program["nodes"].items() if node["task"] in self.kinds]
         self.places = {name: f"{place}/{len(doing)}" for place, name in enumerate(doing, start=1)}
         self._began, self._done = time.monotonic(), 0
         self.identity = functools.cache(lambda: identified(program, self.through("identify", without_places(program))))
+        if not options.state_dir:
+            host.moved(directory, self.identity)
 
     # --- The extensions ---
 
@@ -122,9 +124,9 @@ class Session(Telling):
             return old
         is_same = self.is_same(old)
         is_fine = is_same or bool(self.options.adopt)
-        if not is_fine and (old.name, old.source) != (about["name"], about["source"]):
-            theirs = f"{self.store.directory} has a run of {old.name} ({old.source}, {old.begin['run']})"
-            raise RefusedError(reset, f"{theirs}, not of {about['name']} ({about['source']}); use --state-dir")
+        if not is_same and old.source != about["source"]:  # otherwise the document was moved
+            theirs = f"{self.store.directory} has a run of {old.source} ({old.begin['run']})"
+            raise RefusedError(reset, f"{theirs}, not of {about['source']}; use --state-dir")
         if begins:
             again = self.call("resume", *["--adopt"][is_same:])
             choices = [f"to resume it:   {again}"] if old.node in self.places else []

@@ -84,7 +84,7 @@ class OfDbos(OfLegs):
         return f"{options.prog} {shlex.join([verb, *rest, *place])}"
 def application_of(program):
     slug = re.sub("[^a-z0-9]+", "-", program["name"].lower()).strip("-")[:40]
-    return f"{slug}-{digest([program['name'], program['source']])[:8]}".lstrip("-")
+    return f"{slug}-{digest([program.get('project', ''), program['source']])[:8]}".lstrip("-")
 def execute_call(program, argv, host, display, kinds):
     kinds = [*kinds, OfDbos]  # last, since a leg ends when all others have done their part
     options, more = options_of_worker(kinds), {name for kind in kinds for name in kind.commands}
@@ -114,5 +114,5 @@ def help_lines(program, command, prog, calls, own):  # a dict
 
 
 if __name__ == "__main__":
-    HOST = Host(edition="agents f7ec679c08b5")
+    HOST = Host(edition="agents 5459612f2f01")
     sys.exit(main(built(workflow, EXTENSIONS), EXTENSIONS, host=HOST, execute=execute_call))

@@ -90,4 +90,4 @@ EXTENSIONS = (
 
 
 if __name__ == "__main__":
-    sys.exit(main(built(workflow, EXTENSIONS), EXTENSIONS, host=Host(edition="agents f7ec679c08b5")))
+    sys.exit(main(built(workflow, EXTENSIONS), EXTENSIONS, host=Host(edition="agents 5459612f2f01")))

@@ -126,7 +126,7 @@ class OfDbos(OfLegs):
 def application_of(program: Table) -> str:
     """Return the name of a program's legs and queue in the database."""
     slug = re.sub("[^a-z0-9]+", "-", program["name"].lower()).strip("-")[:40]
-    return f"{slug}-{digest([program['name'], program['source']])[:8]}".lstrip("-")
+    return f"{slug}-{digest([program.get('project', ''), program['source']])[:8]}".lstrip("-")
 
 
 def execute_call(

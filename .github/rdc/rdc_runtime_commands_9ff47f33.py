@@ -306,6 +306,7 @@ def end_groups(left):
     signal_groups(groups, signal.SIGKILL)
 
 STOPS = ("INT", "TERM", "HUP", "QUIT", "USR1", "USR2", "XCPU", "ALRM", "VTALRM", "PROF", "POLL", "PWR", "STKFLT")
+KEYS = (signal.SIGINT, signal.SIGQUIT)  # Ctrl-C and Ctrl-\\ at a terminal
 FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)  # commands get TERM for the others
 
 class Interrupted(KeyboardInterrupt):
@@ -315,7 +316,8 @@ class Signals:
     def __init__(self):
         wanted = [signal.Signals[f"SIG{name}"] for name in STOPS if hasattr(signal, f"SIG{name}")]
         self.stops = {number for number in wanted if signal.getsignal(number) is not signal.SIG_IGN}
-        self._has_received, self.has_timer = False, False  # an alarm that the run did not set is a stop
+        self.has_received, self.has_timer = False, False  # an alarm that the run did not set is a stop
+        self.is_key = False  # whether the last stop came from a key
         self._watched = {*self.stops, signal.SIGCHLD, signal.SIGALRM}
         self.before = signal.pthread_sigmask(signal.SIG_BLOCK, self._watched)
         for number in self._watched:
@@ -323,15 +325,20 @@ class Signals:
         signal.signal(signal.SIGTTOU, signal.SIG_IGN)  # so that the run can take its terminal back
     def _received(self, number, _frame):
         if number in self.stops:
-            self._has_received = True
+            self.has_received = True
             raise Interrupted
     def __enter__(self):
         signal.pthread_sigmask(signal.SIG_UNBLOCK, self.stops)
     def __exit__(self, *_error):
         signal.pthread_sigmask(signal.SIG_BLOCK, self.stops)
     def wait(self):
-        number = signal.sigwait(self._watched)
-        self._has_received |= number in self.stops and not (number == signal.SIGALRM and self.has_timer)
+        if hasattr(signal, "sigwaitinfo"):
+            info = signal.sigwaitinfo(self._watched)
+            number, is_of_kernel = info.si_signo, info.si_code > 0
+        else:
+            number, is_of_kernel = signal.sigwait(self._watched), False
+        self.is_key = is_of_kernel and number in KEYS
+        self.has_received |= number in self.stops and not (number == signal.SIGALRM and self.has_timer)
         return number
     def wake_after(self, seconds):
         signal.alarm(seconds)
@@ -339,7 +346,7 @@ class Signals:
             signal.sigwait({signal.SIGALRM})
         self.has_timer = bool(seconds)
     def has_come(self):
-        return self._has_received or bool(self.stops & signal.sigpending())
+        return self.has_received or bool(self.stops & signal.sigpending())
 
 # --- The state of a run: its journal, the lock that keeps two runs apart, the archive.
 ENDED = ("complete", "stop")
@@ -574,7 +581,7 @@ class Telling:
                 self.display.line("    " + one_line(f"{name} {self.filled(node, 'message', move.registers)}"))
 
 # --- The interfaces of a runtime's parts: performers run steps, extensions act around them.
-Host = collections.namedtuple("Host", "prog parse edition", defaults=('', None, '',))
+Host = collections.namedtuple("Host", "prog parse edition home moved", defaults=('', None, '', '', lambda _directory, _identity: None,))
 
 Done = collections.namedtuple("Done", "outcome how note verbs", defaults=(None, VERBS,))
 
@@ -615,6 +622,8 @@ class Extension(Part):
         pass
 
 # --- A run: the loop that runs one step after another and records each before the next.
+FAILED = ("fail", "failed", "none", "invalid", "ambiguous")  # outcomes of commands and agents
+
 class Session(Telling):
     answers = ("", ())  # digest of the file of answers, unused answers
     def __init__(self, program, options, display, kinds, host=Host()):
@@ -624,13 +633,15 @@ class Session(Telling):
         # The extensions' methods of a name, in order.
         self.at = functools.cache(lambda name: [getattr(one, name) for one in self.extensions if hasattr(one, name)])
         self.each("prepare")
-        directory = (options.state_dir or os.path.join(OURS, program["name"])).rstrip("/") or "/"
+        directory = (options.state_dir or os.path.join(host.home, OURS, program["name"])).rstrip("/") or "/"
         self.store = Store(directory, {"", *(kind.mode for kind in kinds)})
         self.is_interactive = display.is_terminal and sys.stdin.isatty()
         doing = [name for name, node in program["nodes"].items() if node["task"] in self.kinds]
         self.places = {name: f"{place}/{len(doing)}" for place, name in enumerate(doing, start=1)}
         self._began, self._done = time.monotonic(), 0
         self.identity = functools.cache(lambda: identified(program, self.through("identify", without_places(program))))
+        if not options.state_dir:
+            host.moved(directory, self.identity)
     # --- The extensions ---
     def each(self, moment, *about):
         return [act(*about) for act in self.at(moment)]
@@ -669,9 +680,9 @@ class Session(Telling):
             return old
         is_same = self.is_same(old)
         is_fine = is_same or bool(self.options.adopt)
-        if not is_fine and (old.name, old.source) != (about["name"], about["source"]):
-            theirs = f"{self.store.directory} has a run of {old.name} ({old.source}, {old.begin['run']})"
-            raise RefusedError(reset, f"{theirs}, not of {about['name']} ({about['source']}); use --state-dir")
+        if not is_same and old.source != about["source"]:  # otherwise the document was moved
+            theirs = f"{self.store.directory} has a run of {old.source} ({old.begin['run']})"
+            raise RefusedError(reset, f"{theirs}, not of {about['source']}; use --state-dir")
         if begins:
             again = self.call("resume", *["--adopt"][is_same:])
             choices = [f"to resume it:   {again}"] if old.node in self.places else []
@@ -757,6 +768,8 @@ class Session(Telling):
             if resumed and state.condition == "running":
                 self._do_next(state.node, is_interrupted=True)
             while state.condition not in ENDED:
+                if self.signals.has_come():
+                    self.heed()
                 if self.is_over(state.node):
                     step = f"step {' '.join(self.options.PLACE)} is completed"
                     self.display.rule(step if self.options.PLACE else f"run {state.begin['run']} is open")
@@ -792,6 +805,8 @@ class Session(Telling):
         if is_interrupted or (self.state.condition != "running" and performer.recovers):
             self.record({"kind": "resume", "condition": "running", "time": utc_now()})
         done = perform(name, self.program["nodes"][name])
+        if self.state.condition == "running" and done.outcome in FAILED and self.signals.has_come():
+            raise Interrupted  # it may not have failed by itself
         self._done += 1
         return self.settle(name, done, time.monotonic() - begun)
     def settle(self, name, done, seconds, begins=True):
@@ -992,7 +1007,9 @@ def reset(session):
 # --- Processes in groups that a stop or time limit ends as a whole, and the terminal they borrow.
 PATIENCE = 10  # seconds from a stop signal or time limit to SIGKILL
 IGNORED_HERE = (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGTTOU)  # by Python and this runner
-KEYS = {-signal.SIGINT, -signal.SIGQUIT, 128 + signal.SIGINT}
+BY_KEY = {code for key in KEYS for code in (-key, 128 + key)}
+# Ends with 9 after a key. It is in the group of a command, which alone gets the keys.
+LISTENER = "ulimit -c 0; trap '' TERM HUP; trap 'exit 9' INT QUIT; read -r _"
 def in_words(code):
     if code is None:
         return "out of time"
@@ -1005,7 +1022,8 @@ class Processes:
         self._signals, self._lends, self._began = signals, lends, began
         self._left = []  # the groups still running
         self._late = set()  # the groups whose time is up
-        self._is_stopping, self._terminal = False, -1
+        self._is_stopping, self._is_ending, self._terminal = False, False, -1
+        self._listener = (0, 0)  # its pid, and the pipe that ends it
         self._ours = None  # the terminal's modes while a command has it
         with suppress(OSError):
             self._terminal = os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY)
@@ -1017,6 +1035,7 @@ class Processes:
     def watch(self, groups, seconds=0, ended=lambda _index, _code: None):
         codes = {}
         self._left, self._late = list(groups), set()
+        self._is_stopping = self._is_ending = False
         try:
             if self._lends and len(groups) == 1:
                 self._lend(groups[0])
@@ -1031,21 +1050,43 @@ class Processes:
                     elif pid and not os.WIFSTOPPED(status):
                         codes[group] = os.waitstatus_to_exitcode(status)
                         self._left.remove(group)
-                        ended(groups.index(group), None if self._is_stopping or group in self._late else codes[group])
+                        ended(groups.index(group), None if group in self._late else codes[group])
         finally:
             had_keys = self._take_back() is not None
+            self._is_stopping |= self._heard() or (had_keys and not BY_KEY.isdisjoint(codes.values()))
             signal_groups(self._left, signal.SIGKILL)
             for group in self._left:
                 os.waitpid(group, 0)
-        if self._is_stopping or (had_keys and not KEYS.isdisjoint(codes.values())):
-            signal_groups(groups, signal.SIGKILL)  # those that outlived their leader
-            raise Interrupted
-        signal_groups(self._late, signal.SIGKILL)
-        if seconds:
+        signal_groups(groups if self._is_stopping else self._late, signal.SIGKILL)  # what outlived its leader
+        if seconds or self._is_ending:
             self._signals.wake_after(0)
-        return [None if group in self._late else codes[group] for group in groups]
+        return self._heeded([None if group in self._late else codes[group] for group in groups])
+    def _heeded(self, codes):
+        if self._is_stopping and any(code != 0 for code in codes):
+            raise Interrupted
+        self._signals.has_received |= self._is_stopping  # the run stops before its next step
+        return codes
+    def _listen(self, group):
+        if self._listener[0]:
+            return
+        end, ours = os.pipe()
+        moves = [(os.POSIX_SPAWN_DUP2, end, 0)]
+        with suppress(OSError):
+            words = ["sh", "-c", LISTENER]
+            pid = os.posix_spawn("/bin/sh", words, {}, file_actions=moves, setpgroup=group, setsigmask=())
+            self._listener, ours = (pid, ours), end
+        for each in {end, ours}:
+            os.close(each)
+    def _heard(self):
+        (pid, ours), self._listener = self._listener, (0, 0)
+        if not pid:
+            return False
+        os.close(ours)
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGCONT)
+        return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) in (9, *BY_KEY)
     def _heed(self, number):
-        was_ending = self._is_stopping or bool(self._late)
+        was_ending = self._is_ending
         if number == signal.SIGALRM and self._signals.has_timer:
             self._late.update(self._left)
             number = signal.SIGKILL if was_ending else signal.SIGTERM
@@ -1053,7 +1094,8 @@ class Processes:
             self._is_stopping, number = True, number if number in FORWARDED else signal.SIGTERM
         else:
             return
-        if not was_ending:
+        if not (was_ending or self._signals.is_key):
+            self._is_ending = True
             self._signals.wake_after(PATIENCE)
         signal_groups(self._left, number, signal.SIGCONT)
     def _stopped(self, group, number):
@@ -1066,6 +1108,7 @@ class Processes:
     def _lend(self, group, modes=None):
         with suppress(OSError):
             if os.tcgetpgrp(self._terminal) == os.getpgrp():
+                self._listen(group)
                 self._ours = self._give(group, modes)
         return self._ours is not None
     def _take_back(self):
