@@ -24,7 +24,7 @@ class Edition(NamedTuple):
 
 _ENGINE = (
     *("engine.program", "engine.walk", "engine.texts", "engine.builder", "engine.private", "engine.journal"),
-    *("engine.signals", "engine.state", "engine.display", "engine.lifecycle", "engine.session"),
+    *("engine.signals", "engine.state", "engine.adopting", "engine.display", "engine.lifecycle", "engine.session"),
     *("engine.status", "engine.subcommands"),
 )
 _TASKS = ("tasks.process", "tasks.shell", "tasks.answers", "tasks.ask")

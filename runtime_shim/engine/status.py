@@ -31,7 +31,7 @@ def choices(session: Session, state: State, condition: str) -> list[tuple[str, s
     adopt = () if session.is_same(state) else ("--adopt",)
     if condition in (*ENDED, "expired"):
         return [*session.gathered("again", state), ("to start a new run", call("run"))]
-    if adopt and node["task"] not in session.kinds:
+    if adopt and session.unfit(state):
         return [("to archive it", call("reset"))]
     if condition == "interrupted":  # a running command has no outcome
         words = () if state.left_behind() else words_of(node)
@@ -60,7 +60,8 @@ def describe(session: Session, state: Optional[State], is_busy: bool) -> Table:
     if state is None:
         return {**facts, "state": "none", "next": [session.call("run")]}
     session.each("before_run", state)
-    node = program["nodes"].get(state.node, {"title": ""})
+    at = state.node if session.is_same(state) else session.names_in(state).get(state.node, "")
+    node = program["nodes"].get(at, {"title": ""})
     facts.update(state=condition_of(state, is_busy), run=state.begin["run"], began=state.begin["time"], step=state.node)
     facts["step_title"] = session.filled(node, "title", {**program["registers"], **state.registers})
     pid = [None, *(one["pid"] for one in state.left_behind())][-1]
