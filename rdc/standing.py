@@ -26,9 +26,6 @@ from runtime_shim.operator.history import place_of
 NEAR = 2
 """How many folders below this one to look for runs outside of a project."""
 
-ASKING = ("prompt", "reason")
-"""The keys of questions in a program's table."""
-
 
 def runs_here() -> list[dict[str, Any]]:
     """Return every run of this project and this folder, by name, as plain data.
@@ -120,20 +117,10 @@ def _of_program(ours: str, name: str) -> dict[str, Any]:
     if told.returncode != 0:  # the document has changed, or needs options: that command shows the problem
         return {**run, "next": [shlex.join(["rdc", *words])]}
     facts = json.loads(told.stdout)
-    asked = _asked(source, facts["step"]) if facts["state"] == "waiting" else ""
-    question = ": ".join(filter(None, (facts["step_title"], asked)))
-    return {**run, "state": facts["state"], "question": question if run["step"] else "", "next": facts["next"]}
-
-
-def _asked(source: str, step: str) -> str:
-    """Return the first line of a step's question from the document, because values may be secret."""
-    from backends.python.table import table  # noqa: PLC0415 (the compiler is slow to import)
-    from compiler.driver import compile_file  # noqa: PLC0415
-    from compiler.passes import optimize  # noqa: PLC0415
-
-    program = compile_file(source).program
-    node = table(optimize(program))["nodes"].get(step, {}) if program else {}
-    return next((line.strip() for key in ASKING for line in str(node.get(key, "")).splitlines() if line.strip()), "")
+    question = ": ".join(filter(None, (facts["step_title"], facts.get("question"))))
+    step = run["step"] if facts["state"] not in ("complete", "stop", "expired") else ""
+    found = {"state": facts["state"], "step": step, "question": question if step else "", "next": facts["next"]}
+    return {**run, **found}
 
 
 def _of_make(folder: str, journal: str) -> dict[str, Any]:

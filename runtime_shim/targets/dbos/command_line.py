@@ -72,10 +72,17 @@ OF_WORKERS: Options = (
     ("prune", "--older-than", "AGE", "delete runs that ended before this time: 12h, 30d, 8w"),
 )
 NOT_HERE = {
-    *("--state-dir", "--rerun-interrupted", "--assume", "--human", "--break", "--out", "--expire"),
+    *("--state-dir", "--rerun-interrupted", "--assume", "--human", "--break", "--out"),
     *("--prompted", "--as", "--run-dir", "--dry-run"),
 }  # options of programs that have no meaning for workers
-OF_START = ("--input", "--inputs", "--task", "--task-file", "--var")  # options about a run, not where it runs
+OF_START = (
+    "--input",
+    "--inputs",
+    "--task",
+    "--task-file",
+    "--var",
+    "--expire",
+)  # options about a run, not where it runs
 
 
 def options_of_worker(kinds: Sequence[type[Extension]]) -> Options:
