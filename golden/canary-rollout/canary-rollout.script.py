@@ -65,7 +65,7 @@ mkdir -p canary && echo "${shares[{N}]}" > canary/live && echo "stage {N}: $(cat
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition script (sha256 7d653558a8dc4da7c5071758a37597e469fa5c4bd188ebc577efce0dbef84c7d).
+# The runtime of rdc 0.1.0, edition script (sha256 3480b8011f34c9290b88dd80d316c3247491b47cb9099e7420a3bface58347bb).
 # The runbook ends here. The rest is the same in every program of this edition: `rdc runtime script` prints it.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@
 # The state directory is .rdc/examples.playbooks.change-review in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.playbooks.change-review.py
-override RDC_SHA256 := fd44ae750b3915f5f14c233d8cdad8b408e8c059f607c98b3ce319ae70182a38
+override RDC_SHA256 := 3597d6abedfb0ed42b44a635bf33231491245af4e1557d169dfb4b82f29ed515
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

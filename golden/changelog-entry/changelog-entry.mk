@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.playbooks.changelog-entry in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.playbooks.changelog-entry.py
-override RDC_SHA256 := 8daaf17647bcf38254198c432acee2c68460cb287080a91730d8c5f5511474d7
+override RDC_SHA256 := cdfe98a535f0ded9995799064910538506ee86b1c13fc139e6535b07e7f61b2e
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.specifications.checked-code in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.specifications.checked-code.py
-override RDC_SHA256 := 19094a496c86e91d28d33667b19a9fa3ae49975bc22c1bd5994012182c2a2187
+override RDC_SHA256 := 0d2d4611e6a46a46c8c54a4fe5ec7f7e064985e767e71a07898be84204ec84ef
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.programs.choose-region in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.programs.choose-region.py
-override RDC_SHA256 := 1cf395a383dfb423154130297b6e92ce48d6f1cd251718728d7a5585e61a5447
+override RDC_SHA256 := 480282b40c26ceefb2edfebddd142e65312c17beda1c088f82dc4cf5cfe36ca0
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

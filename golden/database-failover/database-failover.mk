@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.database-failover in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.database-failover.py
-override RDC_SHA256 := 0cf756c9e50444726ab072d4dba43cf61dd8d4be87a88eedeef4865ae25d096f
+override RDC_SHA256 := 2d9301c2fac70d63eb8cf29a0d1bbbbe7f7d88208a9cd820af8fd29ffd352d83
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.workflows.dependency-update in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.workflows.dependency-update.py
-override RDC_SHA256 := 092a7b34adb395e5c148861ce2f8e48173cab0ddec26eb77acadafd25de5a717
+override RDC_SHA256 := 2227ef133d8635b5894dbd53011bac77dc4fb656e4d1e973c8d5b7fde8b84cc1
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

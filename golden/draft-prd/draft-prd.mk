@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.specifications.draft-prd in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.specifications.draft-prd.py
-override RDC_SHA256 := 5ef722d13ef6bc6162c6ab90fdba252262484a84433b43e5faaeef750487efad
+override RDC_SHA256 := 8b37c97a4171306a1abec1ce2384d57237ba4dd8612b665bb7b511209ceb4b1d
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

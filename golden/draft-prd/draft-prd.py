@@ -68,7 +68,7 @@ mkdir -p docs && printf '# Product requirements\n\nNotes are searched in a secon
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition contract (sha256 b3ae09eb88e9dc9f970cc2dd3e07b927b205ce1c7c59f260f81dd61d944c64d7).
+# The runtime of rdc 0.1.0, edition contract (sha256 36f5209e88f5226ca614f2b18401cbf54df3be87fd97df4882566e51859555e5).
 # The specification ends here. The rest is the same in every program of this edition: `rdc runtime contract` prints it.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
@@ -103,6 +103,7 @@ from contextlib import contextmanager, suppress
 # --- backends/python/parts/engine.journal.txt
 # --- backends/python/parts/engine.signals.txt
 # --- backends/python/parts/engine.state.txt
+# --- backends/python/parts/engine.adopting.txt
 # --- backends/python/parts/engine.display.txt
 # --- backends/python/parts/engine.lifecycle.txt
 # --- backends/python/parts/engine.session.txt

@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.workflows.first-note in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.workflows.first-note.py
-override RDC_SHA256 := 9d55b064fe6570a7185015b7d43613a5af2b9aa215b570442a290adbd2be98c5
+override RDC_SHA256 := af4c5d9030dd4191439d6fdb4713ab96bb933a90742d3876150470f16d3ad399
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -13,7 +13,7 @@
 # The state directory is .rdc/examples.specifications.hello-steps in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.specifications.hello-steps.py
-override RDC_SHA256 := cacfb6ed1453ab0859b2b6ed323c617e7838ad80881023a2b80a5dc6761adcf0
+override RDC_SHA256 := 67d20dd09f792ac0d2478d9a80b269a0e6e4e07dcb073ce6e73ed5f0677e3735
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.programs.house-style in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.programs.house-style.py
-override RDC_SHA256 := 6878da9b612f1be1d8f76d8f331da313da5aee7d195ca41b45c88f1fff63f8b7
+override RDC_SHA256 := e81ad20df5ee049e71a8d4d23e57ca070f855b72b219223ef5e9648dc935027a
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

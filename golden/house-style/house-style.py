@@ -56,7 +56,7 @@ def program(about, end, go, agent, tool):
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 5459612f2f01127169244df844c1eac76572a1e562496938c51d62919bc4f19c).
+# The runtime of rdc 0.1.0, edition agents (sha256 3e5e329b1323f9ecff0ed862118a1de1ea21c0f7a464d0c99ea9157edf7b2a6a).
 # The program ends here. The rest is the same in every program of this edition: `rdc runtime agents` prints it.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
@@ -91,6 +91,7 @@ from functools import cached_property
 # --- backends/python/parts/engine.journal.txt
 # --- backends/python/parts/engine.signals.txt
 # --- backends/python/parts/engine.state.txt
+# --- backends/python/parts/engine.adopting.txt
 # --- backends/python/parts/engine.display.txt
 # --- backends/python/parts/engine.lifecycle.txt
 # --- backends/python/parts/engine.session.txt

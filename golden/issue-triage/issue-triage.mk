@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.playbooks.issue-triage in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.playbooks.issue-triage.py
-override RDC_SHA256 := 61de4c6a5480452c6ad60746be25335813efe94d75f459361c4a3e8f670d4fef
+override RDC_SHA256 := a01620c5720e296ca4f8d8ee52f76c1732d6727f5f303e805b023ef96f491c58
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.playbooks.metrics-report in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.playbooks.metrics-report.py
-override RDC_SHA256 := 6c09ce8d9920bbe7e6e2d3c27dcc307137c5b7f1e92c33eb326f0944ca32d1a3
+override RDC_SHA256 := b31e3444e338c2dfc684400efc2b85374ec5f019696564d9e32f75f740645bb2
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

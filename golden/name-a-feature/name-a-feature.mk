@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.workflows.name-a-feature in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.workflows.name-a-feature.py
-override RDC_SHA256 := 7ac3f8bcd87bbbceeac029f51f1d1873572b387d5a74fc34711c0aea41e5420e
+override RDC_SHA256 := bd68e783e159dd4bcd9189400881593a241acbe1484d2f2abde0087e1a37cb3e
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.playbooks.newsletter in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.playbooks.newsletter.py
-override RDC_SHA256 := 5b10ae2ca9a7ab3497157c93dabb0aaa521a81d762161b2e804db391b982ec8e
+override RDC_SHA256 := c2229468f4d64da59d408290b2394a23c88b78fb7f5d25383aa310277d1a762d
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

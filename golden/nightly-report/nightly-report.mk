@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.nightly-report in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.nightly-report.py
-override RDC_SHA256 := 336817b87d81c8d13f2adc596e0b8ee63802142b9a4fa3fd98c9b57cb0cb8c6d
+override RDC_SHA256 := 4b2f37474eda65a7a4e64207c15c390a15038ee0c1622997fd37f57f336b5ecb
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -70,7 +70,7 @@ def runbook(about, step, go, retry, complete, stop):
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition values (sha256 36c9112578239c14ab2e6b17101dddcdafada3124b7a52f8828003510e7ef50f).
+# The runtime of rdc 0.1.0, edition values (sha256 f4a2c3162a17ecb25db22077a992a78ef3f14fcf168aac790f3c5b25544c7713).
 # The runbook ends here. The rest is the same in every program of this edition: `rdc runtime values` prints it.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
@@ -104,6 +104,7 @@ from contextlib import contextmanager, suppress
 # --- backends/python/parts/engine.journal.txt
 # --- backends/python/parts/engine.signals.txt
 # --- backends/python/parts/engine.state.txt
+# --- backends/python/parts/engine.adopting.txt
 # --- backends/python/parts/engine.display.txt
 # --- backends/python/parts/engine.lifecycle.txt
 # --- backends/python/parts/engine.session.txt

@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.programs.parallel-review in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.programs.parallel-review.py
-override RDC_SHA256 := 1c2def8a78466c75db866aac5e18443606bc0a22a6795e40dd9f1ad867f03c49
+override RDC_SHA256 := 130bac08f7c5e7f59ad66db0a62cfed8089c119f6d84eb0a41b4aec18c6aef1d
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

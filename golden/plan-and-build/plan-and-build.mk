@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.workflows.plan-and-build in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.workflows.plan-and-build.py
-override RDC_SHA256 := d7b3f434fd46cc70a033b2af216842a00611606265a7f71749a55bd7fe5651c8
+override RDC_SHA256 := d5e52e07f0990b2523cb45d52b2c26d51b551f7a7ad016f20702c19b9028b8e2
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

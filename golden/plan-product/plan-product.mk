@@ -13,7 +13,7 @@
 # The state directory is .rdc/examples.specifications.plan-product in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.specifications.plan-product.py
-override RDC_SHA256 := 994ffbb7483a0a1f99ed897e1bed1646828e76a904075ffd8dbbf80a7e86e5ff
+override RDC_SHA256 := 74043601e5c664f2e656436301e5ea561ee28b72b712e6ffe51f54a85a1c47de
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

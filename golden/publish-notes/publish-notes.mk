@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.specifications.publish-notes in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.specifications.publish-notes.py
-override RDC_SHA256 := 4628f3209a3369a4ef1aba41c0b9eaf6ee04852b9bcf08fe574f478d398b23be
+override RDC_SHA256 := c288cfc8c88b6df037f0b7a708e2498c4c64b9f010f74daab635dc54ee8fdaca
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

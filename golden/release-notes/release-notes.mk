@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.programs.release-notes in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.programs.release-notes.py
-override RDC_SHA256 := a4cd0ccc34415458a830fb65f259966456a944245f4459e2d4716c22d96c8029
+override RDC_SHA256 := d1f3dea2b65d257078aad2c10828b5141c606a910638ef4c9a1979236ea2e88f
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -145,7 +145,7 @@ mkdir -p dist && printf '%s\n' "libpack MIT" "libbox BSD-3-Clause" > dist/depend
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition commands (sha256 9ff47f338fd0c76f89662e1b4826fdae9fbef57f6efac324ea97c546efc400cd).
+# The runtime of rdc 0.1.0, edition commands (sha256 99261946b148204b5e90a66a677f5c883707d247c8adf8124bf22f97569a8641).
 # The runbook ends here. The rest is the same in every program of this edition: `rdc runtime commands` prints it.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
@@ -178,6 +178,7 @@ from contextlib import contextmanager, suppress
 # --- backends/python/parts/engine.journal.txt
 # --- backends/python/parts/engine.signals.txt
 # --- backends/python/parts/engine.state.txt
+# --- backends/python/parts/engine.adopting.txt
 # --- backends/python/parts/engine.display.txt
 # --- backends/python/parts/engine.lifecycle.txt
 # --- backends/python/parts/engine.session.txt

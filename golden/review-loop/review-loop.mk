@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.programs.review-loop in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.programs.review-loop.py
-override RDC_SHA256 := 8dd25a7487712920bffe5f8a4a946d769fd6b2c31e4242c87df00383cf4526b0
+override RDC_SHA256 := 537d0701d6ffaa2d0db4b82895d8db8123bb6429f963b18a38269f4c83d30e53
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

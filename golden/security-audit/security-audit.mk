@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.workflows.security-audit in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.workflows.security-audit.py
-override RDC_SHA256 := 77b18d813105c6ba04661ce09b1d020a44905a64030c12ff404e82a65e433ef2
+override RDC_SHA256 := 6e5ff78bd3bcec71dcbe22f16e61e92cdaaab320f87962a47eeb2a6ccfe90ec1
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.playbooks.support-reply in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.playbooks.support-reply.py
-override RDC_SHA256 := 508cda94c6fa596f0f329922b8555453b232cb96394f123eca49e7acf7b6d815
+override RDC_SHA256 := 529ad04c29e431cd39ddec1346cbea02666d7758604df5f8114391ef4becaca1
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.tagged-release in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.tagged-release.py
-override RDC_SHA256 := d6d9d98e17d15cda9bea381f7668fb1b80300183cf417a5020c779cde1b928ba
+override RDC_SHA256 := 508fc0275a3dbe6c2c1c3fec45a9c8460aad1b160b6d833b3295b23fbf0c12b5
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.update-hosts in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.update-hosts.py
-override RDC_SHA256 := b204acfa6ddee93f77352f03032ef57b7c5570bc56451a0ed799788594c75caf
+override RDC_SHA256 := b68cc0466838478d855f88082c8b25b4ea24ad1710ff47b6d05c87111e9d1c96
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.workflows.weekly-digest in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.workflows.weekly-digest.py
-override RDC_SHA256 := 3631f68b4fa2a1196b1b9e0e7c9af8db8ddbdcf89c459c0396d035d8b01fe6b5
+override RDC_SHA256 := b122420296bc6ded9df1a863409919488cb54b5871d031a1ce7f225cfb7b60cc
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

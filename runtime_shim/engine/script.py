@@ -15,8 +15,8 @@ from runtime_shim.tasks.answers import LARGEST, read_answers, read_text, take_an
 
 HELP = "It keeps no state. To resume runs, compile without `-O runtime=script`."
 STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
-PATIENCE = 10  # seconds from a signal to SIGKILL; after a key, the script waits for the command
-LISTENER = "trap 'exit 9' INT TERM HUP QUIT; read -r _"  # ends if a signal reaches the whole group
+PATIENCE = 10  # seconds from a signal to SIGKILL; a key has no limit
+LISTENER = "trap exit INT TERM HUP QUIT; read -r _"  # ends if a signal reaches its group
 BY_PYTHON = (signal.SIGPIPE, signal.SIGXFSZ)  # Python ignores them
 
 
@@ -60,7 +60,7 @@ class Script:
             (os.kill if self.joins else os.killpg)(self.child, signal.SIGKILL)
 
     def listen(self) -> None:
-        """Start a process that closes its socket when a signal reaches the group of the terminal."""
+        """Start a process that closes its socket when a signal reaches its group."""
         self.heard, theirs = socket.socketpair()
         with theirs:
             given = [(os.POSIX_SPAWN_DUP2, theirs.fileno(), 0)]

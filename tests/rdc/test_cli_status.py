@@ -203,8 +203,8 @@ def test_questions_show_the_values_of_the_run(tmp_path: Path) -> None:
 
 def test_a_run_that_expired_is_over(tmp_path: Path) -> None:
     file = document(tmp_path)
-    assert spawn("run", file, "--expire", "1s", cwd=tmp_path).code == 75
+    assert spawn("run", file, "--expire", "6s", cwd=tmp_path).code == 75
     assert runs(tmp_path)["deploy"]["state"] == "waiting"
-    time.sleep(1.1)
+    time.sleep(6.1)
     run = runs(tmp_path)["deploy"]
     assert (run["state"], run["step"], run["question"]) == ("stop", "", "")

@@ -163,7 +163,7 @@ def test_a_jump_back_may_repeat_steps_of_a_version_that_was_adopted(tmp_path: Pa
 
 
 def test_adopting_renames_the_counters_of_steps(tmp_path: Path) -> None:
-    attempts = {
+    attempts: Table = {
         "attempt": "2 retries",
         "edges": [{"on": "pass", "go": "COMPLETE", "says": ""}, LOOP["nodes"]["1"]["edges"][0]],
     }

@@ -1,8 +1,8 @@
 # --- A run without a journal: it goes from the first step to an end and keeps nothing.
 HELP = "It keeps no state. To resume runs, compile without `-O runtime=script`."
 STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
-PATIENCE = 10  # seconds from a signal to SIGKILL; after a key, the script waits for the command
-LISTENER = "trap 'exit 9' INT TERM HUP QUIT; read -r _"  # ends if a signal reaches the whole group
+PATIENCE = 10  # seconds from a signal to SIGKILL; a key has no limit
+LISTENER = "trap exit INT TERM HUP QUIT; read -r _"  # ends if a signal reaches its group
 BY_PYTHON = (signal.SIGPIPE, signal.SIGXFSZ)  # Python ignores them
 def say(text, end='\n'):
     with suppress(OSError, ValueError):

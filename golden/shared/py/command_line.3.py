@@ -43,10 +43,17 @@ OF_WORKERS = (
     ("prune", "--older-than", "AGE", "delete runs that ended before this time: 12h, 30d, 8w"),
 )
 NOT_HERE = {
-    *("--state-dir", "--rerun-interrupted", "--assume", "--human", "--break", "--out", "--expire"),
+    *("--state-dir", "--rerun-interrupted", "--assume", "--human", "--break", "--out"),
     *("--prompted", "--as", "--run-dir", "--dry-run"),
 }  # options of programs that have no meaning for workers
-OF_START = ("--input", "--inputs", "--task", "--task-file", "--var")  # options about a run, not where it runs
+OF_START = (
+    "--input",
+    "--inputs",
+    "--task",
+    "--task-file",
+    "--var",
+    "--expire",
+)  # options about a run, not where it runs
 def options_of_worker(kinds):
     hidden = NOT_HERE.union(name for _, name, _, _ in OF_WORKERS)
     found = list(OF_WORKERS)
@@ -61,11 +68,6 @@ def options_of_worker(kinds):
     return tuple(dict.fromkeys(found))
 
 class OfDbos(OfLegs):
-    def given(self, done):
-        session = self.session
-        if isinstance(session.store, RunStore) and not session.is_same(session.state):
-            session.adopt()
-        return done
     def call(self, words):
         options, (verb, *rest) = self.session.options, words
         state = getattr(self.session, "state", None)
@@ -114,5 +116,5 @@ def help_lines(program, command, prog, calls, own):  # a dict
 
 
 if __name__ == "__main__":
-    HOST = Host(edition="contract b3ae09eb88e9")
+    HOST = Host(edition="contract 36f5209e88f5")
     sys.exit(main(built(specification, EXTENSIONS), EXTENSIONS, host=HOST, execute=execute_call))

@@ -111,4 +111,4 @@ EXTENSIONS = (
 
 
 if __name__ == "__main__":
-    sys.exit(main(built(runbook, EXTENSIONS), EXTENSIONS, host=Host(edition="commands 9ff47f338fd0")))
+    sys.exit(main(built(runbook, EXTENSIONS), EXTENSIONS, host=Host(edition="commands 99261946b148")))

@@ -134,8 +134,8 @@ class Worker:
                 taken += self.database.queue_again(worker, self.queue_of(worker)) if is_mine else 0
         for leg in self.database.expired(self.place.version):
             queue = f"{self.place.queue}@{leg.result['host']}" if "host" in leg.result else self.place.queue
-            given = {"records": [], "step": leg.result.get("step")}
-            self.database.enqueue(leg.run, leg.number + 1, given, self.place._replace(queue=queue))
+            going_on: Table = {"records": [], "step": leg.result.get("step")}
+            self.database.enqueue(leg.run, leg.number + 1, going_on, self.place._replace(queue=queue))
         if parked := list(self._parked):
             self.database.queue_again(self.name, self.queue_of(self.name), parked)
             del self._parked[: len(parked)]

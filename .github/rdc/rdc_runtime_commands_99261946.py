@@ -391,7 +391,10 @@ class State:
         self.condition = record["condition"]
         if kind in ("begin", "adopt"):
             self.registers, self.program, self.nodes = dict(record["registers"]), record["program"], record["nodes"]
-            self.name, self.source = record["name"], record["source"]
+            self.name, self.source, self.steps = record["name"], record["source"], record["steps"]
+            self.node = record["node"]
+            for one in self.finished:
+                one["node"] = record.get("renamed", {}).get(one["node"], one["node"])
         elif kind == "resume":
             self.decided.append({**record, "after": len(self.finished)})
             self.notes = [note for note in self.notes if note["kind"] != "process"]
@@ -487,6 +490,57 @@ class Store:
         os.fsync(self.within.at)
         self._count, self._size = 0, 0
         return os.path.join(self.directory, "history", name)
+
+# --- How another version of a program takes up a run: which steps are the same, and what would go wrong.
+NOT_DONE = ("title", "at", "edges", "group", "attempt", "variables", "placeholders", "timeout", "delay", "backoff")
+# By what a step is found again, first the surest; a number says nothing, since steps before it may be new.
+FOUND_BY = (
+    lambda step: step,
+    lambda step: step[1:],
+    lambda step: step[1:3],
+    lambda step: (step[1], step[3]),
+    lambda step: step[:2] if step[0][0].isalpha() else "",
+)
+def steps_of(nodes):
+    doing = [(name, node) for name, node in nodes.items() if node["task"] not in ("branch", "end")]
+    does = [{key: node[key] for key in node if key not in NOT_DONE} for _, node in doing]
+    return [
+        [name, node["task"], node.get("title", ""), digest(what)[:12]]
+        for (name, node), what in zip(doing, does)  # Python 3.9 has no `strict`
+    ]
+def matched(old, new):
+    found = {}
+    for key in FOUND_BY:
+        free = {}
+        taken = {*found.values()}
+        for step in new:
+            if step[0] not in taken and key(step):
+                free.setdefault(tuple(key(step)), []).append(step[0])
+        for step in old:
+            if step[0] not in found and free.get(tuple(key(step))):
+                found[step[0]] = free[tuple(key(step))].pop(0)
+    return found
+def problem_with(state, new, names):
+    if state.node not in names:
+        return f"the run is at step {state.node}, which this program does not have"
+    at, order, old = names[state.node], [step[0] for step in new], {step[0]: step for step in state.steps}
+    before = list(old)[: list(old).index(state.node)]
+    done = {names.get(one["node"]) for one in state.finished if one["node"] in before}
+    place = order.index(at)
+    if again := [name for name in order[place:] if name in done]:
+        return f"step {again[0]} has finished, and this version would run it again after step {at}"
+    if added := [name for name in order[:place] if name not in names.values()]:
+        return f"step {added[0]} is new and comes before step {at}, where the run is"
+    if state.condition in ("running", "waiting") and list(old[state.node])[1:] != list(new[place])[1:]:
+        return f"step {at} has begun, and this version has another kind, title or command for it"
+    return ""
+def renamed(register, state, names):
+    head, _, rest = register.partition(" ")
+    inner = next((name for name in names if name.startswith((f"{head}.", f"{head}/"))), "")
+    if head in names or not (rest and (inner or any(head == step[0] for step in state.steps))):
+        return f"{names.get(head, head)} {rest}".rstrip()
+    depth = inner[len(head) :].replace("/", ".").count(".")
+    return f"{names[inner].replace('/', '.').rsplit('.', depth)[0]} {rest}" if inner else ""
 
 # --- Output on standard error, and questions at the terminal.
 STALLED = 0.1  # seconds between checks for a stop while no one reads the output
@@ -622,7 +676,7 @@ class Extension(Part):
         pass
 
 # --- A run: the loop that runs one step after another and records each before the next.
-FAILED = ("fail", "failed", "none", "invalid", "ambiguous")  # outcomes of commands and agents
+NOT_PASSED = ("fail", "failed", "none", "invalid", "ambiguous")  # outcomes of commands and agents
 
 class Session(Telling):
     answers = ("", ())  # digest of the file of answers, unused answers
@@ -639,7 +693,10 @@ class Session(Telling):
         doing = [name for name, node in program["nodes"].items() if node["task"] in self.kinds]
         self.places = {name: f"{place}/{len(doing)}" for place, name in enumerate(doing, start=1)}
         self._began, self._done = time.monotonic(), 0
-        self.identity = functools.cache(lambda: identified(program, self.through("identify", without_places(program))))
+        steps = steps_of(program["nodes"])
+        self.identity = functools.cache(
+            lambda: {**identified(program, self.through("identify", without_places(program))), "steps": steps}
+        )
         if not options.state_dir:
             host.moved(directory, self.identity)
     # --- The extensions ---
@@ -685,24 +742,36 @@ class Session(Telling):
             raise RefusedError(reset, f"{theirs}, not of {about['source']}; use --state-dir")
         if begins:
             again = self.call("resume", *["--adopt"][is_same:])
-            choices = [f"to resume it:   {again}"] if old.node in self.places else []
+            choices = [] if self.unfit(old) else [f"to resume it:   {again}"]
             version = "" if is_same else " of a different version of this program"
             raise RefusedError(*choices, reset, f"an unfinished run{version} is at step {old.node}")
         if not is_fine and old.condition not in ENDED:
             raise self.of_another_version(old)
         return old
     def of_another_version(self, old):
-        how = f"to resume with this version: {self.call('resume', '--adopt')}"
+        how = self.unfit(old) or f"to resume with this version: {self.call('resume', '--adopt')}"
         found = differences(old.nodes, self.identity()["nodes"])
         return RefusedError(*found, how, "this run belongs to a different version of this program")
+    def names_in(self, state):
+        mine = self.identity()["steps"]
+        return {step[0]: step[0] for step in mine} if "contract" in self.program else matched(state.steps, mine)
+    def unfit(self, state):
+        if "contract" in self.program:
+            is_known = state.node in self.places
+            return "" if is_known else f"the run is at step {state.node}, which this program does not have"
+        return problem_with(state, self.identity()["steps"], self.names_in(state))
     def adopt(self):
-        old, new, state = self.state.registers, self.program["registers"], self.state
-        if state.node not in self.places:
-            raise RefusedError(f"the run is at step {state.node}, which this program does not have")
-        condition = state.condition if self.performers[state.node].recovers else "waiting"
+        state, new = self.state, self.program["registers"]
+        if problem := self.unfit(state):
+            raise RefusedError(f"to archive it:  {self.call('reset')}", problem)
+        names = self.names_in(state)
+        node = names[state.node]
+        condition = state.condition if self.performers[node].recovers else "waiting"
+        old = {renamed(name, state, names): value for name, value in state.registers.items()}
         kept = {name: old[name] for name in {*new} & {*old} if isinstance(old[name], int) == isinstance(new[name], int)}
-        stand = {"time": utc_now(), "condition": condition, "registers": {**new, **kept}}
-        self.record({"kind": "adopt", **self.identity(), **stand})
+        told = {step[0]: names.get(step[0], f"{step[0]} (removed)") for step in state.steps}
+        stand = {"time": utc_now(), "condition": condition, "registers": {**new, **kept}, "node": node}
+        self.record({"kind": "adopt", **self.identity(), **stand, "renamed": told})
     def beside(self):
         return {path: ending for found in self.each("beside") for path, ending in found.items()}
     # --- The run ---
@@ -805,7 +874,7 @@ class Session(Telling):
         if is_interrupted or (self.state.condition != "running" and performer.recovers):
             self.record({"kind": "resume", "condition": "running", "time": utc_now()})
         done = perform(name, self.program["nodes"][name])
-        if self.state.condition == "running" and done.outcome in FAILED and self.signals.has_come():
+        if self.state.condition == "running" and done.outcome in NOT_PASSED and self.signals.has_come():
             raise Interrupted  # it may not have failed by itself
         self._done += 1
         return self.settle(name, done, time.monotonic() - begun)
@@ -857,7 +926,7 @@ def choices(session, state, condition):
     adopt = () if session.is_same(state) else ("--adopt",)
     if condition in (*ENDED, "expired"):
         return [*session.gathered("again", state), ("to start a new run", call("run"))]
-    if adopt and node["task"] not in session.kinds:
+    if adopt and session.unfit(state):
         return [("to archive it", call("reset"))]
     if condition == "interrupted":  # a running command has no outcome
         words = () if state.left_behind() else words_of(node)
@@ -877,9 +946,14 @@ def describe(session, state, is_busy):
     if state is None:
         return {**facts, "state": "none", "next": [session.call("run")]}
     session.each("before_run", state)
-    node = program["nodes"].get(state.node, {"title": ""})
-    facts.update(state=condition_of(state, is_busy), run=state.begin["run"], began=state.begin["time"], step=state.node)
-    facts["step_title"] = session.filled(node, "title", {**program["registers"], **state.registers})
+    at = state.node if session.is_same(state) else session.names_in(state).get(state.node, "")
+    node = program["nodes"].get(at, {"title": ""})
+    word = condition_of(state, is_busy)
+    facts.update(state=word, run=state.begin["run"], began=state.begin["time"], step=state.node)
+    now = {**program["registers"], **state.registers}
+    facts["step_title"] = session.filled(node, "title", now)
+    asked = "\n".join(session.filled(node, key, now) for key in ("prompt", "reason")).strip() * (word == "waiting")
+    facts["question"] = session.mask(asked.partition("\n")[0].strip())
     pid = [None, *(one["pid"] for one in state.left_behind())][-1]
     done = [{"step": one["node"], **{key: one[key] for key in KNOWN if key in one}} for one in state.finished]
     facts.update(message=state.message, same_program=session.is_same(state), pid=pid, finished=done)
@@ -1280,6 +1354,8 @@ def answer(session, shows=True):
     session.alone()
     session.take(session.read())
     state = session.state
+    if not session.is_same(state):  # `--adopt` has accepted it
+        session.adopt()
     if state.condition != "waiting":
         raise RefusedError("no step is waiting for an answer")
     performer, node = session.performers[state.node], session.program["nodes"][state.node]
