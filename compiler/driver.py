@@ -109,8 +109,9 @@ def compile_opened(opened: Opened, settings: Settings) -> Compilation:
     too_long = tuple(commands_too_long(result.program, result.sources)) if result.program else ()
     renamed = () if result.program or settings.front_end else _another_format(begun.job.source, begun.form)
     found = tuple(dict.fromkeys([*begun.found, *result.diagnostics, *too_long, *renamed]))
-    is_fine = result.program and not (begun.found or too_long)
-    program = _read_by(_identified(result.program, begun), settings) if result.program and is_fine else None
+    program = None
+    if result.program and not (begun.found or too_long):
+        program = _read_by(_identified(result.program, begun.job, begun.project), settings)
     ignores = _ignores(begun, result.sources.values())
     if ignores:
         is_complete = program is not None and settings.link
@@ -181,15 +182,14 @@ def _begin(opened: Opened, settings: Settings) -> _Begun:
     return _Begun(job, form, found, sources, configured, configuration.ignored, configuration.name)
 
 
-def _identified(program: Program, begun: _Begun) -> Program:
+def _identified(program: Program, job: Job, project: str) -> Program:
     """Return the program with the name of its document and of its project (R4)."""
-    assert begun.job is not None  # noqa: S101 (for mypy)
-    source, project = begun.job.source, begun.job.project
 
     def exists(name: str) -> bool:
-        return source.path != STANDARD_INPUT and project.disk.exists(os.path.join(project.root, name))
+        is_file = job.source.path != STANDARD_INPUT
+        return is_file and job.project.disk.exists(os.path.join(job.project.root, name))
 
-    return program.with_(name=name_of(source.name, endings(), exists), project=begun.project)
+    return program.with_(name=name_of(job.source.name, endings(), exists), project=project)
 
 
 def _given(form: Format, words: Mapping[str, str | tuple[str, ...]]) -> dict[str, object]:

@@ -16,7 +16,6 @@ from typing import Any
 from backends.base import MARK
 from compiler.project import is_root, project_around
 from rdc.outputs import output_name
-from rdc.terminal import tell
 from runtime_shim.editions import EDITIONS
 from runtime_shim.engine.private import at_once
 from runtime_shim.engine.program import RefusedError, Table
@@ -70,7 +69,7 @@ def take_moved(directory: str, identity: Callable[[], Table]) -> None:
         is_gone = state is not None and not Path(os.path.dirname(ours), state.source).exists()  # noqa: PTH120
         if state and is_gone and state.program == identity()["program"] and not store.is_busy():
             os.rename(store.directory, directory)  # noqa: PTH104 (as above)
-            tell(f"{state.source} was moved: {store.directory} is now {directory}")
+            sys.stderr.write(f"rdc: {state.source!a} was moved: {store.directory} is now {directory}\n")
             return
 
 

@@ -15,7 +15,7 @@
 # The state directory is .rdc/examples.playbooks.change-review in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.playbooks.change-review.py
-override RDC_SHA256 := 3597d6abedfb0ed42b44a635bf33231491245af4e1557d169dfb4b82f29ed515
+override RDC_SHA256 := c23cf75b12c6b12bbe58eaf2f062c1e5e5415212c95dce7588e7776c8159d0a9
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

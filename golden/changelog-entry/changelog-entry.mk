@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.playbooks.changelog-entry in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.playbooks.changelog-entry.py
-override RDC_SHA256 := cdfe98a535f0ded9995799064910538506ee86b1c13fc139e6535b07e7f61b2e
+override RDC_SHA256 := d765a34544858fda7833e472bffdae6b24281613042ce394bfd7f0cec3cb4018
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.specifications.checked-code in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.specifications.checked-code.py
-override RDC_SHA256 := 0d2d4611e6a46a46c8c54a4fe5ec7f7e064985e767e71a07898be84204ec84ef
+override RDC_SHA256 := 3b062f6542e42d04f0e7d801cd2b049f989034c8867dfe6a927373bc8ab05c4d
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.programs.choose-region in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.programs.choose-region.py
-override RDC_SHA256 := 480282b40c26ceefb2edfebddd142e65312c17beda1c088f82dc4cf5cfe36ca0
+override RDC_SHA256 := 5b3caec11f52bed9771f2153962bc26b360746861ac14e30844787ec9e0f2050
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

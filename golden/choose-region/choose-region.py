@@ -66,7 +66,7 @@ def program(about, step, end, branch, go, select):
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition values (sha256 f4a2c3162a17ecb25db22077a992a78ef3f14fcf168aac790f3c5b25544c7713).
+# The runtime of rdc 0.1.0, edition values (sha256 1c3ac9bc6a1d5984fcfd76a2e8b8e5e247b9f5df45ba0cb9edd458543a3f9db2).
 # The program ends here. The rest is the same in every program of this edition: `rdc runtime values` prints it.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------

@@ -65,7 +65,7 @@ mkdir -p sales && printf '%s\n' "tea,120" "coffee,340" "cake,75" > sales/extract
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition commands (sha256 99261946b148204b5e90a66a677f5c883707d247c8adf8124bf22f97569a8641).
+# The runtime of rdc 0.1.0, edition commands (sha256 e468db0ffd5802fbd09fcf9ce26e02506cf64a910de2426d3bc717581311a3d2).
 # The runbook ends here. The rest is the same in every program of this edition: `rdc runtime commands` prints it.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------

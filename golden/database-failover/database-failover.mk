@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.database-failover in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.database-failover.py
-override RDC_SHA256 := 2d9301c2fac70d63eb8cf29a0d1bbbbe7f7d88208a9cd820af8fd29ffd352d83
+override RDC_SHA256 := 821a81b7ab00bfc124b845f32743d747da406b22e18962d7f875d2007952486d
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

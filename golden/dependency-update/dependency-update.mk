@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.workflows.dependency-update in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.workflows.dependency-update.py
-override RDC_SHA256 := 2227ef133d8635b5894dbd53011bac77dc4fb656e4d1e973c8d5b7fde8b84cc1
+override RDC_SHA256 := 43141f5fb95614b1255e8b6804c580fbaa0d79d15913aad6e8610dcff30cf51d
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

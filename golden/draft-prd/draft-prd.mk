@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.specifications.draft-prd in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.specifications.draft-prd.py
-override RDC_SHA256 := 8b37c97a4171306a1abec1ce2384d57237ba4dd8612b665bb7b511209ceb4b1d
+override RDC_SHA256 := 22b3bc2ec6b39c2d726abbb26489a9774d654b84b9e1dac7a09e3c915fdc6bfe
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.workflows.first-note in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.workflows.first-note.py
-override RDC_SHA256 := af4c5d9030dd4191439d6fdb4713ab96bb933a90742d3876150470f16d3ad399
+override RDC_SHA256 := 9f1bb940c1e14d313405993386f2d5e53cd07af5fd871d904396a4c148344b35
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

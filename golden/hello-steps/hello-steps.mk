@@ -13,7 +13,7 @@
 # The state directory is .rdc/examples.specifications.hello-steps in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.specifications.hello-steps.py
-override RDC_SHA256 := 67d20dd09f792ac0d2478d9a80b269a0e6e4e07dcb073ce6e73ed5f0677e3735
+override RDC_SHA256 := ff8536d6937f8ac24288b79e0ae2059f84b8eb247ab8a96c6cc1035437bd18a1
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.programs.house-style in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.programs.house-style.py
-override RDC_SHA256 := e81ad20df5ee049e71a8d4d23e57ca070f855b72b219223ef5e9648dc935027a
+override RDC_SHA256 := fa89423be2567dadaa2f438c04e1e8d1d7c74d6089494d080e7081ab0fb9eb42
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

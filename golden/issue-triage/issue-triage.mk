@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.playbooks.issue-triage in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.playbooks.issue-triage.py
-override RDC_SHA256 := a01620c5720e296ca4f8d8ee52f76c1732d6727f5f303e805b023ef96f491c58
+override RDC_SHA256 := 2a8dad0486a1d3b5506aa504903c9ccc0e3fe1a1ccb4f5874ab1a71ea163a344
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.playbooks.metrics-report in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.playbooks.metrics-report.py
-override RDC_SHA256 := b31e3444e338c2dfc684400efc2b85374ec5f019696564d9e32f75f740645bb2
+override RDC_SHA256 := d1dda3808a1ec6714b2e0eed7fa01c3fdcfff7206a0e172038f54ddafc9f528c
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -65,7 +65,7 @@ Name the trend, what is unusual, and what is likely to come next. Give numbers.
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 3e5e329b1323f9ecff0ed862118a1de1ea21c0f7a464d0c99ea9157edf7b2a6a).
+# The runtime of rdc 0.1.0, edition agents (sha256 235c320bb2c26915bff26f3344efbbc52418ca2aa5d70ef35e786d3e6a630d34).
 # The playbook ends here. The rest is the same in every program of this edition: `rdc runtime agents` prints it.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.workflows.name-a-feature in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.workflows.name-a-feature.py
-override RDC_SHA256 := bd68e783e159dd4bcd9189400881593a241acbe1484d2f2abde0087e1a37cb3e
+override RDC_SHA256 := 45395c115bdf9c127149436c4133febb3e3d53091e08eaa7d0e6c4dfdc703151
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.playbooks.newsletter in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.playbooks.newsletter.py
-override RDC_SHA256 := c2229468f4d64da59d408290b2394a23c88b78fb7f5d25383aa310277d1a762d
+override RDC_SHA256 := 3a4f016f16d0284a3e936b8b169457216444f5191cb82dc4526c3927c172a592
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.nightly-report in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.nightly-report.py
-override RDC_SHA256 := 4b2f37474eda65a7a4e64207c15c390a15038ee0c1622997fd37f57f336b5ecb
+override RDC_SHA256 := 2285a919e32e8ea4b77007cd955085f3604a9e4f1b00149202d9261a4c8c07dc
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.programs.parallel-review in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.programs.parallel-review.py
-override RDC_SHA256 := 130bac08f7c5e7f59ad66db0a62cfed8089c119f6d84eb0a41b4aec18c6aef1d
+override RDC_SHA256 := fa36de355cc1d66e91c302d2ada6da2f311722c3a2b825c4505416a27f480060
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.workflows.plan-and-build in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.workflows.plan-and-build.py
-override RDC_SHA256 := d5e52e07f0990b2523cb45d52b2c26d51b551f7a7ad016f20702c19b9028b8e2
+override RDC_SHA256 := ea7864420677fc37a74014d685a70982a954465b6a7d4f73fbee8dfa4df2989a
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

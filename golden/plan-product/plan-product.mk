@@ -13,7 +13,7 @@
 # The state directory is .rdc/examples.specifications.plan-product in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.specifications.plan-product.py
-override RDC_SHA256 := 74043601e5c664f2e656436301e5ea561ee28b72b712e6ffe51f54a85a1c47de
+override RDC_SHA256 := e807da97ea3a87b5efd0f4bd9a0dda59b61def55acbf5ae4bace100a8ae324c4
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -87,7 +87,7 @@ mkdir -p plan && printf '# %s\n' "$RDC_STEP" > "plan/$RDC_STEP.md"
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition contract (sha256 36f5209e88f5226ca614f2b18401cbf54df3be87fd97df4882566e51859555e5).
+# The runtime of rdc 0.1.0, edition contract (sha256 ea1658d5f3dc99fcced2ba420cad33b374c384608cdf7f7d7b2632ec866350ab).
 # The specification ends here. This part is the same in every program of this edition: `rdc runtime contract` prints it.
 # The part for workers follows it.
 # To check the whole file, run `rdc verify FILE`.

@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.specifications.publish-notes in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.specifications.publish-notes.py
-override RDC_SHA256 := c288cfc8c88b6df037f0b7a708e2498c4c64b9f010f74daab635dc54ee8fdaca
+override RDC_SHA256 := 0690fcfdbdc0da438954fc571a618468b2fff3fbfd13edb7d25364529882e4ed
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

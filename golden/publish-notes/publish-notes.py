@@ -83,7 +83,7 @@ mkdir -p public && printf '# Release notes\n\nThe search is faster now.\n' > pub
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition contract (sha256 36f5209e88f5226ca614f2b18401cbf54df3be87fd97df4882566e51859555e5).
+# The runtime of rdc 0.1.0, edition contract (sha256 ea1658d5f3dc99fcced2ba420cad33b374c384608cdf7f7d7b2632ec866350ab).
 # The specification ends here. The rest is the same in every program of this edition: `rdc runtime contract` prints it.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------

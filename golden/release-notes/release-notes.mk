@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.programs.release-notes in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.programs.release-notes.py
-override RDC_SHA256 := d1f3dea2b65d257078aad2c10828b5141c606a910638ef4c9a1979236ea2e88f
+override RDC_SHA256 := 87d71712702425d399f46848ebdbf8c776345eb5b195ec08f2f01365b528a662
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

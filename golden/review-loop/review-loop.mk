@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.programs.review-loop in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.programs.review-loop.py
-override RDC_SHA256 := 537d0701d6ffaa2d0db4b82895d8db8123bb6429f963b18a38269f4c83d30e53
+override RDC_SHA256 := 56751a6a1f4b0f932bb39f4e8504b44c83897f90a49cab611f8ab855a2b7fd48
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.workflows.security-audit in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.workflows.security-audit.py
-override RDC_SHA256 := 6e5ff78bd3bcec71dcbe22f16e61e92cdaaab320f87962a47eeb2a6ccfe90ec1
+override RDC_SHA256 := a87c384eb7db5d6b84f6530d3de44c2dce26f134c775051e568776302458c980
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.playbooks.support-reply in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.playbooks.support-reply.py
-override RDC_SHA256 := 529ad04c29e431cd39ddec1346cbea02666d7758604df5f8114391ef4becaca1
+override RDC_SHA256 := 683ba3ae7e64ace7c171bc45fb1c92722b40cdaa7a38494aec436b8d4c12122a
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

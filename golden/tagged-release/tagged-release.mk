@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.tagged-release in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.tagged-release.py
-override RDC_SHA256 := 508fc0275a3dbe6c2c1c3fec45a9c8460aad1b160b6d833b3295b23fbf0c12b5
+override RDC_SHA256 := fdb46a7957c353ccf586e8f32d71572f822c2e9ae78f5c6f5c14523cd893ba5d
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.update-hosts in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.update-hosts.py
-override RDC_SHA256 := b68cc0466838478d855f88082c8b25b4ea24ad1710ff47b6d05c87111e9d1c96
+override RDC_SHA256 := 9206bf290b4e62fd3cacf0d6a8df05e30c00425ff8f9446eac4c2ee5715ba0fd
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

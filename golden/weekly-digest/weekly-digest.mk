@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.workflows.weekly-digest in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.workflows.weekly-digest.py
-override RDC_SHA256 := b122420296bc6ded9df1a863409919488cb54b5871d031a1ce7f225cfb7b60cc
+override RDC_SHA256 := 37bddefd3ac2274749f4ae63ee961882b263304297a6018f407d6b163a8e9c10
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -20,6 +20,22 @@ _ADDRESS = {
 }
 
 
+_PROJECT = {
+    "type": "object",
+    "description": "The project itself.",
+    "properties": {
+        "name": {
+            "type": "string",
+            "description": "Its name, which keeps the runs of workers apart in a shared database.",
+            "minLength": 1,
+            "maxLength": LONGEST_PROJECT,
+        }
+    },
+    "required": ["name"],
+    "additionalProperties": False,
+}
+
+
 def schema() -> dict[str, Any]:
     """Return the schema: keys of the project, options of formats, and a table for each target."""
     targets = {name: {"description": load(name).summary, **of_options(load(name).options)} for name in BACKENDS}
@@ -53,20 +69,7 @@ def schema() -> dict[str, Any]:
                 "additionalProperties": False,
             },
             DOCS_URL: _ADDRESS,
-            PROJECT: {
-                "type": "object",
-                "description": "The project itself.",
-                "properties": {
-                    "name": {
-                        "type": "string",
-                        "description": "Its name, which keeps the runs of workers apart in a shared database.",
-                        "minLength": 1,
-                        "maxLength": LONGEST_PROJECT,
-                    }
-                },
-                "required": ["name"],
-                "additionalProperties": False,
-            },
+            PROJECT: _PROJECT,
             **formats,
             **targets,
         },

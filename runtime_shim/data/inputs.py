@@ -62,8 +62,8 @@ def _from_options(options: types.SimpleNamespace, declared: dict[str, Table]) ->
             try:
                 value = read_text(value[1:])
             except FileNotFoundError:
-                told = f"input {name}: there is no file {value[1:]}; for a value that starts with @, write two: "
-                raise RefusedError(one_line(f"{told}--input {name}=@{value}")) from None
+                escape = f"for a value that starts with @, write --input {name}=@{value}"
+                raise RefusedError(one_line(f"input {name}: the file {value[1:]} does not exist; {escape}")) from None
             if declared.get(name, {}).get("type") != "text":
                 value = value.removesuffix("\n").removesuffix("\r")
         given[name] = value

@@ -9,7 +9,6 @@ from runtime_shim.engine.journal import Record
 from runtime_shim.engine.lifecycle import Extension, Perform
 from runtime_shim.engine.program import RefusedError, Table
 from runtime_shim.engine.state import State, utc_now
-from runtime_shim.engine.texts import one_line
 from runtime_shim.engine.walk import Move, Registers, advance, attempt_of
 
 LONGEST_PAUSE = 10**8  # seconds; avoids overflow
@@ -22,7 +21,7 @@ def seconds_of(option: str, given: str) -> int:
     found = re.fullmatch(r"([0-9]{1,9})([smhd]?)", given)
     seconds = int(found[1]) * TIME_UNITS[found[2]] if found else 0
     if not 0 < seconds <= LONGEST_TIME:
-        raise RefusedError(f"{option} {one_line(given)!a}: expected a time such as 90s, 30m, 24h or 7d")
+        raise RefusedError(f"{option} {given!a}: expected a time such as 90s, 30m, 24h or 7d")
     return seconds
 
 
@@ -80,7 +79,7 @@ class Expiry(Extension):
         return not {node["task"] for node in program["nodes"].values()} <= {"shell", "branch", "end"}
 
     def record(self, record: Record) -> Record:
-        """Add the limit to the first record of a run, and record what has expired before anything else."""
+        """Add the limit to the first record of a run, and record an expiry before anything else."""
         self.resumed()
         given = record.get("kind") == "begin" and self.session.options.expire
         return {**record, "expire": seconds_of("--expire", given)} if given else record
@@ -88,7 +87,7 @@ class Expiry(Extension):
     def waits(self) -> None:
         """Record when a run started to wait."""
         state = self.session.state
-        if "expire" in state.begin and all(note["kind"] != "waits" for note in state.notes):
+        if longest_wait(state) and all(note["kind"] != "waits" for note in state.notes):
             self.session.record({"kind": "waits", "since": time.time()})
 
     def read(self, state: State) -> None:
@@ -96,15 +95,21 @@ class Expiry(Extension):
         session, node = self.session, self.session.program["nodes"].get(state.node, {})
         if state.condition != "waiting" or time.time() < expires_at(state) or not session.is_same(state):
             return
-        how, name = f"expired after {duration(state.begin['expire'])}", state.node
+        longest, name = duration(longest_wait(state)), state.node
         if node["task"] not in ("ask", "gate"):
-            state.condition, state.message = "stop", f"expired: the run waited longer than {how[14:]}"
+            state.condition, state.message = "stop", f"expired: the run waited longer than {longest}"
             state.notes.append({"kind": "expired"})
             return
         session.state = state
         outcome = "rejected" if node["task"] == "gate" else "fail"
         move = advance(session.program, name, state.registers, outcome)
-        about = {**session.about(name), "outcome": outcome, "how": how, "by": "rdc", "says": move.says}
+        about = {
+            **session.about(name),
+            "outcome": outcome,
+            "how": f"expired after {longest}",
+            "by": "rdc",
+            "says": move.says,
+        }
         about.update(seconds=0.0, next=move.node, time=utc_now(), changed=move.changed)
         done = {"kind": "done", **about, **session.stand(move, state, begins=False)}
         self._due = session.through("record", done)
@@ -127,7 +132,13 @@ class Expiry(Extension):
         return {"state": "expired", "expired": True} if is_over else {}
 
 
+def longest_wait(state: State) -> float:
+    """Return how many seconds a step of a run may wait for a person; 0 without a limit."""
+    return float(state.begin.get("expire", 0))
+
+
 def expires_at(state: State) -> float:
     """Return when a waiting step expires, in seconds; infinity without a limit."""
     since = [note["since"] for note in state.notes if note["kind"] == "waits"]
-    return float(since[0] + state.begin["expire"]) if since and "expire" in state.begin else float("inf")
+    longest = longest_wait(state)
+    return float(since[0] + longest) if since and longest else float("inf")

@@ -1,4 +1,4 @@
-"""How another version of a program takes up a run: which steps are the same, and what would go wrong (R4)."""
+"""Compare the steps of a run with those of another version of its program (R4)."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Callable
@@ -8,7 +8,7 @@ from runtime_shim.engine.state import State, digest
 
 Step = Sequence[str]  # name, kind, title, digest of all that it does
 NOT_DONE = ("title", "at", "edges", "group", "attempt", "variables", "placeholders", "timeout", "delay", "backoff")
-# By what a step is found again, first the surest; a number says nothing, since steps before it may be new.
+# Steps with the same key are the same, by the surest key first. Numbers change if steps are added.
 FOUND_BY: tuple[Callable[[Step], Any], ...] = (
     lambda step: step,
     lambda step: step[1:],
@@ -21,10 +21,14 @@ FOUND_BY: tuple[Callable[[Step], Any], ...] = (
 def steps_of(nodes: Table) -> list[list[str]]:
     """Return the steps of a program, as the first record of a run keeps them."""
     doing = [(name, node) for name, node in nodes.items() if node["task"] not in ("branch", "end")]
-    does = [{key: node[key] for key in node if key not in NOT_DONE} for _, node in doing]
     return [
-        [name, node["task"], node.get("title", ""), digest(what)[:12]]
-        for (name, node), what in zip(doing, does)  # noqa: B905 - Python 3.9 has no `strict`
+        [
+            name,
+            node["task"],
+            node.get("title", ""),
+            digest({key: node[key] for key in {*node}.difference(NOT_DONE)})[:12],
+        ]
+        for name, node in doing
     ]
 
 
@@ -56,7 +60,7 @@ def problem_with(state: State, new: Sequence[Step], names: Mapping[str, str]) ->
     if added := [name for name in order[:place] if name not in names.values()]:
         return f"step {added[0]} is new and comes before step {at}, where the run is"
     if state.condition in ("running", "waiting") and list(old[state.node])[1:] != list(new[place])[1:]:
-        return f"step {at} has begun, and this version has another kind, title or command for it"
+        return f"step {at} was started, and this version has another kind, title or command for it"
     return ""
 
 

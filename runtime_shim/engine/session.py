@@ -113,7 +113,7 @@ class Session(Telling):
         return bool(self.identity()["program"] == state.program)
 
     def read_state(self) -> Optional[State]:
-        """Return the state, or None if there is no run."""
+        """Return the state, if any."""
         state = self.store.read()
         if state is not None:
             self.each("read", state)
@@ -159,7 +159,7 @@ class Session(Telling):
         return problem_with(state, self.identity()["steps"], self.names_in(state))
 
     def adopt(self) -> None:
-        """Continue a run with this version of the program, and keep the counters and texts that both have (R4)."""
+        """Continue a run with this version of the program, and keep the registers that both have (R4)."""
         state, new = self.state, self.program["registers"]
         if problem := self.unfit(state):
             raise RefusedError(f"to archive it:  {self.call('reset')}", problem)
@@ -168,9 +168,9 @@ class Session(Telling):
         condition = state.condition if self.performers[node].recovers else "waiting"
         old = {renamed(name, state, names): value for name, value in state.registers.items()}
         kept = {name: old[name] for name in {*new} & {*old} if isinstance(old[name], int) == isinstance(new[name], int)}
-        told = {step[0]: names.get(step[0], f"{step[0]} (removed)") for step in state.steps}
+        now = {step[0]: names.get(step[0], f"{step[0]} (removed)") for step in state.steps}
         stand = {"time": utc_now(), "condition": condition, "registers": {**new, **kept}, "node": node}
-        self.record({"kind": "adopt", **self.identity(), **stand, "renamed": told})
+        self.record({"kind": "adopt", **self.identity(), **stand, "renamed": now})
 
     def beside(self) -> dict[str, str]:
         """Return the files to archive with the journal, each with its new extension."""

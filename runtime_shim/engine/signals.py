@@ -27,7 +27,7 @@ def is_alive(process: Table) -> bool:
 
 
 def signal_groups(groups: Iterable[int], *numbers: int) -> None:
-    """Send signals to process groups; ignore those that are gone."""
+    """Send signals to process groups; ignore missing ones."""
     for group in groups:
         for number in numbers:
             with suppress(ProcessLookupError, PermissionError):

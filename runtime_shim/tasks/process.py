@@ -37,7 +37,7 @@ PATIENCE = 10  # seconds from a stop signal or time limit (I21) to SIGKILL
 IGNORED_HERE = (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGTTOU)  # by Python and this runner
 Code = Optional[int]  # exit code; negative for a signal, None for a timeout
 BY_KEY = {code for key in KEYS for code in (-key, 128 + key)}
-# Ends with 9 after a key. It is in the group of a command, which alone gets the keys.
+# Ends with 9 after a key. It is in the group of a command, because keys reach only that group.
 LISTENER = "ulimit -c 0; trap '' TERM HUP; trap 'exit 9' INT QUIT; read -r _"
 Modes = Optional[list[Any]]
 Ended = Callable[[int, Code], None]  # gets the index of an ended process and its code
@@ -102,13 +102,13 @@ class Processes:
             signal_groups(self._left, signal.SIGKILL)
             for group in self._left:
                 os.waitpid(group, 0)
-        signal_groups(groups if self._is_stopping else self._late, signal.SIGKILL)  # what outlived its leader (R5)
+        signal_groups(groups if self._is_stopping else self._late, signal.SIGKILL)  # also leftovers (R5)
         if seconds or self._is_ending:
             self._signals.wake_after(0)
         return self._heeded([None if group in self._late else codes[group] for group in groups])
 
     def _heeded(self, codes: list[Code]) -> list[Code]:
-        """Return the codes, unless the run has to stop and one is no success (R5)."""
+        """Return the codes, unless the run has to stop and a process has failed (R5)."""
         if self._is_stopping and any(code != 0 for code in codes):
             raise Interrupted
         self._signals.has_received |= self._is_stopping  # the run stops before its next step

@@ -117,7 +117,7 @@ def test_the_run_of_a_moved_document_moves_along(tmp_path: Path) -> None:
     assert "No run has started here" in copied.out, "the other document still exists"
     (tmp_path / "shop/deploy.runbook.md").unlink()
     moved = spawn("run", "ops/release.runbook.md", "answer", "2", "yes", cwd=tmp_path)
-    assert (moved.code, "shop/deploy.runbook.md was moved" in moved.err) == (0, True)
+    assert (moved.code, "'shop/deploy.runbook.md' was moved" in moved.err) == (0, True)
     assert states(tmp_path) == [".rdc/ops.release"]
     assert spawn("run", "ops/release.runbook.md", "resume", cwd=tmp_path).code == 0
 

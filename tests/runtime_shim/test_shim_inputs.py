@@ -124,7 +124,7 @@ def test_an_at_sign_names_a_file_and_two_are_a_text(given: str, got: str, place:
 def test_an_at_sign_before_no_file_names_the_input_and_the_escape(place: Compiled) -> None:
     refused = place.run("run", "--input", "version=2", "--input", "note=@types/node")
     assert refused.code == 2
-    assert "input note: there is no file types/node" in refused.last
+    assert "input note: the file types/node does not exist" in refused.last
     assert refused.last.endswith("--input note=@@types/node")
     assert place.run("run", "--input", "version=2", "--input", "note=@@types/node").code == 0
     assert place.text("got").rstrip("\n") == "2|blue|@types/node"

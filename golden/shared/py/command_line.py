@@ -116,5 +116,5 @@ def help_lines(program, command, prog, calls, own):  # a dict
 
 
 if __name__ == "__main__":
-    HOST = Host(edition="values f4a2c3162a17")
+    HOST = Host(edition="values 1c3ac9bc6a1d")
     sys.exit(main(built(runbook, EXTENSIONS), EXTENSIONS, host=HOST, execute=execute_call))

@@ -491,9 +491,9 @@ class Store:
         self._count, self._size = 0, 0
         return os.path.join(self.directory, "history", name)
 
-# --- How another version of a program takes up a run: which steps are the same, and what would go wrong.
+# --- Compare the steps of a run with those of another version of its program.
 NOT_DONE = ("title", "at", "edges", "group", "attempt", "variables", "placeholders", "timeout", "delay", "backoff")
-# By what a step is found again, first the surest; a number says nothing, since steps before it may be new.
+# Steps with the same key are the same, by the surest key first. Numbers change if steps are added.
 FOUND_BY = (
     lambda step: step,
     lambda step: step[1:],
@@ -503,10 +503,14 @@ FOUND_BY = (
 )
 def steps_of(nodes):
     doing = [(name, node) for name, node in nodes.items() if node["task"] not in ("branch", "end")]
-    does = [{key: node[key] for key in node if key not in NOT_DONE} for _, node in doing]
     return [
-        [name, node["task"], node.get("title", ""), digest(what)[:12]]
-        for (name, node), what in zip(doing, does)  # Python 3.9 has no `strict`
+        [
+            name,
+            node["task"],
+            node.get("title", ""),
+            digest({key: node[key] for key in {*node}.difference(NOT_DONE)})[:12],
+        ]
+        for name, node in doing
     ]
 def matched(old, new):
     found = {}
@@ -532,7 +536,7 @@ def problem_with(state, new, names):
     if added := [name for name in order[:place] if name not in names.values()]:
         return f"step {added[0]} is new and comes before step {at}, where the run is"
     if state.condition in ("running", "waiting") and list(old[state.node])[1:] != list(new[place])[1:]:
-        return f"step {at} has begun, and this version has another kind, title or command for it"
+        return f"step {at} was started, and this version has another kind, title or command for it"
     return ""
 def renamed(register, state, names):
     head, _, rest = register.partition(" ")
@@ -769,9 +773,9 @@ class Session(Telling):
         condition = state.condition if self.performers[node].recovers else "waiting"
         old = {renamed(name, state, names): value for name, value in state.registers.items()}
         kept = {name: old[name] for name in {*new} & {*old} if isinstance(old[name], int) == isinstance(new[name], int)}
-        told = {step[0]: names.get(step[0], f"{step[0]} (removed)") for step in state.steps}
+        now = {step[0]: names.get(step[0], f"{step[0]} (removed)") for step in state.steps}
         stand = {"time": utc_now(), "condition": condition, "registers": {**new, **kept}, "node": node}
-        self.record({"kind": "adopt", **self.identity(), **stand, "renamed": told})
+        self.record({"kind": "adopt", **self.identity(), **stand, "renamed": now})
     def beside(self):
         return {path: ending for found in self.each("beside") for path, ending in found.items()}
     # --- The run ---
@@ -1082,7 +1086,7 @@ def reset(session):
 PATIENCE = 10  # seconds from a stop signal or time limit to SIGKILL
 IGNORED_HERE = (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGTTOU)  # by Python and this runner
 BY_KEY = {code for key in KEYS for code in (-key, 128 + key)}
-# Ends with 9 after a key. It is in the group of a command, which alone gets the keys.
+# Ends with 9 after a key. It is in the group of a command, because keys reach only that group.
 LISTENER = "ulimit -c 0; trap '' TERM HUP; trap 'exit 9' INT QUIT; read -r _"
 def in_words(code):
     if code is None:
@@ -1131,7 +1135,7 @@ class Processes:
             signal_groups(self._left, signal.SIGKILL)
             for group in self._left:
                 os.waitpid(group, 0)
-        signal_groups(groups if self._is_stopping else self._late, signal.SIGKILL)  # what outlived its leader
+        signal_groups(groups if self._is_stopping else self._late, signal.SIGKILL)  # also leftovers
         if seconds or self._is_ending:
             self._signals.wake_after(0)
         return self._heeded([None if group in self._late else codes[group] for group in groups])
