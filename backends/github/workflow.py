@@ -118,7 +118,9 @@ class Written(Struct, metaclass=_AbstractMeta, frozen=True, dict=True):
         When a run joins a group, GitHub cancels the run of that group that waits to start. A continuation has a
         separate group, so that a new run does not cancel it. Workflows of other documents may have the same title.
         """
-        workflow = _plain(self.program.name)
+        workflow = _plain(self.program.name) + "-called" * (
+            "workflow_call" in self.events
+        )  # its caller may be a namesake
         resume = "-${{ inputs.resume || 'new' }}" if self.waits else ""
         return Concurrency(group=Expression(f"{workflow}-${{{{ github.ref }}}}{resume}"))
 
