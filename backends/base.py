@@ -114,6 +114,9 @@ class Backend(ABC, Generic[OptionsType]):
         """Return the options from plain values by name; raises `OptionsError` with all problems."""
         return validate(self.options, options)
 
+    named: ClassVar[bool] = False
+    """Whether the output depends on the name of its file."""
+
     def emit(self, program: Program, options: Mapping[str, object]) -> Emission:
         """Return the output for a program. Diagnostics report what the target cannot express. Raises `OptionsError`."""
         validated = self.validate(options)

@@ -207,6 +207,7 @@ CODES: dict[str, Code] = {
     "RD305": Code("input-never-given", _E, "E9"),
     "RD306": Code("input-declared-differently", _W, "E9"),
     "RD307": Code("output-is-an-input", _E, "E9"),
+    "RD308": Code("nameless-project", _N, "R4"),
     # Flow
     "RD401": Code("unreachable-step", _W, "V12"),
     "RD402": Code("no-path-out", _W, "V12"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -12,9 +13,10 @@ from msgspec.structs import replace
 from compiler.analyses.commands import commands_too_long
 from compiler.diagnostic import Diagnostic, sort_key
 from compiler.files import Refusal
-from compiler.frontends import FRONT_ENDS, all_options, recognize
+from compiler.frontends import FRONT_ENDS, all_options, endings, recognize
 from compiler.frontends.base import Formatted, Job
 from compiler.frontends.format import Format
+from compiler.frontends.naming import name_of
 from compiler.ir.program import Program
 from compiler.options import Level, Options, Table, Wrong, merge
 from compiler.project import Project, open_project, read_configuration
@@ -107,7 +109,9 @@ def compile_opened(opened: Opened, settings: Settings) -> Compilation:
     too_long = tuple(commands_too_long(result.program, result.sources)) if result.program else ()
     renamed = () if result.program or settings.front_end else _another_format(begun.job.source, begun.form)
     found = tuple(dict.fromkeys([*begun.found, *result.diagnostics, *too_long, *renamed]))
-    program = None if begun.found or too_long or result.program is None else _read_by(result.program, settings)
+    program = None
+    if result.program and not (begun.found or too_long):
+        program = _read_by(_identified(result.program, begun.job, begun.project), settings)
     ignores = _ignores(begun, result.sources.values())
     if ignores:
         is_complete = program is not None and settings.link
@@ -159,6 +163,7 @@ class _Begun(Struct, frozen=True):
     sources: dict[str, Source]
     configured: Options
     ignored: frozenset[str] = frozenset()
+    project: str = ""
 
 
 def _begin(opened: Opened, settings: Settings) -> _Begun:
@@ -174,7 +179,17 @@ def _begin(opened: Opened, settings: Settings) -> _Begun:
         return _Begun(None, None, (*found, _unknown_format(source)), sources, configured)
     given = _given(form, settings.options)
     job = Job(source, opened.project, given, configured.values, settings.link, configured.targets)
-    return _Begun(job, form, found, sources, configured, configuration.ignored)
+    return _Begun(job, form, found, sources, configured, configuration.ignored, configuration.name)
+
+
+def _identified(program: Program, job: Job, project: str) -> Program:
+    """Return the program with the name of its document and of its project (R4)."""
+
+    def exists(name: str) -> bool:
+        is_file = job.source.path != STANDARD_INPUT
+        return is_file and job.project.disk.exists(os.path.join(job.project.root, name))
+
+    return program.with_(name=name_of(job.source.name, endings(), exists), project=project)
 
 
 def _given(form: Format, words: Mapping[str, str | tuple[str, ...]]) -> dict[str, object]:
@@ -194,9 +209,7 @@ def _read_by(program: Program, settings: Settings) -> Program:
     if not words:
         return program
     first, *others = program.sources
-    told = replace(program, sources=(replace(first, read_by=tuple(words)), *others))
-    told.analyses.update(program.analyses)  # no analysis depends on sources
-    return told
+    return program.with_(sources=(replace(first, read_by=tuple(words)), *others))
 
 
 def _another_format(source: Source, named: Format) -> tuple[Diagnostic, ...]:

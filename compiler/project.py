@@ -21,6 +21,7 @@ CONFIGURATIONS = (CONFIGURATION, PYPROJECT)
 """The files that configure how documents are read; the first one that exists counts."""
 
 GIT = ".git"
+LONGEST_PROJECT = 64
 SKIPPED = frozenset({"node_modules", "__pycache__"})
 """Folders without a project's own documents; hidden folders are skipped too."""
 
@@ -31,7 +32,8 @@ REQUIRED_VERSION = "required-version"
 BUILD = "build"
 CHECK = "check"
 DOCS_URL = "docs-url"
-OWN_KEYS = (REQUIRED_VERSION, BUILD, CHECK, DOCS_URL)
+PROJECT = "project"
+OWN_KEYS = (REQUIRED_VERSION, BUILD, CHECK, DOCS_URL, PROJECT)
 """The configuration keys about the project itself; other keys configure how its documents are read."""
 
 _SECTION = "[tool.rdc"
@@ -185,7 +187,8 @@ def is_root(folder: str) -> bool:
 class Configuration(Struct, frozen=True):
     """The options for all documents of a project, the diagnostics for them, and the configuration file.
 
-    `own` has the keys in `OWN_KEYS` as written. `ignored` are the codes of warnings and notes that the project ignores.
+    `own` has the keys in `OWN_KEYS` as written. `name` is the name of the project, or "". `ignored` are the codes of
+    warnings and notes that the project ignores.
     """
 
     options: Options
@@ -194,6 +197,7 @@ class Configuration(Struct, frozen=True):
     own: Table = Table()
     ignored: frozenset[str] = frozenset()
     docs_url: str = ""
+    name: str = ""
 
 
 def read_configuration(project: Project, options: Sequence[Option[Any]]) -> Configuration:
@@ -238,9 +242,19 @@ def _configuration(source: Source, section: tuple[str, ...], known: Known) -> Co
         return Configuration(Options(), [wrong], {source.path: source})
     ignored, wrong_codes = _ignored(own, place, spans)
     docs_url, wrong_address = _docs_url(own, place, spans)
+    name, wrong_name = _project_name(own.get(PROJECT, {}), replace(place, span=spans.get((PROJECT,))))
     options, found = read_options(rest, place, spans, known)
-    wrong_keys = [*found, *wrong_codes, *wrong_address]
-    return Configuration(options, wrong_keys, {source.path: source}, Table(own, places), ignored, docs_url)
+    wrong_keys = [*found, *wrong_codes, *wrong_address, *wrong_name]
+    return Configuration(options, wrong_keys, {source.path: source}, Table(own, places), ignored, docs_url, name)
+
+
+def _project_name(table: object, place: Place) -> tuple[str, list[Diagnostic]]:
+    """Return the project's name, "" if it is invalid or missing, and the errors in it (R4)."""
+    name = table.get("name", "") if isinstance(table, Mapping) and not {*table} - {"name"} else None
+    if isinstance(name, str) and name.isprintable() and len(name) <= LONGEST_PROJECT and (name or not table):
+        return name, []
+    problem = f"`[project]` needs one key, `name`, with a text of 1 to {LONGEST_PROJECT} characters"
+    return "", [place.finding(problem, 'write `name = "shop"` below `[project]`, or remove the table')]
 
 
 def _ignored(own: Mapping[str, object], place: Place, spans: Spans) -> tuple[frozenset[str], list[Diagnostic]]:

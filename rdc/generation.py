@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import zip_longest
+from pathlib import PurePath
 from typing import Any
 
 from msgspec import Struct
@@ -15,6 +17,7 @@ from compiler.driver import Compilation, Settings, compile_file
 from compiler.ir.program import Program
 from compiler.options import Table
 from compiler.source import Source
+from rdc.outputs import output_name
 from rdc.tables import check_names, check_options, table_of
 
 Emit = Callable[[Program, Mapping[str, object]], Emission]
@@ -52,7 +55,11 @@ class Generation(Struct, frozen=True):
 
 
 def generate(
-    paths: Sequence[str], settings: Settings, backend: Backend[Any], given: Mapping[str, object]
+    paths: Sequence[str],
+    settings: Settings,
+    backend: Backend[Any],
+    given: Mapping[str, object],
+    files: Sequence[str] = (),
 ) -> Generation:
     """Compile documents for a backend.
 
@@ -61,6 +68,7 @@ def generate(
         settings: How to read them.
         backend: The backend.
         given: Options of the backend that override those in documents and project.
+        files: The generated files. By default they have the names of the documents.
 
     Returns:
         The outputs in order. Errors in documents are findings, never exceptions.
@@ -72,23 +80,29 @@ def generate(
     found: list[Diagnostic] = []
     compilations: list[Compilation] = []
     sources: dict[str, Source] = {}
-    for path in paths:
+    for path, file in zip_longest(paths, files, fillvalue=""):
         compilations.append(compile_file(path, settings))
-        made = emitted(compilations[-1], backend, given, backend.emit)
+        made = emitted(compilations[-1], backend, given, backend.emit, file)
         products += made.products
         found += made.diagnostics
         sources |= made.sources
     return Generation(tuple(products), tuple(found), sources, tuple(compilations))
 
 
-def emitted(compilation: Compilation, backend: Backend[Any], given: Mapping[str, object], emit: Emit) -> Generation:
-    """Compile a document for a backend by the method `emit`; raises as `generate` does."""
+def emitted(
+    compilation: Compilation, backend: Backend[Any], given: Mapping[str, object], emit: Emit, file: str = ""
+) -> Generation:
+    """Compile a document to a file for a backend by the method `emit`; raises as `generate` does."""
     table = table_of(backend, compilation.tables)
     wrong = [*check_names(compilation.tables), *_problems(compilation, backend, table, given)]
     found = (*compilation.diagnostics, *wrong)
     if compilation.program is None or wrong:
         return Generation((None,), found, compilation.sources)
-    emission = emit(compilation.program, {**table.values, **given})
+    program = compilation.program
+    if backend.named:
+        name = PurePath(file).name or output_name(program.sources[0].path, backend.suffix)
+        program = program.with_(file=name.removesuffix(backend.suffix))
+    emission = emit(program, {**table.values, **given})
     companions, unread = _read_mocks(emission.companions, compilation)
     product = None if emission.text is None or unread else _product(emission, emission.text, companions)
     found = (*found, *unread)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from functools import cached_property
 from itertools import chain
 from pathlib import Path, PurePath, PurePosixPath
@@ -15,9 +16,10 @@ from backends.companions import Companion
 from backends.remarks import listed
 from compiler.diagnostic import Diagnostic
 from compiler.project import project_around
+from compiler.source import sha256_of
 from rdc.generation import Product
 from rdc.links import is_of_git
-from rdc.outputs import OF_GITHUB, Output, collisions
+from rdc.outputs import OF_GITHUB, Output, collisions, has_mark
 
 
 class Laid(Struct, frozen=True):
@@ -181,6 +183,19 @@ def _clashes(mains: Sequence[Output], companions: Sequence[Laid]) -> Iterator[Di
             yield _clash(own, f"{own.source} needs two companion files, but {both} both name {path}")
         elif (other.data, other.executable) != (laid.data, laid.executable):
             yield _clash(own, f"{other.output.source} and {own.source} both need {path}, with different content")
+
+
+def broken(layout: Layout) -> Iterator[Diagnostic]:
+    """Report companions whose present content another generated file beside the main file pins (T-28)."""
+    mains = {main.place for main in layout.mains}
+    for main, laid in ((group.main.output, laid) for group in layout.groups for laid in group.companions):
+        with suppress(OSError):
+            if not laid.output.place.is_file() or (old := laid.output.place.read_bytes()) == laid.data:
+                continue
+            for other in sorted({*main.place.parent.iterdir()} - mains):
+                if other.is_file() and has_mark(other) and sha256_of(old).encode() in other.read_bytes():
+                    used = f"{main.source} needs the companion file {laid.output.path}, but {other.name} uses it"
+                    yield _clash(laid.output, f"{used} with other content")
 
 
 def _clash(companion: Output, message: str) -> Diagnostic:

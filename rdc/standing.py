@@ -8,37 +8,84 @@ import re
 import shlex
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from backends.base import MARK
+from compiler.project import is_root, project_around
+from rdc.outputs import output_name
 from runtime_shim.editions import EDITIONS
 from runtime_shim.engine.private import at_once
-from runtime_shim.engine.program import RefusedError
+from runtime_shim.engine.program import RefusedError, Table
 from runtime_shim.engine.state import OURS, Store
 from runtime_shim.operator.history import place_of
 
-ASKING = ("prompt", "reason")
-"""The keys of questions in a program's table."""
+NEAR = 2
+"""How many folders below this one to look for runs outside of a project."""
 
 
 def runs_here() -> list[dict[str, Any]]:
-    """Return every run with a state in `.rdc`, by name, as plain data."""
-    if os.path.islink(OURS) or not os.path.isdir(OURS):  # noqa: PTH114, PTH112 (paths as in the runtime)
-        return []
-    with os.scandir(OURS) as entries:
+    """Return every run of this project and this folder, by name, as plain data.
+
+    Outside of a project, documents keep their runs in their own folders, so the nearest subfolders count too.
+    """
+    here = os.path.realpath(os.curdir)
+    root = project_around(here).root
+    folders = [os.path.relpath(root, here), os.curdir] if is_root(root) else _below(os.curdir, NEAR)
+    return [run for folder in dict.fromkeys(map(os.path.normpath, folders)) for run in _runs(folder)]
+
+
+def _below(folder: str, depth: int) -> Iterator[str]:
+    """Yield a folder and its visible subfolders, to some depth."""
+    yield folder
+    with suppress(OSError), os.scandir(folder) as entries:
+        names = sorted(one.name for one in entries if one.is_dir(follow_symlinks=False) and one.name[0] != ".")
+        for name in names if depth else ():
+            yield from _below(os.path.join(folder, name), depth - 1)  # noqa: PTH118 (as above)
+
+
+def _runs(folder: str) -> Iterator[dict[str, Any]]:
+    ours = os.path.normpath(os.path.join(folder, OURS))  # noqa: PTH118 (as above)
+    if os.path.islink(ours) or not os.path.isdir(ours):  # noqa: PTH114, PTH112 (as above)
+        return
+    with os.scandir(ours) as entries:
         names = sorted(entry.name for entry in entries if entry.is_dir(follow_symlinks=False))
-    return [_run(name) for name in names if os.path.lexists(os.path.join(OURS, name, "journal"))]  # noqa: PTH118
+    yield from (_run(ours, name) for name in names if os.path.lexists(f"{ours}/{name}/journal"))
 
 
-def _run(name: str) -> dict[str, Any]:
-    run = {"name": name, "source": "", "state": "unreadable", "step": "", "question": "", "message": "", "next": []}
-    path = f"{OURS}/{name}/journal"
+def take_moved(directory: str, identity: Callable[[], Table]) -> None:
+    """Rename the state of the same program, if its document no longer exists: it was moved to this one (R4)."""
+    ours = os.path.dirname(directory)  # noqa: PTH120 (as above)
+    if os.path.lexists(directory) or not os.path.isdir(ours):  # noqa: PTH112 (as above)
+        return
+    for each in sorted(os.listdir(ours)):  # noqa: PTH208 (as above)
+        store = Store(f"{ours}/{each}", _modes())
+        try:
+            state = store.read()
+        except (RefusedError, OSError, IndexError):
+            continue
+        is_gone = state is not None and not Path(os.path.dirname(ours), state.source).exists()  # noqa: PTH120
+        if state and is_gone and state.program == identity()["program"] and not store.is_busy():
+            os.rename(store.directory, directory)  # noqa: PTH104 (as above)
+            sys.stderr.write(f"rdc: {state.source!a} was moved: {store.directory} is now {directory}\n")
+            return
+
+
+def _modes() -> set[str]:
+    return {kind.mode for edition in EDITIONS.values() for kind in edition.kinds()}
+
+
+def _run(ours: str, name: str) -> dict[str, Any]:
+    shown = os.path.normpath(os.path.join(os.path.dirname(ours), name)) if ours[:2] != ".." else name  # noqa: PTH118, PTH120
+    run = {"name": shown, "source": "", "state": "unreadable", "step": "", "question": "", "message": "", "next": []}
+    path = f"{ours}/{name}/journal"
     try:
         with open(path, "rb", opener=at_once) as file:
             is_of_make = file.read(6) == b"1 run "
             text = (b"1 run " + file.read()).decode(errors="replace") if is_of_make else ""
-        found = _of_make(name, text) if is_of_make else _of_program(name, path)
+        found = _of_make(f"{ours}/{name}", text) if is_of_make else _of_program(ours, name)
     except OSError as error:
         return {**run, "message": f"{path}: {error.strerror}"}
     except RefusedError as error:
@@ -48,17 +95,20 @@ def _run(name: str) -> dict[str, Any]:
     return {**run, **found}
 
 
-def _of_program(name: str, path: str) -> dict[str, Any]:
-    modes = {kind.mode for edition in EDITIONS.values() for kind in edition.kinds()}
-    word, _, state = place_of(path, modes, Store(f"{OURS}/{name}").is_busy())
+def _of_program(ours: str, name: str) -> dict[str, Any]:
+    word, _, state = place_of(f"{ours}/{name}/journal", _modes(), Store(f"{ours}/{name}").is_busy())
     run: dict[str, Any] = {"source": state.source, "state": word.lower(), "message": state.message}
     run["step"] = "" if word in ("COMPLETE", "STOP") else state.node
     program, _, label = name.partition("@")
-    place = ["--as", label] if label else [] if program == state.name else ["--state-dir", f"{OURS}/{name}"]
-    source, script = str(state.source), f"{state.name}.py"
+    folder = os.path.abspath(os.path.dirname(ours))  # noqa: PTH100, PTH120 (as above)
+    root = project_around(folder).root
+    place = ["--as", label] if label else [] if program == state.name else ["--state-dir", f"{ours}/{name}"]
+    script = output_name(str(state.source), ".py")
+    source = os.path.relpath(os.path.join(root, str(state.source)))  # noqa: PTH118 (as above)
     if not Path(source).is_file():
-        is_ours = "/" not in script and MARK in _text(script)
+        is_ours = ours == OURS and MARK in _text(script)
         return {**run, "next": [shlex.join(["python3", script, "status", *place])] if is_ours else []}
+    place = place if root == folder else ["--state-dir", f"{ours}/{name}"]
     words = ["run", "--", source, "status", *place] if source.startswith("-") else ["run", source, "status", *place]
     # In a separate process, because modules that the program needs stay loaded. -P: imports nothing from this folder.
     called = [sys.executable, "-P", "-m", "rdc", *words, "--json"]
@@ -66,36 +116,26 @@ def _of_program(name: str, path: str) -> dict[str, Any]:
     if told.returncode != 0:  # the document has changed, or needs options: that command shows the problem
         return {**run, "next": [shlex.join(["rdc", *words])]}
     facts = json.loads(told.stdout)
-    asked = _asked(source, facts["step"]) if facts["state"] == "waiting" else ""
-    question = ": ".join(filter(None, (facts["step_title"], asked)))
-    return {**run, "state": facts["state"], "question": question if run["step"] else "", "next": facts["next"]}
+    question = ": ".join(filter(None, (facts["step_title"], facts.get("question"))))
+    step = run["step"] if facts["state"] not in ("complete", "stop", "expired") else ""
+    found = {"state": facts["state"], "step": step, "question": question if step else "", "next": facts["next"]}
+    return {**run, **found}
 
 
-def _asked(source: str, step: str) -> str:
-    """Return the first line of a step's question from the document, because values may be secret."""
-    from backends.python.table import table  # noqa: PLC0415 (the compiler is slow to import)
-    from compiler.driver import compile_file  # noqa: PLC0415
-    from compiler.passes import optimize  # noqa: PLC0415
-
-    program = compile_file(source).program
-    node = table(optimize(program))["nodes"].get(step, {}) if program else {}
-    return next((line.strip() for key in ASKING for line in str(node.get(key, "")).splitlines() if line.strip()), "")
-
-
-def _of_make(name: str, journal: str) -> dict[str, Any]:
+def _of_make(folder: str, journal: str) -> dict[str, Any]:
     """Read the journal of a Makefile, and the Makefile beside it. make is not called."""
     records = [line.split(" | ")[0].split()[1:] for line in journal.splitlines() if " | " in line]
     if records[-1][0] == "over":
         return {"state": "complete" if "COMPLETE" in records[-1] else "stop"}
     step = next((words[1] for words in reversed(records) if words[0] in ("begin", "jump") and len(words) > 1), "")
-    called, prefix, text = _makefile(f"{OURS}/{name}")
+    called, prefix, text = _makefile(folder)
     node = re.escape(step)
     head = re.search(rf"^define \S*step_{node}\n(\S+) '(.*)'$", text, re.MULTILINE)
     asked = re.search(rf"^define \S*ask_{node}\n\s*(\S.*)$", text, re.MULTILINE)
     waits = records[-1][0] == "begin" and asked and not (head and head[1] in ("bash", "sh"))
     said = [*([head[2]] if head else []), *([asked[1]] if asked else [])]
     question = ": ".join(found.replace("'\\''", "'") for found in said)
-    state = "running" if _is_locked(f"{OURS}/{name}/lock") else "waiting" if waits else "interrupted"
+    state = "running" if _is_locked(f"{folder}/lock") else "waiting" if waits else "interrupted"
     following = [shlex.join([*called, f"{prefix}resume"])] if called and state != "running" else []
     return {"state": state, "step": step, "question": question, "next": following}
 

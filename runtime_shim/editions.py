@@ -24,7 +24,7 @@ class Edition(NamedTuple):
 
 _ENGINE = (
     *("engine.program", "engine.walk", "engine.texts", "engine.builder", "engine.private", "engine.journal"),
-    *("engine.signals", "engine.state", "engine.display", "engine.lifecycle", "engine.session"),
+    *("engine.signals", "engine.state", "engine.adopting", "engine.display", "engine.lifecycle", "engine.session"),
     *("engine.status", "engine.subcommands"),
 )
 _TASKS = ("tasks.process", "tasks.shell", "tasks.answers", "tasks.ask")
@@ -52,7 +52,7 @@ _FIRST = ("operator.signing.Signing",)  # sign records first
 _BASE = ("tasks.ask.Tasks",)
 _MORE = (
     *("data.shared.Shared", "data.inputs.Inputs", "data.secrets.Secrets", "data.values.Values"),
-    *("data.limits.Limits", "tasks.replies.Replies", "tasks.gate.OfGates"),
+    *("data.limits.Limits", "data.limits.Expiry", "tasks.replies.Replies", "tasks.gate.OfGates"),
 )
 _MOVED = ("operator.moving.Moving",)  # specifications don't move
 _SAID = ("operator.notices.Notices", "operator.several_runs.Several")

@@ -10,6 +10,7 @@ from backends.options.fields import Options
 from backends.python import WORKER, Tabled, program_text
 from backends.python.edition import edition_of, has_jumps
 from backends.python.table import table
+from compiler.diagnostic import Diagnostic
 from compiler.ir.features import Feature
 from compiler.ir.program import Program
 from compiler.passes import optimize
@@ -43,4 +44,13 @@ class DbosBackend(Backend[DbosOptions]):
         edition = SMALLEST if edition == "commands" else edition
         found = optimize(program, jumps=has_jumps(edition))
         command = canonical_command(self.name, found, options)
-        return Emission(program_text(Tabled(edition, found, table(found)), command, caller=WORKER))
+        named = {"project": found.project} if found.project else {}
+        text = program_text(Tabled(edition, found, {**table(found), **named}), command, caller=WORKER)
+        return Emission(text, () if named else (_nameless(program),))
+
+
+def _nameless(program: Program) -> Diagnostic:
+    """Return the note that workers of another project may have the same runs (R4)."""
+    path = program.sources[0].path
+    problem = f"a document `{path}` of another project would have the same runs in a shared database"
+    return Diagnostic("RD308", path, None, problem, 'add `[project]` with `name = "…"` to rdc.toml')

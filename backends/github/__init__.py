@@ -49,6 +49,7 @@ class GithubBackend(Backend[GithubOptions]):
     summary: ClassVar[str] = "a GitHub Actions workflow of native steps"
     suffix: ClassVar[str] = ".yml"
     options = GithubOptions
+    named: ClassVar[bool] = True
     features: ClassVar[frozenset[Feature]] = frozenset(Feature)
 
     def cautions(self, program: Program, options: GithubOptions) -> Iterable[OptionFinding]:
@@ -66,6 +67,7 @@ class GithubBackend(Backend[GithubOptions]):
 
     def render(self, program: Program, options: GithubOptions) -> Emission:
         """Return the workflow, or the reasons why GitHub would reject it."""
+        program = program.with_(name=program.file or program.name, file="")  # T-28
         wrong = (
             *unfit_secrets(program, options),
             *unfit_bindings(program, options),

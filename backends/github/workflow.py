@@ -124,13 +124,14 @@ class Written(Struct, metaclass=_AbstractMeta, frozen=True, dict=True):
 
     @property
     def _concurrency(self) -> Concurrency:
-        """One run at a time for each workflow and branch, and for each continued run.
+        """One run at a time for each workflow's file and branch, and for each continued run (T-28).
 
         When a run joins a group, GitHub cancels the run of that group that waits to start. A continuation has a
-        separate group, so that a new run does not cancel it. A called workflow does not know its own name.
+        separate group, so that a new run does not cancel it. Workflows of other documents may have the same title.
         """
-        called = "workflow_call" in self.events
-        workflow = _plain(self.program.sources[0].path) if called else "${{ github.workflow }}"
+        workflow = _plain(self.program.name) + "-called" * (
+            "workflow_call" in self.events
+        )  # its caller may be a namesake
         resume = "-${{ inputs.resume || 'new' }}" if self.waits else ""
         return Concurrency(group=Expression(f"{workflow}-${{{{ github.ref }}}}{resume}"))
 

@@ -45,6 +45,7 @@ class PythonBackend(Backend[PythonOptions]):
     suffix: ClassVar[str] = ".py"
     executable: ClassVar[bool] = True
     options = PythonOptions
+    named: ClassVar[bool] = True
     features: ClassVar[frozenset[Feature]] = frozenset(Feature)
 
     def limit(self, options: PythonOptions) -> Limit:
@@ -60,6 +61,8 @@ class PythonBackend(Backend[PythonOptions]):
 
     def tabled(self, program: Program, options: PythonOptions) -> tuple[Tabled, PythonOptions]:
         """Return the content of a program's file, and the options that apply to it."""
+        if options.caller == "github" and program.file:  # companions are named after their workflows (T-28)
+            program = program.with_(name=program.file)
         if program.contract is not None:  # its edition always has all operator commands
             options = replace(options, operator="basic")
         if options.runtime == "script":

@@ -87,7 +87,7 @@ class _Writer(Struct, dict=True):
         table = self.table
         implied = self._counted()
         registers = {name: value for name, value in table["registers"].items() if name not in implied}
-        facts = [f"{key}={literal(table[key])}" for key in ("name", "source")]
+        facts = [f"{key}={literal(table[key])}" for key in ("name", "source", "project") if key in table]
         if table["entry"] != next(iter(table["nodes"])):
             facts.append(f"entry={literal(table['entry'])}")
         held = {

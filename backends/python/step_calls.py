@@ -65,6 +65,7 @@ def _calls(table: Table) -> Iterator[_Call]:
     facts = {
         "name": table["name"],
         "source": table["source"],
+        **({"project": table["project"]} if "project" in table else {}),
         "workflow": contract["workflow"],
         "variables": {item["name"]: item.get("default") for item in table.get("inputs", [])},
         "secrets": table.get("secrets"),

@@ -185,7 +185,8 @@ class Program(Struct, frozen=True, dict=True):  # I24, I26, I28, I30 to I32
     `limit` is the maximum number of tasks in a run, or None. `secrets` are the environment variables that must be set
     at the start. `artifact` is the file that a successful run writes. `kind` is the kind of document, a word that
     generated files use. `folder` is the slot with the path of the reports directory, or "". `contexts` are texts above
-    prompts, each after the context above it. `contract` belongs to step specifications.
+    prompts, each after the context above it. `contract` belongs to step specifications. `name` comes from the path of
+    the document (R4). `project` is the name of its project, and `file` that of the generated file if it matters, or "".
     """
 
     name: str
@@ -205,6 +206,14 @@ class Program(Struct, frozen=True, dict=True):  # I24, I26, I28, I30 to I32
     kind: Noun = USUAL_KIND
     folder: str = ""
     contract: Contract | None = None
+    project: str = ""
+    file: str = ""
+
+    def with_(self, **changed: Any) -> Program:  # noqa: ANN401 (names or sources)
+        """Return the program with other names or sources, and with its analyses, which don't depend on them."""
+        other = replace(self, **changed)
+        other.analyses.update(self.analyses)
+        return other
 
     def index(self) -> dict[str, Node]:
         """Return the nodes by id."""

@@ -47,7 +47,7 @@ None means that the default comes from the file or the position. Keys with a def
 """
 
 UNWRITTEN: Mapping[type, frozenset[str]] = {
-    Program: frozenset({"secrets", "jumps", "artifact", "folder", "contexts", "contract"}),
+    Program: frozenset({"secrets", "jumps", "artifact", "folder", "contexts", "contract", "project", "file"}),
     Node: frozenset({"constants"}),
     Agent: frozenset({"report", "context"}),
     Tool: frozenset({"optional"}),

@@ -72,7 +72,7 @@ def _laid_out(task: Task, compilation: Compilation) -> tuple[list[Diagnostic], L
     """Return the diagnostics, layout and product of a document."""
     rule, backend = task.rule, load(task.rule.to)
     try:
-        made = emitted(compilation, backend, rule.options, backend.emit)
+        made = emitted(compilation, backend, rule.options, backend.emit, task.output)
         found, product = list(made.diagnostics), made.products[0]
     except OptionsError as error:
         remedy = f"`rdc targets {rule.to}` lists the target's options"

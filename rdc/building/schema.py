@@ -9,7 +9,7 @@ from backends.registry import BACKENDS, load
 from compiler.documentation import LONGEST, PATTERN
 from compiler.frontends import all_options
 from compiler.options import Level, Option
-from compiler.project import BUILD, CHECK, DOCS_URL, REQUIRED_VERSION
+from compiler.project import BUILD, CHECK, DOCS_URL, LONGEST_PROJECT, PROJECT, REQUIRED_VERSION
 from rdc.building.configuring import Build
 
 _ADDRESS = {
@@ -17,6 +17,22 @@ _ADDRESS = {
     "description": "The address of rdc's documentation, to which messages link.",
     "pattern": f"^{PATTERN}$",
     "maxLength": LONGEST,
+}
+
+
+_PROJECT = {
+    "type": "object",
+    "description": "The project itself.",
+    "properties": {
+        "name": {
+            "type": "string",
+            "description": "Its name, which keeps the runs of workers apart in a shared database.",
+            "minLength": 1,
+            "maxLength": LONGEST_PROJECT,
+        }
+    },
+    "required": ["name"],
+    "additionalProperties": False,
 }
 
 
@@ -53,6 +69,7 @@ def schema() -> dict[str, Any]:
                 "additionalProperties": False,
             },
             DOCS_URL: _ADDRESS,
+            PROJECT: _PROJECT,
             **formats,
             **targets,
         },

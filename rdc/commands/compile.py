@@ -58,13 +58,13 @@ def command(
     refuse_output(documents, out)
     if out == "-":
         _refuse_for_standard_output(reporter, check=check)
-    made = generated([found.path for found in documents], settings, target)
-    if out == "-":
-        return print_one(documents[0].path, made, reporter)
     from rdc.layout import lay_out, unfit_paths  # noqa: PLC0415 (the compiler is slow to import)
     from rdc.outputs import plan  # noqa: PLC0415
 
-    mains = plan(documents, out, target.backend.suffix)
+    mains = plan(documents, None if out == "-" else out, target.backend.suffix)
+    made = generated([found.path for found in documents], settings, target, [main.path for main in mains])
+    if out == "-":
+        return print_one(documents[0].path, made, reporter)
     made = replace(made, diagnostics=(*made.diagnostics, *made.kept(unfit_paths(mains, target.backend))))
     layout = lay_out(mains, made.products, executable=target.backend.executable)
     layout = replace(layout, findings=made.kept(layout.findings))

@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from rdc.layout import Layout
 
 
-def generated(sources: Sequence[str], settings: Settings, target: Target) -> Generation:
+def generated(sources: Sequence[str], settings: Settings, target: Target, files: Sequence[str] = ()) -> Generation:
     """Return the outputs for documents. Wrong options are a usage error."""
     from rdc.generation import generate  # noqa: PLC0415 (the backends are slow to import)
 
     with misuse_told(target.backend):
-        return generate(sources, settings, target.backend, target.options)
+        return generate(sources, settings, target.backend, target.options, files)
 
 
 def print_one(file: str, made: Generation, reporter: Reporter) -> int:
@@ -40,9 +40,11 @@ def print_one(file: str, made: Generation, reporter: Reporter) -> int:
 def write_files(made: Generation, layout: Layout, reporter: Reporter, *, force: bool) -> int:
     """Report the findings, write all files or none, and return the exit code."""
     from rdc.atomic import File, is_current, write_all  # noqa: PLC0415 (only where files are written)
+    from rdc.layout import broken  # noqa: PLC0415
     from rdc.outputs import obstacles, unwritable  # noqa: PLC0415
 
     found = [*made.diagnostics, *layout.findings, *obstacles(layout.outputs, made.sources, force=force)]
+    found += () if force else broken(layout)
     changed: list[File] = []
     if not reporter.fails(reporter.gather(found, made.sources)):
         stages = [[File(Path(one.output.path), one.data, one.executable) for one in stage] for stage in layout.stages]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from typing import TYPE_CHECKING
 
@@ -40,10 +41,13 @@ def command(file: str, arguments: tuple[str, ...], settings: Settings) -> int:
     from backends.python.table import table  # noqa: PLC0415 (not needed if there are errors)
     from compiler.passes import optimize  # noqa: PLC0415
     from rdc.plain_files import parse  # noqa: PLC0415
+    from rdc.standing import take_moved  # noqa: PLC0415
     from runtime_shim.editions import main  # noqa: PLC0415
     from runtime_shim.engine.lifecycle import Host  # noqa: PLC0415
 
-    return main(table(optimize(compilation.program)), words, Host(_called(file, settings), parse))
+    home = os.path.relpath(compilation.project.root)
+    host = Host(_called(file, settings), parse, home="" if home == "." else home, moved=take_moved)
+    return main(table(optimize(compilation.program)), words, host)
 
 
 def _called(file: str, settings: Settings) -> str:

@@ -73,7 +73,7 @@ class StepBuilder:
     def about(self, title: str, variables: Any = (), secrets: Any = (), workflow: Any = (), **more: Any) -> None:  # noqa: ANN401
         """Describe the workflow. `variables` are the placeholders with their defaults, `more` is the configuration."""
         defaults = dict(variables)
-        self.table.update({key: more.pop(key) for key in ("name", "source")}, title=title)
+        self.table.update({key: more.pop(key) for key in ("name", "source", "project") if key in more}, title=title)
         self.table["registers"] = dict.fromkeys(defaults)
         found = {"secrets": secrets, "inputs": inputs_of(defaults)}
         self.table.update({key: value for key, value in found.items() if value})

@@ -29,14 +29,22 @@ def _from_file(path: str) -> dict[str, str]:
 
 def _from_lines(path: str, text: str) -> dict[str, str]:
     found: dict[str, str] = {}
+    text = text.replace("\r\n", "\n")
+    lines = text.split("\n")
     try:
-        for number, name, value in pairs_in(text.replace("\r\n", "\n"), has_comments=True):
+        for number, name, value in pairs_in(text, has_comments=True):
             if name in found:
                 raise RefusedError(f"{path}:{number}: {name} is given twice")
-            found[name] = value
+            found[name] = unquoted(value) if lines[number - 1].lstrip().startswith(f"{name}=") else value
     except ValueError as error:
         raise RefusedError(f"{path}: {error}, and the file is not a JSON object") from None
     return found
+
+
+def unquoted(value: str) -> str:
+    """Return a value without the quotes around it, as shells read it."""
+    is_quoted = len(value) > 1 and value[0] == value[-1] and value[0] in "'\"" and value[0] not in value[1:-1]
+    return value[1:-1] if is_quoted else value
 
 
 def _from_options(options: types.SimpleNamespace, declared: dict[str, Table]) -> dict[str, str]:
@@ -51,7 +59,11 @@ def _from_options(options: types.SimpleNamespace, declared: dict[str, Table]) ->
         if value.startswith("@@"):  # an escaped @
             value = value[1:]
         elif value.startswith("@"):
-            value = read_text(value[1:])
+            try:
+                value = read_text(value[1:])
+            except FileNotFoundError:
+                escape = f"for a value that starts with @, write --input {name}=@{value}"
+                raise RefusedError(one_line(f"input {name}: the file {value[1:]} does not exist; {escape}")) from None
             if declared.get(name, {}).get("type") != "text":
                 value = value.removesuffix("\n").removesuffix("\r")
         given[name] = value

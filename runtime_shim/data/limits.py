@@ -1,16 +1,28 @@
-"""Limits of a run's steps (I24) and pauses before further attempts (I22)."""
+"""Limits of a run's steps (I24) and of its waiting (P18), and pauses before further attempts (I22)."""
 
+import re
 import time
 from typing import Optional
 
 from runtime_shim.engine.display import duration
 from runtime_shim.engine.journal import Record
 from runtime_shim.engine.lifecycle import Extension, Perform
-from runtime_shim.engine.program import Table
-from runtime_shim.engine.state import State
-from runtime_shim.engine.walk import Move, Registers, attempt_of
+from runtime_shim.engine.program import RefusedError, Table
+from runtime_shim.engine.state import State, utc_now
+from runtime_shim.engine.walk import Move, Registers, advance, attempt_of
 
 LONGEST_PAUSE = 10**8  # seconds; avoids overflow
+TIME_UNITS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86_400}
+LONGEST_TIME = 10**9  # seconds
+
+
+def seconds_of(option: str, given: str) -> int:
+    """Return the seconds of a time; `option` is for the error message."""
+    found = re.fullmatch(r"([0-9]{1,9})([smhd]?)", given)
+    seconds = int(found[1]) * TIME_UNITS[found[2]] if found else 0
+    if not 0 < seconds <= LONGEST_TIME:
+        raise RefusedError(f"{option} {given!a}: expected a time such as 90s, 30m, 24h or 7d")
+    return seconds
 
 
 def pause_of(node: Table, registers: Registers) -> int:
@@ -50,3 +62,83 @@ class Limits(Extension):
             with session.signals:
                 time.sleep(left)
         return None
+
+
+class Expiry(Extension):
+    """Fails a question and rejects a gate that waits longer than the operator allows; ends the run at other steps.
+
+    The next call decides. One that only looks changes nothing.
+    """
+
+    options = (("run", "--expire", "TIME", "fail a question that waits longer than this, such as 24h"),)
+    _due: Optional[Record] = None  # the outcome that this call has to record
+
+    @staticmethod
+    def suits(program: Table) -> bool:
+        """Return whether a step of the program may wait for a person."""
+        return not {node["task"] for node in program["nodes"].values()} <= {"shell", "branch", "end"}
+
+    def record(self, record: Record) -> Record:
+        """Add the limit to the first record of a run, and record an expiry before anything else."""
+        self.resumed()
+        given = record.get("kind") == "begin" and self.session.options.expire
+        return {**record, "expire": seconds_of("--expire", given)} if given else record
+
+    def waits(self) -> None:
+        """Record when a run started to wait."""
+        state = self.session.state
+        if longest_wait(state) and all(note["kind"] != "waits" for note in state.notes):
+            self.session.record({"kind": "waits", "since": time.time()})
+
+    def read(self, state: State) -> None:
+        """Give a step that has waited too long its outcome (O-9)."""
+        session, node = self.session, self.session.program["nodes"].get(state.node, {})
+        if state.condition != "waiting" or time.time() < expires_at(state) or not session.is_same(state):
+            return
+        longest, name = duration(longest_wait(state)), state.node
+        if node["task"] not in ("ask", "gate"):
+            state.condition, state.message = "stop", f"expired: the run waited longer than {longest}"
+            state.notes.append({"kind": "expired"})
+            return
+        session.state = state
+        outcome = "rejected" if node["task"] == "gate" else "fail"
+        move = advance(session.program, name, state.registers, outcome)
+        about = {
+            **session.about(name),
+            "outcome": outcome,
+            "how": f"expired after {longest}",
+            "by": "rdc",
+            "says": move.says,
+        }
+        about.update(seconds=0.0, next=move.node, time=utc_now(), changed=move.changed)
+        done = {"kind": "done", **about, **session.stand(move, state, begins=False)}
+        self._due = session.through("record", done)
+        state.apply(self._due)
+
+    def before_run(self, state: Optional[State]) -> None:
+        """Forget the outcome if another run starts."""
+        self._due = self._due if state else None
+
+    def resumed(self) -> None:
+        """Record the outcome of the step that has expired."""
+        due, self._due = self._due, None
+        if due:
+            self.session.store.append(due)
+            self.session.each("written", due)
+
+    def facts(self, state: State) -> Table:
+        """Return the status of an expired run."""
+        is_over = any(note["kind"] == "expired" for note in state.notes)
+        return {"state": "expired", "expired": True} if is_over else {}
+
+
+def longest_wait(state: State) -> float:
+    """Return how many seconds a step of a run may wait for a person; 0 without a limit."""
+    return float(state.begin.get("expire", 0))
+
+
+def expires_at(state: State) -> float:
+    """Return when a waiting step expires, in seconds; infinity without a limit."""
+    since = [note["since"] for note in state.notes if note["kind"] == "waits"]
+    longest = longest_wait(state)
+    return float(since[0] + longest) if since and longest else float("inf")

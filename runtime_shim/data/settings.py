@@ -2,10 +2,8 @@
 
 import os
 import re
-import time
 from typing import Any, Callable, Optional
 
-from runtime_shim.engine.display import duration
 from runtime_shim.engine.journal import Record
 from runtime_shim.engine.lifecycle import Extension, Waiting
 from runtime_shim.engine.program import RefusedError, Table
@@ -13,18 +11,7 @@ from runtime_shim.engine.state import ENDED, State
 from runtime_shim.engine.texts import meant, one_line
 from runtime_shim.engine.walk import Move
 
-TIME_UNITS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86_400}
-LONGEST_TIME = 10**9  # seconds
 UNANSWERED = ("fail", "failed", "invalid", "ambiguous")  # outcomes without a valid answer
-
-
-def seconds_of(option: str, given: str) -> int:
-    """Return the seconds of a time; `option` is for the error message."""
-    found = re.fullmatch(r"([0-9]{1,9})([smhd]?)", given)
-    seconds = int(found[1]) * TIME_UNITS[found[2]] if found else 0
-    if not 0 < seconds <= LONGEST_TIME:
-        raise RefusedError(f"{option} {one_line(given)!a}: expected a time such as 90s, 30m, 24h or 7d")
-    return seconds
 
 
 def number_of(option: str, given: str, least: int) -> int:
@@ -36,7 +23,6 @@ def number_of(option: str, given: str, least: int) -> int:
 
 READ: dict[str, Callable[[str], Any]] = {
     "agent_calls": lambda given: number_of("--agent-calls", given, 1),
-    "expire": lambda given: seconds_of("--expire", given),
     "max_steps": lambda given: number_of("--max-steps", given, 0),
     "out": os.path.abspath,  # independent of the working directory
 }
@@ -78,9 +64,7 @@ class OfMore(Extension):
 
 
 class Settings(OfMore):
-    """Keeps the settings, and ends a run that waits longer than its operator allows."""
-
-    options = (("run", "--expire", "TIME", "end the run if it waits longer than this, such as 24h"),)
+    """Keeps the settings."""
 
     def record(self, record: Record) -> Record:
         """Add the settings to the first record of a run and to each finished step."""
@@ -109,25 +93,6 @@ class Settings(OfMore):
         last = [one["node"] for one in state.finished[-1:] if one["outcome"] in UNANSWERED]
         called = [step for step in last if nodes[step]["task"] in ("agent", "tool", "parallel")]
         return [("to call it again", f"{session.call('goto', step)} && {session.call('resume')}") for step in called]
-
-    def waits(self) -> None:
-        """Record when a run started to wait."""
-        state = self.session.state
-        if "expire" in agreed(state) and all(note["kind"] != "waits" for note in state.notes):
-            self.session.record({"kind": "waits", "since": time.time()})
-
-    def read(self, state: State) -> None:
-        """Mark a run that has waited too long as ended."""
-        since = [note["since"] for note in state.notes if note["kind"] == "waits"]
-        longest = agreed(state).get("expire")
-        if state.condition == "waiting" and longest and since and time.time() - since[0] > longest:
-            state.condition, state.message = "stop", f"expired: the run waited longer than {duration(longest)}"
-            state.notes.append({"kind": "expired"})
-
-    def facts(self, state: State) -> Table:
-        """Return the status of an expired run."""
-        is_over = any(note["kind"] == "expired" for note in state.notes)
-        return {"state": "expired", "expired": True} if is_over else {}
 
 
 class Breaks(OfMore):

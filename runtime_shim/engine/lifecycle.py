@@ -16,11 +16,15 @@ Parse = Callable[[str, str], Any]  # takes the name and the text of a file
 
 
 class Host(NamedTuple):
-    """The caller of a program: its command, its parser of files, the name and hash of its edition."""
+    """The caller of a program: its command, its parser of files, the name and hash of its edition, where state is."""
 
     prog: str = ""
     parse: Optional[Parse] = None
     edition: str = ""
+    home: str = ""  # the folder of the state directories' parent
+    moved: Callable[[str, Callable[[], Table]], None] = lambda _directory, _identity: (
+        None
+    )  # finds a moved document's run
 
 
 class Done(NamedTuple):

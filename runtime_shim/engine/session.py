@@ -9,6 +9,7 @@ import types
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Optional, TypeVar
 
+from runtime_shim.engine.adopting import matched, problem_with, renamed, steps_of
 from runtime_shim.engine.display import Display, Telling, duration, question
 from runtime_shim.engine.journal import Record, encoder
 from runtime_shim.engine.lifecycle import Done, Extension, Host, Performer, Waiting
@@ -32,6 +33,9 @@ if TYPE_CHECKING:
     Value = TypeVar("Value")
 
 
+NOT_PASSED = ("fail", "failed", "none", "invalid", "ambiguous")  # outcomes of commands and agents
+
+
 class Session(Telling):
     """One call of a program: its options, its state directory, and its run."""
 
@@ -52,13 +56,18 @@ class Session(Telling):
         # The extensions' methods of a name, in order.
         self.at = functools.cache(lambda name: [getattr(one, name) for one in self.extensions if hasattr(one, name)])
         self.each("prepare")
-        directory = (options.state_dir or os.path.join(OURS, program["name"])).rstrip("/") or "/"
+        directory = (options.state_dir or os.path.join(host.home, OURS, program["name"])).rstrip("/") or "/"
         self.store = Store(directory, {"", *(kind.mode for kind in kinds)}, bool(options.state_dir))
         self.is_interactive = display.is_terminal and sys.stdin.isatty()
         doing = [name for name, node in program["nodes"].items() if node["task"] in self.kinds]
         self.places = {name: f"{place}/{len(doing)}" for place, name in enumerate(doing, start=1)}
         self._began, self._done = time.monotonic(), 0
-        self.identity = functools.cache(lambda: identified(program, self.through("identify", without_places(program))))
+        steps = steps_of(program["nodes"])
+        self.identity = functools.cache(
+            lambda: {**identified(program, self.through("identify", without_places(program))), "steps": steps}
+        )
+        if not options.state_dir:
+            host.moved(directory, self.identity)
 
     # --- The extensions ---
 
@@ -104,7 +113,7 @@ class Session(Telling):
         return bool(self.identity()["program"] == state.program)
 
     def read_state(self) -> Optional[State]:
-        """Return the state, or None if there is no run."""
+        """Return the state, if any."""
         state = self.store.read()
         if state is not None:
             self.each("read", state)
@@ -119,12 +128,12 @@ class Session(Telling):
             return old
         is_same = self.is_same(old)
         is_fine = is_same or bool(self.options.adopt)
-        if not is_fine and (old.name, old.source) != (about["name"], about["source"]):
-            theirs = f"{self.store.directory} has a run of {old.name} ({old.source}, {old.begin['run']})"
-            raise RefusedError(reset, f"{theirs}, not of {about['name']} ({about['source']}); use --state-dir")
+        if not is_same and old.source != about["source"]:  # otherwise the document was moved
+            theirs = f"{self.store.directory} has a run of {old.source} ({old.begin['run']})"
+            raise RefusedError(reset, f"{theirs}, not of {about['source']}; use --state-dir")
         if begins:
             again = self.call("resume", *["--adopt"][is_same:])
-            choices = [f"to resume it:   {again}"] if old.node in self.places else []
+            choices = [] if self.unfit(old) else [f"to resume it:   {again}"]
             version = "" if is_same else " of a different version of this program"
             raise RefusedError(*choices, reset, f"an unfinished run{version} is at step {old.node}")
         if not is_fine and old.condition not in ENDED:
@@ -133,19 +142,35 @@ class Session(Telling):
 
     def of_another_version(self, old: State) -> RefusedError:
         """Return the error for a run of another version, with the steps that differ."""
-        how = f"to resume with this version: {self.call('resume', '--adopt')}"
+        how = self.unfit(old) or f"to resume with this version: {self.call('resume', '--adopt')}"
         found = differences(old.nodes, self.identity()["nodes"])
         return RefusedError(*found, how, "this run belongs to a different version of this program")
 
+    def names_in(self, state: State) -> dict[str, str]:
+        """Return the names that steps of a run have in this version; those of a specification never change."""
+        mine: list[list[str]] = self.identity()["steps"]
+        return {step[0]: step[0] for step in mine} if "contract" in self.program else matched(state.steps, mine)
+
+    def unfit(self, state: State) -> str:
+        """Return why this version of the program cannot continue a run, or "" (R4)."""
+        if "contract" in self.program:
+            is_known = state.node in self.places
+            return "" if is_known else f"the run is at step {state.node}, which this program does not have"
+        return problem_with(state, self.identity()["steps"], self.names_in(state))
+
     def adopt(self) -> None:
-        """Continue a run with this version of the program, and keep the counters and texts that both have (R4)."""
-        old, new, state = self.state.registers, self.program["registers"], self.state
-        if state.node not in self.places:
-            raise RefusedError(f"the run is at step {state.node}, which this program does not have")
-        condition = state.condition if self.performers[state.node].recovers else "waiting"
+        """Continue a run with this version of the program, and keep the registers that both have (R4)."""
+        state, new = self.state, self.program["registers"]
+        if problem := self.unfit(state):
+            raise RefusedError(f"to archive it:  {self.call('reset')}", problem)
+        names = self.names_in(state)
+        node = names[state.node]
+        condition = state.condition if self.performers[node].recovers else "waiting"
+        old = {renamed(name, state, names): value for name, value in state.registers.items()}
         kept = {name: old[name] for name in {*new} & {*old} if isinstance(old[name], int) == isinstance(new[name], int)}
-        stand = {"time": utc_now(), "condition": condition, "registers": {**new, **kept}}
-        self.record({"kind": "adopt", **self.identity(), **stand})
+        now = {step[0]: names.get(step[0], f"{step[0]} (removed)") for step in state.steps}
+        stand = {"time": utc_now(), "condition": condition, "registers": {**new, **kept}, "node": node}
+        self.record({"kind": "adopt", **self.identity(), **stand, "renamed": now})
 
     def beside(self) -> dict[str, str]:
         """Return the files to archive with the journal, each with its new extension."""
@@ -227,6 +252,8 @@ class Session(Telling):
             if resumed and state.condition == "running":
                 self._do_next(state.node, is_interrupted=True)
             while state.condition not in ENDED:
+                if self.signals.has_come():
+                    self.heed()
                 if self.is_over(state.node):
                     step = f"step {' '.join(self.options.PLACE)} is completed"
                     self.display.rule(step if self.options.PLACE else f"run {state.begin['run']} is open")
@@ -265,6 +292,8 @@ class Session(Telling):
         if is_interrupted or (self.state.condition != "running" and performer.recovers):
             self.record({"kind": "resume", "condition": "running", "time": utc_now()})
         done = perform(name, self.program["nodes"][name])
+        if self.state.condition == "running" and done.outcome in NOT_PASSED and self.signals.has_come():
+            raise Interrupted  # it may not have failed by itself (R5)
         self._done += 1
         return self.settle(name, done, time.monotonic() - begun)
 

@@ -44,7 +44,7 @@ def is_alive(process: Table) -> bool:
 
 
 def signal_groups(groups: Iterable[int], *numbers: int) -> None:
-    """Send signals to process groups; ignore those that are gone."""
+    """Send signals to process groups; ignore missing ones."""
     for group in groups:
         for number in numbers:
             with suppress(ProcessLookupError, PermissionError):
@@ -64,6 +64,7 @@ def end_groups(left: Sequence[Table]) -> None:
 
 
 STOPS = ("INT", "TERM", "HUP", "QUIT", "USR1", "USR2", "XCPU", "ALRM", "VTALRM", "PROF", "POLL", "PWR", "STKFLT")
+KEYS = (signal.SIGINT, signal.SIGQUIT)  # Ctrl-C and Ctrl-\\ at a terminal
 FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)  # commands get TERM for the others
 
 
@@ -80,7 +81,8 @@ class Signals:
     def __init__(self) -> None:
         wanted = [signal.Signals[f"SIG{name}"] for name in STOPS if hasattr(signal, f"SIG{name}")]
         self.stops = {number for number in wanted if signal.getsignal(number) is not signal.SIG_IGN}
-        self._has_received, self.has_timer = False, False  # an alarm that the run did not set is a stop
+        self.has_received, self.has_timer = False, False  # an alarm that the run did not set is a stop
+        self.is_key = False  # whether the last stop came from a key
         self._watched = {*self.stops, signal.SIGCHLD, signal.SIGALRM}
         self.before = signal.pthread_sigmask(signal.SIG_BLOCK, self._watched)
         for number in self._watched:
@@ -89,7 +91,7 @@ class Signals:
 
     def _received(self, number: int, _frame: object) -> None:
         if number in self.stops:
-            self._has_received = True
+            self.has_received = True
             raise Interrupted
 
     def __enter__(self) -> None:
@@ -100,8 +102,13 @@ class Signals:
 
     def wait(self) -> int:
         """Wait for a stop signal, the end of a child or an alarm, and return its number."""
-        number = signal.sigwait(self._watched)
-        self._has_received |= number in self.stops and not (number == signal.SIGALRM and self.has_timer)
+        if hasattr(signal, "sigwaitinfo"):
+            info = signal.sigwaitinfo(self._watched)
+            number, is_of_kernel = info.si_signo, info.si_code > 0
+        else:
+            number, is_of_kernel = signal.sigwait(self._watched), False
+        self.is_key = is_of_kernel and number in KEYS
+        self.has_received |= number in self.stops and not (number == signal.SIGALRM and self.has_timer)
         return number
 
     def wake_after(self, seconds: int) -> None:
@@ -113,4 +120,4 @@ class Signals:
 
     def has_come(self) -> bool:
         """Return whether a stop signal has arrived, even if it is still blocked."""
-        return self._has_received or bool(self.stops & signal.sigpending())
+        return self.has_received or bool(self.stops & signal.sigpending())

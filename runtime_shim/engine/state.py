@@ -84,7 +84,10 @@ class State:
         self.condition = record["condition"]
         if kind in ("begin", "adopt"):
             self.registers, self.program, self.nodes = dict(record["registers"]), record["program"], record["nodes"]
-            self.name, self.source = record["name"], record["source"]
+            self.name, self.source, self.steps = record["name"], record["source"], record["steps"]
+            self.node = record["node"]
+            for one in self.finished:
+                one["node"] = record.get("renamed", {}).get(one["node"], one["node"])
         elif kind == "resume":
             self.decided.append({**record, "after": len(self.finished)})
             self.notes = [note for note in self.notes if note["kind"] != "process"]

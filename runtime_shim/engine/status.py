@@ -33,7 +33,7 @@ def choices(session: Session, state: State, condition: str) -> list[tuple[str, s
     adopt = () if session.is_same(state) else ("--adopt",)
     if condition in (*ENDED, "expired"):
         return [*session.gathered("again", state), ("to start a new run", call("run"))]
-    if adopt and node["task"] not in session.kinds:
+    if adopt and session.unfit(state):
         return [("to archive it", call("reset"))]
     if condition == "interrupted":  # a running command has no outcome
         words = () if state.left_behind() else words_of(node)
@@ -62,9 +62,14 @@ def describe(session: Session, state: Optional[State], is_busy: bool) -> Table:
     if state is None:
         return {**facts, "state": "none", "next": [session.call("run")]}
     session.each("before_run", state)
-    node = program["nodes"].get(state.node, {"title": ""})
-    facts.update(state=condition_of(state, is_busy), run=state.begin["run"], began=state.begin["time"], step=state.node)
-    facts["step_title"] = session.filled(node, "title", {**program["registers"], **state.registers})
+    at = state.node if session.is_same(state) else session.names_in(state).get(state.node, "")
+    node = program["nodes"].get(at, {"title": ""})
+    word = condition_of(state, is_busy)
+    facts.update(state=word, run=state.begin["run"], began=state.begin["time"], step=state.node)
+    now = {**program["registers"], **state.registers}
+    facts["step_title"] = session.filled(node, "title", now)
+    asked = "\n".join(session.filled(node, key, now) for key in ("prompt", "reason")).strip() * (word == "waiting")
+    facts["question"] = session.mask(asked.partition("\n")[0].strip())
     pid = [None, *(one["pid"] for one in state.left_behind())][-1]
     done = [{"step": one["node"], **{key: one[key] for key in KNOWN if key in one}} for one in state.finished]
     facts.update(message=state.message, same_program=session.is_same(state), pid=pid, finished=done)

@@ -19,10 +19,10 @@ REPEATED = (
 
 def list_runs(session: Session) -> int:
     """List all runs of the document."""
-    name, lines = session.program["name"], []
-    for each in sorted(os.listdir(OURS)) if os.path.isdir(OURS) else []:
+    name, lines, folder = session.program["name"], [], os.path.join(session.host.home, OURS)
+    for each in sorted(os.listdir(folder)) if os.path.isdir(folder) else []:
         own, _, label = each.partition("@")
-        store = Store(os.path.join(OURS, each))
+        store = Store(os.path.join(folder, each))
         if own != name or not os.path.lexists(store.path):
             continue
         try:
@@ -61,7 +61,7 @@ class Several(Extension):
             raise RefusedError(f"--as {one_line(name)!a}: {rule}")
         if options.state_dir:
             raise RefusedError("use --as or --state-dir, not both")
-        options.state_dir = os.path.join(OURS, f"{self.session.program['name']}@{name}")
+        options.state_dir = os.path.join(self.session.host.home, OURS, f"{self.session.program['name']}@{name}")
 
     def repeat(self, command: str) -> tuple[str, ...]:
         """Return the options that a printed command repeats, to mean this run and continue like this call."""

@@ -9,7 +9,8 @@ from functools import cached_property
 from typing import Any, Optional
 
 from runtime_shim.data.fitting import MATCH
-from runtime_shim.data.settings import number_of, seconds_of
+from runtime_shim.data.limits import seconds_of
+from runtime_shim.data.settings import number_of
 from runtime_shim.engine.lifecycle import Done, Extension, Options
 from runtime_shim.engine.program import RefusedError, Table
 from runtime_shim.engine.session import Session

@@ -93,6 +93,8 @@ def answer(session: Session, shows: bool = True) -> int:
     session.alone()
     session.take(session.read())
     state = session.state
+    if not session.is_same(state):  # `--adopt` has accepted it (R4)
+        session.adopt()
     if state.condition != "waiting":
         raise RefusedError("no step is waiting for an answer")
     performer, node = session.performers[state.node], session.program["nodes"][state.node]

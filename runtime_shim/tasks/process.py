@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Callable, Optional
 
-from runtime_shim.engine.signals import FORWARDED, Interrupted, signal_groups
+from runtime_shim.engine.signals import FORWARDED, KEYS, Interrupted, signal_groups
 
 if TYPE_CHECKING:
     from typing import Protocol
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
         """Waits for events: `Signals` in the main thread of a run, or something cancellable in another thread."""
 
         has_timer: bool
+        has_received: bool  # whether the run has to stop
+        is_key: bool  # whether the last stop came from a key
 
         @property
         def before(self) -> Iterable[int]:
@@ -34,7 +36,9 @@ if TYPE_CHECKING:
 PATIENCE = 10  # seconds from a stop signal or time limit (I21) to SIGKILL
 IGNORED_HERE = (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGTTOU)  # by Python and this runner
 Code = Optional[int]  # exit code; negative for a signal, None for a timeout
-KEYS = {-signal.SIGINT, -signal.SIGQUIT, 128 + signal.SIGINT}
+BY_KEY = {code for key in KEYS for code in (-key, 128 + key)}
+# Ends with 9 after a key. It is in the group of a command, because keys reach only that group.
+LISTENER = "ulimit -c 0; trap '' TERM HUP; trap 'exit 9' INT QUIT; read -r _"
 Modes = Optional[list[Any]]
 Ended = Callable[[int, Code], None]  # gets the index of an ended process and its code
 
@@ -58,7 +62,8 @@ class Processes:
         self._signals, self._lends, self._began = signals, lends, began
         self._left: list[int] = []  # the groups still running
         self._late: set[int] = set()  # the groups whose time is up
-        self._is_stopping, self._terminal = False, -1
+        self._is_stopping, self._is_ending, self._terminal = False, False, -1
+        self._listener: tuple[int, int] = (0, 0)  # its pid, and the pipe that ends it
         self._ours: Modes = None  # the terminal's modes while a command has it
         with suppress(OSError):
             self._terminal = os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY)
@@ -76,6 +81,7 @@ class Processes:
         """Wait until the groups have ended, or end them, and return their codes."""
         codes: dict[int, int] = {}
         self._left, self._late = list(groups), set()
+        self._is_stopping = self._is_ending = False
         try:
             if self._lends and len(groups) == 1:
                 self._lend(groups[0])
@@ -90,23 +96,51 @@ class Processes:
                     elif pid and not os.WIFSTOPPED(status):
                         codes[group] = os.waitstatus_to_exitcode(status)
                         self._left.remove(group)
-                        ended(groups.index(group), None if self._is_stopping or group in self._late else codes[group])
+                        ended(groups.index(group), None if group in self._late else codes[group])
         finally:
             had_keys = self._take_back() is not None
+            self._is_stopping |= self._heard() or (had_keys and not BY_KEY.isdisjoint(codes.values()))
             signal_groups(self._left, signal.SIGKILL)
             for group in self._left:
                 os.waitpid(group, 0)
-        if self._is_stopping or (had_keys and not KEYS.isdisjoint(codes.values())):
-            signal_groups(groups, signal.SIGKILL)  # those that outlived their leader (R5)
-            raise Interrupted
-        signal_groups(self._late, signal.SIGKILL)
-        if seconds:
+        signal_groups(groups if self._is_stopping else self._late, signal.SIGKILL)  # also leftovers (R5)
+        if seconds or self._is_ending:
             self._signals.wake_after(0)
-        return [None if group in self._late else codes[group] for group in groups]
+        return self._heeded([None if group in self._late else codes[group] for group in groups])
+
+    def _heeded(self, codes: list[Code]) -> list[Code]:
+        """Return the codes, unless the run has to stop and a process has failed (R5)."""
+        if self._is_stopping and any(code != 0 for code in codes):
+            raise Interrupted
+        self._signals.has_received |= self._is_stopping  # the run stops before its next step
+        return codes
+
+    def _listen(self, group: int) -> None:
+        """Start the listener for keys, unless it runs or the group is gone."""
+        if self._listener[0]:
+            return
+        end, ours = os.pipe()
+        moves = [(os.POSIX_SPAWN_DUP2, end, 0)]
+        with suppress(OSError):
+            words = ["sh", "-c", LISTENER]
+            pid = os.posix_spawn("/bin/sh", words, {}, file_actions=moves, setpgroup=group, setsigmask=())
+            self._listener, ours = (pid, ours), end
+        for each in {end, ours}:
+            os.close(each)
+
+    def _heard(self) -> bool:
+        """End the listener, if any, and return whether a key came."""
+        (pid, ours), self._listener = self._listener, (0, 0)
+        if not pid:
+            return False
+        os.close(ours)
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGCONT)
+        return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) in (9, *BY_KEY)
 
     def _heed(self, number: int) -> None:
-        """End the processes after a stop signal or a timeout (I21), finally by SIGKILL."""
-        was_ending = self._is_stopping or bool(self._late)
+        """End the processes after a stop signal or a timeout (I21), finally by SIGKILL; after a key wait for them."""
+        was_ending = self._is_ending
         if number == signal.SIGALRM and self._signals.has_timer:
             self._late.update(self._left)
             number = signal.SIGKILL if was_ending else signal.SIGTERM
@@ -114,7 +148,8 @@ class Processes:
             self._is_stopping, number = True, number if number in FORWARDED else signal.SIGTERM
         else:
             return
-        if not was_ending:
+        if not (was_ending or self._signals.is_key):
+            self._is_ending = True
             self._signals.wake_after(PATIENCE)
         signal_groups(self._left, number, signal.SIGCONT)
 
@@ -132,6 +167,7 @@ class Processes:
         """Give the terminal to a group if it is ours, and return whether it was."""
         with suppress(OSError):
             if os.tcgetpgrp(self._terminal) == os.getpgrp():
+                self._listen(group)
                 self._ours = self._give(group, modes)
         return self._ours is not None
 

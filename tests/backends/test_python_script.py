@@ -208,6 +208,50 @@ def test_another_signal_lets_the_command_end_and_begins_no_other(tmp_path: Path,
     assert not (tmp_path / "never").exists()
 
 
+TRAPS = SLOW.replace(
+    "sleep 60 & echo $! > pid; wait",
+    "trap 'echo got >> got; sleep 0.3; exit CODE' NAME; echo $$ > pid; while :; do sleep 0.05; done",
+)
+
+
+@pytest.mark.parametrize("where", ["alone", "terminal", "key"])
+@pytest.mark.parametrize("name", ["INT", "TERM", "HUP", "QUIT"])
+def test_a_signal_or_key_reaches_the_command_once_and_begins_no_other(tmp_path: Path, name: str, where: str) -> None:
+    """At a terminal a signal comes to the process in one case, and to its group in the other."""
+    for code, send in ((0, os.kill), (3, os.killpg)):
+        number = signal.Signals[f"SIG{name}"]
+        path = script(tmp_path, TRAPS.replace("CODE", str(code)).replace("NAME", name))
+        if where == "alone":
+            process = begun(path)
+            written(tmp_path / "pid")
+            process.send_signal(number)
+            assert process.wait(15) == 130
+        else:
+            screen = Screen([sys.executable, str(path)], tmp_path, dict(os.environ))
+            written(tmp_path / "pid")
+            key = {"INT": "\x03", "QUIT": "\x1c"}.get(name)
+            if where == "key" and key:
+                screen.type(key)
+            else:
+                send(screen.pid, number)
+            assert screen.close() == 130
+            assert ("PASS" in screen.seen) == (code == 0)
+        assert (tmp_path / "got").read_text() == "got\n"
+        assert not (tmp_path / "never").exists()
+        for left in ("got", "pid"):
+            (tmp_path / left).unlink()
+
+
+def test_a_command_that_ignores_signals_is_killed_in_the_end(tmp_path: Path) -> None:
+    path = script(tmp_path, TRAPS.replace("echo got >> got; sleep 0.3; exit CODE", "").replace("NAME", "TERM"))
+    path.write_text(path.read_text().replace("PATIENCE = 10", "PATIENCE = 1", 1))
+    process = begun(path)
+    pid = written(tmp_path / "pid")
+    process.terminate()
+    assert process.wait(15) == 130
+    wait_until_gone(pid)
+
+
 def test_nohup_holds(tmp_path: Path) -> None:
     process = begun(script(tmp_path, BRIEF), "sh", "-c", 'trap "" HUP; exec "$@"', "sh")
     written(tmp_path / "pid")

@@ -101,13 +101,13 @@ def test_examples_come_back_too(path: Path, tmp_path: Path) -> None:
 
 
 def read_back(program: Program, folder: Path) -> Program:
-    """What becomes of a program that is written down and read, with its own sources again."""
+    """What becomes of a program that is written down and read, with its own sources and name again."""
     text = load("json").emit(program, {}).text
     assert text
     result = compiled(folder, text)
     assert result.program, result.diagnostics
     assert result.program.sources[1:] == program.sources
-    return replace(result.program, sources=program.sources)
+    return replace(result.program, sources=program.sources, name=program.name)
 
 
 def test_the_page_shows_a_program_that_can_be_pasted(tmp_path: Path) -> None:

@@ -218,9 +218,10 @@ _OPTIONS = (
 )
 _RECORDS = (
     '{"n":0,"kind":"begin","format":1,"node":"1","condition":"running","registers":{"r":1},"program":"p","name":"x",\
-"source":"s","nodes":{"1":"d"}}',
+"source":"s","nodes":{"1":"d"},"steps":[["1","shell","A","d"]]}',
     '{"n":1,"kind":"done","condition":"ready","next":"2","changed":{"r":2}}',
-    '{"n":2,"kind":"adopt","condition":"ready","program":"q","nodes":{},"registers":{},"name":"y","source":"s"}',
+    '{"n":2,"kind":"adopt","condition":"ready","program":"q","nodes":{},"registers":{},"name":"y",\
+"source":"s","node":"3","steps":[],"renamed":{"1":"3"}}',
     *('{"n":1,"kind":"process","pid":3}', '{"n":0}', "[]", "0", "null", '{"n":true}', '{"n":1e999}', "[" * 2000),
 )
 _YAML = (

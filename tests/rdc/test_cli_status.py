@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -188,3 +189,22 @@ def test_status_runs_no_module_of_the_folder(tmp_path: Path) -> None:
     done = subprocess.run(command, cwd=tmp_path, env=variables, capture_output=True, text=True, check=False)
     assert "answer 2 yes" in done.stdout
     assert not (tmp_path / "taken").exists()
+
+
+def test_questions_show_the_values_of_the_run(tmp_path: Path) -> None:
+    head = "---\nrdc:\n  inputs: {HOST: {}}\n---\n\n"
+    step = "## 1. Restart {{HOST}}?\n\nIs {{HOST}} idle?\n\n- YES: COMPLETE\n- NO: STOP\n"
+    (tmp_path / "a.runbook.md").write_text(head + step, encoding="utf-8")
+    assert spawn("run", "a.runbook.md", "--input", "HOST=web-1", cwd=tmp_path).code == 75
+    assert runs(tmp_path)["a"]["question"] == "Restart web-1?: Is web-1 idle?"
+    facts = json.loads(spawn("run", "a.runbook.md", "status", "--json", cwd=tmp_path).out)
+    assert (facts["step_title"], facts["question"]) == ("Restart web-1?", "Is web-1 idle?")
+
+
+def test_a_run_that_expired_is_over(tmp_path: Path) -> None:
+    file = document(tmp_path)
+    assert spawn("run", file, "--expire", "6s", cwd=tmp_path).code == 75
+    assert runs(tmp_path)["deploy"]["state"] == "waiting"
+    time.sleep(6.1)
+    run = runs(tmp_path)["deploy"]
+    assert (run["state"], run["step"], run["question"]) == ("stop", "", "")

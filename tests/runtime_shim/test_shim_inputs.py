@@ -122,6 +122,15 @@ def test_an_at_sign_names_a_file_and_two_are_a_text(given: str, got: str, place:
     assert place.text("got").rstrip("\n") == f"2|blue|{got}", done.err
 
 
+def test_an_at_sign_before_no_file_names_the_input_and_the_escape(place: Compiled) -> None:
+    refused = place.run("run", "--input", "version=2", "--input", "note=@types/node")
+    assert refused.code == 2
+    assert "input note: the file types/node does not exist" in refused.last
+    assert refused.last.endswith("--input note=@@types/node")
+    assert place.run("run", "--input", "version=2", "--input", "note=@@types/node").code == 0
+    assert place.text("got").rstrip("\n") == "2|blue|@types/node"
+
+
 @pytest.mark.parametrize(
     ("lines", "got"),
     [
@@ -131,6 +140,13 @@ def test_an_at_sign_names_a_file_and_two_are_a_text(given: str, got: str, place:
         ("version=2\nnote=a=b<<c $(touch x)\n", "2|blue|a=b<<c $(touch x)"),
         ("version=2\nnote=\n", "2|blue|"),
         ("note<<END\nof one line\nEND\nversion=2\n", "2|blue|of one line"),
+        ('version="2"\nnote="Ann Lee"\n', "2|blue|Ann Lee"),
+        ("version=2\nnote='say \"hi\"'\n", '2|blue|say "hi"'),
+        ('version=2\nnote="a" and "b"\n', '2|blue|"a" and "b"'),
+        ('version=2\nnote="\n', '2|blue|"'),
+        ("version=2\nnote=it's\n", "2|blue|it's"),
+        ('version=2\nnote=""\n', "2|blue|"),
+        ('version=2\nnote<<END\n"kept"\nEND\n', '2|blue|"kept"'),
     ],
 )
 def test_a_file_of_inputs_may_be_lines(lines: str, got: str, place: Compiled) -> None:

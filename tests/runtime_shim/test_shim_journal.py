@@ -25,6 +25,7 @@ BEGIN: Record = {
     "node": "1",
     "condition": "ready",
     "registers": {},
+    "steps": [],
     "program": "p",
     "name": "n",
     "source": "s",

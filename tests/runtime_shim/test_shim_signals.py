@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.runtime_shim.shim_process import Place, ask, is_gone, kill, program, shell, wait_until
+from tests.runtime_shim.shim_process import LOOP, Place, Screen, ask, is_gone, kill, program, shell, wait_until
 
 HANG = "echo $$ > pid; sleep 1000 & echo $! > child; echo ready > ready; wait"
 LINUX = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs /proc")
@@ -86,17 +86,104 @@ def test_leader_that_ignores_the_signal_is_killed_in_the_end(tmp_path: Path) -> 
     assert is_gone(pid)
 
 
-def test_cleanup_of_a_command_is_awaited(tmp_path: Path) -> None:
-    trap = "trap 'sleep 0.3; echo cleaned > cleaned; exit 0' TERM"
+@pytest.mark.parametrize("name", ["INT", "TERM", "HUP", "QUIT"])
+def test_command_that_ends_well_after_a_signal_has_passed_and_the_next_waits_for_a_resume(
+    tmp_path: Path, name: str
+) -> None:
+    trap = f"trap 'echo got >> got; sleep 0.3; exit 0' {name}"
     command = f"{trap}; echo ready > ready; while :; do sleep 0.05; done"
-    place = Place(tmp_path, program({"1": shell(command, "COMPLETE")}))
+    place = Place(tmp_path, program({"1": shell(command, "2"), "2": shell("echo 2 >> log", "COMPLETE")}))
     runner = place.start("run")
     place.wait_for("ready")
-    runner.terminate()
-    runner.communicate(timeout=20)
-    assert runner.returncode == 130
+    runner.send_signal(getattr(signal, f"SIG{name}"))
+    _, err = runner.communicate(timeout=20)
+    assert (runner.returncode, err.splitlines()[-1]) == (130, "rdc: INTERRUPTED 2 Work")
+    assert (place.text("got"), place.walk(), place.text("log")) == ("got\n", ["1 pass"], "")
+    assert "READY at 2" in place.run("status").out
+    assert place.run("resume").code == 0
+    assert place.text("log") == "2\n"
+
+
+@pytest.mark.parametrize("name", ["INT", "TERM", "HUP", "QUIT"])
+@pytest.mark.parametrize("code", [1, 3, 143])
+def test_command_that_fails_after_a_signal_is_not_retried(tmp_path: Path, name: str, code: int) -> None:
+    command = f"echo $RDC_ATTEMPT >> log; trap 'echo got >> got; exit {code}' {name}; while :; do sleep 0.05; done"
+    table = program({"1": {**LOOP["nodes"]["1"], "command": command}}, {"1 retries": 0})
+    place = Place(tmp_path, table)
+    runner = place.start("run")
+    place.wait_for("log")
+    time.sleep(0.2)
+    runner.send_signal(getattr(signal, f"SIG{name}"))
+    _, err = runner.communicate(timeout=20)
+    assert (runner.returncode, err.splitlines()[-1]) == (130, "rdc: INTERRUPTED 1 Work")
+    assert (place.text("got"), place.walk(), place.text("log")) == ("got\n", [], "1\n")
+
+
+KEYS = pytest.mark.parametrize(("key", "name"), [("\x03", "INT"), ("\x1c", "QUIT")])
+
+
+def at_terminal(place: Place, *words: str) -> Screen:
+    return Screen([sys.executable, "-S", str(place.script), *words], place.path, place.environment())
+
+
+@KEYS
+@pytest.mark.parametrize("code", [1, 7, 0])
+def test_key_reaches_the_command_once_and_stops_the_run(tmp_path: Path, key: str, name: str, code: int) -> None:
+    """The runner gets no signal: the command has the terminal."""
+    trap = f"trap 'echo got >> got; sleep 0.3; exit {code}' {name}"
+    command = f"{trap}; echo attempt; while :; do sleep 0.05; done"
+    table = program(
+        {"1": {**LOOP["nodes"]["1"], "command": command}, "2": shell("echo 2 >> log", "COMPLETE")}, {"1 retries": 0}
+    )
+    table["nodes"]["1"]["edges"] += [{"on": "pass", "go": "2", "says": "CONTINUE"}]
+    place = Place(tmp_path, table)
+    screen = at_terminal(place, "run")
+    screen.expect("attempt")
+    screen.type(key)
+    at = "2" if code == 0 else "1"
+    screen.expect(f"rdc: INTERRUPTED {at} Work")
+    assert screen.close() == 130
+    assert (place.text("got"), place.text("log")) == ("got\n", "")
+    assert place.walk() == ["1 pass"] * (code == 0)
+
+
+@pytest.mark.parametrize("key", ["\x03", "\x1c"])
+def test_command_has_as_much_time_as_it_needs_after_a_key(tmp_path: Path, key: str) -> None:
+    command = "trap 'sleep 2; echo cleaned > cleaned; exit 1' INT QUIT; echo ready; while :; do sleep 0.05; done"
+    place = Place(tmp_path, program({"1": shell(command, "COMPLETE")}))
+    place.script.write_text(
+        place.script.read_text().replace(
+            "PROGRAM =", "import runtime_shim.tasks.process as s; s.PATIENCE = 1\nPROGRAM =", 1
+        )
+    )
+    screen = at_terminal(place, "run")
+    screen.expect("ready")
+    screen.type(key)
+    assert screen.close() == 130
     assert place.text("cleaned") == "cleaned\n"
-    assert place.walk() == [], "what a command says after it was told to end is not its outcome"
+
+
+def test_signal_to_a_runner_at_a_terminal_reaches_its_command_once(tmp_path: Path) -> None:
+    command = "trap 'echo got >> got; sleep 0.3; exit 1' TERM; echo ready; while :; do sleep 0.05; done"
+    place = Place(tmp_path, program({"1": shell(command, "COMPLETE")}))
+    for send in (os.kill, os.killpg):
+        screen = at_terminal(place, *(("resume", "--rerun-interrupted") if send is os.killpg else ("run",)))
+        screen.expect("ready")
+        send(screen.pid, signal.SIGTERM)
+        assert screen.close() == 130
+        assert place.text("got") == "got\n"
+        (tmp_path / "got").unlink()
+
+
+def test_no_key_is_heard_where_none_came(tmp_path: Path) -> None:
+    """A failing command with the terminal follows its transitions, and nothing of the runner stays in its group."""
+    place = Place(tmp_path, program({"1": shell("echo $$ > pid; exit 1", "COMPLETE", "2"), "2": shell("true", "STOP")}))
+    screen = at_terminal(place, "run")
+    screen.expect("rdc: STOP")
+    assert screen.close() == 1
+    assert place.walk() == ["1 fail", "2 pass"]
+    with pytest.raises(ProcessLookupError):
+        os.killpg(int(place.wait_for("pid")), 0)
 
 
 def test_ignored_hangup_stays_ignored(tmp_path: Path) -> None:
@@ -283,8 +370,8 @@ def test_run_that_died_before_its_first_record(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["QUIT", "USR1", "USR2", "XCPU", "ALRM", "VTALRM", "PROF"])
 def test_any_signal_that_would_end_the_runner_ends_the_command(tmp_path: Path, name: str) -> None:
     # In the foreground, since what a shell has in the background ignores QUIT, and is ended only after ten seconds.
-    hang = "echo $$ > pid; sh -c 'echo $$ > child; echo ready > ready; exec sleep 1000'; true"
-    place = Place(tmp_path, program({"1": shell(f"ulimit -c 0; {hang}", "COMPLETE")}))
+    hang = "echo $$ > pid; sh -c 'echo $$ > child; echo ready > ready; exec sleep 1000'"
+    place = Place(tmp_path, program({"1": shell(f"ulimit -c 0; {hang}; exit 1", "COMPLETE")}))
     runner = place.start("run")
     place.wait_for("ready")
     runner.send_signal(getattr(signal, f"SIG{name}"))

@@ -393,7 +393,7 @@ def test_attempt_has_what_rises_to_where_it_stands() -> None:
     steps = {name: {"step": "s", "stage": kind, "place": place} for name, (kind, place) in kinds.items()}
     steps["old"] = {"step": "r", "stage": "outputs", "place": 0}
     state = State([{"node": "x", "registers": {}, "program": "", "nodes": {}, "name": "", "source": "", "kind": "begin",
-                    "condition": "running"}])  # fmt: skip
+                    "condition": "running", "steps": []}])  # fmt: skip
     for names, expected in {"": "", "old i a b": "i a b", "i a b x g i b": "i b", "i a i a": "i a"}.items():
         state.finished = [{"node": name} for name in names.split()]
         assert [record["node"] for record in attempt_so_far(steps, state)] == expected.split()

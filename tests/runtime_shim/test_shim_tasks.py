@@ -137,6 +137,23 @@ def test_interrupted_parallel_step_ends_all_its_agents(tmp_path: Path) -> None:
     assert all(map(is_gone, pids))
 
 
+def test_entry_that_ends_well_after_a_signal_is_not_called_again(tmp_path: Path) -> None:
+    place = Compiled(tmp_path, PARALLEL)
+    asked = "echo $$ > pid$RDC_ENTRY; echo >> calls$RDC_ENTRY; test ! -e again || { echo OK; exit; }"
+    agent = f"{asked}; trap 'test $RDC_ENTRY != 0 || echo OK; exit $RDC_ENTRY' TERM; while :; do sleep 0.02; done"
+    runner = place.start("run", "--agent", agent)
+    for index in range(3):
+        place.wait_for(f"pid{index}")
+    time.sleep(0.2)
+    runner.send_signal(signal.SIGTERM)
+    runner.communicate(timeout=20)
+    assert (runner.returncode, place.walk()) == (130, [])
+    (tmp_path / "again").touch()
+    assert place.run("resume", "--agent", agent, "--rerun-interrupted").code == 0
+    assert [place.text(f"calls{index}").count("\n") for index in range(3)] == [1, 2, 2]
+    assert place.walk() == ["review OK"]
+
+
 def test_entries_are_answered_by_hand_one_by_one(tmp_path: Path) -> None:
     place = Compiled(tmp_path, PARALLEL)
     assert place.run("run").code == 75

@@ -73,7 +73,7 @@ def test_inputs_are_given(tmp_path: Path, words: tuple[str, ...], got: str) -> N
         (("--input", "name=a", "--input", "kind=c"), "input kind: it must be one of a, b"),
         (("--input", "name=a", "--input", "nam=b"), "there is no input nam"),
         (("--input", "name"), "expected NAME=VALUE"),
-        (("--input", "name=@gone"), "gone: No such file"),
+        (("--input", "name=@gone"), "input name: the file gone does not exist"),
         (("--inputs", "bad.json"), "bad.json: not JSON"),
     ],
 )

@@ -6,6 +6,8 @@ import json
 import time
 from pathlib import Path
 
+import pytest
+
 from tests.runtime_shim.shim_process import LOOP, Place, Table, ask, program, shell
 
 REVIEW = program({"1": shell("echo one >> log", "2"), "2": ask("3"), "3": shell("echo three >> log", "COMPLETE")})
@@ -57,23 +59,131 @@ def test_adopting_keeps_registers_by_name(tmp_path: Path) -> None:
     assert place.text("log") == "5 9\n"
 
 
-def test_adopting_a_prompt_that_became_a_command(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "step", [shell("true", "3"), ask("3", title="Go?"), ask("3", prompt="Look again."), ask("3", question="yes/no")]
+)
+def test_a_waiting_question_that_changed_is_not_adopted(tmp_path: Path, step: Table) -> None:
     place = Place(tmp_path, REVIEW)
     place.run("run")
-    place.write(other_program(**{"2": shell("kill -9 $PPID; sleep 0.2", "3")}))
-    assert place.run("resume", "--adopt").code == -9
-    time.sleep(0.3)
-    assert place.run("resume").code == 75, "it was interrupted: nobody can tell whether it finished"
-    assert place.run("resume", "--assume", "pass").code == 0
+    before = place.journal.read_bytes()
+    place.write(other_program(**{"2": {**step, "title": step["title"] if step["task"] == "ask" else "Review"}}))
+    refused = place.run("resume", "--adopt")
+    assert refused.code == 2
+    assert "--adopt" not in refused.err
+    assert place.journal.read_bytes() == before
+    assert json.loads(place.run("status", "--adopt", "--json").out)["next"] == [f"{place.script} reset"]
 
 
-def test_adopting_a_command_that_became_a_prompt(tmp_path: Path) -> None:
+@pytest.mark.parametrize("step", [ask("COMPLETE", title="Work"), shell("echo 2", "COMPLETE")])
+def test_an_interrupted_command_that_changed_is_not_adopted(tmp_path: Path, step: Table) -> None:
     place = Place(tmp_path, program({"1": shell("kill -9 $PPID", "COMPLETE")}))
     assert place.run("run").code == -9
-    place.write(program({"1": ask("COMPLETE")}))
-    assert place.run("resume", "--adopt").last == "rdc: WAITING 1 Review"
-    assert place.run("answer", "1", "pass").code == 0
+    place.write(program({"1": step}))
+    assert place.run("resume", "--adopt").code == 2
+    place.write(program({"1": shell("kill -9 $PPID", "COMPLETE", timeout=5)}))
+    assert place.run("resume", "--adopt", "--assume", "pass").code == 0, "a setting is not the command"
+
+
+def moves(*titles: str, at: str = "", **changes: str) -> Table:
+    """Numbered steps that log their titles, and one that asks."""
+    names = [str(number) for number in range(1, len(titles) + 1)]
+    steps = {}
+    for name, title, then in zip(names, titles, [*names[1:], "COMPLETE"], strict=True):
+        command = changes.get(title, f"echo {title} >> log")
+        steps[name] = ask(then, title=title) if title == at else shell(command, then, title=title)
+    return program(steps)
+
+
+OLD = moves("A", "B", "Go?", "C", at="Go?")
+
+
+@pytest.mark.parametrize(
+    ("new", "log"),
+    [
+        (moves("A", "B", "Go?", "New", "C", at="Go?"), "A B New C"),
+        (moves("B", "Go?", "C", at="Go?"), "A B C"),
+        (moves("Go?", "C", at="Go?"), "A B C"),
+        (moves("A", "B", "Go?", at="Go?"), "A B"),
+        (moves("A", "B", "Go?", "C", at="Go?", B="echo changed >> log"), "A B C"),
+        (moves("A", "B", "Go?", "C", at="Go?", C="echo changed >> log"), "A B changed"),
+        (moves("B", "A", "Go?", "C", at="Go?"), "A B C"),
+    ],
+)
+def test_adopting_repeats_nothing_and_skips_nothing(tmp_path: Path, new: Table, log: str) -> None:
+    place = Place(tmp_path, OLD)
+    assert place.run("run").code == 75
+    place.write(new)
+    assert place.run("resume", "--adopt").last.endswith("Go?")
+    at = place.records()[-1]["node"]
+    assert new["nodes"][at]["title"] == "Go?"
+    assert place.run("answer", at, "pass").code == 0
     assert place.run("resume").code == 0
+    assert place.text("log").split() == log.split()
+    assert place.run("status").code == 0
+
+
+@pytest.mark.parametrize(
+    ("new", "told"),
+    [
+        (moves("A", "New", "B", "Go?", "C", at="Go?"), "step 2 is new and comes before step 4, where the run is"),
+        (moves("New", "Go?", "C", at="Go?"), "step 1 is new and comes before step 2, where the run is"),
+        (
+            moves("A", "Go?", "B", "C", at="Go?"),
+            "step 3 has finished, and this version would run it again after step 2",
+        ),
+        (moves("A", "Go?", "Better", "C", at="Go?", Better="echo B >> log"), "step 3 has finished"),
+        (moves("A", "B", "C"), "the run is at step 3, which this program does not have"),
+    ],
+)
+def test_adopting_is_refused_where_it_would_repeat_or_skip(tmp_path: Path, new: Table, told: str) -> None:
+    place = Place(tmp_path, OLD)
+    place.run("run")
+    before = place.journal.read_bytes()
+    place.write(new)
+    for words in (("resume", "--adopt"), ("resume",)):
+        refused = place.run(*words)
+        assert (refused.code, told in refused.err, "--adopt" in refused.err) == (2, True, False), refused.err
+    assert place.journal.read_bytes() == before
+    assert place.text("log").split() == ["A", "B"]
+
+
+def test_a_jump_back_may_repeat_steps_of_a_version_that_was_adopted(tmp_path: Path) -> None:
+    place = Place(tmp_path, OLD)
+    place.run("run")
+    place.write(moves("B", "Go?", "C", at="Go?"))
+    assert place.run("resume", "--adopt").code == 75
+    again = moves("B", "Go?", "New", "C", at="Go?")
+    again["nodes"]["2"]["edges"][1]["go"] = "1"
+    place.write(again)
+    assert place.run("resume", "--adopt").code == 75, "the removed step 1 is another one than the new step 1"
+    assert place.run("answer", "2", "fail").code == 0
+    assert place.run("resume").code == 75
+    assert place.text("log").split() == ["A", "B", "B"]
+    assert "1 (removed)" in place.run("status").out
+
+
+def test_adopting_renames_the_counters_of_steps(tmp_path: Path) -> None:
+    attempts: Table = {
+        "attempt": "2 retries",
+        "edges": [{"on": "pass", "go": "COMPLETE", "says": ""}, LOOP["nodes"]["1"]["edges"][0]],
+    }
+    attempts["edges"][1] = {
+        **attempts["edges"][1],
+        "if": [["2 retries", "<", 3]],
+        "do": [["2 retries", "+", 1]],
+        "go": "2",
+    }
+    hang = "echo $RDC_ATTEMPT >> log; test $RDC_ATTEMPT = 1 && exit 1; test -e go || kill -9 $PPID"
+    place = Place(
+        tmp_path, program({"1": shell("true", "2", title="A"), "2": {**shell(hang, ""), **attempts}}, {"2 retries": 0})
+    )
+    assert place.run("run").code == -9
+    (tmp_path / "go").touch()
+    text = json.dumps(attempts).replace('"2', '"1')
+    place.write(program({"1": {**shell(hang, ""), **json.loads(text)}}, {"1 retries": 0}))
+    time.sleep(0.2)
+    assert place.run("resume", "--adopt", "--rerun-interrupted").code == 0
+    assert place.text("log").split() == ["1", "2", "2"]
 
 
 def test_adopting_needs_the_step(tmp_path: Path) -> None:
@@ -97,15 +207,14 @@ def test_state_of_another_document(tmp_path: Path) -> None:
         refused = place.run(*words)
         assert refused.code == 2
         assert refused.last == (
-            f"rdc: error: .rdc/deploy has a run of deploy (deploy.runbook.md, {run}), "
-            "not of deploy (other.runbook.md); use --state-dir"
+            f"rdc: error: .rdc/deploy has a run of deploy.runbook.md ({run}), not of other.runbook.md; use --state-dir"
         )
         assert "--adopt" not in refused.err
         assert "deploy.py reset" in refused.err
+    assert place.run("resume", "--adopt").code == 2, "a run of another document is never adopted"
     assert place.journal.read_bytes() == before
-    assert place.run("resume", "--adopt").code == 75
-    place.write({**other_program(**{"3": shell("false", "COMPLETE")}), "source": "other.runbook.md"})
-    assert "different version" in place.run("resume").last, "it is that document's state since"
+    place.write({**REVIEW, "source": "moved.runbook.md"})
+    assert place.run("resume").code == 75, "the same program is a document that was moved"
 
 
 def test_run_on_an_unfinished_run_of_another_version(tmp_path: Path) -> None:
@@ -138,7 +247,7 @@ def test_what_status_proposes_for_a_command_of_another_version_works(tmp_path: P
     place = Place(tmp_path, program({"1": shell("kill -9 $PPID", "COMPLETE")}))
     place.run("run")
     time.sleep(0.1)
-    place.write(program({"1": shell("true", "COMPLETE", title="{N}", placeholders={"{N}": "N"})}, {"N": 1}))
+    place.write(program({"1": shell("kill -9 $PPID", "STOP", placeholders={"{N}": "N"})}, {"N": 1}))
     facts = json.loads(place.run("status", "--adopt", "--json").out)
     assert [command.split(" ", 1)[1] for command in facts["next"]] == [
         f"resume --adopt {how}" for how in ("--rerun-interrupted", "--assume pass", "--assume fail")
@@ -164,6 +273,6 @@ def test_end_of_another_version_is_told_again(tmp_path: Path) -> None:
 def test_adopting_takes_no_text_for_a_counter(tmp_path: Path) -> None:
     place = Place(tmp_path, program({"1": ask("COMPLETE")}, {"a": 5, "b": 1}))
     place.run("run")
-    place.write(program({"1": ask("COMPLETE", title="New")}, {"a": "text", "b": 0}))  # type: ignore[dict-item]
+    place.write(program({"1": ask("STOP")}, {"a": "text", "b": 0}))  # type: ignore[dict-item]
     assert place.run("resume", "--adopt").code == 75
     assert place.records()[-1]["registers"] == {"a": "text", "b": 1}

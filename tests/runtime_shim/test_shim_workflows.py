@@ -166,9 +166,9 @@ def test_entries_that_had_answered_are_not_called_again(tmp_path: Path) -> None:
 
 
 def test_an_entry_that_is_told_to_end_has_not_answered(tmp_path: Path) -> None:
-    """Whatever it says on its way out; the processes of all entries are ended with the run."""
+    """Whatever it says before it fails; the processes of all entries end with the run."""
     place = Compiled(tmp_path, program(node("review", both(), *ALWAYS, edge("COMPLETE"))))
-    stubborn = "trap 'echo GOOD; exit 0' TERM; echo $$ >> pids; sleep 60 & echo $! >> pids; wait"
+    stubborn = "trap 'echo GOOD; exit 3' TERM; echo $$ >> pids; sleep 60 & echo $! >> pids; wait"
     process = place.start("run", "--agent", stubborn)
     wait_until(lambda: place.text("pids").count("\n") == 4)
     process.terminate()

@@ -26,6 +26,7 @@ class Cancellation:
 
     before: tuple[int, ...] = ()
     stops = frozenset({signal.SIGTERM})
+    has_received = is_key = False
 
     def __init__(self) -> None:
         self.event, self.has_timer, self._deadline, self._is_told = threading.Event(), False, 0.0, False

@@ -13,6 +13,8 @@ import pytest
 from benchmarks.workers.fleet import Fleet, group_is_gone, until
 from tests.workers.documents import ASKS, STUBBORN, WAITS
 
+CLEANS = "trap 'echo got >> signals; sleep 1.5; echo cleaned >> signals; exit {}' TERM\n"
+
 
 @pytest.mark.parametrize("text", [pytest.param(WAITS, marks=pytest.mark.soak), STUBBORN], ids=["polite", "stubborn"])
 def test_a_cancelled_run_ends_its_command_within_two_seconds(fleet: Fleet, text: str) -> None:
@@ -74,7 +76,7 @@ def test_a_worker_that_stops_lets_its_step_end_and_hands_the_run_over(sqlite_fle
 
 
 @pytest.mark.soak
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT])
 def test_a_second_signal_ends_the_command(sqlite_fleet: Fleet, number: signal.Signals) -> None:
     sqlite_fleet.compile(STUBBORN)
     worker = sqlite_fleet.worker()
@@ -84,7 +86,7 @@ def test_a_second_signal_ends_the_command(sqlite_fleet: Fleet, number: signal.Si
     worker.says("a second signal interrupts")
     assert worker.process.poll() is None
     worker.send(number)
-    until(lambda: group_is_gone(group), 5)
+    until(lambda: group_is_gone(group), 15)  # ten seconds to clean up
     assert worker.process.wait(10) == 0
     assert sqlite_fleet.left() == []
     assert sqlite_fleet.state("r1") == "interrupted"
@@ -92,3 +94,19 @@ def test_a_second_signal_ends_the_command(sqlite_fleet: Fleet, number: signal.Si
     with suppress(ProcessLookupError):
         os.killpg(worker.process.pid, 0)
         pytest.fail("the group of the worker exists")
+
+
+@pytest.mark.parametrize(("code", "state"), [(3, "interrupted"), pytest.param(0, "queued", marks=pytest.mark.soak)])
+def test_a_command_gets_a_second_signal_once_with_time_to_clean_up(fleet: Fleet, code: int, state: str) -> None:
+    """A failure after it is no FAIL, so nothing is retried; a success counts, and the run goes on elsewhere."""
+    retried = WAITS.replace("\n## 3.", "\n- FAIL: RETRY 2 CONTINUE\n\n## 3.")
+    fleet.compile(retried.replace("trap 'exit 143' TERM\n", CLEANS.format(code)))
+    worker = fleet.worker()
+    fleet.start("r1")
+    until(lambda: fleet.lines("pids"))
+    worker.send(signal.SIGTERM)
+    worker.says("a second signal interrupts")
+    worker.send(signal.SIGTERM)
+    assert worker.process.wait(20) == 0
+    assert (fleet.lines("signals"), fleet.lines("steps")) == (["got", "cleaned", "ended"], ["before", "waits"])
+    assert fleet.state("r1") == state

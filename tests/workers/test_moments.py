@@ -90,7 +90,7 @@ def test_an_adopted_run_keeps_the_records_that_its_worker_made_before_it_was_can
         f"{INSERTED} ('r1.1', 1, '1', '{output({'record': RUNNING})}'), ('r1.1', 2, '2', '{output({'record': DONE})}');"
     )
     when(queued, "BEFORE UPDATE ON workflow_status WHEN NEW.status = 'CANCELLED'", record)
-    queued.compile(RETRIES.replace("echo after", "echo later"))
+    queued.compile(RETRIES + "\n## 3. Later\n\n```bash\necho later >> steps\n```\n")
     said = queued.call("resume", "r1", "--adopt")
     assert (said.code, "r1 continues" in said.err) == (0, True), said.text
     with legs_of(queued) as legs:

@@ -203,12 +203,12 @@ CALLED = {"workflow_call": None, "workflow_dispatch": None}
 @pytest.mark.parametrize(
     ("document", "options", "group"),
     [
-        (DOCUMENT, {}, "${{ github.workflow }}-${{ github.ref }}"),
-        (QUESTION, {}, "${{ github.workflow }}-${{ github.ref }}-${{ inputs.resume || 'new' }}"),
-        (QUESTION, {"prompts": "environment"}, "${{ github.workflow }}-${{ github.ref }}"),
-        (DOCUMENT, {"on": CALLED}, "main.runbook.md-${{ github.ref }}"),
-        (QUESTION, {"on": "pull_request"}, "${{ github.workflow }}-${{ github.ref }}-${{ inputs.resume || 'new' }}"),
-        (QUESTION, {"on": CALLED}, "main.runbook.md-${{ github.ref }}-${{ inputs.resume || 'new' }}"),
+        (DOCUMENT, {}, "main-${{ github.ref }}"),
+        (QUESTION, {}, "main-${{ github.ref }}-${{ inputs.resume || 'new' }}"),
+        (QUESTION, {"prompts": "environment"}, "main-${{ github.ref }}"),
+        (DOCUMENT, {"on": CALLED}, "main-called-${{ github.ref }}"),
+        (QUESTION, {"on": "pull_request"}, "main-${{ github.ref }}-${{ inputs.resume || 'new' }}"),
+        (QUESTION, {"on": CALLED}, "main-called-${{ github.ref }}-${{ inputs.resume || 'new' }}"),
         (QUESTION, {"concurrency": {"group": "mine"}}, "mine"),
     ],
 )

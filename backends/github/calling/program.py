@@ -113,7 +113,7 @@ class Calling(Struct, frozen=True, dict=True):
     @cached_property
     def called(self) -> Called:
         """The program and its runtime, by their paths from the workflow."""
-        name = plain_name(self.program.name)
+        name = plain_name(posixpath.basename(self.options.program or self.program.name).removesuffix(".py"))
         path = self.options.program or f"../rdc/{name}.py"
         return called(replace(self.program, name=name), path, "full" if self._is_full else "basic", "github")
 

@@ -4,11 +4,11 @@ import os
 import re
 import shlex
 from collections.abc import Sequence
-from typing import Any, Callable, Optional
+from typing import Any, Callable
 
 from runtime_shim.engine.command_line import OPTIONS, read_words
 from runtime_shim.engine.display import Display
-from runtime_shim.engine.lifecycle import Done, Extension, Host, Options
+from runtime_shim.engine.lifecycle import Extension, Host, Options
 from runtime_shim.engine.program import EXIT_COMPLETE, RefusedError, Table
 from runtime_shim.engine.state import digest
 from runtime_shim.engine.status import steps
@@ -26,7 +26,6 @@ from runtime_shim.targets.dbos.commands import (
     worker,
 )
 from runtime_shim.targets.dbos.legs import Legs, Place
-from runtime_shim.targets.dbos.runs import RunStore
 from runtime_shim.targets.dbos.steps import OfLegs
 
 REQUESTS: dict[str, tuple[str, Callable[[Request], int]]] = {
@@ -73,10 +72,17 @@ OF_WORKERS: Options = (
     ("prune", "--older-than", "AGE", "delete runs that ended before this time: 12h, 30d, 8w"),
 )
 NOT_HERE = {
-    *("--state-dir", "--rerun-interrupted", "--assume", "--human", "--break", "--out", "--expire"),
+    *("--state-dir", "--rerun-interrupted", "--assume", "--human", "--break", "--out"),
     *("--prompted", "--as", "--run-dir", "--dry-run"),
 }  # options of programs that have no meaning for workers
-OF_START = ("--input", "--inputs", "--task", "--task-file", "--var")  # options about a run, not where it runs
+OF_START = (
+    "--input",
+    "--inputs",
+    "--task",
+    "--task-file",
+    "--var",
+    "--expire",
+)  # options about a run, not where it runs
 
 
 def options_of_worker(kinds: Sequence[type[Extension]]) -> Options:
@@ -95,14 +101,7 @@ def options_of_worker(kinds: Sequence[type[Extension]]) -> Options:
 
 
 class OfDbos(OfLegs):
-    """Runs at workers: their commands in hints, and answers to runs of other versions."""
-
-    def given(self, done: Optional[Done]) -> Optional[Done]:
-        """Let an answer continue a run of another version, which `--adopt` has accepted (R4)."""
-        session = self.session
-        if isinstance(session.store, RunStore) and not session.is_same(session.state):
-            session.adopt()
-        return done
+    """Runs at workers: their commands in hints."""
 
     def call(self, words: tuple[str, ...]) -> str:
         """Return the subcommand here for one of a program that runs by itself."""
@@ -126,7 +125,7 @@ class OfDbos(OfLegs):
 def application_of(program: Table) -> str:
     """Return the name of a program's legs and queue in the database."""
     slug = re.sub("[^a-z0-9]+", "-", program["name"].lower()).strip("-")[:40]
-    return f"{slug}-{digest([program['name'], program['source']])[:8]}".lstrip("-")
+    return f"{slug}-{digest([program.get('project', ''), program['source']])[:8]}".lstrip("-")
 
 
 def execute_call(

@@ -151,8 +151,6 @@ def answer_run(request: Request) -> int:
     """Record a reply, or a decision about an interrupted step."""
     session, store = request.opened(request.options.RUN)
     state: Any = session.read_state()
-    if request.options.adopt and state.condition not in ENDED and state.node not in session.places:
-        raise RefusedError(f"the run is at step {state.node}, which this program does not have")
     if state.condition == "running" and not store.is_busy():
         decide(request, session)
     else:
@@ -166,14 +164,14 @@ def decide(request: Request, session: Session) -> None:
     options = request.options
     options.command = "resume"
     state: Any = session.read()
+    session.take(state)
+    if not session.is_same(state):
+        session.adopt()
     words = words_of(session.program["nodes"][state.node])
     if state.node != options.STEP:
         raise RefusedError(f"step {state.node} was interrupted, not {options.STEP}")
     if options.REPLY not in (*words, "rerun"):
         raise RefusedError(f"{one_line(options.REPLY)}: expected {', '.join(words)} or rerun")
-    session.take(state)
-    if not session.is_same(state):
-        session.adopt()
     if options.REPLY == "rerun":
         session.record({"kind": "resume", "condition": "ready", "time": utc_now()})
         return

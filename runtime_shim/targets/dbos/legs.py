@@ -122,6 +122,13 @@ class Legs(Database):
             what = what.replace("%", "%%")
         return self._read(f"s.application_name = ? AND {what} AND {last} {order}", self.application)[::-1]
 
+    def expired(self, version: str) -> list[Leg]:
+        """Return the newest legs of runs of a version that have waited too long for a person."""
+        last = "NOT EXISTS (SELECT 1 FROM workflow_status n WHERE n.parent_workflow_id = s.workflow_uuid)"
+        where = f"s.application_name = ? AND s.application_version = ? AND o.output LIKE ? AND {last}"
+        found = self._read(where, self.application, version, '%"expires":%')
+        return [leg for leg in found if leg.result.get("expires", float("inf")) < time.time()]
+
     def _read(self, where: str, *values: object) -> list[Leg]:
         columns = ", ".join(f"s.{column}" for column in ("workflow_uuid", *COLUMNS))
         query = f"SELECT {columns}, o.output FROM workflow_status s LEFT JOIN workflow_output o USING (workflow_uuid)"

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Callable, Optional
 
+from runtime_shim.data.limits import expires_at
 from runtime_shim.data.whole_files import inner
 from runtime_shim.engine.display import Display
 from runtime_shim.engine.journal import Record
@@ -169,8 +170,12 @@ class OfLegs(Extension):
 
 
 def guard(session: Session, store: LegStore, channel: Channel, fence: Optional[float]) -> None:
-    """Listen to the worker in a thread. End the commands when it says so, is gone, or is silent for too long."""
+    """Listen to the worker in a thread. End the commands when it says so, is gone, or is silent for too long.
+
+    A worker that was asked to stop says so again and again. Its commands get one signal, and time to clean up (R5).
+    """
     signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())  # they are for the main thread
+    is_asked = False
     while True:
         message = channel.receive(fence)
         word = next(iter(message)) if message else "end"
@@ -181,6 +186,9 @@ def guard(session: Session, store: LegStore, channel: Channel, fence: Optional[f
             shorten(legs.path(), legs.limit)
         elif word == "leave":
             store.is_leaving = True
+        elif word == "stop" and not is_asked:
+            is_asked = True
+            os.kill(os.getpid(), signal.SIGTERM)
         elif word == "end":
             os.kill(os.getpid(), signal.SIGTERM)
             deadline = time.monotonic() + QUICKLY
@@ -232,7 +240,7 @@ def prepared(session: Session, channel: Channel, directory: str, given: Table) -
 
 def ended(session: Session, store: LegStore, channel: Channel, is_apart: bool, fence: Optional[float]) -> Table:
     """Run the steps of a leg, and return how it ended."""
-    state: Any = store.read()
+    state: Any = session.read_state()
     check_state(session, state)
     repeats = [one for one in state.decided if one["after"] == len(state.finished)]
     if len(repeats) >= MOST_REPEATS:
@@ -251,7 +259,9 @@ def ended(session: Session, store: LegStore, channel: Channel, is_apart: bool, f
         due = leaving.args[0]
     label = session.label(state.node) if state.node in session.places else ""
     about = {"step": state.node, "label": label, "message": one_line(state.message)}
-    return {"state": word_for(state.condition, due is not None, code), **about, **({"due": due} if due else {})}
+    word, expires = word_for(state.condition, due is not None, code), expires_at(state)
+    later = {"expires": expires} if word == "waiting" and expires < float("inf") else {}
+    return {"state": word, **about, **({"due": due} if due else {}), **later}
 
 
 def check_state(session: Session, state: State) -> None:

@@ -46,7 +46,7 @@ class Worker:
         """Work until a signal comes, and return the exit code."""
         self.metrics, queues = metrics, [self.place.queue]
         queues += [f"{self.place.queue}@{self.host}"] if self.duties.is_bound else []
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
             signal.signal(number, self._asked_to_stop)
         self.engine = Engine(self.database, self.place.version, self.name, self.duties)
         self._leases.take(self.name, self.place.version)
@@ -92,7 +92,7 @@ class Worker:
                 self._say({"leave": ""})
                 stopper.start()
             elif self.stops > 1:
-                self._say({"end": ""})
+                self._say({"stop": ""})
             try:
                 self._end_lost()
                 if is_kept and time.monotonic() - last_round > ROUND:
@@ -132,6 +132,10 @@ class Worker:
         for worker in self._leases.dead([name for name in owners if name != self.name]):
             with self._leases.hold(worker) as is_mine:
                 taken += self.database.queue_again(worker, self.queue_of(worker)) if is_mine else 0
+        for leg in self.database.expired(self.place.version):
+            queue = f"{self.place.queue}@{leg.result['host']}" if "host" in leg.result else self.place.queue
+            going_on: Table = {"records": [], "step": leg.result.get("step")}
+            self.database.enqueue(leg.run, leg.number + 1, going_on, self.place._replace(queue=queue))
         if parked := list(self._parked):
             self.database.queue_again(self.name, self.queue_of(self.name), parked)
             del self._parked[: len(parked)]

@@ -1,0 +1,192 @@
+"""A document has one identity: its path from the root of the project (R4)."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from compiler.driver import compile_file
+from tests.rdc.cli_support import call, spawn
+
+ASKS = "# {title}\n\n## 1. Build\n\n```bash\necho {title} >> built\n```\n\n## 2. Good?\n\n- YES: CONTINUE\n- NO: STOP\n"
+LAST = "\n## 3. Go\n\n```bash\necho {title} >> gone\n```\n"
+
+
+def project(folder: Path, files: Mapping[str, str], root: str = "rdc.toml") -> Path:
+    """Write documents that ask, each with its own title, into a project."""
+    if root:
+        (folder / root).touch()
+    for path, title in files.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text((ASKS + LAST).format(title=title))
+    return folder
+
+
+def begin(folder: Path, path: str) -> None:
+    assert spawn("run", path, cwd=folder).code == 75
+
+
+def states(folder: Path) -> list[str]:
+    return sorted(str(path.parent.relative_to(folder)) for path in folder.rglob("journal"))
+
+
+@pytest.mark.parametrize(
+    ("path", "beside", "name"),
+    [
+        ("deploy.runbook.md", (), "deploy"),
+        ("shop/deploy.runbook.md", (), "shop.deploy"),
+        ("a/b/c.runbook.md", ("c.runbook.md",), "a.b.c"),
+        ("shop/deploy.md", (), "shop.deploy"),
+        ("deploy.runbook.md", ("deploy.workflow.yaml",), "deploy.runbook.md"),
+        ("deploy.md", ("deploy.runbook.md",), "deploy.md"),
+        ("deploy.runbook.md", ("deploy.md", "deploy.yaml"), "deploy"),
+        ("our docs/de ploy.runbook.md", (), "our-docs.de-ploy"),
+    ],
+)
+def test_name_is_the_path_from_the_root(tmp_path: Path, path: str, beside: tuple[str, ...], name: str) -> None:
+    project(tmp_path, {path: "Deploy", **dict.fromkeys(beside, "Other")})
+    program = compile_file(str(tmp_path / path)).program
+    assert program
+    assert (program.name, program.sources[0].path) == (name, path)
+
+
+def test_names_without_plain_letters_and_long_names_stay_apart(tmp_path: Path) -> None:
+    paths = ["\u53d1\u5e03.runbook.md", "\u90e8\u7f72.runbook.md", *(f"{'x' * 80}/{n}.runbook.md" for n in "ab")]
+    project(tmp_path, dict.fromkeys(paths, "A"))
+    programs = [compile_file(str(tmp_path / path)).program for path in paths]
+    names = {program.name for program in programs if program}
+    assert (len(names), max(map(len, names))) == (4, 64)
+
+
+def test_the_metadata_name_names_nothing(tmp_path: Path) -> None:
+    project(tmp_path, {"a.runbook.md": "A"})
+    text = (tmp_path / "a.runbook.md").read_text()
+    (tmp_path / "a.runbook.md").write_text(f"---\nname: other\n---\n{text}")
+    begin(tmp_path, "a.runbook.md")
+    assert states(tmp_path) == [".rdc/a"]
+
+
+def test_documents_of_one_name_never_meet_and_status_lists_both(tmp_path: Path) -> None:
+    project(tmp_path, {"shop/deploy.runbook.md": "Shop", "billing/deploy.runbook.md": "Billing"})
+    begin(tmp_path, "shop/deploy.runbook.md")
+    begin(tmp_path / "billing", "deploy.runbook.md")
+    assert states(tmp_path) == [".rdc/billing.deploy", ".rdc/shop.deploy"]
+    for folder, prefix in ((tmp_path, "shop/"), (tmp_path / "shop", "")):
+        told = {run["name"]: run for run in json.loads(spawn("status", "--json", cwd=folder).out)["runs"]}
+        assert sorted(told) == ["billing.deploy", "shop.deploy"]
+        assert told["shop.deploy"]["next"][0] == f"rdc run {prefix}deploy.runbook.md answer 2 yes"
+        assert told["shop.deploy"]["question"] == "Good?"
+    assert spawn("run", "deploy.runbook.md", "answer", "2", "yes", cwd=tmp_path / "shop").code == 0
+    assert spawn("run", str(tmp_path / "shop/deploy.runbook.md"), "resume", cwd=tmp_path / "billing").code == 0
+    assert (tmp_path / "shop/gone").exists() is False
+    assert (tmp_path / "gone").read_text() == "Shop\n", "commands run where the run started"
+
+
+def test_outside_of_a_project_a_document_keeps_its_run_beside_it(tmp_path: Path) -> None:
+    project(tmp_path, {"a/deploy.runbook.md": "A", "b/deploy.runbook.md": "B"}, root="")
+    begin(tmp_path, "a/deploy.runbook.md")
+    begin(tmp_path, "b/deploy.runbook.md")
+    assert states(tmp_path) == ["a/.rdc/deploy", "b/.rdc/deploy"]
+    told = {run["name"]: run["next"] for run in json.loads(spawn("status", "--json", cwd=tmp_path).out)["runs"]}
+    assert {name: following[0] for name, following in told.items()} == {
+        "a/deploy": "rdc run a/deploy.runbook.md answer 2 yes",
+        "b/deploy": "rdc run b/deploy.runbook.md answer 2 yes",
+    }
+
+
+def test_a_run_of_another_document_is_refused_with_its_owner(tmp_path: Path) -> None:
+    project(tmp_path, {"shop/deploy.runbook.md": "Shop", "shop.deploy.runbook.md": "Other"})
+    begin(tmp_path, "shop/deploy.runbook.md")
+    for words in ((), ("resume", "--adopt"), ("status", "--adopt"), ("answer", "2", "yes")):
+        refused = spawn("run", "shop.deploy.runbook.md", *words, cwd=tmp_path)
+        assert refused.code == 2
+        assert "has a run of shop/deploy.runbook.md" in refused.err
+        assert "--adopt" not in refused.err
+
+
+def test_the_run_of_a_moved_document_moves_along(tmp_path: Path) -> None:
+    project(tmp_path, {"shop/deploy.runbook.md": "Shop"})
+    begin(tmp_path, "shop/deploy.runbook.md")
+    (tmp_path / "ops").mkdir()
+    shutil.copy(tmp_path / "shop/deploy.runbook.md", tmp_path / "ops/release.runbook.md")
+    copied = spawn("run", "ops/release.runbook.md", "status", cwd=tmp_path)
+    assert "No run has started here" in copied.out, "the other document still exists"
+    (tmp_path / "shop/deploy.runbook.md").unlink()
+    moved = spawn("run", "ops/release.runbook.md", "answer", "2", "yes", cwd=tmp_path)
+    assert (moved.code, "'shop/deploy.runbook.md' was moved" in moved.err) == (0, True)
+    assert states(tmp_path) == [".rdc/ops.release"]
+    assert spawn("run", "ops/release.runbook.md", "resume", cwd=tmp_path).code == 0
+
+
+def test_another_program_takes_no_run_of_a_document_that_is_gone(tmp_path: Path) -> None:
+    project(tmp_path, {"a.runbook.md": "A", "b.runbook.md": "B"})
+    begin(tmp_path, "a.runbook.md")
+    (tmp_path / "a.runbook.md").unlink()
+    assert "No run has started here" in spawn("run", "b.runbook.md", "status", cwd=tmp_path).out
+    assert states(tmp_path) == [".rdc/a"]
+
+
+AGENT = "name: {name}\nsteps:\n  - name: work\n    agent: coder\n    prompt: {name}\n    end: true\n"
+
+
+def test_companions_and_groups_are_named_after_the_workflow_s_file(tmp_path: Path) -> None:
+    project(tmp_path, {})
+    for name in ("shop", "billing"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "deploy.workflow.yaml").write_text(AGENT.format(name=name))
+        words = ("--to", "github", "-o", f".github/workflows/{name}.yml", "-O", "agent=claude -p")
+        (tmp_path / ".github/workflows").mkdir(parents=True, exist_ok=True)
+        assert call("compile", f"{name}/deploy.workflow.yaml", *words, cwd=tmp_path).code == 0
+    for name in ("shop", "billing"):
+        text = (tmp_path / f".github/workflows/{name}.yml").read_text()
+        assert f".github/rdc/{name}.py" in text
+        assert f"  group: {name}-$" in text
+        assert call("verify", f".github/workflows/{name}.yml", f".github/rdc/{name}.py", cwd=tmp_path).code == 0
+
+
+def test_no_compile_breaks_the_companion_of_another_file(tmp_path: Path) -> None:
+    project(tmp_path, {})
+    folder = tmp_path / ".github/workflows"
+    folder.mkdir(parents=True)
+    same = ("--to", "github", "-O", "agent=claude -p", "-O", "program=../rdc/both.py")
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.workflow.yaml").write_text(AGENT.format(name=name))
+    assert call("compile", "a.workflow.yaml", *same, "-o", str(folder / "a.yml"), cwd=tmp_path).code == 0
+    before = (tmp_path / ".github/rdc/both.py").read_text()
+    refused = call("compile", "b.workflow.yaml", *same, "-o", str(folder / "b.yml"), cwd=tmp_path)
+    assert (refused.code, "RD525" in refused.err, "a.yml uses it" in refused.err) == (1, True, True)
+    assert (tmp_path / ".github/rdc/both.py").read_text() == before
+    assert not (folder / "b.yml").exists()
+    (tmp_path / "a.workflow.yaml").write_text(AGENT.format(name="changed"))
+    assert call("compile", "a.workflow.yaml", *same, "-o", str(folder / "a.yml"), cwd=tmp_path).code == 0, "its own"
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_a_worker_has_the_name_of_its_project(tmp_path: Path, *, named: bool) -> None:
+    project(tmp_path, {"a.runbook.md": "A"})
+    (tmp_path / "rdc.toml").write_text('[project]\nname = "shop"\n' if named else "")
+    done = call("compile", "a.runbook.md", "--to", "dbos", "-o", "a.py", cwd=tmp_path)
+    assert (done.code, "RD308" in done.err) == (0, not named)
+    assert ('project="shop"' in (tmp_path / "a.py").read_text()) == named
+    assert "RD308" not in call("compile", "a.runbook.md", "--to", "python", "-o", "b.py", cwd=tmp_path).err
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "project = 1",
+        "[project]",
+        "[project]\nname = 1",
+        '[project]\nname = "a"\nx = 1',
+        f'[project]\nname = "{"x" * 65}"',
+    ],
+)
+def test_a_project_with_a_wrong_name(tmp_path: Path, text: str) -> None:
+    project(tmp_path, {"a.runbook.md": "A"})
+    (tmp_path / "rdc.toml").write_text(text)
+    done = call("check", "a.runbook.md", cwd=tmp_path)
+    assert (done.code, "RD501" in done.err + done.out) == ((1, True) if text != "[project]" else (0, False)), done

@@ -1,0 +1,98 @@
+"""Questions and gates that wait too long for a person (O-9)."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+
+import pytest
+
+from backends.python.edition import runtime
+from tests.runtime_shim.shim_process import Place, Table, ask, program, shell
+from tests.runtime_shim.shim_programs import Ask, Compiled, Gate, agent, edge, node, text
+from tests.runtime_shim.shim_programs import program as compiled
+
+
+def asks(**more: Table) -> Table:
+    return program(
+        {"1": ask("2", "3"), "2": shell("echo yes >> log", "COMPLETE"), "3": shell("echo no >> log", "STOP")}, **more
+    )
+
+
+def waited(place: Place, *words: str) -> None:
+    assert place.run("run", "--expire", "1s", *words).code == 75
+    assert json.loads(place.run("status", "--json").out)["state"] == "waiting"
+    time.sleep(1.1)
+
+
+def test_a_question_that_expired_fails_and_the_run_goes_on_as_the_document_says(tmp_path: Path) -> None:
+    place = Place(tmp_path, asks())
+    waited(place)
+    before = place.journal.read_bytes()
+    status = place.run("status")
+    assert "READY at 3" in status.out
+    assert "expired after 1.0 s" in status.out
+    assert place.journal.read_bytes() == before, "who only looks changes nothing"
+    late = place.run("answer", "1", "pass")
+    assert (late.code, late.last) == (2, "rdc: error: no step is waiting for an answer")
+    resumed = place.run("resume")
+    assert (resumed.code, place.text("log"), place.walk()) == (1, "no\n", ["1 fail", "3 pass"])
+    (expired,) = (record for record in place.records() if record["kind"] == "done" and record["node"] == "1")
+    assert (expired["how"], expired["by"]) == ("expired after 1.0 s", "rdc")
+
+
+def test_an_answer_in_time_counts_and_each_wait_has_its_own_time(tmp_path: Path) -> None:
+    table = program({"1": ask("2"), "2": ask("COMPLETE")})
+    place = Place(tmp_path, table)
+    assert place.run("run", "--expire", "2s").code == 75
+    time.sleep(1.2)
+    assert place.run("answer", "1", "pass").code == 0
+    assert place.run("resume").code == 75
+    time.sleep(1.2)
+    assert "WAITING at 2" in place.run("status").out
+    assert place.run("answer", "2", "pass").code == 0
+    assert place.run("resume").code == 0
+
+
+def test_an_expired_run_does_not_reach_the_journal_of_the_next_one(tmp_path: Path) -> None:
+    place = Place(tmp_path, program({"1": ask("COMPLETE")}))
+    waited(place)
+    assert place.run("run").code == 75
+    assert [record["kind"] for record in place.records()] == ["begin"]
+    assert "expire" not in place.records()[0]
+
+
+def test_without_the_option_a_question_waits(tmp_path: Path) -> None:
+    place = Place(tmp_path, asks())
+    assert place.run("run").code == 75
+    time.sleep(0.5)
+    assert [record["kind"] for record in place.records()] == ["begin"]
+    assert "WAITING at 1" in place.run("status").out
+
+
+def test_a_gate_that_expired_is_rejected(tmp_path: Path) -> None:
+    ends = (edge("2", "approved"), edge("3", "rejected"))
+    table = compiled(
+        node("1", Gate("ship", text("Ship?")), *ends), node("2", agent("x")), node("3", Ask("yes_no", text("Really?")))
+    )
+    place = Compiled(tmp_path, table)
+    waited(place)
+    assert place.run("approve", "--gate", "1").code == 2
+    assert place.run("resume").code == 75
+    assert place.walk() == ["1 rejected"]
+
+
+@pytest.mark.parametrize("edition", ["commands", "script"])
+def test_editions_without_time_limits_do_not_know_the_option(edition: str) -> None:
+    assert "--expire" not in runtime(edition)
+
+
+def test_a_wrong_time_is_refused_before_anything_runs(tmp_path: Path) -> None:
+    place = Place(tmp_path, asks())
+    refused = place.run("run", "--expire", "soon")
+    assert (refused.code, refused.last) == (
+        2,
+        "rdc: error: --expire 'soon': expected a time such as 90s, 30m, 24h or 7d",
+    )
+    assert not place.journal.exists()
