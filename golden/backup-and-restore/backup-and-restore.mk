@@ -7,7 +7,7 @@
 #
 # Needs GNU make 3.81 or newer, a POSIX shell with standard tools and bash.
 # `make` starts a run. `make resume` continues one that waits or was interrupted.
-# `make help` lists the other targets. The state directory is .rdc/backup-and-restore.make in the current folder.
+# `make help` lists the other targets. The state directory is .rdc/examples.backup-and-restore.make in the current folder.
 # make exits with 0 only after COMPLETE. The last line of its output shows the result of the run.
 
 # --- The steps --------------------------------------------------------------------------------------------------------
@@ -97,7 +97,7 @@ SHELL = /bin/sh
 .NOTPARALLEL:
 $(foreach N,$(filter RDC_% do_% ask_% prompt_% step_%,$(.VARIABLES)),$(if $(filter comm%,$(origin $N)),$(error rdc: do not set $N)))
 RDC_PROGRAM := c5987f167af577a23d1aa5aa3b9cadce
-RDC_STATE := .rdc/backup-and-restore.make
+RDC_STATE := .rdc/examples.backup-and-restore.make
 RDC_FILE := $(lastword $(MAKEFILE_LIST))
 RDC_STEPS := 1 2 3.1 3.2 3.3 4 Discard
 RDC_TARGETS := run resume status answer clean unlock help $(RDC_STEPS:%=step-%)

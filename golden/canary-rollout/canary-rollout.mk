@@ -7,7 +7,7 @@
 #
 # Needs GNU make 3.81 or newer, a POSIX shell with standard tools and bash.
 # `make` starts a run. `make resume` continues one that waits or was interrupted.
-# `make help` lists the other targets. The state directory is .rdc/canary-rollout.make in the current folder.
+# `make help` lists the other targets. The state directory is .rdc/examples.canary-rollout.make in the current folder.
 # make exits with 0 only after COMPLETE. The last line of its output shows the result of the run.
 
 # --- The steps --------------------------------------------------------------------------------------------------------
@@ -81,7 +81,7 @@ SHELL = /bin/sh
 .NOTPARALLEL:
 $(foreach N,$(filter RDC_% do_% ask_% prompt_% step_%,$(.VARIABLES)),$(if $(filter comm%,$(origin $N)),$(error rdc: do not set $N)))
 RDC_PROGRAM := 659fcc8c1abcaecc946e358798535dcf
-RDC_STATE := .rdc/canary-rollout.make
+RDC_STATE := .rdc/examples.canary-rollout.make
 RDC_FILE := $(lastword $(MAKEFILE_LIST))
 RDC_STEPS := N-.1 N-.2 N-.3 Back
 RDC_TARGETS := run resume status answer clean unlock help $(RDC_STEPS:%=step-%)

@@ -21,7 +21,11 @@
 
 
 def runbook(about, step, go, retry, complete, stop, ask):
-    about("Canary rollout", name="canary-rollout", source="examples/canary-rollout.runbook.md", counters={"{N}": 1})
+    about("Canary rollout",
+        name="examples.canary-rollout",
+        source="examples/canary-rollout.runbook.md",
+        counters={"{N}": 1},
+    )
 
     # {N} Stage {N}
     step("{N}.1", "Is another stage left?", at=36,
@@ -61,7 +65,7 @@ mkdir -p canary && echo "${shares[{N}]}" > canary/live && echo "stage {N}: $(cat
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition script (sha256 d5650bd9865525c0e2155f5bd27eb14e5594c9c1fd92ed9fffab98da07164a7e).
+# The runtime of rdc 0.1.0, edition script (sha256 267310e6b2acd95c917526026b861b0a947d38084f0f02224f801d0441d48448).
 # The runbook ends here. The rest is the same in every program of this edition: `rdc runtime script` prints it.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
@@ -75,8 +79,9 @@ import functools
 import operator
 import os
 import re
+import select
 import signal
-import sys
+import socket
 import termios
 from contextlib import suppress
 

@@ -7,7 +7,7 @@
 #
 # Needs GNU make 3.81 or newer, a POSIX shell with standard tools and bash.
 # `make` starts a run. `make resume` continues one that waits or was interrupted.
-# `make help` lists the other targets. The state directory is .rdc/certificate-renewal.make in the current folder.
+# `make help` lists the other targets. The state directory is .rdc/examples.certificate-renewal.make in the current folder.
 # make exits with 0 only after COMPLETE. The last line of its output shows the result of the run.
 
 # --- The steps --------------------------------------------------------------------------------------------------------
@@ -96,7 +96,7 @@ SHELL = /bin/sh
 .NOTPARALLEL:
 $(foreach N,$(filter RDC_% do_% ask_% prompt_% step_%,$(.VARIABLES)),$(if $(filter comm%,$(origin $N)),$(error rdc: do not set $N)))
 RDC_PROGRAM := ebd86b353e3a45a515c8484eb47b34f5
-RDC_STATE := .rdc/certificate-renewal.make
+RDC_STATE := .rdc/examples.certificate-renewal.make
 RDC_FILE := $(lastword $(MAKEFILE_LIST))
 RDC_STEPS := 1 2 3 4.1 4.2 5 Restore
 RDC_TARGETS := run resume status answer clean unlock help $(RDC_STEPS:%=step-%)

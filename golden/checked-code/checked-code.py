@@ -12,7 +12,7 @@
 # Needs Linux or macOS and Python 3.9 or newer.
 # `run` starts a run, `resume` continues one that waits or was interrupted, `status` shows where it is and what you can
 # do, and `--help` lists the rest. Commands run in the current folder.
-# The state directory is .rdc/checked-code in the current folder. It can hold one unfinished run.
+# The state directory is .rdc/examples.specifications.checked-code in the current folder. It can hold one unfinished run.
 # Exit codes: 0 COMPLETE, 1 STOP, 2 refused, 75 waits for a person, 130 interrupted.
 #
 # First comes the specification. Each step has its line in the document (`at`), the `lines` of its parts, and its facts.
@@ -25,7 +25,7 @@
 
 def specification(about, step, end):
     about("tools/checked-code",
-        name="checked-code",
+        name="examples.specifications.checked-code",
         source="examples/specifications/checked-code.stepspec.yaml",
         workflow={"module": "tools", "workflow": "checked-code", "phase": "Build"},
         variables={"output_folder": "build"},
@@ -73,7 +73,7 @@ printf '{"entry": "double"}\n' > build/manifest.json
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition contract (sha256 93ba7bf3994ad1616aa1b6dfa1b8a903a41ec2f752e8c07c5d7341a730c31475).
+# The runtime of rdc 0.1.0, edition contract (sha256 99e2319d8fea6dc6f41f051bfafb738100873661bfbe7ffd535a1657a121b659).
 # The specification ends here. The rest is the same in every program of this edition: `rdc runtime contract` prints it.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
@@ -95,7 +95,6 @@ import select
 import shlex
 import signal
 import stat
-import sys
 import time
 import types
 from contextlib import contextmanager, suppress
@@ -108,6 +107,7 @@ from contextlib import contextmanager, suppress
 # --- backends/python/parts/engine.journal.txt
 # --- backends/python/parts/engine.signals.txt
 # --- backends/python/parts/engine.state.txt
+# --- backends/python/parts/engine.adopting.txt
 # --- backends/python/parts/engine.display.txt
 # --- backends/python/parts/engine.lifecycle.txt
 # --- backends/python/parts/engine.session.txt

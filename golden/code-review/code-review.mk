@@ -7,7 +7,7 @@
 #
 # Needs GNU make 3.81 or newer and a POSIX shell with standard tools.
 # `make` starts a run. `make resume` continues one that waits or was interrupted.
-# `make help` lists the other targets. The state directory is .rdc/code-review.make in the current folder.
+# `make help` lists the other targets. The state directory is .rdc/examples.code-review.make in the current folder.
 # make exits with 0 only after COMPLETE. The last line of its output shows the result of the run.
 
 # --- The steps --------------------------------------------------------------------------------------------------------
@@ -74,7 +74,7 @@ SHELL = /bin/sh
 .NOTPARALLEL:
 $(foreach N,$(filter RDC_% do_% ask_% prompt_% step_%,$(.VARIABLES)),$(if $(filter comm%,$(origin $N)),$(error rdc: do not set $N)))
 RDC_PROGRAM := 398939d6173fb4f500ddebfb64f649ea
-RDC_STATE := .rdc/code-review.make
+RDC_STATE := .rdc/examples.code-review.make
 RDC_FILE := $(lastword $(MAKEFILE_LIST))
 RDC_STEPS := 1 2 3 4 Ask_for_changes
 RDC_TARGETS := run resume status answer clean unlock help $(RDC_STEPS:%=step-%)

@@ -10,7 +10,7 @@
 # Needs Linux or macOS, Python 3.10 or newer and the packages below. `uv run FILE` installs the packages.
 # `worker` runs the steps of all runs. Start as many workers as you need. `start` starts a run, `list` lists the runs, `status
 # RUN` shows a run and what to do next, and `--help` lists the other commands. Commands run in the folder of the worker.
-# Runs are kept in the SQLite file code-review.sqlite in the current folder, or in a PostgreSQL database: set RDC_DATABASE to
+# Runs are kept in the SQLite file examples.code-review.sqlite in the current folder, or in a PostgreSQL database: set RDC_DATABASE to
 # postgresql://USER:PASSWORD@HOST/NAME.
 # Exit codes of `status` and `start --wait`: 0 COMPLETE, 1 STOP or canceled, 2 error, 3 queued or running, 75 needs a person.
 #
@@ -25,7 +25,7 @@
 
 
 def runbook(about, go, complete, stop, ask):
-    about("Code review", name="code-review", source="examples/code-review.runbook.md")
+    about("Code review", name="examples.code-review", source="examples/code-review.runbook.md")
 
     ask("1", "Do you understand the purpose of the change?", at=42,
         prompt="Read the description and the linked issue before you look at the code.",
@@ -64,7 +64,7 @@ Look for
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition values (sha256 f8f729a6dabc6ce538feb3b0e5e2e61b99f5df12b21002666250df2a8dd0e549).
+# The runtime of rdc 0.1.0, edition values (sha256 f7075ad76d538df82f19bbbc1f679cbd2c365a4d15b6a585815c045bea59bece).
 # The runbook ends here. This part is the same in every program of this edition: `rdc runtime values` prints it.
 # The part for workers follows it.
 # To check the whole file, run `rdc verify FILE`.
@@ -86,7 +86,6 @@ import select
 import shlex
 import signal
 import stat
-import sys
 import time
 import types
 from contextlib import contextmanager, suppress
@@ -99,6 +98,7 @@ from contextlib import contextmanager, suppress
 # --- backends/python/parts/engine.journal.txt
 # --- backends/python/parts/engine.signals.txt
 # --- backends/python/parts/engine.state.txt
+# --- backends/python/parts/engine.adopting.txt
 # --- backends/python/parts/engine.display.txt
 # --- backends/python/parts/engine.lifecycle.txt
 # --- backends/python/parts/engine.session.txt

@@ -7,7 +7,7 @@
 #
 # Needs GNU make 3.81 or newer, a POSIX shell with standard tools and bash.
 # `make` starts a run. `make resume` continues one that waits or was interrupted.
-# `make help` lists the other targets. The state directory is .rdc/database-migration.make in the current folder.
+# `make help` lists the other targets. The state directory is .rdc/examples.database-migration.make in the current folder.
 # make exits with 0 only after COMPLETE. The last line of its output shows the result of the run.
 
 # --- The steps --------------------------------------------------------------------------------------------------------
@@ -99,7 +99,7 @@ SHELL = /bin/sh
 .NOTPARALLEL:
 $(foreach N,$(filter RDC_% do_% ask_% prompt_% step_%,$(.VARIABLES)),$(if $(filter comm%,$(origin $N)),$(error rdc: do not set $N)))
 RDC_PROGRAM := 8e5079708a06a58aff75149e7cbb0530
-RDC_STATE := .rdc/database-migration.make
+RDC_STATE := .rdc/examples.database-migration.make
 RDC_FILE := $(lastword $(MAKEFILE_LIST))
 RDC_STEPS := 1.1 1.2 2 3 4 5 Restore
 RDC_TARGETS := run resume status answer clean unlock help $(RDC_STEPS:%=step-%)

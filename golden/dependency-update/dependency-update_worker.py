@@ -10,7 +10,7 @@
 # Needs Linux or macOS, Python 3.10 or newer and the packages below. `uv run FILE` installs the packages.
 # `worker` runs the steps of all runs. Start as many workers as you need. `start` starts a run, `list` lists the runs, `status
 # RUN` shows a run and what to do next, and `--help` lists the other commands. Commands run in the folder of the worker.
-# Runs are kept in the SQLite file dependency-update.sqlite in the current folder, or in a PostgreSQL database: set RDC_DATABASE to
+# Runs are kept in the SQLite file examples.workflows.dependency-update.sqlite in the current folder, or in a PostgreSQL database: set RDC_DATABASE to
 # postgresql://USER:PASSWORD@HOST/NAME.
 # Exit codes of `status` and `start --wait`: 0 COMPLETE, 1 STOP or canceled, 2 error, 3 queued or running, 75 needs a person.
 #
@@ -35,7 +35,7 @@
 
 def workflow(about, end, go, stop, agent, gate):
     about("dependency-update",
-        name="dependency-update",
+        name="examples.workflows.dependency-update",
         source="examples/workflows/dependency-update.workflow.yaml",
         limit=20,
         texts=[
@@ -208,7 +208,7 @@ Task:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 8797e55a6567b272e99496c82f051f9a813591a42f2be700e0d82bb5f455dab0).
+# The runtime of rdc 0.1.0, edition agents (sha256 8f5585ef36a34fa48aa2f17618f25d6b8bd478a650b77fe94f836ec219e9d82c).
 # The workflow ends here. This part is the same in every program of this edition: `rdc runtime agents` prints it.
 # The part for workers follows it.
 # To check the whole file, run `rdc verify FILE`.
@@ -231,7 +231,6 @@ import shlex
 import shutil
 import signal
 import stat
-import sys
 import time
 import types
 from contextlib import contextmanager, suppress
@@ -245,6 +244,7 @@ from functools import cached_property
 # --- backends/python/parts/engine.journal.txt
 # --- backends/python/parts/engine.signals.txt
 # --- backends/python/parts/engine.state.txt
+# --- backends/python/parts/engine.adopting.txt
 # --- backends/python/parts/engine.display.txt
 # --- backends/python/parts/engine.lifecycle.txt
 # --- backends/python/parts/engine.session.txt

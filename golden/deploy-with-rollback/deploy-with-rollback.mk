@@ -7,7 +7,7 @@
 #
 # Needs GNU make 3.81 or newer, a POSIX shell with standard tools and bash.
 # `make` starts a run. `make resume` continues one that waits or was interrupted.
-# `make help` lists the other targets. The state directory is .rdc/deploy-with-rollback.make in the current folder.
+# `make help` lists the other targets. The state directory is .rdc/examples.deploy-with-rollback.make in the current folder.
 # make exits with 0 only after COMPLETE. The last line of its output shows the result of the run.
 
 # --- The steps --------------------------------------------------------------------------------------------------------
@@ -91,7 +91,7 @@ SHELL = /bin/sh
 .NOTPARALLEL:
 $(foreach N,$(filter RDC_% do_% ask_% prompt_% step_%,$(.VARIABLES)),$(if $(filter comm%,$(origin $N)),$(error rdc: do not set $N)))
 RDC_PROGRAM := 2df8693ce4b78e46d6b02a5a23c4e715
-RDC_STATE := .rdc/deploy-with-rollback.make
+RDC_STATE := .rdc/examples.deploy-with-rollback.make
 RDC_FILE := $(lastword $(MAKEFILE_LIST))
 RDC_STEPS := 1 2 3 4 Rollback Escalate
 RDC_TARGETS := run resume status answer clean unlock help $(RDC_STEPS:%=step-%)

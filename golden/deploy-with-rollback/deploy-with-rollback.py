@@ -10,7 +10,7 @@
 # Needs Linux or macOS, Python 3.9 or newer and bash.
 # `run` starts a run, `resume` continues one that waits or was interrupted, `status` shows where it is and what you can
 # do, and `--help` lists the rest. Commands run in the current folder.
-# The state directory is .rdc/deploy-with-rollback in the current folder. It can hold one unfinished run.
+# The state directory is .rdc/examples.deploy-with-rollback in the current folder. It can hold one unfinished run.
 # Exit codes: 0 COMPLETE, 1 STOP, 2 refused, 75 waits for a person, 130 interrupted.
 #
 # First comes the runbook. Each step has its line in the document (`at`), its task, and a transition for each outcome:
@@ -20,7 +20,10 @@
 
 
 def runbook(about, step, go, retry, complete, stop, ask):
-    about("Deploy with rollback", name="deploy-with-rollback", source="examples/deploy-with-rollback.runbook.md")
+    about("Deploy with rollback",
+        name="examples.deploy-with-rollback",
+        source="examples/deploy-with-rollback.runbook.md",
+    )
 
     step("1", "Build the release", at=33,
         prompt="The version that is live now is kept beside the new one.",
@@ -67,7 +70,7 @@ echo "built $(cat shop/next/version)"
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition commands (sha256 859accef1c68fbe849b00d14203e939d9ea931efe20c7670c5f643d2d247ab26).
+# The runtime of rdc 0.1.0, edition commands (sha256 2cb5ef1206ec6012dab15d187627a26a47399e21fd0ea0b529945220a94980c5).
 # The runbook ends here. The rest is the same in every program of this edition: `rdc runtime commands` prints it.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
@@ -87,7 +90,6 @@ import select
 import shlex
 import signal
 import stat
-import sys
 import time
 import types
 from contextlib import contextmanager, suppress
@@ -100,6 +102,7 @@ from contextlib import contextmanager, suppress
 # --- backends/python/parts/engine.journal.txt
 # --- backends/python/parts/engine.signals.txt
 # --- backends/python/parts/engine.state.txt
+# --- backends/python/parts/engine.adopting.txt
 # --- backends/python/parts/engine.display.txt
 # --- backends/python/parts/engine.lifecycle.txt
 # --- backends/python/parts/engine.session.txt

@@ -7,7 +7,7 @@
 #
 # Needs GNU make 3.81 or newer, a POSIX shell with standard tools and bash.
 # `make` starts a run. `make resume` continues one that waits or was interrupted.
-# `make help` lists the other targets. The state directory is .rdc/flaky-test.make in the current folder.
+# `make help` lists the other targets. The state directory is .rdc/examples.flaky-test.make in the current folder.
 # make exits with 0 only after COMPLETE. The last line of its output shows the result of the run.
 
 # --- The steps --------------------------------------------------------------------------------------------------------
@@ -76,7 +76,7 @@ SHELL = /bin/sh
 .NOTPARALLEL:
 $(foreach N,$(filter RDC_% do_% ask_% prompt_% step_%,$(.VARIABLES)),$(if $(filter comm%,$(origin $N)),$(error rdc: do not set $N)))
 RDC_PROGRAM := c0d71508664321afbc9602982ca569ee
-RDC_STATE := .rdc/flaky-test.make
+RDC_STATE := .rdc/examples.flaky-test.make
 RDC_FILE := $(lastword $(MAKEFILE_LIST))
 RDC_STEPS := 1 2 3 Quarantine
 RDC_TARGETS := run resume status answer clean unlock help $(RDC_STEPS:%=step-%)

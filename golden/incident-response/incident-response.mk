@@ -7,7 +7,7 @@
 #
 # Needs GNU make 3.81 or newer and a POSIX shell with standard tools.
 # `make` starts a run. `make resume` continues one that waits or was interrupted.
-# `make help` lists the other targets. The state directory is .rdc/incident-response.make in the current folder.
+# `make help` lists the other targets. The state directory is .rdc/examples.incident-response.make in the current folder.
 # make exits with 0 only after COMPLETE. The last line of its output shows the result of the run.
 
 # --- The steps --------------------------------------------------------------------------------------------------------
@@ -108,7 +108,7 @@ SHELL = /bin/sh
 .NOTPARALLEL:
 $(foreach N,$(filter RDC_% do_% ask_% prompt_% step_%,$(.VARIABLES)),$(if $(filter comm%,$(origin $N)),$(error rdc: do not set $N)))
 RDC_PROGRAM := d7d2b367137bdfbf95d15266d475b4ef
-RDC_STATE := .rdc/incident-response.make
+RDC_STATE := .rdc/examples.incident-response.make
 RDC_FILE := $(lastword $(MAKEFILE_LIST))
 RDC_STEPS := 1 2 3 Roll_back Restart Verify Escalate Write_up
 RDC_TARGETS := run resume status answer clean unlock help $(RDC_STEPS:%=step-%)

@@ -7,7 +7,7 @@
 #
 # Needs GNU make 3.81 or newer, a POSIX shell with standard tools and bash.
 # `make` starts a run. `make resume` continues one that waits or was interrupted.
-# `make help` lists the other targets. The state directory is .rdc/integration-tests.make in the current folder.
+# `make help` lists the other targets. The state directory is .rdc/examples.integration-tests.make in the current folder.
 # make exits with 0 only after COMPLETE. The last line of its output shows the result of the run.
 
 # --- The steps --------------------------------------------------------------------------------------------------------
@@ -105,7 +105,7 @@ SHELL = /bin/sh
 .NOTPARALLEL:
 $(foreach N,$(filter RDC_% do_% ask_% prompt_% step_%,$(.VARIABLES)),$(if $(filter comm%,$(origin $N)),$(error rdc: do not set $N)))
 RDC_PROGRAM := 8592caf545db9c04b2b3cc8bb7d80362
-RDC_STATE := .rdc/integration-tests.make
+RDC_STATE := .rdc/examples.integration-tests.make
 RDC_FILE := $(lastword $(MAKEFILE_LIST))
 RDC_STEPS := 1 2.1 2.2 2.3 3 Collect_logs
 RDC_TARGETS := run resume status answer clean unlock help $(RDC_STEPS:%=step-%)

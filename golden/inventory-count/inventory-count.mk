@@ -7,17 +7,19 @@
 #
 # Needs GNU make 3.81 or newer, a POSIX shell with standard tools and bash.
 # `make` starts a run. `make resume` continues one that waits or was interrupted.
-# `make help` lists the other targets. The state directory is .rdc/inventory-count.make in the current folder.
+# `make help` lists the other targets. The state directory is .rdc/examples.inventory-count.make in the current folder.
 # make exits with 0 only after COMPLETE. The last line of its output shows the result of the run.
 
 # --- The steps --------------------------------------------------------------------------------------------------------
-# `do_X` is the command of step X. `step_X` has its title and transitions:
+# `do_X` is the command of step X, `prompt_X` is its prompt. `step_X` has its title and transitions:
 # `CONTINUE`, `GOTO`, `COMPLETE` and `STOP` as the document has them, and otherwise `go` to a step, `stop` or `finish`.
 # A string after a message is the document's own wording; `make status` shows it.
 # `{N}` and `{n}` are the numbers of the instances.
 
 # {N}.{n} Count box {n} on shelf {N}                                              examples/inventory-count.runbook.md:27
-# The storeroom is a folder for each shelf and a file for each box.
+define prompt_N-.-n
+    The storeroom is a folder for each shelf and a file for each box.
+endef
 define do_N-.-n
 mkdir -p storeroom/shelf1 storeroom/shelf2 storeroom/counted &&
 echo 10 > storeroom/shelf1/box1 &&
@@ -39,7 +41,9 @@ fail) GOTO Another_shelf ;;
 endef
 
 # Another_shelf                                                                   examples/inventory-count.runbook.md:45
-# Does another shelf follow?
+define prompt_Another_shelf
+    Does another shelf follow?
+endef
 define do_Another_shelf
 [ -d "storeroom/shelf$(($(cat storeroom/current-shelf) + 1))" ]
 endef
@@ -70,9 +74,9 @@ endef
 SHELL = /bin/sh
 .SUFFIXES:
 .NOTPARALLEL:
-$(foreach N,$(filter RDC_% do_% ask_% step_%,$(.VARIABLES)),$(if $(filter comm%,$(origin $N)),$(error rdc: do not set $N)))
+$(foreach N,$(filter RDC_% do_% ask_% prompt_% step_%,$(.VARIABLES)),$(if $(filter comm%,$(origin $N)),$(error rdc: do not set $N)))
 RDC_PROGRAM := aec4149e7f200545364531944d2b40ef
-RDC_STATE := .rdc/inventory-count.make
+RDC_STATE := .rdc/examples.inventory-count.make
 RDC_FILE := $(lastword $(MAKEFILE_LIST))
 RDC_STEPS := N-.-n Another_shelf Report
 RDC_TARGETS := run resume status answer clean unlock help $(RDC_STEPS:%=step-%)

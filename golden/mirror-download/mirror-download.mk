@@ -7,7 +7,7 @@
 #
 # Needs GNU make 3.81 or newer, a POSIX shell with standard tools and bash.
 # `make` starts a run. `make resume` continues one that waits or was interrupted.
-# `make help` lists the other targets. The state directory is .rdc/mirror-download.make in the current folder.
+# `make help` lists the other targets. The state directory is .rdc/examples.mirror-download.make in the current folder.
 # make exits with 0 only after COMPLETE. The last line of its output shows the result of the run.
 
 # --- The steps --------------------------------------------------------------------------------------------------------
@@ -63,7 +63,7 @@ SHELL = /bin/sh
 .NOTPARALLEL:
 $(foreach N,$(filter RDC_% do_% ask_% prompt_% step_%,$(.VARIABLES)),$(if $(filter comm%,$(origin $N)),$(error rdc: do not set $N)))
 RDC_PROGRAM := 68cadea3901188006ce348c5e6ac8495
-RDC_STATE := .rdc/mirror-download.make
+RDC_STATE := .rdc/examples.mirror-download.make
 RDC_FILE := $(lastword $(MAKEFILE_LIST))
 RDC_STEPS := 1.1 1.2 1.3 2
 RDC_TARGETS := run resume status answer clean unlock help $(RDC_STEPS:%=step-%)

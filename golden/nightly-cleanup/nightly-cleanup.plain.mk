@@ -5,7 +5,7 @@
 #   rdc compile examples/nightly-cleanup.runbook.md -O form=plain --to make
 # Needs GNU make 3.81 or newer and bash. `make` runs the steps that have no stamp file, including an interrupted one.
 # `make clean run` runs all of them: use it after you change the document. Do not run two makes at once.
-RDC_DONE := .rdc/nightly-cleanup.make
+RDC_DONE := .rdc/examples.nightly-cleanup.make
 RDC_STAMPS := $(addprefix $(RDC_DONE)/,1.1 1.2 1.3 1.4 2)
 .PHONY: run clean
 .NOTPARALLEL:

@@ -10,7 +10,7 @@
 # Needs Linux or macOS, Python 3.9 or newer and bash.
 # `run` starts a run, `resume` continues one that waits or was interrupted, `status` shows where it is and what you can
 # do, and `--help` lists the rest. Commands run in the current folder.
-# The state directory is .rdc/nightly-report in the current folder. It can hold one unfinished run.
+# The state directory is .rdc/examples.nightly-report in the current folder. It can hold one unfinished run.
 # Exit codes: 0 COMPLETE, 1 STOP, 2 refused, 75 waits for a person, 130 interrupted.
 #
 # First comes the runbook. Each step has its line in the document (`at`), its task, and a transition for each outcome:
@@ -27,7 +27,7 @@
 
 def runbook(about, step, go, retry, complete, stop):
     about("Nightly report",
-        name="nightly-report",
+        name="examples.nightly-report",
         source="examples/nightly-report.runbook.md",
         secrets=["REPORT_TOKEN"],
     )
@@ -70,7 +70,7 @@ def runbook(about, step, go, retry, complete, stop):
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition values (sha256 f8f729a6dabc6ce538feb3b0e5e2e61b99f5df12b21002666250df2a8dd0e549).
+# The runtime of rdc 0.1.0, edition values (sha256 f7075ad76d538df82f19bbbc1f679cbd2c365a4d15b6a585815c045bea59bece).
 # The runbook ends here. The rest is the same in every program of this edition: `rdc runtime values` prints it.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
@@ -91,7 +91,6 @@ import select
 import shlex
 import signal
 import stat
-import sys
 import time
 import types
 from contextlib import contextmanager, suppress
@@ -104,6 +103,7 @@ from contextlib import contextmanager, suppress
 # --- backends/python/parts/engine.journal.txt
 # --- backends/python/parts/engine.signals.txt
 # --- backends/python/parts/engine.state.txt
+# --- backends/python/parts/engine.adopting.txt
 # --- backends/python/parts/engine.display.txt
 # --- backends/python/parts/engine.lifecycle.txt
 # --- backends/python/parts/engine.session.txt

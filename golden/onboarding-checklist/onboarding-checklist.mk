@@ -7,7 +7,7 @@
 #
 # Needs GNU make 3.81 or newer and a POSIX shell with standard tools.
 # `make` starts a run. `make resume` continues one that waits or was interrupted.
-# `make help` lists the other targets. The state directory is .rdc/onboarding-checklist.make in the current folder.
+# `make help` lists the other targets. The state directory is .rdc/examples.onboarding-checklist.make in the current folder.
 # make exits with 0 only after COMPLETE. The last line of its output shows the result of the run.
 
 # --- The steps --------------------------------------------------------------------------------------------------------
@@ -103,7 +103,7 @@ SHELL = /bin/sh
 .NOTPARALLEL:
 $(foreach N,$(filter RDC_% do_% ask_% prompt_% step_%,$(.VARIABLES)),$(if $(filter comm%,$(origin $N)),$(error rdc: do not set $N)))
 RDC_PROGRAM := 5af87212771050c0f5f935659e94bf62
-RDC_STATE := .rdc/onboarding-checklist.make
+RDC_STATE := .rdc/examples.onboarding-checklist.make
 RDC_FILE := $(lastword $(MAKEFILE_LIST))
 RDC_STEPS := 1.1 1.2 1.3 2 3 4 5
 RDC_TARGETS := run resume status answer clean unlock help $(RDC_STEPS:%=step-%)

@@ -10,7 +10,7 @@
 # Needs Linux or macOS and Python 3.9 or newer.
 # `run` starts a run, `resume` continues one that waits or was interrupted, `status` shows where it is and what you can
 # do, and `--help` lists the rest. Commands run in the current folder.
-# The state directory is .rdc/parallel-review in the current folder. It can hold one unfinished run.
+# The state directory is .rdc/examples.programs.parallel-review in the current folder. It can hold one unfinished run.
 # Exit codes: 0 COMPLETE, 1 STOP, 2 refused, 75 waits for a person, 130 interrupted.
 #
 # First comes the program. Each step has its line in the document (`at`), its task, and a transition for each outcome:
@@ -29,7 +29,7 @@
 
 def program(about, end, go, gate, parallel, tool):
     about("Two reviews at the same time, a gate, and a merge",
-        name="parallel-review",
+        name="examples.programs.parallel-review",
         source="examples/programs/parallel-review.program.json",
         counters={"merge retries": 0},
         texts=["change", "findings", "summary"],
@@ -102,7 +102,7 @@ def program(about, end, go, gate, parallel, tool):
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 8797e55a6567b272e99496c82f051f9a813591a42f2be700e0d82bb5f455dab0).
+# The runtime of rdc 0.1.0, edition agents (sha256 8f5585ef36a34fa48aa2f17618f25d6b8bd478a650b77fe94f836ec219e9d82c).
 # The program ends here. The rest is the same in every program of this edition: `rdc runtime agents` prints it.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
@@ -124,7 +124,6 @@ import shlex
 import shutil
 import signal
 import stat
-import sys
 import time
 import types
 from contextlib import contextmanager, suppress
@@ -138,6 +137,7 @@ from functools import cached_property
 # --- backends/python/parts/engine.journal.txt
 # --- backends/python/parts/engine.signals.txt
 # --- backends/python/parts/engine.state.txt
+# --- backends/python/parts/engine.adopting.txt
 # --- backends/python/parts/engine.display.txt
 # --- backends/python/parts/engine.lifecycle.txt
 # --- backends/python/parts/engine.session.txt

@@ -12,7 +12,7 @@
 # Needs Linux or macOS, Python 3.10 or newer and the packages below. `uv run FILE` installs the packages.
 # `worker` runs the steps of all runs. Start as many workers as you need. `start` starts a run, `list` lists the runs, `status
 # RUN` shows a run and what to do next, and `--help` lists the other commands. Commands run in the folder of the worker.
-# Runs are kept in the SQLite file plan-product.sqlite in the current folder, or in a PostgreSQL database: set RDC_DATABASE to
+# Runs are kept in the SQLite file examples.specifications.plan-product.sqlite in the current folder, or in a PostgreSQL database: set RDC_DATABASE to
 # postgresql://USER:PASSWORD@HOST/NAME.
 # Exit codes of `status` and `start --wait`: 0 COMPLETE, 1 STOP or canceled, 2 error, 3 queued or running, 75 needs a person.
 #
@@ -31,7 +31,7 @@
 
 def specification(about, step, end):
     about("bmm/plan-product",
-        name="plan-product",
+        name="examples.specifications.plan-product",
         source="examples/specifications/plan-product.stepspec.yaml",
         workflow={"module": "bmm", "workflow": "plan-product", "owner": "product"},
         variables={"output_folder": "plan"},
@@ -87,7 +87,7 @@ mkdir -p plan && printf '# %s\n' "$RDC_STEP" > "plan/$RDC_STEP.md"
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition contract (sha256 93ba7bf3994ad1616aa1b6dfa1b8a903a41ec2f752e8c07c5d7341a730c31475).
+# The runtime of rdc 0.1.0, edition contract (sha256 99e2319d8fea6dc6f41f051bfafb738100873661bfbe7ffd535a1657a121b659).
 # The specification ends here. This part is the same in every program of this edition: `rdc runtime contract` prints it.
 # The part for workers follows it.
 # To check the whole file, run `rdc verify FILE`.
@@ -110,7 +110,6 @@ import select
 import shlex
 import signal
 import stat
-import sys
 import time
 import types
 from contextlib import contextmanager, suppress
@@ -123,6 +122,7 @@ from contextlib import contextmanager, suppress
 # --- backends/python/parts/engine.journal.txt
 # --- backends/python/parts/engine.signals.txt
 # --- backends/python/parts/engine.state.txt
+# --- backends/python/parts/engine.adopting.txt
 # --- backends/python/parts/engine.display.txt
 # --- backends/python/parts/engine.lifecycle.txt
 # --- backends/python/parts/engine.session.txt

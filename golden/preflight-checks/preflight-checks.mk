@@ -7,7 +7,7 @@
 #
 # Needs GNU make 3.81 or newer, a POSIX shell with standard tools and bash.
 # `make` starts a run. `make resume` continues one that waits or was interrupted.
-# `make help` lists the other targets. The state directory is .rdc/preflight-checks.make in the current folder.
+# `make help` lists the other targets. The state directory is .rdc/examples.preflight-checks.make in the current folder.
 # make exits with 0 only after COMPLETE. The last line of its output shows the result of the run.
 
 # --- The steps --------------------------------------------------------------------------------------------------------
@@ -98,7 +98,7 @@ SHELL = /bin/sh
 .NOTPARALLEL:
 $(foreach N,$(filter RDC_% do_% ask_% prompt_% step_%,$(.VARIABLES)),$(if $(filter comm%,$(origin $N)),$(error rdc: do not set $N)))
 RDC_PROGRAM := 5115749c519c9b90b3974ef9b65ca66d
-RDC_STATE := .rdc/preflight-checks.make
+RDC_STATE := .rdc/examples.preflight-checks.make
 RDC_FILE := $(lastword $(MAKEFILE_LIST))
 RDC_STEPS := 1 2.1 2.2 2.3 2.4 Report
 RDC_TARGETS := run resume status answer clean unlock help $(RDC_STEPS:%=step-%)

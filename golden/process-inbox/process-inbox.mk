@@ -7,7 +7,7 @@
 #
 # Needs GNU make 3.81 or newer, a POSIX shell with standard tools and bash.
 # `make` starts a run. `make resume` continues one that waits or was interrupted.
-# `make help` lists the other targets. The state directory is .rdc/process-inbox.make in the current folder.
+# `make help` lists the other targets. The state directory is .rdc/examples.process-inbox.make in the current folder.
 # make exits with 0 only after COMPLETE. The last line of its output shows the result of the run.
 
 # --- The steps --------------------------------------------------------------------------------------------------------
@@ -81,7 +81,7 @@ SHELL = /bin/sh
 .NOTPARALLEL:
 $(foreach N,$(filter RDC_% do_% ask_% prompt_% step_%,$(.VARIABLES)),$(if $(filter comm%,$(origin $N)),$(error rdc: do not set $N)))
 RDC_PROGRAM := 181b1154c2a68833de157563a02e78a7
-RDC_STATE := .rdc/process-inbox.make
+RDC_STATE := .rdc/examples.process-inbox.make
 RDC_FILE := $(lastword $(MAKEFILE_LIST))
 RDC_STEPS := N-.1 N-.2 N-.3 N-.Reject
 RDC_TARGETS := run resume status answer clean unlock help $(RDC_STEPS:%=step-%)

@@ -15,7 +15,7 @@
 #
 # Needs GNU make 3.81 or newer, a POSIX shell with standard tools and bash.
 # `make` starts a run. `make resume` continues one that waits or was interrupted.
-# `make help` lists the other targets. The state directory is .rdc/release.make in the current folder.
+# `make help` lists the other targets. The state directory is .rdc/examples.release.make in the current folder.
 # make exits with 0 only after COMPLETE. The last line of its output shows the result of the run.
 
 # --- The steps --------------------------------------------------------------------------------------------------------
@@ -188,7 +188,7 @@ SHELL = /bin/sh
 .NOTPARALLEL:
 $(foreach N,$(filter RDC_% do_% ask_% prompt_% step_%,$(.VARIABLES)),$(if $(filter comm%,$(origin $N)),$(error rdc: do not set $N)))
 RDC_PROGRAM := 55df9242f5ee9f2e09d7cedcc2becfd5
-RDC_STATE := .rdc/release.make
+RDC_STATE := .rdc/examples.release.make
 RDC_FILE := $(lastword $(MAKEFILE_LIST))
 RDC_STEPS := 1-release-lint.runbook.md-1 1-release-unit-tests.runbook.md-1 1-release-licenses.runbook.md-1 1-release-licenses.runbook.md-2 2 3.1-release-upload.runbook.md-1 3.1-release-upload.runbook.md-2 3.2 4 Withdraw
 RDC_TARGETS := run resume status answer clean unlock help $(RDC_STEPS:%=step-%)

@@ -10,7 +10,7 @@
 # Needs Linux or macOS, Python 3.9 or newer and bash.
 # `run` starts a run, `resume` continues one that waits or was interrupted, `status` shows where it is and what you can
 # do, and `--help` lists the rest. Commands run in the current folder.
-# The state directory is .rdc/review-loop in the current folder. It can hold one unfinished run.
+# The state directory is .rdc/examples.programs.review-loop in the current folder. It can hold one unfinished run.
 # Exit codes: 0 COMPLETE, 1 STOP, 2 refused, 75 waits for a person, 130 interrupted.
 #
 # First comes the program. Each step has its line in the document (`at`), its task, and a transition for each outcome:
@@ -28,7 +28,7 @@
 
 def program(about, step, end, go, agent, confirm):
     about("Write, review, and ask before it is sent",
-        name="review-loop",
+        name="examples.programs.review-loop",
         source="examples/programs/review-loop.program.json",
         limit=20,
         counters={"rounds": 0},
@@ -109,7 +109,7 @@ These are {words} words, after {rounds} rounds.
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 8797e55a6567b272e99496c82f051f9a813591a42f2be700e0d82bb5f455dab0).
+# The runtime of rdc 0.1.0, edition agents (sha256 8f5585ef36a34fa48aa2f17618f25d6b8bd478a650b77fe94f836ec219e9d82c).
 # The program ends here. The rest is the same in every program of this edition: `rdc runtime agents` prints it.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
@@ -131,7 +131,6 @@ import shlex
 import shutil
 import signal
 import stat
-import sys
 import time
 import types
 from contextlib import contextmanager, suppress
@@ -145,6 +144,7 @@ from functools import cached_property
 # --- backends/python/parts/engine.journal.txt
 # --- backends/python/parts/engine.signals.txt
 # --- backends/python/parts/engine.state.txt
+# --- backends/python/parts/engine.adopting.txt
 # --- backends/python/parts/engine.display.txt
 # --- backends/python/parts/engine.lifecycle.txt
 # --- backends/python/parts/engine.session.txt

@@ -58,13 +58,13 @@ load() {
       next
     }
     $0 == "endef" {
-      if (kind == "after") print "rdc_step_" key "() { eval " quoted(step text "\nesac; esac") "; }"
+      if (kind == "after") { print "rdc_step_" key "() { eval " quoted(step text "\nesac; esac") "; }"; said = "" }
       if (kind == "text" || kind == "RDC") print kind == "RDC" ? text : put("rdc_text_" key)
-      shown = kind == "do" || kind == "ask" ? put("rdc_value") : ""
+      if (kind == "prompt") said = put("rdc_value"); else shown = kind == "do" || kind == "ask" ? put("rdc_value") : ""
       kind = ""; next
     }
     kind == "step" && /^(pass|fail|[*])( [|] fail)?[)] / {
-      step = "case $1 in\ntake) " text " ;;\nshow) " shown " ;;\nturn) case $rdc_outcome in\n"
+      step = "case $1 in\ntake) " text " ;;\nshow) " shown " ;;\nprompt) " said " ;;\nturn) case $rdc_outcome in\n"
       kind = "after"; text = ""; lines = 0
     }
     { text = text (lines++ ? "\n" : "") $0 }
@@ -81,7 +81,9 @@ attempts() { rdc_attempts=$1; }
 variable() { rdc_variables="$rdc_variables $1=$2"; }
 mark() { rdc_marks="$rdc_marks $1=$2"; }
 take() { replaced "$1" . _; replaced "$rdc_value" - _; rdc_key=$rdc_value; "rdc_step_$rdc_key" take; }
-shown_text() { "rdc_step_$rdc_key" show; filled "$rdc_value"; } # the command or question
+shown_text() { # `show` the step's task, or its `prompt`
+  rdc_value=''; "rdc_step_$rdc_key" "$1"; filled "$rdc_value"
+}
 filled() { # sets rdc_value to the text $1 with numbers instead of its marks
   rdc_value=$1
   for rdc_mark in $rdc_marks; do eval "replaced \"\$rdc_value\" \"\${rdc_mark%=*}\" \$rdc_n_${rdc_mark##*=}"; done
@@ -147,7 +149,9 @@ now() { # in hundredths of a second
 }
 # --- Commands: each has its own process group, except at a terminal, whose keys must reach it ---
 run_command() {
-  shown_text; rdc_command=$rdc_value rdc_outcome=fail
+  [ "$rdc_attempt" -gt 1 ] || shown_text prompt
+  [ "$rdc_attempt" -gt 1 ] || [ -z "$rdc_value" ] || say "$rdc_value"
+  shown_text show; rdc_command=$rdc_value rdc_outcome=fail
   command -v "$rdc_kind" > /dev/null || say "rdc: cannot find $rdc_kind on PATH, which this step needs"
   [ -z "$rdc_monitor" ] || set -m 2> /dev/null # only here, because bash reports jobs that end
   { { become "$rdc_kind" -c "$rdc_command" <&3 3<&-; } & } 3<&0
@@ -335,7 +339,7 @@ under_way() {
 release() { holder; for rdc_word in $rdc_links; do rm -f "$rdc_state/$rdc_word"; done; }
 # --- Questions: replies come from the terminal, from a file, or from `make answer` ---
 ask() {
-  shown_text; [ -z "$rdc_value" ] || say "$rdc_value"
+  shown_text show; [ -z "$rdc_value" ] || say "$rdc_value"
   replies; if from_file || from_terminal; then return; fi
   [ "$rdc_verb" = step ] || {
     quoted "$rdc_id"; rdc_word="rdc: to answer: ${rdc_again}answer STEP=$rdc_value REPLY="

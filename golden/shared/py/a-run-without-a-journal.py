@@ -1,6 +1,8 @@
 # --- A run without a journal: it goes from the first step to an end and keeps nothing.
 HELP = "It keeps no state. To resume runs, compile without `-O runtime=script`."
-STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
+PATIENCE = 10  # seconds from a signal to SIGKILL; a key has no limit
+LISTENER = "trap exit INT TERM HUP QUIT; read -r _"  # ends if a signal reaches its group
 BY_PYTHON = (signal.SIGPIPE, signal.SIGXFSZ)  # Python ignores them
 def say(text, end='\n'):
     with suppress(OSError, ValueError):
@@ -19,16 +21,30 @@ class Script:
         if not self.child:
             raise KeyboardInterrupt
         signal.signal(number, signal.SIG_IGN)  # it may come back
+        is_known = self.joins and select.select([self.heard], [], [], 0.1)[0]
+        if not (is_known and number in (signal.SIGINT, signal.SIGQUIT)):
+            signal.alarm(PATIENCE)
         with suppress(ProcessLookupError):
             if not self.joins:
                 os.killpg(self.child, number)
-            elif number == signal.SIGTERM:
+            elif not is_known:
                 os.kill(0 if self.joins == os.getpid() else self.child, number)
+    def end(self, _number, _frame):
+        with suppress(ProcessLookupError):
+            (os.kill if self.joins else os.killpg)(self.child, signal.SIGKILL)
+    def listen(self):
+        self.heard, theirs = socket.socketpair()
+        with theirs:
+            given = [(os.POSIX_SPAWN_DUP2, theirs.fileno(), 0)]
+            words = ["sh", "-c", LISTENER]
+            self.listener = os.posix_spawn("/bin/sh", words, {}, file_actions=given, setsigmask=())
     def run(self):
         move = follow(self.program, {"go": self.program["entry"]}, self.registers)
         while True:
             self.registers.update(move.changed)
             name, node = move.node, self.nodes[move.node]
+            if self.is_stopped and node["task"] != "end":
+                raise KeyboardInterrupt
             if node["task"] == "end":
                 say(one_line(f"rdc: {node['result'].upper()} {self.text(node, 'message')}"))
                 return EXIT_COMPLETE if node["result"] == "complete" else EXIT_STOP
@@ -56,6 +72,8 @@ class Script:
         words = [node["shell"], "-c", self.text(node, "command")]
         signal.pthread_sigmask(signal.SIG_BLOCK, STOPS)
         try:
+            if self.joins:
+                self.listen()
             self.child = os.posix_spawnp(
                 words[0], words, {**os.environ, **own}, setpgroup=self.joins, setsigmask=(), setsigdef=BY_PYTHON
             )
@@ -64,11 +82,17 @@ class Script:
             return "fail"
         finally:
             signal.pthread_sigmask(signal.SIG_UNBLOCK, STOPS)
-        group, self.child, status = self.child, 0, os.waitpid(self.child, 0)[1]
+        status = os.waitpid(self.child, 0)[1]
+        group, self.child = self.child, 0
+        signal.alarm(0)
+        if self.joins:
+            self.heard.close()
+            os.waitpid(self.listener, 0)
         if self.is_stopped:
             with suppress(ProcessLookupError):
                 os.killpg(group, 0 if self.joins else signal.SIGTERM)  # background jobs ignore SIGINT
-            raise KeyboardInterrupt
+            if status:
+                raise KeyboardInterrupt
         return "fail" if status else "pass"
     def ask(self, name, node):
         typed = getattr(take_answer(self.answers, name), "reply", " ")
@@ -91,6 +115,7 @@ def main(program):
         script = Script(program, path)
         for number in (one for one in STOPS if signal.getsignal(one) != signal.SIG_IGN):  # keep nohup's
             signal.signal(number, script.stop)
+        signal.signal(signal.SIGALRM, script.end)
         return script.run()
     except KeyboardInterrupt:
         say("rdc: INTERRUPTED")

@@ -43,10 +43,17 @@ OF_WORKERS = (
     ("prune", "--older-than", "AGE", "delete runs that ended before this time: 12h, 30d, 8w"),
 )
 NOT_HERE = {
-    *("--state-dir", "--rerun-interrupted", "--assume", "--human", "--break", "--out", "--expire"),
+    *("--state-dir", "--rerun-interrupted", "--assume", "--human", "--break", "--out"),
     *("--prompted", "--as", "--run-dir", "--dry-run"),
 }  # options of programs that have no meaning for workers
-OF_START = ("--input", "--inputs", "--task", "--task-file", "--var")  # options about a run, not where it runs
+OF_START = (
+    "--input",
+    "--inputs",
+    "--task",
+    "--task-file",
+    "--var",
+    "--expire",
+)  # options about a run, not where it runs
 def options_of_worker(kinds):
     hidden = NOT_HERE.union(name for _, name, _, _ in OF_WORKERS)
     found = list(OF_WORKERS)
@@ -61,11 +68,6 @@ def options_of_worker(kinds):
     return tuple(dict.fromkeys(found))
 
 class OfDbos(OfLegs):
-    def given(self, done):
-        session = self.session
-        if isinstance(session.store, RunStore) and not session.is_same(session.state):
-            session.adopt()
-        return done
     def call(self, words):
         options, (verb, *rest) = self.session.options, words
         state = getattr(self.session, "state", None)
@@ -84,18 +86,21 @@ class OfDbos(OfLegs):
         return f"{options.prog} {shlex.join([verb, *rest, *place])}"
 def application_of(program):
     slug = re.sub("[^a-z0-9]+", "-", program["name"].lower()).strip("-")[:40]
-    return f"{slug}-{digest([program['name'], program['source']])[:8]}".lstrip("-")
+    return f"{slug}-{digest([program.get('project', ''), program['source']])[:8]}".lstrip("-")
 def execute_call(program, argv, host, display, kinds):
     kinds = [*kinds, OfDbos]  # last, since a leg ends when all others have done their part
     options, more = options_of_worker(kinds), {name for kind in kinds for name in kind.commands}
     calls = {name: each for name, each in REQUESTS.items() if name not in ("approve", "goto") or name in more}
     command, *words = argv or [""]
     own = tuple(option for option in options if {"all", command} & {*option[0].split()})
-    if {"-h", "--help"} & {*argv}:
-        return display.say(help_lines(program, command, host.prog, calls, own))
+    if not argv or {"-h", "--help"} & {*argv}:
+        display.say(help_lines(program, command, host.prog, calls, own))
+        if argv:
+            return EXIT_COMPLETE
+        raise RefusedError(f"missing subcommand; to start a run: {host.prog} start")
     if command not in calls:
         choices = f"; choose from {', '.join(calls)} (see: {host.prog} --help)"
-        raise RefusedError(f"{'unknown' if command else 'missing'} subcommand {command}".rstrip() + choices)
+        raise RefusedError(f"unknown subcommand {command}{choices}")
     if "UV" in os.environ:  # python3 may not have the packages
         host = host._replace(prog=re.sub("^python3 ", "uv run ", host.prog))
     given = read_words(words, own, options, [], f"(see: {host.prog} {command} --help)")
@@ -114,5 +119,5 @@ def help_lines(program, command, prog, calls, own):  # a dict
 
 
 if __name__ == "__main__":
-    HOST = Host(edition="values f8f729a6dabc")
+    HOST = Host(edition="values f7075ad76d53")
     sys.exit(main(built(runbook, EXTENSIONS), EXTENSIONS, host=HOST, execute=execute_call))

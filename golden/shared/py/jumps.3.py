@@ -55,9 +55,9 @@ class Moving(Extension):
         return "contract" not in program
 
 EXTENSIONS = (
-    Signing, Tasks, Shared, Inputs, Secrets, Values, Limits, Replies, OfGates, Moving,
+    Signing, Tasks, Shared, Inputs, Secrets, Values, Limits, Expiry, Replies, OfGates, Moving,
 )  # in the order in which they run
 
 
 if __name__ == "__main__":
-    sys.exit(main(built(program, EXTENSIONS), EXTENSIONS, host=Host(edition="values f8f729a6dabc")))
+    sys.exit(main(built(program, EXTENSIONS), EXTENSIONS, host=Host(edition="values f7075ad76d53")))

@@ -30,10 +30,10 @@ class MocksOfStages(MockRuns):
     options = (("run resume open step", "--mock", "FILE", "a mock run: executors and tools answer from this file"),)
 
 EXTENSIONS = (
-    Signing, Tasks, Shared, Inputs, Secrets, Values, Limits, Replies, OfGates, KeptPrompts, Placeholders,
-    Specification, RecordFiles, MocksOfStages, Notices, Several,
+    Signing, Tasks, Shared, Inputs, Secrets, Values, Limits, Expiry, Replies, OfGates, KeptPrompts,
+    Placeholders, Specification, RecordFiles, MocksOfStages, Notices, Several,
 )  # in the order in which they run
 
 
 if __name__ == "__main__":
-    sys.exit(main(built(specification, EXTENSIONS), EXTENSIONS, host=Host(edition="contract 93ba7bf3994a")))
+    sys.exit(main(built(specification, EXTENSIONS), EXTENSIONS, host=Host(edition="contract 99e2319d8fea")))

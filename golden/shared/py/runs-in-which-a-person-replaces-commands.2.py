@@ -83,11 +83,11 @@ class MocksOfAgents(MockRuns):
         return any(node["task"] in MocksOfAgents.mocked for node in program["nodes"].values())
 
 EXTENSIONS = (
-    Signing, Tasks, Shared, Inputs, Secrets, Values, Limits, Replies, OfGates, Moving, Contexts, Settings,
-    Budget, KeptPrompts, OfPrompts, OfAgents, OfTools, OfParallels, Reports, Artifact, Produced, Breaks,
-    MostSteps, MocksOfAgents, ByHand, Logs, Notices, Several,
+    Signing, Tasks, Shared, Inputs, Secrets, Values, Limits, Expiry, Replies, OfGates, Moving, Contexts,
+    Settings, Budget, KeptPrompts, OfPrompts, OfAgents, OfTools, OfParallels, Reports, Artifact, Produced,
+    Breaks, MostSteps, MocksOfAgents, ByHand, Logs, Notices, Several,
 )  # in the order in which they run
 
 
 if __name__ == "__main__":
-    sys.exit(main(built(playbook, EXTENSIONS), EXTENSIONS, host=Host(edition="agents 8797e55a6567")))
+    sys.exit(main(built(playbook, EXTENSIONS), EXTENSIONS, host=Host(edition="agents 8f5585ef36a3")))

@@ -57,15 +57,18 @@ def execute(program, argv, host, display, kinds):
     options = tuple(dict.fromkeys([*OPTIONS, *(option for kind in kinds for option in kind.options)]))
     command, *words = argv or [""]
     own = options_of(command, options)
-    if {"-h", "--help"} & {*argv}:
+    if not argv or {"-h", "--help"} & {*argv}:
         lines = [f"  {name + ' ' + takes:32}{text}" for _, name, takes, text in own]
         if command not in commands:
             lines, command = [f"  {name:9} {text}" for name, (text, _) in commands.items()], "COMMAND"
-        return display.say([f"usage: {host.prog} {command} [OPTION]...", "", program["title"], "", *lines])
+        display.say([f"usage: {host.prog} {command} [OPTION]...", "", program["title"], "", *lines])
+        if argv:
+            return EXIT_COMPLETE
+        raise RefusedError(f"missing subcommand; to start a run: {host.prog} run")
     if command not in commands:
         near = as_input(command, [name for _, name, *_ in options]) or meant(command, commands)
         known = f"{near or '; choose from ' + ', '.join(commands)} (see: {host.prog} --help)"
-        raise RefusedError(f"{'unknown' if command else 'missing'} subcommand {one_line(command)}".rstrip() + known)
+        raise RefusedError(f"unknown subcommand {one_line(command)}{known}")
     callers = [kind.from_caller for kind in kinds if hasattr(kind, "from_caller")]
     said = [pair for caller in callers for pair in caller(program, options, command, display)]
     given = read_words(words, own, options, said, f"(see: {host.prog} {command} --help)")
@@ -115,4 +118,4 @@ EXTENSIONS = (
 
 
 if __name__ == "__main__":
-    sys.exit(main(built(runbook, EXTENSIONS), EXTENSIONS, host=Host(edition="commands 859accef1c68")))
+    sys.exit(main(built(runbook, EXTENSIONS), EXTENSIONS, host=Host(edition="commands 2cb5ef1206ec")))
