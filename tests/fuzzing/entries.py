@@ -78,7 +78,7 @@ def document(data: bytes) -> None:
     with folder_with(main_runbook_md=main, lint_runbook_md=included, rdc_toml=configuration):
         compilation = compiled("main.runbook.md")
     check(compilation, python_head)
-    check_findings(check_tables(compilation.tables), compilation.sources)
+    check_findings(check_tables(compilation.tables, compilation.program), compilation.sources)
     for name in BACKENDS:
         check_target(compilation, name, {})
     if compilation.program:
