@@ -182,7 +182,7 @@ def _part(item: Node | Group, part: str) -> object:
         return item.prompt
     if part == "environment":
         return {constant.name: constant.value for constant in item.constants}
-    return item.settings if part == "settings" else getattr(item.task, part)
+    return item.settings if part == "settings" else getattr(item.task, part, "")
 
 
 def _written(value: object) -> str:

@@ -11,7 +11,7 @@ from compiler.ir.tasks import Agent, Parallel, Tool
 from compiler.regex import Regex
 
 OF_ALL = (
-    *("ADOPT", "ANSWERS", "ASSUME", "BY", "EVENTS", "FILE", "JSON", "KEEP", "NOTE", "REPLY", "RERUN", "STEP"),
+    *("ADOPT", "ANSWERS", "ASSUME", "BY", "EVENTS", "EXPIRE", "FILE", "JSON", "KEEP", "NOTE", "REPLY", "RERUN", "STEP"),
     "VALUE",
 )
 """Accepted by every Makefile that calls the program."""
@@ -20,7 +20,7 @@ OF_OPERATORS = ("AGENT", "AGENT_MODEL", "ALL", "AS", "LOGS", "LOG_LIMIT", "NOTIF
 """Accepted by editions with all operator commands."""
 
 OF_CALLS = (
-    *("AGENT", "AGENTS", "AGENT_CALLS", "AGENT_MODEL", "AGENT_RETRIES", "AGENT_TIMEOUT", "BREAK", "EXPIRE", "MOCK"),
+    *("AGENT", "AGENTS", "AGENT_CALLS", "AGENT_MODEL", "AGENT_RETRIES", "AGENT_TIMEOUT", "BREAK", "MOCK"),
     *("MAX_STEPS", "OUT", "TOOLS"),
 )
 """Accepted by Makefiles whose documents call agents or tools, or leave an artifact."""

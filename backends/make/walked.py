@@ -74,7 +74,7 @@ def _problems(lines: list[str], prefix: str) -> Iterator[Problem]:
         if not kind:
             opened = re.fullmatch(rf"define {re.escape(prefix)}(escaped_)?([A-Za-z]+)_({_NAME})", line)
             kind = opened[2] if opened else ""
-            if not (kind in {"do", "ask", "text", "step", "RDC"} or _is_comment(line)):
+            if not (kind in {"do", "ask", "prompt", "text", "step", "RDC"} or _is_comment(line)):
                 yield Problem(number, "this line is not part of a step")
         elif line == "endef":
             if before.endswith("\\"):
@@ -91,7 +91,7 @@ def _is_comment(line: str) -> bool:
 
 def _is_fit(kind: str, line: str) -> bool:
     """Return whether a line may be in a block: any string, or known words with names, numbers and quoted strings."""
-    if kind in {"do", "ask", "text"}:
+    if kind in {"do", "ask", "prompt", "text"}:
         return not _OF_MAKE.match(line)
     plain = _QUOTED.sub("Q", line)
     if kind == "RDC":

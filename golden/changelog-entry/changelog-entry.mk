@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.playbooks.changelog-entry in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.playbooks.changelog-entry.py
-override RDC_SHA256 := 3e885b34e36ee59faffa53709bf29093dafe5db7eb1d4187d26dd3c9b5e3c167
+override RDC_SHA256 := 289e0067da3463387d64e8418ec94babbfa56912ea03aac13df5f4d6d53fc5bb
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

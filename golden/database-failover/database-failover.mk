@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.database-failover in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.database-failover.py
-override RDC_SHA256 := a1ba579960941b2d393666f7483091ca36eb73f91d133233a1782c4c5b2aa066
+override RDC_SHA256 := 841159d32308b2dcd8a720fb910158cdaac049b7e02495c29d9806ce04b13410
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

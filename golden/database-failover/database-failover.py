@@ -74,7 +74,7 @@ echo "host=$new_primary" > cluster/clients.conf && grep -q "=$new_primary\$" clu
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition values (sha256 f7075ad76d538df82f19bbbc1f679cbd2c365a4d15b6a585815c045bea59bece).
+# The runtime of rdc 0.1.0, edition values (sha256 1fb4007574b1545b1d6b76f7b04c3fe308a7dc458359e716229600f5780be417).
 # The runbook ends here. The rest is the same in every program of this edition: `rdc runtime values` prints it.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.workflows.dependency-update in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.workflows.dependency-update.py
-override RDC_SHA256 := 7c7936be663e8df7a0268ea6a95239bb405eddd5fe9edcdb1e88228fb4e591b9
+override RDC_SHA256 := 048d1621f981de4f3cfae6e6b24416930c960dc7f26b1088d1d7ad08f63ad661
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -13,7 +13,7 @@
 # The state directory is .rdc/examples.specifications.draft-prd in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.specifications.draft-prd.py
-override RDC_SHA256 := c1f4572311e7d97258de8314f83a38ce602980e2b8f8bc606ca7157a2b9e199c
+override RDC_SHA256 := 6787f05a23689fea0e23c392a221aad5cdea05ffbda5aa598cc596bfe651a20a
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -70,7 +70,7 @@ mkdir -p docs && printf '# Product requirements\n\nNotes are searched in a secon
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition contract (sha256 99e2319d8fea6dc6f41f051bfafb738100873661bfbe7ffd535a1657a121b659).
+# The runtime of rdc 0.1.0, edition contract (sha256 781870be1837d54af56b3d9846373253586f27b721a0f9bc88cf9f377289e2e0).
 # The specification ends here. The rest is the same in every program of this edition: `rdc runtime contract` prints it.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------

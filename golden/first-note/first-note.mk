@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.workflows.first-note in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.workflows.first-note.py
-override RDC_SHA256 := c744b0bfb531cb3d32b1f8235a8a10588fbc5dd0dfbc39aeca3441d673fd44d4
+override RDC_SHA256 := 36c43b97057394f9c46e554821c29bcbf7ca914850bff3ed94dd6dd91cd24569
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

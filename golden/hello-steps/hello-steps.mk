@@ -13,7 +13,7 @@
 # The state directory is .rdc/examples.specifications.hello-steps in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.specifications.hello-steps.py
-override RDC_SHA256 := cb1cbe80a6be9e432926b47adb9c8179acb3e08cfdc7a6048c9609d2651c89b8
+override RDC_SHA256 := 03f5a57c26abd7f9692aa69ad8c073140e3016e6e066461279b52a9246a2f970
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

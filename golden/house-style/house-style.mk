@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.programs.house-style in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.programs.house-style.py
-override RDC_SHA256 := 41b659c0808915a67e2aea73f015057fd537f2edb464598d5370285784c1ddfa
+override RDC_SHA256 := 51309d9916f3e6ff32d0aec32199cf0583710ba3c90e8703fe135ef6641e47d9
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.playbooks.issue-triage in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.playbooks.issue-triage.py
-override RDC_SHA256 := 56aeb8a040c7c66d712428d07630ffde799717988faa84402c92811d1c85ef5d
+override RDC_SHA256 := 3bf97c2c0f175d0a71ab5a9c1638303282d7fee23e92cbb2b3038bcf35bfd154
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

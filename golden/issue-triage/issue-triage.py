@@ -127,7 +127,7 @@ Answer with a JSON object whose field "labels" is a JSON value.
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 8f5585ef36a34fa48aa2f17618f25d6b8bd478a650b77fe94f836ec219e9d82c).
+# The runtime of rdc 0.1.0, edition agents (sha256 6363038910749574d7676a8c03ffdeb37e2633a04d8dd5b32c1375fa4e4ec2c8).
 # The playbook ends here. The rest is the same in every program of this edition: `rdc runtime agents` prints it.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
@@ -146,7 +146,6 @@ import os
 import re
 import select
 import shlex
-import shutil
 import signal
 import stat
 import time

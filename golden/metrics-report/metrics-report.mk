@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.playbooks.metrics-report in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.playbooks.metrics-report.py
-override RDC_SHA256 := 47fbcd6983d0752ec702e60df7bc1fabb4c13e544e66425a5a05e3d843fce0d6
+override RDC_SHA256 := 6533d547d6e7fd409342dd434ae1b05f7aee892370d94e513548baa60ee4df95
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.playbooks.newsletter in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.playbooks.newsletter.py
-override RDC_SHA256 := 231168087ac226b9efe73844322d043be836033dbc719e40cd59e7f2eb344b08
+override RDC_SHA256 := 86fd4c583c0fbfda12b8c0bf63839baa3cee26e0326f509a947d7a952866bf7d
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

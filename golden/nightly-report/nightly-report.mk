@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.nightly-report in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.nightly-report.py
-override RDC_SHA256 := 75e16c8c0f059e117de51fe98519184e4d6016c841d52f01e2542b779186ccb2
+override RDC_SHA256 := f6da55cf0c07d8efa4c7c05de71e57f7bb86e0310c229de9ec6ed3066e90de47
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -13,7 +13,7 @@
 # The state directory is .rdc/examples.specifications.plan-product in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.specifications.plan-product.py
-override RDC_SHA256 := a5bef4482fee916b6eaa09a1852c9b4aaac5e848e40899dbf8306b891114dc68
+override RDC_SHA256 := afb8ff849b6be811b4d18d59fb48a14a495e7822f4c1c5e0ec24fa8a5eb21584
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.workflows.security-audit in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.workflows.security-audit.py
-override RDC_SHA256 := 791369d36cdc864ae323945efa01d890533ba6daa513aa3cec0ff8437b38d6b2
+override RDC_SHA256 := eddc200cf8cca1fa559222e7c95205186d1bc72f03169079d89a864a9c2b9ef3
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

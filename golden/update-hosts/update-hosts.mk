@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.update-hosts in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.update-hosts.py
-override RDC_SHA256 := 09f146a84336253b48d9bbf9707b573e52d558d23a224da8c2dfab096d88dda8
+override RDC_SHA256 := e9db3f15c2e28bb60127c5a8c486ef25624c70fd6734b2b308c7671d491dea09
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.workflows.weekly-digest in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.workflows.weekly-digest.py
-override RDC_SHA256 := 691c86479f039406f9e4cc133b5679f2d583431e934d53f2494d97decc4e834f
+override RDC_SHA256 := 2ce0fa13176f803b34333fb0eae2dec218395fca51742b1dda656da1c71bc755
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

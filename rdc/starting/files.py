@@ -76,6 +76,11 @@ def _rule(wanted: Wanted) -> Rule:
     return Rule(patterns(wanted), wanted.target, suffix, endings(), out, {}, CONFIGURATION, None)
 
 
+_KEY = '"ANTHROPIC_API_KEY"'
+_INSTALL = "npm install --global @anthropic-ai/claude-code"
+_AGENT = f'{{ run = "claude-code", secrets = [{_KEY}], setup = [{{ run = "{_INSTALL}" }}] }}'
+
+
 def _configuration(wanted: Wanted, path: str) -> Starter:
     rule = _rule(wanted)
     source = rule.patterns[0] if len(rule.patterns) == 1 else rule.patterns
@@ -83,7 +88,7 @@ def _configuration(wanted: Wanted, path: str) -> Starter:
     if rule.out:
         table += f"out = {json.dumps(rule.out)}\n"
     if rule.to == "github" and KINDS[wanted.kind].has_agents:
-        table += 'options = { agent = "claude-code" } # the command that answers prompts\n'
+        table += f"options = {{ secrets = [{_KEY}], agent = {_AGENT} }} # the command that answers prompts\n"
     head = f'required-version = "=={__version__}"\n\n'
     name = "build" if path == CONFIGURATION else "tool.rdc.build"
     return Starter((path,), f"{head}[[build]]\n{table}", (f"[[{name}]]",), f"[[{name}]]\n{table}")

@@ -180,10 +180,10 @@ class Session(Telling):
 
     def take(self, state: Optional[State] = None) -> None:
         """Take up a run, or create one, and block signals from here on."""
-        self.each("before_run", state)
         self.signals = Signals()
         self.display.gives_up = self.signals.has_come
         with self.signals:  # questions and pipes can be interrupted
+            self.each("before_run", state)
             self.state = state or State([self._first_record()])
             nodes, performer = self.program["nodes"], functools.cache(lambda task: self.kinds[task](self))
             self.performers: dict[str, Performer] = {name: performer(nodes[name]["task"]) for name in self.places}

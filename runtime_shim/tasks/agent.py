@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import shutil
 import types
 from functools import cached_property
 from typing import Any, Optional
@@ -80,6 +79,8 @@ class Commanded(Caller):
     seconds = AGENT_SECONDS
 
     def __init__(self, session: Session) -> None:
+        import shutil
+
         super().__init__(session)
         options = session.options
         self._common = options.agent or os.environ.get("RDC_AGENT") or None

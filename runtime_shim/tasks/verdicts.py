@@ -9,16 +9,16 @@ LISTED = frozenset(  # keywords that fail by their names (W12)
 )
 _TERMINATED = "(?:[^\x07\x1b\x9c]*(?:\x07|\x1b\\\\|\x9c)|[^\x07\x1b\n]*)"  # up to its end, or all of the line
 _HIDDEN = f"(?:\x1b[]PX^_]|[\x90\x98\x9d-\x9f]){_TERMINATED}"  # such as the address of a link
-ESCAPES = re.compile(f"{_HIDDEN}|(?:\x1b\\[|\x9b)[0-?]*[ -/]*[@-~]|\x1b[ -/]*[0-~]")  # of terminals
+_ESCAPES = re.compile(f"{_HIDDEN}|(?:\x1b\\[|\x9b)[0-?]*[ -/]*[@-~]|\x1b[ -/]*[0-~]")  # of terminals
 _MARKS = " #*_`"
 _ITEM = re.compile(r"(?:[-+*]|\d{1,9}[.)])(?: +|$)")
 _BEFORE = re.compile(r"(?:[ #*_`]|(?:[-+]|\d{1,9}[.)]) )*")
 _FENCE = re.compile(r"(`{3,})[^`]*$|(~{3,})")
 _HTML = re.compile(r"<(!--|(?:pre|script|style|textarea|blockquote)\b)", re.IGNORECASE)
 _CLOSING = {
-    name: re.compile(f"</{name}>", re.IGNORECASE) for name in ("pre", "script", "style", "textarea", "blockquote")
+    "!--": re.compile("-->"),
+    **{name: re.compile(f"</{name}>", re.IGNORECASE) for name in ("pre", "script", "style", "textarea", "blockquote")},
 }
-_CLOSING["!--"] = re.compile("-->")
 _UNDERLINE = re.compile(r" {0,3}(?:=+|-+)\s*$")
 _NEGATION = re.compile(r"\b(?:not|no|never|cannot|unable|without)\b|n['\u2019]t\b", re.IGNORECASE)
 _DASH = re.compile(r"[:\u2013\u2014]|\s-|-(?=\s|$)")
@@ -230,7 +230,7 @@ def read_word(answer: Optional[str], reading: Reading, search: Search = look) ->
         return ("pass" if answer else "fail"), ""
     if not answer:
         return "failed", ""
-    answer = ESCAPES.sub("", answer)
+    answer = _ESCAPES.sub("", answer)
     found, trouble = _verdict(answer, reading, search)
     is_excused = found in reading.excused and not trouble
     if reading.validation is not None and not is_excused and not is_found(reading.validation, answer, search):

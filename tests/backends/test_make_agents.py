@@ -266,10 +266,10 @@ AGENT = """\
 cat > "seen.$RDC_STEP"
 echo "$RDC_STEP" >> calls
 case $RDC_STEP in
-  plan) echo 'The plan. PLAN_READY' ;;
+  plan) echo 'The plan.'; echo PLAN_READY ;;
   implement) echo done ;;
   review_0) if [ -e once ]; then echo APPROVED; else : > once; echo REJECTED; fi ;;
-  review_1) [ ! -e slow ] || { echo $$ > pid; sleep 60; }; echo 'fine: APPROVED' ;;
+  review_1) [ ! -e slow ] || { echo $$ > pid; sleep 60; }; echo 'Fine.'; echo APPROVED ;;
   *) echo written ;;
 esac
 """
@@ -294,15 +294,15 @@ def test_the_usual_workflow(usual: Made) -> None:
     assert usual.end("resume", "AGENT=./agent", "HUMAN=1") == "rdc: COMPLETE"
     assert reports(usual) == {
         "implement.md": b"# done\n\n# done\n",
-        "plan.md": b"# The plan. PLAN_READY\n",
-        "review.md": b"# REJECTED\n\nfine: APPROVED\n\n# APPROVED\n\nfine: APPROVED\n",
+        "plan.md": b"# The plan.\nPLAN_READY\n",
+        "review.md": b"# REJECTED\n\nFine.\nAPPROVED\n\n# APPROVED\n\nFine.\nAPPROVED\n",
         "review_0.md": b"# REJECTED\n\n# APPROVED\n",
-        "review_1.md": b"# fine: APPROVED\n\n# fine: APPROVED\n",
+        "review_1.md": b"# Fine.\nAPPROVED\n\n# Fine.\nAPPROVED\n",
         "summary.md": b"# written\n",
     }
     prompt = usual.read("seen.implement").decode()
     assert "Task:\nAdd $(x) and 'y' @z\n" in prompt
-    assert "why this step runs again:\n\nREJECTED\n\nfine: APPROVED\n\nDo what" in prompt
+    assert "why this step runs again:\n\nREJECTED\n\nFine.\nAPPROVED\n\nDo what" in prompt
     assert usual.end("run", "AGENT=exit 1").startswith("rdc: STOP plan: ")
 
 

@@ -28,7 +28,7 @@ def two(*, both: bool = False) -> Program:
 FINE = {
     "b=$(touch canary) `touch canary` ${x} %s\na=a=b<<c": "a=b<<c|$(touch canary) `touch canary` ${x} %s",
     '{"a": "two\\nlines", "b": 1.5}': "two lines|1.5",
-    "a=$(touch canary) 'x'\r\nb='2'\n": "$(touch canary) 'x'|'2'",
+    "a=$(touch canary) 'x'\r\nb='2'\n": "$(touch canary) 'x'|2",
     "b=\na<<END\nfirst: 1\n\n# two\nEND\n": "first: 1 # two|",
 }
 

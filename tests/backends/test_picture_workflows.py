@@ -45,12 +45,12 @@ def test_arrows_say_the_verdict_and_whether_the_answer_goes_along(tmp_path: Path
     assert "review =BAD · with its answer-> write" in found
     assert "review =GOOD · with its answer-> last/human" in found
     assert "last/human -APPROVED-> last" in found
-    assert {one for one in found if one.endswith("-> review")} == {"write -DONE, none-> review"}
+    assert {one for one in found if one.endswith("-> review")} == {"write -none, ambiguous-> review"}
 
 
 def test_what_breaks_down_behind_a_step_has_one_box(tmp_path: Path) -> None:
     found = arrows(picture(program(tmp_path)))
-    assert "write -failed, invalid, ambiguous-> write/failed" in found
+    assert "write -failed, invalid-> write/failed" in found
     assert {"review -failed, ambiguous-> review/failed", "review -none, invalid-> review/failed"} <= found
     assert not any("unrouted" in one for one in found)
 

@@ -261,7 +261,7 @@ def with_variables(*names: str) -> Program:
         (reading("none"), "reserved for answers without a keyword"),
         (reading(" GOOD"), "white space"),
         (reading("GOOD", "Good"), "two keywords differ only in case"),
-        (reading("GOOD", excused=("BAD",)), "excused word is not a keyword"),
+        (reading("GOOD", excused=("BAD",)), "an excused or failing word is not a keyword"),
         (reading(validation="x"), "a validation needs keywords"),
         (reading("GOOD", validation="("), "is not a valid regular expression"),
         (reading("GOOD", validation="(a+)+"), "repeats, without limit"),

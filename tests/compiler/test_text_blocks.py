@@ -39,7 +39,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     "details": (f"<details>\n<summary>x</summary>\n{BLOCK}</details>\n", "5:1"),
     "div": (f'<div class="x">\n{BLOCK}</div>\n', "4:1"),
     "admonition": (inside("!!! note", 4), "3:1"),
-    "admonition-without-blank-line": (f'!!! note "Look"\n{indent(BLOCK, "    ")}', "4:5"),
+    "admonition-without-empty-line": (f'!!! note "Look"\n{indent(BLOCK, "    ")}', "4:5"),
     "collapsed": (inside('???+ tip "Look"', 4, f"First this.\n\n{BLOCK}"), "3:1"),
     "tab": (inside('=== "Linux"', 4), "3:1"),
     "indented-below-a-line": (f"Look:\n{indent(BLOCK, '    ')}", "4:5"),
@@ -106,7 +106,7 @@ NOT_MEANT = {
     "comment-in-a-list": inside("- Look:", 2, f"<!--\n{BLOCK}-->\n"),
     "inline": "- Run ```bash ls``` now.\n",
     "inline-at-the-start": "```bash ls``` lists the files.\n",
-    "details-with-blank-line": f"<details>\n<summary>x</summary>\n\n{BLOCK}",
+    "details-with-empty-line": f"<details>\n<summary>x</summary>\n\n{BLOCK}",
     "indented-by-three": "   ```bash\n   ls\n   ```\n",
     "unlike-a-tab": f'Some === "x"\n\n{indent(BLOCK, "    ")}',
 }

@@ -139,7 +139,7 @@ def _shapes() -> set[str]:
 def _shape(line: str) -> str:
     """A line with `*` for names of steps, and for a list of them."""
     line = re.sub(r"^(RDC_(?:STEPS|PROGRAM|STATE) :=)[\w./ -]*$", r"\1 *", line, flags=re.ASCII)
-    name = r"(?:escaped_)?(?:do|ask|step|text|RDC)_[\w.-]+"
+    name = r"(?:escaped_)?(?:do|ask|prompt|step|text|RDC)_[\w.-]+"
     return re.sub(rf"^define {name}$", "define *", line, flags=re.ASCII)
 
 

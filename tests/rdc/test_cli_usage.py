@@ -65,7 +65,7 @@ HEAVY = {
         ),
         (
             ["explain", "RD999"],
-            "rdc: unknown diagnostic code 'RD999'; did you mean RD869 or RD859 or RD809? (see 'rdc explain --list')",
+            "rdc: unknown diagnostic code 'RD999'; did you mean RD869 or RD859 or RD819? (see 'rdc explain --list')",
         ),
         (
             ["explain", "no-stps"],

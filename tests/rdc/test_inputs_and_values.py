@@ -156,7 +156,12 @@ def test_what_runbooks_declare_is_compared(tmp_path: Path) -> None:
         "+ needs the secrets TOKEN",
         "+ value id",
         "~ 2 A: settings, texts",
+        "    -timeout: 9",
+        "    +timeout: 10",
+        "     delay: 0",
         "~ 3.2 D: environment, texts",
+        "    -A: 1.10",
+        "    +A: 2",
     ]
 
 

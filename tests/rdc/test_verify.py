@@ -457,7 +457,7 @@ def test_the_note_says_why_and_which_files_belong_together(tmp_path: Path) -> No
 # --- Makefiles that walk a runbook ------------------------------------------------------------------------------------
 
 WALKED = (
-    '# Try\n\n## 1. Try\n\n```sh\necho try\n```\n\n- PASS: GOTO 2\n- FAIL: RETRY 2 STOP "It\'s over"\n'
+    '# Try\n\n## 1. Try\n\nTry it `now`.\n\n```sh\necho try\n```\n\n- PASS: GOTO 2\n- FAIL: RETRY 2 STOP "It\'s over"\n'
     "\n## 2. Ask\n\nIs it?\n"
 )
 WALKS = [[], ["-O", "prefix=ops-"], ["-O", "state-dir=/var/state"], ["-O", "driver=shared"]]

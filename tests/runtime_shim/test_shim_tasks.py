@@ -160,12 +160,12 @@ def test_entries_are_answered_by_hand_one_by_one(tmp_path: Path) -> None:
     assert "answer review_1 -" in place.run("status").out
     assert place.run("answer", "review", "OK").code == 2
     for name in ("review_2", "review_0"):
-        assert place.run("answer", name, f"OK {name}").code == 0
+        assert place.run("answer", name, f"Read by {name}.\nOK").code == 0
     assert place.run("answer", "review_0", "BAD").code == 2, "it was answered before"
     assert place.run("resume").code == 75
     assert place.run("answer", "review_1", "OK").code == 0
     assert place.run("resume").code == 0
-    assert place.slots()["all"] == "OK review_0\n\nOK\n\nOK review_2"
+    assert place.slots()["all"] == "Read by review_0.\nOK\n\nOK\n\nRead by review_2.\nOK"
 
 
 def test_line_for_an_entry_is_used_once_across_a_resume(tmp_path: Path) -> None:
@@ -297,7 +297,7 @@ EVERYTHING = program(
 @pytest.mark.parametrize("seed", range(2))
 def test_run_that_is_killed_at_any_time_ends_as_if_it_had_not_been(tmp_path: Path, seed: int) -> None:
     place, chance = Compiled(tmp_path, EVERYTHING), random.Random(seed)
-    words = ("--agent", "sleep 0.2; cat; echo OK", "--tool", "t=sleep 0.1; cat")
+    words = ("--agent", "sleep 0.2; cat; echo; echo OK", "--tool", "t=sleep 0.1; cat")
     command, kills = ["run"], 0
     while True:
         runner = place.start(*command, *words)

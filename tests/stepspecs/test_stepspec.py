@@ -248,7 +248,9 @@ def test_of_a_bare_list_the_file_names_the_workflow(tmp_path: Path) -> None:
         ("plan.stepspec.json", '[{"id": "a", "human_gate": "required"}]'),
         ("plan.stepspec.yml", "- {id: a, human_gate: required}"),
     ):
-        program = program_of(compiled(tmp_path, text, name=name))
+        folder = tmp_path / name.rpartition(".")[2]
+        folder.mkdir()
+        program = program_of(compiled(folder, text, name=name))
         assert program.entry == "plan:plan:a:hitl"
         assert (program.name, program.title) == ("plan", "plan")
         assert program.contract

@@ -224,7 +224,7 @@ def told(place: Place) -> list[str]:
     ("given", "verb"),
     [
         ("PROMPTED=1", []), ("PROMPTED=0", ["resume"]), ("BREAK=step-01", ["step-01"]),
-        ("EXPIRE=1h", ["approve", "GATE=x"]), ("AGENT=x", ["status"]),
+        ("AGENT=x", ["status"]),
     ],
 )  # fmt: skip
 def test_what_a_specification_cannot_do_is_refused(given: str, verb: list[str], tmp_path: Path) -> None:

@@ -26,7 +26,7 @@ ODD_RUNS = ("", "..", "../outside", "a/b", "-a", "\x1b[2J")
 ODD_WORKERS = ("../precious", "a/b:1:00000001", "", "version-1")
 BEGIN = {
     "kind": "begin", "node": "1", "condition": "ready", "registers": {"1 retries": 0, "name": None}, "program": "",
-    "nodes": {}, "name": "", "source": "",
+    "nodes": {}, "name": "", "source": "", "steps": [],
 }  # fmt: skip
 
 

@@ -435,12 +435,12 @@ def test_of_an_entry_its_answer_is_kept_alone_as_a_text(tmp_path: Path) -> None:
 @pytest.mark.share(3)
 @pytest.mark.parametrize(("second", "end"), [("OK", "COMPLETE"), ("BAD", "STOP")])
 def test_act_runs_it_to_the_same_end(second: str, end: str, tmp_path: Path) -> None:
-    answer = f'case $RDC_STEP in review_1) echo "{second}";; *) echo "$RDC_AGENT_TYPE OK";; esac'
+    answer = f'case $RDC_STEP in review_1) echo "{second}";; *) echo "$RDC_AGENT_TYPE: OK";; esac'
     env = {"FOLDER": str(tmp_path), "ARTIFACTS": str(tmp_path / "artifacts")}
     done = act.run(tmp_path, compiled(reviewed(), {**MATRIX, "agent": answer}), env=env)
     assert f"### {end}" in done.summary
     assert done.jobs[JOB] == "success"
     kept = [json.loads((tmp_path / "artifacts" / "1" / f"rdc-{JOB}-{n}" / "entry").read_text()) for n in (0, 1)]
-    assert [entry["answer"] for entry in kept] == ["editor OK", second]
+    assert [entry["answer"] for entry in kept] == ["editor: OK", second]
     if end == "COMPLETE":
-        assert (tmp_path / "said").read_text() == "editor OK\n\nOK"
+        assert (tmp_path / "said").read_text() == "editor: OK\n\nOK"

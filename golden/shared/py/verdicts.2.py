@@ -53,7 +53,7 @@ def read_word(answer, reading, search=look):
         return ("pass" if answer else "fail"), ""
     if not answer:
         return "failed", ""
-    answer = ESCAPES.sub("", answer)
+    answer = _ESCAPES.sub("", answer)
     found, trouble = _verdict(answer, reading, search)
     is_excused = found in reading.excused and not trouble
     if reading.validation is not None and not is_excused and not is_found(reading.validation, answer, search):

@@ -4,16 +4,16 @@ LISTED = frozenset(  # keywords that fail by their names
 )
 _TERMINATED = "(?:[^\x07\x1b\x9c]*(?:\x07|\x1b\\\\|\x9c)|[^\x07\x1b\n]*)"  # up to its end, or all of the line
 _HIDDEN = f"(?:\x1b[]PX^_]|[\x90\x98\x9d-\x9f]){_TERMINATED}"  # such as the address of a link
-ESCAPES = re.compile(f"{_HIDDEN}|(?:\x1b\\[|\x9b)[0-?]*[ -/]*[@-~]|\x1b[ -/]*[0-~]")  # of terminals
+_ESCAPES = re.compile(f"{_HIDDEN}|(?:\x1b\\[|\x9b)[0-?]*[ -/]*[@-~]|\x1b[ -/]*[0-~]")  # of terminals
 _MARKS = " #*_`"
 _ITEM = re.compile(r"(?:[-+*]|\d{1,9}[.)])(?: +|$)")
 _BEFORE = re.compile(r"(?:[ #*_`]|(?:[-+]|\d{1,9}[.)]) )*")
 _FENCE = re.compile(r"(`{3,})[^`]*$|(~{3,})")
 _HTML = re.compile(r"<(!--|(?:pre|script|style|textarea|blockquote)\b)", re.IGNORECASE)
 _CLOSING = {
-    name: re.compile(f"</{name}>", re.IGNORECASE) for name in ("pre", "script", "style", "textarea", "blockquote")
+    "!--": re.compile("-->"),
+    **{name: re.compile(f"</{name}>", re.IGNORECASE) for name in ("pre", "script", "style", "textarea", "blockquote")},
 }
-_CLOSING["!--"] = re.compile("-->")
 _UNDERLINE = re.compile(r" {0,3}(?:=+|-+)\s*$")
 _NEGATION = re.compile(r"\b(?:not|no|never|cannot|unable|without)\b|n['\u2019]t\b", re.IGNORECASE)
 _DASH = re.compile(r"[:\u2013\u2014]|\s-|-(?=\s|$)")

@@ -821,10 +821,10 @@ class Session(Telling):
         return {path: ending for found in self.each("beside") for path, ending in found.items()}
     # --- The run ---
     def take(self, state=None):
-        self.each("before_run", state)
         self.signals = Signals()
         self.display.gives_up = self.signals.has_come
         with self.signals:  # questions and pipes can be interrupted
+            self.each("before_run", state)
             self.state = state or State([self._first_record()])
             nodes, performer = self.program["nodes"], functools.cache(lambda task: self.kinds[task](self))
             self.performers = {name: performer(nodes[name]["task"]) for name in self.places}
