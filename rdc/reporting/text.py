@@ -70,7 +70,7 @@ def _place(path: str, span: Span | None) -> str:
 
 
 def _snippet(source: Source | None, span: Span | None, gutter: str, color: str) -> list[str]:
-    """Return the line of the span with the mark under it, or [] if there is no such line."""
+    """Return the line of the span with the mark under it, or [] if the line is missing."""
     if source is None or span is None or span.line > len(source.lines):
         return []
     line = source.lines[span.line - 1]

@@ -151,7 +151,7 @@ class _Reader:
 
 
 class Reading(NamedTuple):
-    """How to read a verdict: the keywords, and those that fail or are excused from the validation."""
+    """How to read a verdict: the keywords, the failing ones, and those excused from the validation."""
 
     keywords: Sequence[str]
     validation: Optional[str] = None

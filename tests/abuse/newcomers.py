@@ -129,7 +129,9 @@ step_specs:
     inputs: {validation_targets: ["{output_folder}/draft.md"]}
     validation: AST
     evidence: L2
+    outputs: ["{output_folder}/review.py"]
 """
+REVIEWED = '    evidence: L2\n    outputs: ["{output_folder}/review.py"]\n'
 BASES = {
     "deploy.runbook.md": RUNBOOK,
     "article.playbook.md": PLAYBOOK,
@@ -368,7 +370,7 @@ ROWS = {
     "module missing": Row(S, "{module: notes, workflow: publish}", "{workflow: publish}", "", ""),
     "duplicate key": Row(S, "    evidence: L2", "    evidence: L2\n    evidence: L1", "20 RD852", "remove one of the"),
     "specification with a tab": Row(S, "    evidence: L2", "\tevidence: L2", "19 RD850", "indent with spaces: YAML"),
-    "specification not indented": Row(S, "    evidence: L2", "evidence: L2", "19 RD853", "remove it, or use"),
+    "specification not indented": Row(S, REVIEWED, f"{REVIEWED[17:]}evidence: L2\n", "20 RD853", "remove it, or use"),
     "list item without a space": Row(S, "  - id: review", "  -id: review", "14 RD850", "- id: review"),
 }
 """By what is wrong."""

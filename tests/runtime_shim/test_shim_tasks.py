@@ -312,9 +312,11 @@ def test_run_that_is_killed_at_any_time_ends_as_if_it_had_not_been(tmp_path: Pat
     assert place.run("resume").code == 0
     assert place.walk() == ["1 pass", "2 OK", "3 pass", "4 pass"]
     assert place.slots() == {
-        "a": "oneOK", "b": "First?OK\n\nSecond?OK\n\nThird?OK", "c": '{"tool": "x", "arguments": {"a": "oneOK"}}',
+        "a": "one\nOK",
+        "b": "First?\nOK\n\nSecond?\nOK\n\nThird?\nOK",
+        "c": '{"tool": "x", "arguments": {"a": "one\\nOK"}}',
         "d": "1",
-    }  # fmt: skip
+    }
 
 
 def test_dry_run_shows_the_walk_and_does_nothing(tmp_path: Path) -> None:
