@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-from bisect import bisect_right
 from collections.abc import Container, Iterator
 from typing import NamedTuple
 
 from msgspec import Struct, field
 
 from compiler.regex import Regex
-from compiler.source import LINE_END, KeyPath, Span
+from compiler.source import KeyPath
 
 LONGEST_NUMBER = 30
 """The longest number in characters: Python is slow with long ones."""
@@ -195,19 +194,3 @@ def _tokens(text: str) -> Iterator[tuple[str, Stretch]]:
     for token in _TOKEN.finditer(text):
         name = token.lastgroup or "plain"
         yield token[name], Stretch(*token.span(name))
-
-
-class Lines:
-    """Find lines and columns in a text."""
-
-    def __init__(self, text: str) -> None:
-        ends = [end.span() for end in LINE_END.finditer(text)]
-        self._starts = [0, *(after for _, after in ends)]
-        self._ends = [*(before for before, _ in ends), len(text)]
-
-    def span(self, place: Stretch) -> Span:
-        """Return a range as lines and columns, at most to the end of its first line."""
-        line = bisect_right(self._starts, place.start)
-        begin = self._starts[line - 1]
-        end = min(place.end, self._ends[line - 1])
-        return Span(line, place.start - begin + 1, line, max(end, place.start) - begin + 1)

@@ -9,15 +9,13 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from compiler.diagnostic import Fix
-from compiler.json_text import BrokenJsonError, Everything, Lines, Stretch, lay_out, load_json
+from compiler.files import LARGEST_VALUE
+from compiler.json_text import BrokenJsonError, Everything, lay_out, load_json
 from compiler.regex import Regex
-from compiler.source import KeyPath, Source, Span
-from compiler.yaml_nodes import LARGEST_VALUE
-from compiler.yaml_places import Repeated
-from compiler.yaml_text import UnreadableError, read_mapping
+from compiler.source import KeyPath, Lines, Repeated, Source, Span
 
 if TYPE_CHECKING:
-    from compiler.yaml_text import Reading
+    from compiler.yaml_text import Reading, UnreadableError
 
 DEEPEST = 32
 """The deepest nesting of collections: reading recurses, and documents are never this deep."""
@@ -62,15 +60,11 @@ def _read(source: Source, list_key: str) -> Data:
             return _read_json(source, list_key)
         except BrokenJsonError as error:
             if is_json:
-                span = None if error.position is None else Lines(source.text).span(_character(error.position))
+                span = None if error.position is None else Lines(source.text).span(error.position, error.position + 1)
                 broken = BrokenDataError(f"it is not valid JSON: {error}", error.remedy, span)
                 broken.fix = Fix.by(span, "", is_safe=True) if span and error.is_surplus else None
                 raise broken from None
     return _read_yaml(source, list_key)
-
-
-def _character(position: int) -> Stretch:
-    return Stretch(position, position + 1)
 
 
 def _read_json(source: Source, list_key: str) -> Data:
@@ -86,14 +80,23 @@ def _read_json(source: Source, list_key: str) -> Data:
     if not isinstance(value, dict):
         raise BrokenDataError("it must be a mapping of names to values", "write an object", source.line_span(1))
     lines = Lines(source.text)
-    spans = {(*above, *path): lines.span(place) for path, place in (layout.values | layout.keys).items()}
+    spans = {
+        (*above, *path): lines.span(place.start, place.end) for path, place in (layout.values | layout.keys).items()
+    }
     repeated = tuple(
-        Repeated((*above, *item.path), lines.span(item.again), lines.span(item.first)) for item in layout.repeated
+        Repeated(
+            (*above, *item.path),
+            lines.span(item.again.start, item.again.end),
+            lines.span(item.first.start, item.first.end),
+        )
+        for item in layout.repeated
     )
     return Data(value, spans, repeated)
 
 
 def _read_yaml(source: Source, list_key: str) -> Data:
+    from compiler.yaml_text import UnreadableError, read_mapping  # noqa: PLC0415 (it imports PyYAML)
+
     try:
         reading = read_mapping("\n".join(source.lines), 1, list_key)
         return Data(reading.with_dates_as_texts, reading.places, reading.repeated, reading)

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
 
 from compiler.diagnostic import Diagnostic, Fix, Related
 from compiler.frontends.places import on_one_line
-from compiler.source import Source, Span
-
-if TYPE_CHECKING:
-    from compiler.yaml_places import Repeated
+from compiler.source import Repeated, Source, Span
 
 
 def stand_again(code: str, source: Source, keys: Iterable[Repeated]) -> Iterator[Diagnostic]:

@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from compiler.files import LARGEST_FILE
+from compiler.files import LARGEST_FILE, LARGEST_VALUE
 from compiler.frontends.rundown.lines import LineError, parse_transition
-from compiler.yaml_nodes import LARGEST_VALUE, LONGEST_NUMBER
-from compiler.yaml_text import UnreadableError, load_value
+from compiler.yaml_text import LONGEST_NUMBER, UnreadableError, load_value
 from tests.compiler.documents import compiled, findings
 
 LEAF = "## 1. Do\n\n```bash\ntrue\n```\n"

@@ -9,7 +9,6 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from compiler import yaml_nodes
 from compiler.yaml_text import UnreadableError, load_value, read_mapping
 from tests.conftest import ROOT
 
@@ -92,13 +91,14 @@ def test_what_differs_is_read_alike(text: str) -> None:
 @pytest.mark.skipif(not yaml.__with_libyaml__, reason="PyYAML was built without libyaml")
 @pytest.mark.parametrize("path", [*sorted(ROOT.glob("examples/**/*.workflow.yaml")), None])
 def test_libyaml_reads_what_people_write(path: Path | None, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(yaml_nodes, "loader", lambda _texts: pytest.fail)
+    monkeypatch.setattr(yaml.SafeLoader, "get_single_node", pytest.fail)
     text = path.read_text(encoding="utf-8") if path else "name: a # Really?\ntags: [b, 'c?']\nx: {d: e}\n"
-    assert yaml_nodes.compose(text)
+    assert load_value(text)
 
 
 def test_a_text_with_too_many_values_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """The parser in Python would take five times as long to say the same."""
-    monkeypatch.setattr(yaml_nodes, "loader", lambda _texts: pytest.fail)
-    with pytest.raises(yaml_nodes.TooLargeError, match="49999"):
-        yaml_nodes.compose("".join(f"k{number}: v\n" for number in range(60_000)))
+    monkeypatch.setattr(yaml.SafeLoader, "get_single_node", pytest.fail)
+    with pytest.raises(UnreadableError, match="more than 100,000 values") as caught:
+        load_value("".join(f"k{number}: v\n" for number in range(60_000)))
+    assert caught.value.line == 50_000

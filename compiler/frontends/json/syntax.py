@@ -5,8 +5,8 @@ from __future__ import annotations
 from msgspec import Struct
 
 from compiler.diagnostic import Diagnostic, Fix, Related
-from compiler.json_text import Layout, Lines, Stretch, lay_out
-from compiler.source import KeyPath, Source, Span
+from compiler.json_text import Layout, Stretch, lay_out
+from compiler.source import KeyPath, Lines, Source, Span
 
 
 class Problem(Struct, frozen=True):
@@ -35,7 +35,7 @@ class Places:
 
     def span(self, place: Stretch) -> Span:
         """Return the span of a stretch, up to the end of its first line."""
-        return self._lines.span(place)
+        return self._lines.span(place.start, place.end)
 
     def at(self, offset: int) -> Span:
         """Return the span of one character."""
