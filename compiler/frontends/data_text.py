@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from compiler.diagnostic import Fix
 from compiler.files import LARGEST_VALUE
-from compiler.json_text import BrokenJsonError, Everything, lay_out, load_json
+from compiler.json_text import BrokenJsonError, lay_out, load_json
 from compiler.regex import Regex
 from compiler.source import KeyPath, Lines, Repeated, Source, Span
 
@@ -69,7 +69,7 @@ def _read(source: Source, list_key: str) -> Data:
 
 def _read_json(source: Source, list_key: str) -> Data:
     value = load_json(source.text)
-    layout = lay_out(source.text, Everything())
+    layout = lay_out(source.text, deepest=DEEPEST)
     if layout.depth > DEEPEST:
         raise BrokenDataError(f"it is nested more than {DEEPEST} levels deep", "look for a missing bracket", None)
     if layout.count > LARGEST_VALUE:
@@ -79,19 +79,8 @@ def _read_json(source: Source, list_key: str) -> Data:
         value, above = {list_key: value}, (list_key,)
     if not isinstance(value, dict):
         raise BrokenDataError("it must be a mapping of names to values", "write an object", source.line_span(1))
-    lines = Lines(source.text)
-    spans = {
-        (*above, *path): lines.span(place.start, place.end) for path, place in (layout.values | layout.keys).items()
-    }
-    repeated = tuple(
-        Repeated(
-            (*above, *item.path),
-            lines.span(item.again.start, item.again.end),
-            lines.span(item.first.start, item.first.end),
-        )
-        for item in layout.repeated
-    )
-    return Data(value, spans, repeated)
+    spans = {(*above, *path): span for path, span in (layout.values | layout.keys).items()}
+    return Data(value, spans, tuple(Repeated((*above, *one.path), one.span, one.first) for one in layout.repeated))
 
 
 def _read_yaml(source: Source, list_key: str) -> Data:

@@ -9,10 +9,10 @@ from compiler.frontends.places import on_one_line
 from compiler.source import Repeated, Source, Span
 
 
-def stand_again(code: str, source: Source, keys: Iterable[Repeated]) -> Iterator[Diagnostic]:
-    """Report duplicate keys of a YAML or JSON document."""
+def stand_again(code: str, source: Source, keys: Iterable[Repeated], effect: str = "") -> Iterator[Diagnostic]:
+    """Report duplicate keys of a YAML or JSON document; `effect` is appended to each message."""
     for key in keys:
-        problem = on_one_line(f"duplicate key `{key.path[-1]}`")
+        problem = on_one_line(f"duplicate key `{key.path[-1]}`{effect}")
         related = (Related(source.path, key.first, "first defined here"),)
         fix = without_one(source, key.first, key.span)
         yield Diagnostic(code, source.path, key.span, problem, "remove one of the two", related, fix)
