@@ -147,7 +147,9 @@ def _read(text: str, lines: Lines, list_key: str = "") -> tuple[Node | None, _Va
                 return _read_with(yaml.CSafeLoader, text, lines, list_key)
         return _read_with(yaml.SafeLoader, text, lines, list_key)
     except yaml.MarkedYAMLError as error:
-        raise _unreadable(error, lines) from None
+        from compiler.yaml_problems import explain  # noqa: PLC0415 (only for errors)
+
+        raise explain(error, lines) from None
     except yaml.reader.ReaderError as error:
         problem = f"the character U+{ord(text[error.position]):04X} is not allowed"
         raise UnreadableError(problem, lines.number(error.position)) from None
@@ -252,15 +254,6 @@ def _is_alike(node: yaml.CollectionNode) -> bool:
         isinstance(part, ScalarNode) and not part.style and (not part.value or "?" in part.value)
         for part in _parts(node)
     )
-
-
-def _unreadable(error: yaml.MarkedYAMLError, lines: Lines) -> UnreadableError:
-    """Return the error for a PyYAML error, in rdc's words."""
-    from compiler.yaml_problems import explain  # noqa: PLC0415 (only for errors)
-
-    here = error.problem_mark or error.context_mark
-    told = explain(error, lines.text(lines.number(here.index)) if here else "")
-    return UnreadableError(told.problem, lines.number(told.mark.index) if told.mark else lines.first, told.remedy)
 
 
 # --- Values ----------------------------------------------------------------------------------------------------------
