@@ -9,7 +9,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from compiler.yaml_text import UnreadableError, load_value, read_mapping
+from compiler.yaml_text import DEEPEST, UnreadableError, load_value, read_mapping
 from tests.conftest import ROOT
 
 LINES = (
@@ -102,3 +102,37 @@ def test_a_text_with_too_many_values_is_read_once(monkeypatch: pytest.MonkeyPatc
     with pytest.raises(UnreadableError, match="more than 100,000 values") as caught:
         load_value("".join(f"k{number}: v\n" for number in range(60_000)))
     assert caught.value.line == 50_000
+
+
+@pytest.mark.parametrize("is_native", [True, False])
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("x: &x {a: 1, b: 2}\n<<: *x\nb: 3", {"x": {"a": 1, "b": 2}, "a": 1, "b": 3}),
+        ("m: {<<: [{a: 1}, {a: 2, c: 3}], d: 4}", {"m": {"a": 1, "c": 3, "d": 4}}),
+        ("m: {c: 4, <<: {a: 1, <<: {c: 3, b: 2}}}", {"m": {"c": 4, "b": 2, "a": 1}}),
+        ("a: &a {b: 1.10}\nc: *a\nd: '<<'", {"a": {"b": 1.1}, "c": {"b": 1.1}, "d": "<<"}),
+    ],
+)
+def test_merge_keys_add_what_a_mapping_does_not_have(
+    text: str, values: dict[str, object], is_native: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(yaml, "__with_libyaml__", is_native)
+    read_mapping.cache_clear()
+    assert read_mapping(text).values == values
+    assert read_mapping(text).repeated == ()
+
+
+def test_what_is_merged_has_its_place_and_no_duplicate_keys() -> None:
+    found = read_mapping("x: &x\n  a: 1\ny:\n  <<: *x\n  b: 2\nz: {<<: {c: 1, c: 2}}")
+    assert (found.places["x", "a"].line, found.places["y", "b"].line) == (2, 5)
+    assert [(one.path, one.first.column, one.span.column) for one in found.repeated] == [(("z", "<<", "c"), 10, 16)]
+
+
+@pytest.mark.parametrize("is_native", [True, False])
+@pytest.mark.parametrize("text", ["[" * DEEPEST + "]" * DEEPEST, "- " * (DEEPEST - 1) + "a"])
+def test_nesting_has_its_depth(text: str, is_native: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(yaml, "__with_libyaml__", is_native)
+    assert isinstance(load_value(text), list)
+    with pytest.raises(UnreadableError, match="recursion"):
+        load_value(text.replace("[]", "[[]]").replace("a", "- a"))
