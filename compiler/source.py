@@ -56,19 +56,18 @@ class Lines:
         """Return the line number of a character."""
         return bisect_right(self._starts, index) - 1 + self.first
 
-    def end(self, index: int) -> int:
-        """Return the end of a character's line."""
-        return self._ends[bisect_right(self._starts, index) - 1]
-
     def text(self, number: int) -> str:
         """Return the text of a line."""
         return self._text[self._starts[number - self.first] : self._ends[number - self.first]]
 
-    def span(self, start: int, end: int) -> Span:
-        """Return a range as lines and columns, at most to the end of its first line."""
+    def span(self, start: int, *ends: int) -> Span:
+        """Return the range to the first of these ends that is on the line of its start, or to the end of the line."""
         behind = bisect_right(self._starts, start)
         line, begin, last = behind - 1 + self.first, self._starts[behind - 1], self._ends[behind - 1]
-        return Span(line, start - begin + 1, line, max(min(end, last), start) - begin + 1)
+        for end in ends:
+            if start < end <= last:
+                return Span(line, start - begin + 1, line, end - begin + 1)
+        return Span(line, start - begin + 1, line, max(last, start) - begin + 1)
 
 
 class Repeated(Struct, frozen=True):

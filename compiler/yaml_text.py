@@ -400,11 +400,8 @@ def _collections(root: MappingNode, lines: Lines, *, is_merged: bool = True) -> 
 
 
 def _span(child: _Child, lines: Lines) -> Span:
-    """Return the place from a key to the end of its value, of the key, or of the line: the first on the line."""
     key, value = child
-    start, last = key.start_mark.index, lines.end(key.start_mark.index)
-    ends = (value.end_mark.index, key.end_mark.index)
-    return lines.span(start, next((end for end in ends if start < end <= last), last))
+    return lines.span(key.start_mark.index, value.end_mark.index, key.end_mark.index)
 
 
 def _named(node: Node, *, is_merged: bool = True) -> list[tuple[str, _Child]]:
