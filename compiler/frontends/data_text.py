@@ -12,7 +12,7 @@ from compiler.diagnostic import Fix
 from compiler.files import LARGEST_VALUE
 from compiler.json_text import BrokenJsonError, lay_out, load_json
 from compiler.regex import Regex
-from compiler.source import KeyPath, Lines, Repeated, Source, Span
+from compiler.source import KeyPath, Lines, Repeated, Source, Span, nearest
 
 if TYPE_CHECKING:
     from compiler.yaml_text import Reading, UnreadableError
@@ -101,58 +101,32 @@ def unreadable(source: Source, error: UnreadableError) -> BrokenDataError:
 
 def _refuse_others(data: Data, source: Source) -> None:
     """Reject values that JSON or a UTF-8 file cannot hold, such as bytes, infinity and unpaired surrogates."""
-    if _is_usual(data.values):
-        return
-    pending: list[tuple[KeyPath, object]] = [((), data.values)]
+    pending: list[tuple[KeyPath, Any]] = [((), data.values)]
     while pending:
         path, value = pending.pop()
-        if problem := _problem(value) or (len(path) > DEEPEST and f"it is nested more than {DEEPEST} levels deep"):
-            places = (data.spans.get(path[:length]) for length in range(len(path), 0, -1))
-            span = next((place for place in places if place), source.line_span(1))
-            raise BrokenDataError(problem, "use a string, a number, true, false, a list or a mapping", span)
-        if isinstance(value, dict):
-            pending += [((*path, key), inner) for key, inner in value.items()]
-        elif isinstance(value, list):
-            pending += [((*path, str(number)), inner) for number, inner in enumerate(value)]
-
-
-def _is_usual(value: object) -> bool:
-    """Return whether a value is certainly valid, without locating errors; this is the fast path for most documents."""
-    texts: list[Any] = []
-    level: list[Any] = [value]
-    for _ in range(DEEPEST + 1):
-        inner: list[Any] = []
-        for item in level:
-            if isinstance(item, str):
-                texts.append(item)
-            elif isinstance(item, dict):
-                texts += item
-                inner += item.values()
-            elif isinstance(item, list):
-                inner += item
-            elif not (item is None or isinstance(item, int)):
-                return False
-        level = inner
-    if level or not {str}.issuperset(map(type, texts)):
-        return False
-    together = "".join(texts)
-    return together.isascii() and "\0" not in together
+        for key, inner in value.items() if isinstance(value, dict) else enumerate(value):
+            problem = _text_problem(key) if isinstance(key, str) else ""
+            if len(path) >= DEEPEST:
+                problem = f"it is nested more than {DEEPEST} levels deep"
+            if isinstance(inner, (dict, list)):
+                pending.append(((*path, str(key)), inner))
+            elif not problem:
+                problem = _problem(inner)
+            if problem:
+                span = nearest(data.spans, (*path, str(key))) or source.line_span(1)
+                raise BrokenDataError(problem, "use a string, a number, true, false, a list or a mapping", span)
 
 
 def _problem(value: object) -> str:
-    """Return why a value is not valid, or ""; values inside it are not checked."""
-    if isinstance(value, dict):
-        return next(filter(None, map(_text_problem, value)), "")
-    if isinstance(value, float):
-        return "" if isfinite(value) else "a number is infinite or not a number"
+    """Return why a value that is no collection is not valid, or ""."""
     if isinstance(value, str):
         return _text_problem(value)
-    return "" if value is None or isinstance(value, (list, int)) else "JSON has no such kind of value"
+    if isinstance(value, float):
+        return "" if isfinite(value) else "a number is infinite or not a number"
+    return "" if value is None or isinstance(value, int) else "JSON has no such kind of value"
 
 
-def _text_problem(text: object) -> str:
-    if not isinstance(text, str):
-        return "a key must be a string"
+def _text_problem(text: str) -> str:
     if "\0" in text:
         return "a string contains a NUL character"
-    return "a string contains an unpaired surrogate" if _HALF.search(text) else ""
+    return "a string contains an unpaired surrogate" if not text.isascii() and _HALF.search(text) else ""
