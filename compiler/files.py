@@ -17,6 +17,9 @@ LARGEST_FILE = 8 * 1024 * 1024
 MOST_LINES = 500_000
 """The most lines that are not blank: Markdown takes much more memory per line than per character."""
 
+LARGEST_VALUE = 100_000
+"""The most values of a YAML or JSON document, including values that aliases repeat."""
+
 
 class Refusal(Struct, frozen=True):
     """A reason to reject a document: a code, the problem and the remedy."""

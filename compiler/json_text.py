@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-from bisect import bisect_right
-from collections.abc import Container, Iterator
+from collections.abc import Container
 from typing import NamedTuple
 
 from msgspec import Struct, field
 
 from compiler.regex import Regex
-from compiler.source import LINE_END, KeyPath, Span
+from compiler.source import KeyPath, Lines, Repeated, Span
 
 LONGEST_NUMBER = 30
 """The longest number in characters: Python is slow with long ones."""
@@ -94,35 +93,15 @@ DEPTH_KEPT = 4
 _TOKEN = Regex(r'[ \t\r\n]*(?:(?P<text>"[^"\\]*(?:\\.[^"\\]*)*")|(?P<mark>[{}\[\],:])|(?P<plain>[^\s{}\[\],:"]+))')
 _COLON = Regex(r"[ \t\r\n]*:")
 
-
-class Stretch(Struct, frozen=True):
-    """A range of characters in a text; the end is exclusive."""
-
-    start: int
-    end: int
-
-
-class Repeated(NamedTuple):
-    """A duplicate key of an object, with its path and both places."""
-
-    path: KeyPath
-    first: Stretch
-    again: Stretch
-
-
-class Everything:
-    """A container of every path, for a `lay_out` with all places."""
-
-    def __contains__(self, path: object) -> bool:
-        """Return True."""
-        return True
+_Range = tuple[int, int]
+"""The characters of a part; the end is exclusive."""
 
 
 class Layout(Struct):
     """The results of one pass over a text: places of values and keys, duplicate keys, depth and size."""
 
-    values: dict[KeyPath, Stretch] = field(default_factory=dict)
-    keys: dict[KeyPath, Stretch] = field(default_factory=dict)
+    values: dict[KeyPath, Span] = field(default_factory=dict)
+    keys: dict[KeyPath, Span] = field(default_factory=dict)
     repeated: list[Repeated] = field(default_factory=list)
     depth: int = 0
     count: int = 0
@@ -133,81 +112,59 @@ class _Inside(NamedTuple):
 
     path: KeyPath
     start: int
-    keys: dict[str, Stretch] | None
+    keys: dict[str, _Range] | None
 
 
-def lay_out(text: str, wanted: Container[KeyPath] = ()) -> Layout:
-    """Return the places of the parts of a JSON text, down to a fixed depth and for the wanted paths.
+def lay_out(text: str, wanted: Container[KeyPath] = (), deepest: int = DEPTH_KEPT) -> Layout:
+    """Return the places of the parts of a JSON text, down to a depth and for the wanted paths.
 
     It doesn't recurse, and text that is not JSON only results in wrong places.
     """
-    found = Layout()
-    pending: list[_Inside] = []
-    path: KeyPath = ()
-    number = 0
-    numbers: list[int] = []
-    for sign, place in _tokens(text):
-        if sign in "{[":
-            pending.append(_Inside(path, place.start, {} if sign == "{" else None))
-            numbers.append(number)
-            number = 0
-            path = (*path, "0") if sign == "[" else path
-            found.depth, found.count = max(found.depth, len(pending)), found.count + 1
-        elif sign in "}]" and pending:
-            path, start, _ = pending.pop()
-            number = numbers.pop()
-            _keep(found, path, Stretch(start, place.end), wanted)
-        elif sign == "," and pending and pending[-1].keys is None:
-            number += 1
-            path = (*pending[-1].path, str(number))
-        elif sign in ",:":
-            continue
-        elif pending and pending[-1].keys is not None and _is_key(text, place):
-            path = _key(found, pending[-1], sign, place, wanted)
-        else:
-            found.count += 1
-            _keep(found, path, place, wanted)
-    return found
+    return _Pass(Lines(text), wanted, deepest).over(text)
 
 
-def _is_key(text: str, place: Stretch) -> bool:
-    return _COLON.match(text, place.end) is not None
+class _Pass:
+    def __init__(self, lines: Lines, wanted: Container[KeyPath], deepest: int) -> None:
+        self._found = Layout()
+        self._lines = lines
+        self._wanted = wanted
+        self._deepest = deepest
 
+    def over(self, text: str) -> Layout:
+        pending: list[_Inside] = []
+        path: KeyPath = ()
+        numbers: list[int] = []
+        for token in _TOKEN.finditer(text):
+            name = token.lastgroup or "plain"
+            sign, place = token[name], token.span(name)
+            if sign in "{[":
+                pending.append(_Inside(path, place[0], {} if sign == "{" else None))
+                numbers.append(0)
+                path = (*path, "0") if sign == "[" else path
+                self._found.depth, self._found.count = max(self._found.depth, len(pending)), self._found.count + 1
+            elif sign in "}]" and pending:
+                path, start, _ = pending.pop()
+                numbers.pop()
+                self._keep(self._found.values, path, (start, place[1]))
+            elif sign == "," and pending and pending[-1].keys is None:
+                numbers[-1] += 1
+                path = (*pending[-1].path, str(numbers[-1]))
+            elif sign in ",:":
+                continue
+            elif pending and (keys := pending[-1].keys) is not None and _COLON.match(text, place[1]):
+                path = (*pending[-1].path, json.loads(sign, strict=False) if "\\" in sign else sign[1:-1])
+                self._key(path, keys, place)
+            else:
+                self._found.count += 1
+                self._keep(self._found.values, path, place)
+        return self._found
 
-def _key(found: Layout, inside: _Inside, token: str, place: Stretch, wanted: Container[KeyPath]) -> KeyPath:
-    name = json.loads(token, strict=False) if "\\" in token else token[1:-1]
-    path = (*inside.path, name)
-    keys = inside.keys if inside.keys is not None else {}
-    if first := keys.get(name):
-        found.repeated.append(Repeated(path, first, place))
-    keys[name] = place
-    if len(path) <= DEPTH_KEPT or path in wanted:
-        found.keys[path] = place
-    return path
+    def _key(self, path: KeyPath, keys: dict[str, _Range], place: _Range) -> None:
+        if first := keys.get(path[-1]):
+            self._found.repeated.append(Repeated(path, self._lines.span(*place), self._lines.span(*first)))
+        keys[path[-1]] = place
+        self._keep(self._found.keys, path, place)
 
-
-def _keep(found: Layout, path: KeyPath, place: Stretch, wanted: Container[KeyPath]) -> None:
-    if len(path) <= DEPTH_KEPT or path in wanted:
-        found.values[path] = place
-
-
-def _tokens(text: str) -> Iterator[tuple[str, Stretch]]:
-    for token in _TOKEN.finditer(text):
-        name = token.lastgroup or "plain"
-        yield token[name], Stretch(*token.span(name))
-
-
-class Lines:
-    """Find lines and columns in a text."""
-
-    def __init__(self, text: str) -> None:
-        ends = [end.span() for end in LINE_END.finditer(text)]
-        self._starts = [0, *(after for _, after in ends)]
-        self._ends = [*(before for before, _ in ends), len(text)]
-
-    def span(self, place: Stretch) -> Span:
-        """Return a range as lines and columns, at most to the end of its first line."""
-        line = bisect_right(self._starts, place.start)
-        begin = self._starts[line - 1]
-        end = min(place.end, self._ends[line - 1])
-        return Span(line, place.start - begin + 1, line, max(end, place.start) - begin + 1)
+    def _keep(self, places: dict[KeyPath, Span], path: KeyPath, place: _Range) -> None:
+        if len(path) <= self._deepest or path in self._wanted:
+            places[path] = self._lines.span(*place)

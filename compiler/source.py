@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from bisect import bisect_right
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 from importlib import import_module
@@ -39,6 +40,47 @@ IGNORE = "rdc: ignore"
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 Where = TypeVar("Where")
+
+
+class Lines:
+    """The lines and columns of a text, which count from `first` and from 1."""
+
+    def __init__(self, text: str, first: int = 1) -> None:
+        ends = [end.span() for end in LINE_END.finditer(text)]
+        self.first = first
+        self._text = text
+        self._starts = [0, *(after for _, after in ends)]
+        self._ends = [*(before for before, _ in ends), len(text)]
+
+    def number(self, index: int) -> int:
+        """Return the line number of a character."""
+        return bisect_right(self._starts, index) - 1 + self.first
+
+    def text(self, number: int) -> str:
+        """Return the text of a line."""
+        return self._text[self._starts[number - self.first] : self._ends[number - self.first]]
+
+    def span(self, start: int, *ends: int) -> Span:
+        """Return the range to the first of these ends that is on the line of its start, or to the end of the line."""
+        behind = bisect_right(self._starts, start)
+        line, begin, last = behind - 1 + self.first, self._starts[behind - 1], self._ends[behind - 1]
+        for end in ends:
+            if start < end <= last:
+                return Span(line, start - begin + 1, line, end - begin + 1)
+        return Span(line, start - begin + 1, line, max(last, start) - begin + 1)
+
+
+class Repeated(Struct, frozen=True):
+    """A duplicate key of a mapping: its path, its place, and the place of the first one."""
+
+    path: KeyPath
+    span: Span
+    first: Span
+
+
+def may_repeat(text: str) -> bool:
+    """Return whether a YAML text may have aliases."""
+    return "*" in text and "&" in text
 
 
 def below(spans: Spans, *outer: str) -> dict[KeyPath, Span]:

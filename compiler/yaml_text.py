@@ -1,33 +1,48 @@
 """Read YAML as plain values, with the places of keys and items.
 
-Only the safe loader is used, and keys are the strings as written: YAML 1.1 would read `on` as `True`.
+libyaml composes the nodes if PyYAML's Python parser reads the text in the same way, otherwise that parser, which also
+reports all errors. Only the safe loaders are used, and keys are the strings as written: YAML 1.1 would read `on` as
+`True`. The number and depth of values is limited.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
-from functools import cached_property, lru_cache
-from itertools import chain
-from typing import TYPE_CHECKING, Any
+from functools import cache, cached_property, lru_cache
+from itertools import chain, islice
+from typing import Any
 
+import yaml
 from msgspec import Struct
+from yaml import MappingNode, Node, ScalarNode, SequenceNode
+from yaml.constructor import ConstructorError, SafeConstructor
 
-from compiler import yaml_nodes
-from compiler.source import KeyPath, Span, Spans
-from compiler.yaml_places import Lines, Places, Repeated, collections, repeated_in
+from compiler import files
+from compiler.regex import Regex
+from compiler.source import KeyPath, Lines, Repeated, Span, Spans, may_repeat
 
-if TYPE_CHECKING:
-    from yaml import MappingNode, MarkedYAMLError, Node, SafeLoader, ScalarNode
-
-    from compiler.yaml_plain import Plain
-
+_TEXT, _MERGE = "tag:yaml.org,2002:str", "tag:yaml.org,2002:merge"
+_SEQUENCE, _MAPPING = "tag:yaml.org,2002:seq", "tag:yaml.org,2002:map"
+_INTEGER, _FLOAT = "tag:yaml.org,2002:int", "tag:yaml.org,2002:float"
 _TRUTH, _DATE = "tag:yaml.org,2002:bool", "tag:yaml.org,2002:timestamp"
 
 REMEDY = "fix this line; put strings that contain `: ` or ` #` in quotes"
 
+DEEPEST = 200
+"""The deepest nesting of collections: libyaml's composer crashes on a few thousand levels."""
+
 MOST_REPEATED = 2_000_000
-"""The most characters of strings that aliases may repeat, for the same reason."""
+"""The most characters of strings that aliases may repeat: nested aliases could fill any memory."""
+
+LONGEST_NUMBER = 1000
+"""The longest number in characters: Python is slow with longer ones and refuses to print them."""
+
+_READ_UNLIKE = {"\t": None, "\ufeff": None, "!": Regex(r"!(?<![^\s\[{,:?-]!)"), "#": Regex(r"[|>][0-9+-]*#")}
+"""Texts that libyaml and PyYAML's Python parser may read differently, apart from the cases in `_is_alike`.
+
+They are about tabs, byte-order marks, tags, and comments directly after `|`. Most texts don't have these characters.
+"""
 
 
 class UnreadableError(ValueError):
@@ -41,48 +56,28 @@ class UnreadableError(ValueError):
 
 def load_value(text: str) -> object:
     """Return the plain value of a text; raise `UnreadableError`."""
-    loader, node = _compose(text, Lines(text, 1))
-    return None if node is None else _construct(loader, node, Lines(text, 1))
-
-
-def load_mapping(text: str, first_line: int = 1) -> tuple[dict[str, Any], dict[KeyPath, Span]]:
-    """Return a text's values by key, and the place of each key and item; raise `UnreadableError`.
-
-    Lines count from `first_line`. A value that an alias repeats has the place of its first use.
-    """
-    read = read_mapping(text, first_line)
-    return read.values, read.spans
+    return _read(text, Lines(text))[2]
 
 
 @lru_cache(maxsize=1)
 def read_mapping(text: str, first_line: int = 1, list_key: str = "") -> Reading:
-    """Read a text that is a mapping, as `load_mapping` does; raise `UnreadableError`.
+    """Read a text that is a mapping, whose lines count from `first_line`; raise `UnreadableError`.
 
-    With a `list_key`, a text that is a list is read as a mapping with only this key. The last result is cached, because
-    a document is read to recognize its format and again to compile it. Don't change it.
+    With a `list_key`, a text that is a list is read as a mapping with only this key. A value that an alias repeats has
+    the place of its first use. The last result is cached, because a document is read to recognize its format and again
+    to compile it. Don't change it.
     """
-    import yaml  # noqa: PLC0415 (few documents have YAML, and importing it takes time)
-
-    from compiler.yaml_plain import NotPlainError, read_plain, under_key  # noqa: PLC0415 (it imports PyYAML)
-
     lines = Lines(text, first_line)
-    with suppress(NotPlainError):
-        plain = read_plain(text, list_key)
-        return Reading(plain.values, Places(plain.root, lines), (), lines, plain.root, plain)
-    loader, root = _compose(text, lines)
+    root, reader, values = _read(text, lines, list_key)
     if root is None:
-        return Reading({}, {}, (), lines, None)
-    if list_key and isinstance(root, yaml.SequenceNode):
-        root = under_key(root, list_key)
-    if not isinstance(root, yaml.MappingNode):
+        return Reading({}, {}, (), lines, None, reader)
+    if not isinstance(root, MappingNode):
         raise UnreadableError(
             "it is not a mapping of keys to values", first_line, "write lines of the form `key: value`"
         )
-    inner = list(collections(root, lines))
-    repeated = tuple(repeated_in(inner))  # before resolving merge keys, which add keys to mappings
-    values = _values(loader, root, lines)
-    spans = dict(chain.from_iterable(collections(root, lines) if "<<" in text else inner))
-    return Reading(values, spans, repeated, lines, root)
+    repeated = tuple(_repeated_in(root, lines)) if reader.has_repeated else ()
+    places = dict(chain.from_iterable(_collections(root, lines))) if may_repeat(text) else Places(root, lines)
+    return Reading(values, places, repeated, lines, root, reader)
 
 
 class Reading(Struct, frozen=True, dict=True):
@@ -93,7 +88,7 @@ class Reading(Struct, frozen=True, dict=True):
     repeated: tuple[Repeated, ...]
     _lines: Lines
     _root: MappingNode | None
-    _plain: Plain | None = None
+    _reader: _Values
 
     @cached_property
     def spans(self) -> dict[KeyPath, Span]:
@@ -103,7 +98,7 @@ class Reading(Struct, frozen=True, dict=True):
     @cached_property
     def as_written(self) -> dict[str, Any]:
         """The values, with numbers, dates and booleans as strings in the document: `1.10` and `yes` stay."""
-        return self._with_texts(yaml_nodes.INTEGER, yaml_nodes.FLOAT, _TRUTH, _DATE)
+        return self._with_texts(_INTEGER, _FLOAT, _TRUTH, _DATE)
 
     @cached_property
     def with_dates_as_texts(self) -> dict[str, Any]:
@@ -111,99 +106,306 @@ class Reading(Struct, frozen=True, dict=True):
         return self._with_texts(_DATE)
 
     def _with_texts(self, *tags: str) -> dict[str, Any]:
-        if self._plain:
-            from compiler.yaml_plain import with_texts  # noqa: PLC0415 (as above)
-
-            return with_texts(self._plain, tags)
-        return _values(yaml_nodes.loader(tags)(""), self._root, self._lines) if self._root else {}
+        if self._root is None or self._reader.tags.isdisjoint(tags):
+            return self.values
+        values: dict[str, Any] = _Values(self._lines, tags).value(self._root)
+        return values
 
     @cached_property
     def lines_in_texts(self) -> frozenset[int]:
         """The lines whose line breaks belong to a string, or are inside a multi-line string."""
         found: set[int] = set()
-        for node in _scalars(self._root) if self._root else ():
-            found.update(self._lines.within(node))
+        pending: list[Node] = [self._root] if self._root else []
+        seen = {id(self._root)}
+        while pending:
+            node = pending.pop()
+            if isinstance(node, ScalarNode):
+                found.update(_within(node, self._lines))
+            pending += (part for part in _parts(node) if id(part) not in seen)
+            seen.update(map(id, _parts(node)))
         return frozenset(found)
 
 
-def _values(loader: SafeLoader, root: MappingNode, lines: Lines) -> dict[str, Any]:
-    values = {}
-    for key, value in root.value:
-        values[str(_construct(loader, key, lines))] = _construct(loader, value, lines)
-    return values
+def _within(text: ScalarNode, lines: Lines) -> Iterable[int]:
+    """Return the lines whose line breaks are inside a string, without insignificant blank lines after it."""
+    first, last = lines.number(text.start_mark.index), lines.number(text.end_mark.index)
+    if text.style not in ("|", ">"):
+        return range(first, last)
+    keeps = text.value.endswith("\n\n") or not text.value.strip("\n")
+    while not keeps and last > first + 1 and not lines.text(last - 1).strip():
+        last -= 1
+    return range(first + 1, last)
 
 
-def _compose(text: str, lines: Lines) -> tuple[SafeLoader, Node | None]:
-    import yaml  # noqa: PLC0415 (as above)
+# --- Nodes -----------------------------------------------------------------------------------------------------------
 
+
+def _read(text: str, lines: Lines, list_key: str = "") -> tuple[Node | None, _Values, Any]:
     try:
-        root = yaml_nodes.compose(text)
-        if root and lines.may_repeat and _size(root, {}) > yaml_nodes.LARGEST_VALUE:
-            raise UnreadableError(
-                f"it has more than {yaml_nodes.LARGEST_VALUE:,} values, including those that aliases repeat",
-                lines.first,
-            )
-        if root and lines.may_repeat and _size(root, {}, _characters) > len(text) + MOST_REPEATED:
-            problem = f"its aliases repeat more than {MOST_REPEATED:,} characters"
-            raise UnreadableError(problem, lines.first, "use fewer aliases")
-    except yaml_nodes.TooLargeError as error:
-        raise UnreadableError(
-            f"it has more than {yaml_nodes.LARGEST_VALUE:,} values", lines.first + error.args[0]
-        ) from None
+        if yaml.__with_libyaml__ and not is_read_unlike(text):
+            with suppress(yaml.YAMLError, UnicodeEncodeError):
+                return _read_with(yaml.CSafeLoader, text, lines, list_key)
+        return _read_with(yaml.SafeLoader, text, lines, list_key)
     except yaml.MarkedYAMLError as error:
-        raise _unreadable(error, lines) from None
+        from compiler.yaml_problems import explain  # noqa: PLC0415 (only for errors)
+
+        raise explain(error, lines) from None
     except yaml.reader.ReaderError as error:
         problem = f"the character U+{ord(text[error.position]):04X} is not allowed"
-        raise UnreadableError(problem, lines.at(error.position)) from None
+        raise UnreadableError(problem, lines.number(error.position)) from None
     except (yaml.YAMLError, RecursionError) as error:
         raise UnreadableError(str(error).split("\n", 1)[0], lines.first) from None
-    return yaml_nodes.loader(())(""), root  # it has nothing to read, only nodes to convert
 
 
-def _unreadable(error: MarkedYAMLError, lines: Lines) -> UnreadableError:
-    """Return the error for a PyYAML error, in rdc's words."""
-    from compiler.yaml_problems import explain  # noqa: PLC0415 (only for errors)
-
-    at = lines.number(error.problem_mark or error.context_mark)
-    told = explain(error, lines.texts[min(at - lines.first, len(lines.texts) - 1)])
-    return UnreadableError(told.problem, lines.number(told.mark), told.remedy)
-
-
-def _size(node: Node, sizes: dict[int, int], weight: Callable[[Node], int] = lambda _node: 1) -> int:
-    """Return the number of values in a node, including itself; PyYAML has already limited its depth."""
-    if id(node) not in sizes:
-        sizes[id(node)] = weight(node)  # no need to count recursive nodes, because they cannot be read
-        inner = node.value if isinstance(node.value, list) else []
-        parts = [part for item in inner for part in (item if isinstance(item, tuple) else [item])]
-        sizes[id(node)] += sum(_size(part, sizes, weight) for part in parts)
-    return sizes[id(node)]
+def _read_with(kind: Any, text: str, lines: Lines, list_key: str) -> tuple[Node | None, _Values, Any]:  # noqa: ANN401
+    reader = _Values(lines, is_native=kind is not yaml.SafeLoader)
+    root = _compose(kind, text, lines)
+    if root is None:
+        return None, reader, None
+    if may_repeat(text):
+        _refuse_repetition(root, text, lines)
+    if list_key and isinstance(root, SequenceNode):
+        name = ScalarNode(_TEXT, list_key, root.start_mark, root.start_mark)
+        root = MappingNode(_MAPPING, [(name, root)], root.start_mark, root.end_mark)
+    return root, reader, reader.value(root)
 
 
-def _characters(node: Node) -> int:
-    return len(node.value) if isinstance(node.value, str) else 0
+def is_read_unlike(text: str) -> bool:
+    """Return whether libyaml may read a text differently from PyYAML's Python parser."""
+    return any(
+        character in text and (pattern is None or pattern.search(text) is not None)
+        for character, pattern in _READ_UNLIKE.items()
+    )
 
 
-def _construct(loader: SafeLoader, node: Node, lines: Lines) -> Any:  # noqa: ANN401 (YAML has values of any type)
-    import yaml  # noqa: PLC0415 (as above)
+class _TooManyError(Exception):
+    """There is one value too many."""
 
+
+class _Bounds:
+    """Stop a composer at too many or too deeply nested values: a composer calls this around each value."""
+
+    count = depth = 0
+
+    def enter(self, _parent: object, _index: object) -> None:
+        self.count += 1
+        self.depth += 1
+        if self.depth > DEEPEST:
+            raise RecursionError("maximum recursion depth exceeded")
+        if self.count > files.LARGEST_VALUE:
+            raise _TooManyError
+
+    def leave(self) -> None:
+        self.depth -= 1
+
+
+def _compose(kind: Any, text: str, lines: Lines) -> Node | None:  # noqa: ANN401 (libyaml's loader has its own type)
+    """Return the root node of a text, or None if it is empty."""
+    loader, bounds = kind(text), _Bounds()
+    loader.descend_resolver, loader.ascend_resolver = bounds.enter, bounds.leave
+    loader.resolve = cache(yaml.resolver.Resolver().resolve)  # keys are often repeated
     try:
-        return loader.construct_object(node, deep=True) if lines.may_repeat else yaml_nodes.value(loader, node)
-    except yaml.MarkedYAMLError as error:
-        raise _unreadable(error, lines) from None
-    except (yaml.YAMLError, ValueError, LookupError, ArithmeticError, AttributeError, TypeError, RecursionError):
-        raise UnreadableError("cannot read this value", lines.number(node.start_mark)) from None
+        root: Node | None = loader.get_single_node()
+    except _TooManyError:
+        marks: Iterator[Any] = (
+            event.start_mark for event in yaml.parse(text, kind) if isinstance(event, yaml.NodeEvent)
+        )
+        surplus = next(islice(marks, files.LARGEST_VALUE, None))
+        problem = f"it has more than {files.LARGEST_VALUE:,} values"
+        raise UnreadableError(problem, lines.number(surplus.index)) from None
+    return root
 
 
-def _scalars(root: Node) -> Iterator[ScalarNode]:
-    """Yield the strings in a tree, each once."""
-    import yaml  # noqa: PLC0415 (as above)
+def _parts(node: Node) -> list[Node]:
+    """Return the nodes directly inside a node."""
+    if isinstance(node, MappingNode):
+        return [part for pair in node.value for part in pair]
+    return node.value if isinstance(node, SequenceNode) else []
 
-    pending, seen = [root], {id(root)}
+
+def _refuse_repetition(root: Node, text: str, lines: Lines) -> None:
+    count, characters = _size(root, {})
+    if count > files.LARGEST_VALUE:
+        problem = f"it has more than {files.LARGEST_VALUE:,} values, including those that aliases repeat"
+        raise UnreadableError(problem, lines.first)
+    if characters > len(text) + MOST_REPEATED:
+        problem = f"its aliases repeat more than {MOST_REPEATED:,} characters"
+        raise UnreadableError(problem, lines.first, "use fewer aliases")
+
+
+def _size(node: Node, sizes: dict[int, tuple[int, int] | None]) -> tuple[int, int]:
+    """Return the numbers of values and characters in a node, including itself and what aliases repeat."""
+    if id(node) not in sizes:
+        sizes[id(node)] = None
+        inner = [_size(part, sizes) for part in _parts(node)]
+        own = len(node.value) if isinstance(node, ScalarNode) else 0
+        sizes[id(node)] = 1 + sum(count for count, _ in inner), own + sum(characters for _, characters in inner)
+    if (size := sizes[id(node)]) is None:
+        raise ConstructorError(None, None, "found unconstructable recursive node", node.start_mark)
+    return size
+
+
+def _is_alike(node: yaml.CollectionNode) -> bool:
+    """Return whether PyYAML's Python parser composes a `[…]` or `{…}` in the same way as libyaml.
+
+    They differ in empty items, and in strings with `?`.
+    """
+    return not any(
+        isinstance(part, ScalarNode) and not part.style and (not part.value or "?" in part.value)
+        for part in _parts(node)
+    )
+
+
+# --- Values ----------------------------------------------------------------------------------------------------------
+
+
+class _Constructor(SafeConstructor):
+    """Convert single values, but no numbers that are too long."""
+
+    def construct_scalar(self, node: Any) -> Any:  # noqa: ANN401 (PyYAML's signature)
+        """Return the text of a scalar."""
+        if node.tag in (_INTEGER, _FLOAT) and len(node.value) > LONGEST_NUMBER:
+            raise ValueError("a number that is too long")
+        return super().construct_scalar(node)
+
+
+class _Values:
+    """Convert nodes to values; values with the tags `texts` stay strings."""
+
+    def __init__(self, lines: Lines, texts: Collection[str] = (), *, is_native: bool = False) -> None:
+        self._lines = lines
+        self._texts = texts
+        self._is_native = is_native
+        self._constructor = _Constructor()
+        self._known: dict[tuple[str, str], object] = {}
+        self.has_repeated = False
+
+    @property
+    def tags(self) -> frozenset[str]:
+        """The tags of the values that are not strings."""
+        return frozenset(tag for tag, _ in self._known)
+
+    def value(self, node: Node) -> Any:  # noqa: ANN401 (YAML has values of any type)
+        """Return the value of a node, including what merge keys add."""
+        tag, value = node.tag, self.value
+        if self._is_native and isinstance(node, yaml.CollectionNode) and node.flow_style and not _is_alike(node):
+            raise yaml.YAMLError
+        if tag == _SEQUENCE and isinstance(node, SequenceNode):
+            return [item.value if item.tag == _TEXT else value(item) for item in node.value]
+        if tag == _MAPPING and isinstance(node, MappingNode):
+            return self._mapping(_pairs(node))
+        if not isinstance(node, ScalarNode):
+            return self._constructed(node)
+        if tag in self._texts:
+            return node.value
+        known = tag, node.value
+        if known not in self._known:
+            self._known[known] = self._constructed(node)
+        return self._known[known]
+
+    def _mapping(self, pairs: list[tuple[Node, Node]]) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        for key, item in pairs:
+            if not isinstance(key, ScalarNode):
+                raise ConstructorError(None, None, "found unhashable key", key.start_mark)
+            found[key.value] = item.value if item.tag == _TEXT else self.value(item)
+        self.has_repeated |= len(found) < len(pairs)
+        return found
+
+    def _constructed(self, node: Node) -> object:
+        try:
+            return self._constructor.construct_object(node, deep=True)
+        except (ValueError, LookupError, ArithmeticError, AttributeError, TypeError):
+            raise UnreadableError("cannot read this value", self._lines.number(node.start_mark.index)) from None
+
+
+def _pairs(mapping: MappingNode) -> list[tuple[Node, Node]]:
+    """Return the keys and values of a mapping, after those that its merge keys add."""
+    own: list[tuple[Node, Node]] = [pair for pair in mapping.value if pair[0].tag != _MERGE]
+    if len(own) == len(mapping.value):
+        return own
+    merged: list[tuple[Node, Node]] = []
+    for key, item in mapping.value:
+        for one in (reversed(item.value) if isinstance(item, SequenceNode) else [item]) if key.tag == _MERGE else ():
+            if not isinstance(one, MappingNode):
+                raise ConstructorError(None, None, "expected a mapping for merging", one.start_mark)
+            merged += _pairs(one)
+    return merged + own
+
+
+# --- Places ----------------------------------------------------------------------------------------------------------
+
+_Child = tuple[Node, Node]
+"""The node of a key or item, where its place starts, and the node of its value."""
+
+
+class Places(Mapping[KeyPath, Span]):
+    """The places in a tree without aliases, each found on demand.
+
+    Most are never needed, and finding all takes longer than composing the text.
+    """
+
+    def __init__(self, root: MappingNode, lines: Lines) -> None:
+        self._root = root
+        self._lines = lines
+        self._inner: dict[KeyPath, dict[str, _Child]] = {(): dict(_named(root))}
+        self._found: dict[KeyPath, Span] = {}
+
+    def __getitem__(self, path: KeyPath) -> Span:
+        """Return the place of a key or item; raise `KeyError`."""
+        if path not in self._found:
+            if not path:
+                raise KeyError(path)
+            self._found[path] = _span(self._children(path[:-1])[path[-1]], self._lines)
+        return self._found[path]
+
+    def _children(self, path: KeyPath) -> dict[str, _Child]:
+        if path not in self._inner:
+            _, value = self._children(path[:-1])[path[-1]]
+            self._inner[path] = dict(_named(value))
+        return self._inner[path]
+
+    def __iter__(self) -> Iterator[KeyPath]:
+        """Yield all paths in document order."""
+        for inner in _collections(self._root, self._lines):
+            self._found.update(inner)
+            yield from (path for path, _ in inner)
+
+    def __len__(self) -> int:
+        """Return the number of places."""
+        return sum(1 for _ in self)
+
+
+def _repeated_in(root: MappingNode, lines: Lines) -> Iterator[Repeated]:
+    for inner in _collections(root, lines, is_merged=False):
+        seen: dict[KeyPath, Span] = {}
+        for path, span in inner:
+            first = seen.setdefault(path, span)
+            if first is not span:
+                yield Repeated(path, span, first)
+
+
+def _collections(root: MappingNode, lines: Lines, *, is_merged: bool = True) -> Iterator[list[tuple[KeyPath, Span]]]:
+    """Yield the paths and places of each collection's items."""
+    pending: list[tuple[KeyPath, Node]] = [((), root)]
+    seen: set[int] = set()
     while pending:
-        node = pending.pop()
-        if isinstance(node, yaml.ScalarNode):
-            yield node
+        path, node = pending.pop()
+        if id(node) in seen:  # an alias; nested aliases could mean too many items to count
             continue
-        parts = [part for item in node.value for part in (item if isinstance(item, tuple) else [item])]
-        pending += (part for part in parts if id(part) not in seen)
-        seen.update(map(id, parts))
+        seen.add(id(node))
+        inner = [((*path, name), child) for name, child in _named(node, is_merged=is_merged)]
+        yield [(place, _span(child, lines)) for place, child in inner]
+        pending += [(place, value) for place, (_, value) in reversed(inner) if isinstance(value.value, list)]
+
+
+def _span(child: _Child, lines: Lines) -> Span:
+    key, value = child
+    return lines.span(key.start_mark.index, value.end_mark.index, key.end_mark.index)
+
+
+def _named(node: Node, *, is_merged: bool = True) -> list[tuple[str, _Child]]:
+    """Return the items of a collection with their names."""
+    if isinstance(node, MappingNode):
+        return [(str(pair[0].value), pair) for pair in (_pairs(node) if is_merged else node.value)]
+    return [(str(number), (item, item)) for number, item in enumerate(_parts(node))]

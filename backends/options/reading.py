@@ -8,7 +8,6 @@ from typing import Any, get_origin
 from backends.options.fields import Options, OptionsType, alternatives, fields, is_options
 from backends.options.problems import OptionsError, Problem, problems
 from backends.options.reader import Reader
-from compiler.yaml_text import UnreadableError, load_value
 
 
 def validate(kind: type[OptionsType], options: Mapping[str, object]) -> OptionsType:
@@ -32,7 +31,7 @@ def read_words(kind: type[Options], words: Mapping[str, str]) -> dict[str, objec
     for name, word in words.items():
         try:
             values[name] = _value(known[name].type, word) if name in known else word
-        except UnreadableError as error:
+        except ValueError as error:
             wrong.append(Problem((name,), f"`{name}` is not valid YAML: {error}"))
     if wrong:
         raise OptionsError(wrong)
@@ -45,5 +44,7 @@ def _value(kind: object, word: str) -> object:
     takes_more = bool(kinds & {list, dict, Any}) or any(map(is_options, kinds))
     if not takes_more or (takes_text and not word.lstrip().startswith(("[", "{"))):
         return word
+    from compiler.yaml_text import load_value  # noqa: PLC0415 (it imports PyYAML)
+
     value = load_value(word)
     return value if isinstance(value, (list, dict)) else word

@@ -9,15 +9,13 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from compiler.diagnostic import Fix
-from compiler.json_text import BrokenJsonError, Everything, Lines, Stretch, lay_out, load_json
+from compiler.files import LARGEST_VALUE
+from compiler.json_text import BrokenJsonError, lay_out, load_json
 from compiler.regex import Regex
-from compiler.source import KeyPath, Source, Span
-from compiler.yaml_nodes import LARGEST_VALUE
-from compiler.yaml_places import Repeated
-from compiler.yaml_text import UnreadableError, read_mapping
+from compiler.source import KeyPath, Lines, Repeated, Source, Span, nearest
 
 if TYPE_CHECKING:
-    from compiler.yaml_text import Reading
+    from compiler.yaml_text import Reading, UnreadableError
 
 DEEPEST = 32
 """The deepest nesting of collections: reading recurses, and documents are never this deep."""
@@ -62,20 +60,16 @@ def _read(source: Source, list_key: str) -> Data:
             return _read_json(source, list_key)
         except BrokenJsonError as error:
             if is_json:
-                span = None if error.position is None else Lines(source.text).span(_character(error.position))
+                span = None if error.position is None else Lines(source.text).span(error.position, error.position + 1)
                 broken = BrokenDataError(f"it is not valid JSON: {error}", error.remedy, span)
                 broken.fix = Fix.by(span, "", is_safe=True) if span and error.is_surplus else None
                 raise broken from None
     return _read_yaml(source, list_key)
 
 
-def _character(position: int) -> Stretch:
-    return Stretch(position, position + 1)
-
-
 def _read_json(source: Source, list_key: str) -> Data:
     value = load_json(source.text)
-    layout = lay_out(source.text, Everything())
+    layout = lay_out(source.text, deepest=DEEPEST)
     if layout.depth > DEEPEST:
         raise BrokenDataError(f"it is nested more than {DEEPEST} levels deep", "look for a missing bracket", None)
     if layout.count > LARGEST_VALUE:
@@ -85,15 +79,13 @@ def _read_json(source: Source, list_key: str) -> Data:
         value, above = {list_key: value}, (list_key,)
     if not isinstance(value, dict):
         raise BrokenDataError("it must be a mapping of names to values", "write an object", source.line_span(1))
-    lines = Lines(source.text)
-    spans = {(*above, *path): lines.span(place) for path, place in (layout.values | layout.keys).items()}
-    repeated = tuple(
-        Repeated((*above, *item.path), lines.span(item.again), lines.span(item.first)) for item in layout.repeated
-    )
-    return Data(value, spans, repeated)
+    spans = {(*above, *path): span for path, span in (layout.values | layout.keys).items()}
+    return Data(value, spans, tuple(Repeated((*above, *one.path), one.span, one.first) for one in layout.repeated))
 
 
 def _read_yaml(source: Source, list_key: str) -> Data:
+    from compiler.yaml_text import UnreadableError, read_mapping  # noqa: PLC0415 (it imports PyYAML)
+
     try:
         reading = read_mapping("\n".join(source.lines), 1, list_key)
         return Data(reading.with_dates_as_texts, reading.places, reading.repeated, reading)
@@ -109,58 +101,32 @@ def unreadable(source: Source, error: UnreadableError) -> BrokenDataError:
 
 def _refuse_others(data: Data, source: Source) -> None:
     """Reject values that JSON or a UTF-8 file cannot hold, such as bytes, infinity and unpaired surrogates."""
-    if _is_usual(data.values):
-        return
-    pending: list[tuple[KeyPath, object]] = [((), data.values)]
+    pending: list[tuple[KeyPath, Any]] = [((), data.values)]
     while pending:
         path, value = pending.pop()
-        if problem := _problem(value) or (len(path) > DEEPEST and f"it is nested more than {DEEPEST} levels deep"):
-            places = (data.spans.get(path[:length]) for length in range(len(path), 0, -1))
-            span = next((place for place in places if place), source.line_span(1))
-            raise BrokenDataError(problem, "use a string, a number, true, false, a list or a mapping", span)
-        if isinstance(value, dict):
-            pending += [((*path, key), inner) for key, inner in value.items()]
-        elif isinstance(value, list):
-            pending += [((*path, str(number)), inner) for number, inner in enumerate(value)]
-
-
-def _is_usual(value: object) -> bool:
-    """Return whether a value is certainly valid, without locating errors; this is the fast path for most documents."""
-    texts: list[Any] = []
-    level: list[Any] = [value]
-    for _ in range(DEEPEST + 1):
-        inner: list[Any] = []
-        for item in level:
-            if isinstance(item, str):
-                texts.append(item)
-            elif isinstance(item, dict):
-                texts += item
-                inner += item.values()
-            elif isinstance(item, list):
-                inner += item
-            elif not (item is None or isinstance(item, int)):
-                return False
-        level = inner
-    if level or not {str}.issuperset(map(type, texts)):
-        return False
-    together = "".join(texts)
-    return together.isascii() and "\0" not in together
+        for key, inner in value.items() if isinstance(value, dict) else enumerate(value):
+            problem = _text_problem(key) if isinstance(key, str) else ""
+            if len(path) >= DEEPEST:
+                problem = f"it is nested more than {DEEPEST} levels deep"
+            if isinstance(inner, (dict, list)):
+                pending.append(((*path, str(key)), inner))
+            elif not problem:
+                problem = _problem(inner)
+            if problem:
+                span = nearest(data.spans, (*path, str(key))) or source.line_span(1)
+                raise BrokenDataError(problem, "use a string, a number, true, false, a list or a mapping", span)
 
 
 def _problem(value: object) -> str:
-    """Return why a value is not valid, or ""; values inside it are not checked."""
-    if isinstance(value, dict):
-        return next(filter(None, map(_text_problem, value)), "")
-    if isinstance(value, float):
-        return "" if isfinite(value) else "a number is infinite or not a number"
+    """Return why a value that is no collection is not valid, or ""."""
     if isinstance(value, str):
         return _text_problem(value)
-    return "" if value is None or isinstance(value, (list, int)) else "JSON has no such kind of value"
+    if isinstance(value, float):
+        return "" if isfinite(value) else "a number is infinite or not a number"
+    return "" if value is None or isinstance(value, int) else "JSON has no such kind of value"
 
 
-def _text_problem(text: object) -> str:
-    if not isinstance(text, str):
-        return "a key must be a string"
+def _text_problem(text: str) -> str:
     if "\0" in text:
         return "a string contains a NUL character"
-    return "a string contains an unpaired surrogate" if _HALF.search(text) else ""
+    return "a string contains an unpaired surrogate" if not text.isascii() and _HALF.search(text) else ""

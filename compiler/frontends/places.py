@@ -21,11 +21,7 @@ class Places(Struct, frozen=True):
 
     def at(self, path: Path | KeyPath) -> Span:
         """Return the place of a key or item, or of the closest part around it."""
-        keys = tuple(map(str, path))
-        try:
-            return self.spans[keys]
-        except KeyError:
-            return nearest(self.spans, keys) or self.source.line_span(1)
+        return nearest(self.spans, tuple(map(str, path))) or self.source.line_span(1)
 
     def diagnostic(
         self, code: str, path: Path, problem: str, remedy: str, other: tuple[Path, str] | None = None

@@ -3,36 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
 
 from compiler.diagnostic import Diagnostic, Fix, Related
 from compiler.frontends.places import on_one_line
-from compiler.source import Source, Span
-
-if TYPE_CHECKING:
-    from compiler.yaml_places import Repeated
+from compiler.source import Repeated, Source, Span
 
 
-def stand_again(code: str, source: Source, keys: Iterable[Repeated]) -> Iterator[Diagnostic]:
-    """Report duplicate keys of a YAML or JSON document."""
-    for key in keys:
-        problem = on_one_line(f"duplicate key `{key.path[-1]}`")
-        related = (Related(source.path, key.first, "first defined here"),)
-        fix = without_one(source, key.first, key.span)
-        yield Diagnostic(code, source.path, key.span, problem, "remove one of the two", related, fix)
+def stand_again(code: str, source: Source, keys: Iterable[Repeated], effect: str = "") -> Iterator[Diagnostic]:
+    """Report duplicate keys of a YAML or JSON document; `effect` is appended to each message."""
+    return (_again(code, source, key, effect, "remove one of the two") for key in keys)
 
 
 def stand_twice(source: Source, keys: Iterable[Repeated]) -> Iterator[Diagnostic]:
     """Report duplicate keys in the part of a document that rdc reads."""
     for key in keys:
         where = f" in `{key.path[-2]}`" if key.path[1:] else ""
-        problem = f"duplicate key `{key.path[-1]}`{where}; only the last one would count"
-        related = (Related(source.path, key.first, "first defined here"),)
-        fix = without_one(source, key.first, key.span)
-        yield Diagnostic("RD013", source.path, key.span, problem, "remove or rename one of the two", related, fix)
+        yield _again("RD013", source, key, f"{where}; only the last one would count", "remove or rename one of the two")
 
 
-def without_one(source: Source, first: Span, again: Span) -> Fix | None:
+def _again(code: str, source: Source, key: Repeated, effect: str, remedy: str) -> Diagnostic:
+    problem = on_one_line(f"duplicate key `{key.path[-1]}`{effect}")
+    related = (Related(source.path, key.first, "first defined here"),)
+    return Diagnostic(code, source.path, key.span, problem, remedy, related, _without_one(source, key.first, key.span))
+
+
+def _without_one(source: Source, first: Span, again: Span) -> Fix | None:
     """Return the fix that removes one of two equal lines with a key and value, or None."""
     texts = [source.lines[span.line - 1][span.column - 1 :].rstrip() for span in (first, again)]
     if texts[0].removesuffix(",") != texts[1].removesuffix(",") or first.line == again.line:

@@ -31,9 +31,10 @@ def recognizes(source: Source) -> bool:
 
 def compile_document(job: Job) -> Result:
     """No program, but what the options are."""
-    from compiler.yaml_text import load_mapping  # noqa: PLC0415 (as a front end does)
+    from compiler.yaml_text import read_mapping  # noqa: PLC0415 (as a front end does)
 
-    values, spans = load_mapping(job.source.text)
+    reading = read_mapping(job.source.text)
+    values, spans = reading.values, reading.spans
     own, found = Options(), list[Diagnostic]()
     if "rdc" in values:
         place = Place("RD013", job.source.path, spans["rdc",])

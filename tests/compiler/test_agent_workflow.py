@@ -7,7 +7,7 @@ from unittest.mock import Mock
 
 import pytest
 
-from compiler import yaml_nodes, yaml_plain
+from compiler import files, yaml_text
 from compiler.diagnostic import Severity
 from compiler.driver import compile_file
 from tests.compiler.workflows import compiled, findings, program_of, steps
@@ -245,7 +245,7 @@ def test_hostile_input_gets_a_diagnostic(tmp_path: Path, text: str, code: str) -
 
 
 def test_too_many_values_are_not_read_to_the_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(yaml_nodes, "LARGEST_VALUE", 1000)  # all that are allowed take seconds
+    monkeypatch.setattr(files, "LARGEST_VALUE", 1000)  # all that are allowed take seconds
     made = compiled(tmp_path, "name: a\nx:\n" + "- 1\n" * 2000 + "]")
     assert findings(made) == ["RD800 998:1"]  # before the bracket that is wrong
     assert "more than 1,000 values" in made.diagnostics[0].message
@@ -261,8 +261,8 @@ def test_a_value_that_cannot_be_read_is_told_where_it_stands(tmp_path: Path, val
 def test_a_document_is_read_once_to_recognize_it_and_to_compile_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    read = Mock(side_effect=yaml_plain.read_plain)
-    monkeypatch.setattr(yaml_plain, "read_plain", read)
+    read = Mock(side_effect=yaml_text._compose)
+    monkeypatch.setattr(yaml_text, "_compose", read)
     (tmp_path / "main.yaml").write_text("name: read once\nsteps: [{name: a, prompt: x, end: true}]\n", encoding="utf-8")
     assert compile_file(str(tmp_path / "main.yaml")).program
     assert read.call_count == 1

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from compiler.files import LARGEST_FILE
+from compiler.files import LARGEST_FILE, LARGEST_VALUE
+from compiler.frontends.data_text import BrokenDataError, read_data
 from compiler.frontends.rundown.lines import LineError, parse_transition
-from compiler.yaml_nodes import LARGEST_VALUE, LONGEST_NUMBER
-from compiler.yaml_text import UnreadableError, load_value
+from compiler.source import Source
+from compiler.yaml_text import LONGEST_NUMBER, UnreadableError, load_value
 from tests.compiler.documents import compiled, findings
 
 LEAF = "## 1. Do\n\n```bash\ntrue\n```\n"
@@ -109,3 +110,27 @@ def test_quotes_without_an_end_are_read_once(rest: str) -> None:
 )
 def test_a_line_that_is_almost_a_transition_is_read_once(rest: str, tmp_path: Path) -> None:
     assert findings(compiled(tmp_path, f"## 1. A\n\n- PASS{rest}\n")) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "problem", "column"),
+    [
+        ('a: {b: "\\0"}', "NUL", 5),
+        ('a: {"\\0": 1}', "NUL", 5),
+        ("a: [1, .inf]", "infinite", 8),
+        ('{"a": {"\\ud800": []}}', "unpaired surrogate", 8),
+        ('a: ["é\\ud800"]', "unpaired surrogate", 5),
+        ("a: !!set {b}", "no such kind", 1),
+        ("a: " + "[" * 32 + "1" + "]" * 32, "32 levels", 36),
+    ],
+)
+def test_what_json_cannot_hold_is_refused_at_its_place(text: str, problem: str, column: int) -> None:
+    with pytest.raises(BrokenDataError, match=problem) as caught:
+        read_data(Source.from_text("a.stepspec", text))
+    assert caught.value.span
+    assert caught.value.span.column == column
+
+
+def test_data_may_have_32_levels_and_any_text() -> None:
+    text = "a: " + "[" * 31 + "é, 1.5, ~, true, \U0001f600" + "]" * 31
+    assert read_data(Source.from_text("a.stepspec", text)).values

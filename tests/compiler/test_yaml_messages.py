@@ -50,6 +50,9 @@ BROKEN = {
     "a: 1\nkey value\nb: 2": (2, "is not `key: value`", "colon"),
     "a: ? b": (1, "start with `?`", "quotes"),
     "<<: 3": (1, "`<<`", "mapping"),
+    "a: 1\nb: &x [1, *x]": (2, "contains itself", "remove the alias"),
+    "a:\n  b: 2020-99-99": (2, "cannot read", "quotes"),
+    "? [a]\n: b": (1, "a key cannot be", "quotes"),
 }
 
 

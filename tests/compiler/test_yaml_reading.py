@@ -9,8 +9,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from compiler import yaml_nodes
-from compiler.yaml_text import UnreadableError, load_value, read_mapping
+from compiler.yaml_text import DEEPEST, UnreadableError, load_value, read_mapping
 from tests.conftest import ROOT
 
 LINES = (
@@ -92,13 +91,48 @@ def test_what_differs_is_read_alike(text: str) -> None:
 @pytest.mark.skipif(not yaml.__with_libyaml__, reason="PyYAML was built without libyaml")
 @pytest.mark.parametrize("path", [*sorted(ROOT.glob("examples/**/*.workflow.yaml")), None])
 def test_libyaml_reads_what_people_write(path: Path | None, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(yaml_nodes, "loader", lambda _texts: pytest.fail)
+    monkeypatch.setattr(yaml.SafeLoader, "get_single_node", pytest.fail)
     text = path.read_text(encoding="utf-8") if path else "name: a # Really?\ntags: [b, 'c?']\nx: {d: e}\n"
-    assert yaml_nodes.compose(text)
+    assert load_value(text)
 
 
 def test_a_text_with_too_many_values_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """The parser in Python would take five times as long to say the same."""
-    monkeypatch.setattr(yaml_nodes, "loader", lambda _texts: pytest.fail)
-    with pytest.raises(yaml_nodes.TooLargeError, match="49999"):
-        yaml_nodes.compose("".join(f"k{number}: v\n" for number in range(60_000)))
+    monkeypatch.setattr(yaml.SafeLoader, "get_single_node", pytest.fail)
+    with pytest.raises(UnreadableError, match="more than 100,000 values") as caught:
+        load_value("".join(f"k{number}: v\n" for number in range(60_000)))
+    assert caught.value.line == 50_000
+
+
+@pytest.mark.parametrize("is_native", [True, False])
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("x: &x {a: 1, b: 2}\n<<: *x\nb: 3", {"x": {"a": 1, "b": 2}, "a": 1, "b": 3}),
+        ("m: {<<: [{a: 1}, {a: 2, c: 3}], d: 4}", {"m": {"a": 1, "c": 3, "d": 4}}),
+        ("m: {c: 4, <<: {a: 1, <<: {c: 3, b: 2}}}", {"m": {"c": 4, "b": 2, "a": 1}}),
+        ("a: &a {b: 1.10}\nc: *a\nd: '<<'", {"a": {"b": 1.1}, "c": {"b": 1.1}, "d": "<<"}),
+    ],
+)
+def test_merge_keys_add_what_a_mapping_does_not_have(
+    text: str, values: dict[str, object], is_native: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(yaml, "__with_libyaml__", is_native)
+    read_mapping.cache_clear()
+    assert read_mapping(text).values == values
+    assert read_mapping(text).repeated == ()
+
+
+def test_what_is_merged_has_its_place_and_no_duplicate_keys() -> None:
+    found = read_mapping("x: &x\n  a: 1\ny:\n  <<: *x\n  b: 2\nz: {<<: {c: 1, c: 2}}")
+    assert (found.places["x", "a"].line, found.places["y", "b"].line) == (2, 5)
+    assert [(one.path, one.first.column, one.span.column) for one in found.repeated] == [(("z", "<<", "c"), 10, 16)]
+
+
+@pytest.mark.parametrize("is_native", [True, False])
+@pytest.mark.parametrize("text", ["[" * DEEPEST + "]" * DEEPEST, "- " * (DEEPEST - 1) + "a"])
+def test_nesting_has_its_depth(text: str, is_native: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(yaml, "__with_libyaml__", is_native)
+    assert isinstance(load_value(text), list)
+    with pytest.raises(UnreadableError, match="recursion"):
+        load_value(text.replace("[]", "[[]]").replace("a", "- a"))

@@ -18,9 +18,8 @@ from compiler.frontends.places import Path, Places, Where
 from compiler.frontends.repeated import stand_again
 from compiler.regex import Regex
 from compiler.safeguards import looks_like_safeguard
-from compiler.source import Source
+from compiler.source import Source, may_repeat
 from compiler.suggestions import did_you_mean, nearest_name
-from compiler.yaml_nodes import may_repeat
 from compiler.yaml_text import Reading, UnreadableError, read_mapping
 
 LARGEST_WORKFLOW = 1_000_000

@@ -19,7 +19,6 @@ from compiler.frontends.json.wording import WORDING
 from compiler.frontends.naming import safe_name
 from compiler.ir.edges import Edge, Origin
 from compiler.ir.program import Node, Program, SourceFile
-from compiler.json_text import Layout, Stretch
 from compiler.options import Options
 from compiler.regex import Regex
 from compiler.source import KeyPath, Source
@@ -78,7 +77,9 @@ class _Read:
         return replace(program, name=safe_name(program.name, FORMAT.noun), sources=(own, *others))
 
     def _origin(self, path: KeyPath) -> Origin:
-        return Origin(self.source.name, self._places.span(_stretch(self._layout, path)))
+        """Return the origin of a node or an edge: its id, if it has one."""
+        places = self._layout.values
+        return Origin(self.source.name, places.get((*path, "id")) or places.get(path) or self._places.at(0))
 
     def placed(self, program: Program) -> Program:
         """Return the program with positions in this file, for warnings about it."""
@@ -95,8 +96,3 @@ class _Read:
         for number, edge in enumerate(edges):
             here = self._origin((*path, "edges", str(number)))
             yield replace(edge, origins=tuple(moved.setdefault(origin, here) for origin in edge.origins))
-
-
-def _stretch(layout: Layout, path: KeyPath) -> Stretch:
-    """Return the position of a node or an edge: its id, if it has one."""
-    return layout.values.get((*path, "id")) or layout.values.get(path, Stretch(0, 1))

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from compiler.diagnostic import Diagnostic, Fix, Related
+from compiler.diagnostic import Diagnostic, Fix
 from compiler.frontends.json.syntax import Places
+from compiler.frontends.repeated import stand_again
 from compiler.json_text import BrokenJsonError, Layout, lay_out, load_json
 from compiler.source import Source
 
@@ -17,6 +18,8 @@ MOST_VALUES = 500_000
 
 MOST_SHOWN = 100
 """Duplicate keys per file."""
+
+_UNCLEAR = "; programs that read JSON disagree which one counts"
 
 
 class Parsed(NamedTuple):
@@ -41,7 +44,7 @@ def parse(source: Source, places: Places) -> Parsed:
         return Parsed(
             None, layout, (Diagnostic("RD061", source.path, None, problem, "split it into several programs"),)
         )
-    return Parsed(value, layout, tuple(_repeated(source, places, layout)))
+    return Parsed(value, layout, tuple(stand_again("RD062", source, layout.repeated[:MOST_SHOWN], _UNCLEAR)))
 
 
 def _too_deep(source: Source) -> Diagnostic:
@@ -59,22 +62,3 @@ def _no_json(source: Source, places: Places, error: BrokenJsonError) -> Diagnost
         return Diagnostic("RD060", source.path, places.at(error.position), str(error), error.remedy, fix=fix)
     remedy = "write a program; docs/formats/json.md has examples"
     return Diagnostic("RD060", source.path, places.at(error.position), "the file is empty", remedy)
-
-
-def _repeated(source: Source, places: Places, layout: Layout) -> list[Diagnostic]:
-    if not layout.repeated:
-        return []
-    from compiler.frontends.repeated import without_one  # noqa: PLC0415 (only for an error)
-
-    return [
-        Diagnostic(
-            "RD062",
-            source.path,
-            places.span(item.again),
-            f"duplicate key `{item.path[-1]}`; programs that read JSON disagree which one counts",
-            "remove one of the two",
-            (Related(source.path, places.span(item.first), "first defined here"),),
-            without_one(source, places.span(item.first), places.span(item.again)),
-        )
-        for item in layout.repeated[:MOST_SHOWN]
-    ]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from msgspec import Struct
 
 from compiler.diagnostic import Diagnostic, Fix, Related
-from compiler.json_text import Layout, Lines, Stretch, lay_out
-from compiler.source import KeyPath, Source, Span
+from compiler.json_text import Layout, lay_out
+from compiler.source import KeyPath, Lines, Source, Span, nearest
 
 
 class Problem(Struct, frozen=True):
@@ -33,13 +33,9 @@ class Places:
         self.source = source
         self._lines = Lines(source.text)
 
-    def span(self, place: Stretch) -> Span:
-        """Return the span of a stretch, up to the end of its first line."""
-        return self._lines.span(place)
-
     def at(self, offset: int) -> Span:
         """Return the span of one character."""
-        return self.span(Stretch(offset, offset + 1))
+        return self._lines.span(offset, offset + 1)
 
     def diagnostics(self, problems: list[Problem]) -> list[Diagnostic]:
         """Return the diagnostics of problems."""
@@ -48,13 +44,19 @@ class Places:
         return [self._diagnostic(item, layout) for item in problems]
 
     def _diagnostic(self, item: Problem, layout: Layout) -> Diagnostic:
-        span = self.span(_nearest(layout, item.path, is_key=item.is_key))
+        span = self._nearest(layout, item.path, is_key=item.is_key)
         related: tuple[Related, ...] = ()
         if item.other is not None:
-            other = self.span(_nearest(layout, item.other, is_key=False))
+            other = self._nearest(layout, item.other, is_key=False)
             related = (Related(self.source.path, other, item.about),)
         fix = _respelled(self.source, span, item) if item.meant else None
         return Diagnostic(item.code, self.source.path, span, item.message, item.help, related, fix)
+
+    def _nearest(self, layout: Layout, path: KeyPath, *, is_key: bool) -> Span:
+        """Return the position of a path, or of the part around it."""
+        if is_key and path in layout.keys:
+            return layout.keys[path]
+        return nearest(layout.values, path) or self.at(0)
 
 
 def _respelled(source: Source, span: Span, item: Problem) -> Fix | None:
@@ -64,12 +66,3 @@ def _respelled(source: Source, span: Span, item: Problem) -> Fix | None:
     if text[:1] != '"' or text[-1:] != '"' or '"' in written:
         return None
     return Fix.respelling(Span(span.line, span.column + 1, span.line, span.end_column - 1), written, item.meant)
-
-
-def _nearest(layout: Layout, path: KeyPath, *, is_key: bool) -> Stretch:
-    """Return the position of a path, or of the part around it."""
-    if is_key and path in layout.keys:
-        return layout.keys[path]
-    while path not in layout.values and path:
-        path = path[:-1]
-    return layout.values.get(path, Stretch(0, 1))

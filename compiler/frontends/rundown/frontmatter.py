@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from compiler.diagnostic import Diagnostic
 from compiler.frontends.frontmatter import read_block
 from compiler.frontends.name_lists import SECRETS
+from compiler.frontends.repeated import stand_twice
 from compiler.frontends.rundown.beyond.declarations import Declarations
 from compiler.frontends.rundown.commands import scenario_keys
 from compiler.frontends.rundown.options import INPUTS, OPTIONS, OUTPUTS, SHELL
@@ -82,7 +83,8 @@ def _options(source: Source, read: Reading) -> tuple[Options, Declarations, list
         options, found = read_options(plain, place, spans, known)
         return options, Declarations(), found
     given = _with_texts(read, plain)
-    repeated = list(_repeated(read, place)) if given is not plain else []
+    names = {STEPS, *(option.name for option in OPTIONS if option.as_written)}
+    repeated = (key for key in read.repeated if key.path[0] == "rdc" and not names.isdisjoint(key.path[1:2]))
     options, found = read_options({key: value for key, value in given.items() if key != STEPS}, place, spans, known)
     declared = Declarations(
         INPUTS.first(options.values) or (),
@@ -90,7 +92,7 @@ def _options(source: Source, read: Reading) -> tuple[Options, Declarations, list
         SECRETS.first(options.values) or {},
         shell=SHELL.first(options.values) or "",
     )
-    found += repeated
+    found += stand_twice(source, repeated)
     if STEPS not in given:
         return options, declared, found
     from compiler.frontends.rundown.beyond.settings import read_steps, table_for_targets  # noqa: PLC0415 (few have it)
@@ -111,16 +113,6 @@ def _with_texts(read: Reading, plain: Mapping[str, Any]) -> Mapping[str, Any]:
         return plain
     written = read.as_written["rdc"]
     return {key: written[key] if key in wanted else value for key, value in plain.items()}
-
-
-def _repeated(read: Reading, place: Place) -> Iterator[Diagnostic]:
-    """Report duplicate names, because YAML drops the first one (E1 to E3)."""
-    names = {STEPS, *(option.name for option in OPTIONS if option.as_written)}
-    for key in read.repeated:
-        path = key.path
-        if path[0] == "rdc" and len(path) > 1 and path[1] in names:
-            problem = f"duplicate key `{path[-1]}` in `{path[-2]}`; only the last one would count"
-            yield replace(place, span=key.span).finding(problem, "remove or rename one of the two")
 
 
 def _scenarios(

@@ -10,8 +10,7 @@ from compiler.frontends.modeled import texts_in, validated
 from compiler.frontends.places import Places
 from compiler.frontends.stepspec.messages import broken, flaw_findings, repeated
 from compiler.frontends.stepspec.syntax import STEPS, Document
-from compiler.source import Source
-from compiler.yaml_nodes import may_repeat
+from compiler.source import Source, may_repeat
 
 LARGEST_SPECIFICATION = 1_000_000
 """In bytes. Larger files take too long to read."""
