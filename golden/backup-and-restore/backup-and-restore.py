@@ -79,7 +79,7 @@ echo "a photo" > vault/data/photos/1.jpg
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition commands (sha256 2cb5ef1206ec6012dab15d187627a26a47399e21fd0ea0b529945220a94980c5).
+# The runtime of rdc 0.1.0, edition commands (sha256 5fcec785dd40f6dbb8af44082db303bcf98ea32455c40824aec9224dd0138eb3).
 # The runbook ends here. The rest is the same in every program of this edition: `rdc runtime commands` prints it.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------

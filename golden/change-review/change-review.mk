@@ -15,7 +15,7 @@
 # The state directory is .rdc/examples.playbooks.change-review in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.playbooks.change-review.py
-override RDC_SHA256 := 554f2ef2ddbf111573695793d2da745324c22f581dec1f800a9e63813da1a8a4
+override RDC_SHA256 := 93b872477313092424738db710675e23d64197a5c8e8303468e7f30659d8f57c
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.playbooks.changelog-entry in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.playbooks.changelog-entry.py
-override RDC_SHA256 := 3e885b34e36ee59faffa53709bf29093dafe5db7eb1d4187d26dd3c9b5e3c167
+override RDC_SHA256 := 90e2f5a1fec09bc2d31b0f659c7d6d9db3f8721afd15e298e2341c047e09e9a8
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -13,7 +13,7 @@
 # The state directory is .rdc/examples.specifications.checked-code in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.specifications.checked-code.py
-override RDC_SHA256 := c53917c4ee6c1b1305275fc227918ab0d9084fa76554e3bee2130540d46fe677
+override RDC_SHA256 := 127a1f904e2e786858cfbc77891e4721bddb3ea39a94344918d2984f0630e8be
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -73,7 +73,7 @@ printf '{"entry": "double"}\n' > build/manifest.json
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition contract (sha256 99e2319d8fea6dc6f41f051bfafb738100873661bfbe7ffd535a1657a121b659).
+# The runtime of rdc 0.1.0, edition contract (sha256 7fdadf97101b220f56dafde474472ab96c1b2cffb7afe2a9a26de20c9976ce1f).
 # The specification ends here. The rest is the same in every program of this edition: `rdc runtime contract` prints it.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
@@ -148,6 +148,4 @@ from contextlib import contextmanager, suppress
 # --- backends/python/parts/contract.record_files.txt
 # --- backends/python/parts/contract.specification.txt
 # --- backends/python/parts/operator.notices.txt
-# --- backends/python/parts/operator.several_runs.txt
-# --- backends/python/parts/operator.mocks.txt
-# --- golden/shared/py/mock_stages.py
+# --- golden/shared/py/several-runs-of-one-document.py

@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.programs.choose-region in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.programs.choose-region.py
-override RDC_SHA256 := 024830ab06eb863a758f99b6e4103fee310d6c1b743d5a7f6f13e4176ae40125
+override RDC_SHA256 := eaf12b37add73e436069e4237a99bc3eea9ec1cf8849635d3d50509fcd21df75
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.database-failover in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.database-failover.py
-override RDC_SHA256 := a1ba579960941b2d393666f7483091ca36eb73f91d133233a1782c4c5b2aa066
+override RDC_SHA256 := dd846d9e64679a2c3527251b58aaab102b12254f74709d0f7238fb1aec564b55
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

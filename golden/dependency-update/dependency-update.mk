@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.workflows.dependency-update in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.workflows.dependency-update.py
-override RDC_SHA256 := 7c7936be663e8df7a0268ea6a95239bb405eddd5fe9edcdb1e88228fb4e591b9
+override RDC_SHA256 := e8b7b027157af6bc053063a62172abf1a9d4b4e2bf9733e90d15ddf57da4ccc7
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

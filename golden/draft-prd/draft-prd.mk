@@ -13,7 +13,7 @@
 # The state directory is .rdc/examples.specifications.draft-prd in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.specifications.draft-prd.py
-override RDC_SHA256 := c1f4572311e7d97258de8314f83a38ce602980e2b8f8bc606ca7157a2b9e199c
+override RDC_SHA256 := 4e4c6e72fdc5ae54f412b29bc21e401fab298ba35e4b20eb1a35ca4ff78c1a68
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

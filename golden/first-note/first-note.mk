@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.workflows.first-note in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.workflows.first-note.py
-override RDC_SHA256 := c744b0bfb531cb3d32b1f8235a8a10588fbc5dd0dfbc39aeca3441d673fd44d4
+override RDC_SHA256 := 712f010804fa622fb2ddedbba38be4ff6808f7edac18b75851467a13347f8421
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

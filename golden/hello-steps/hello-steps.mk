@@ -13,7 +13,7 @@
 # The state directory is .rdc/examples.specifications.hello-steps in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.specifications.hello-steps.py
-override RDC_SHA256 := cb1cbe80a6be9e432926b47adb9c8179acb3e08cfdc7a6048c9609d2651c89b8
+override RDC_SHA256 := 2d1281d3517e2f0085db3ff4cca1ccd9932201b1992ae5f3e7e96de95057533d
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.programs.house-style in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.programs.house-style.py
-override RDC_SHA256 := 41b659c0808915a67e2aea73f015057fd537f2edb464598d5370285784c1ddfa
+override RDC_SHA256 := 79c5659c8d245a4793c1956af3c12eaecfbe7017eb7333ea80175dcb9766e0ff
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.playbooks.issue-triage in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.playbooks.issue-triage.py
-override RDC_SHA256 := 56aeb8a040c7c66d712428d07630ffde799717988faa84402c92811d1c85ef5d
+override RDC_SHA256 := 4ed802cf0bb87e68f1177b16a96d1926a7ea3fe2b95cb2a2b2af3f8d4b84b6bd
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.playbooks.metrics-report in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.playbooks.metrics-report.py
-override RDC_SHA256 := 47fbcd6983d0752ec702e60df7bc1fabb4c13e544e66425a5a05e3d843fce0d6
+override RDC_SHA256 := 683f1fe0b52890f7366d4baef6b074b0c4ec820fe6bc4b3a5370457bdfaac8db
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.workflows.name-a-feature in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.workflows.name-a-feature.py
-override RDC_SHA256 := e296ab9f0a542937998faba5aa4d7083341143823cf0336c6ec0f496b4c684df
+override RDC_SHA256 := 4814bd4052461ae19e88cadfbf7ae6a4457d57432577f39c20274fb77aee9fc3
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -165,7 +165,7 @@ Task:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 8f5585ef36a34fa48aa2f17618f25d6b8bd478a650b77fe94f836ec219e9d82c).
+# The runtime of rdc 0.1.0, edition agents (sha256 07e6b7d51feed4b1a669dc2017f5be42c23e2c77476d41afcff58b1d5f64af65).
 # The workflow ends here. The rest is the same in every program of this edition: `rdc runtime agents` prints it.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
@@ -244,5 +244,4 @@ from functools import cached_property
 # --- backends/python/parts/operator.logs.txt
 # --- backends/python/parts/operator.notices.txt
 # --- backends/python/parts/operator.several_runs.txt
-# --- backends/python/parts/operator.mocks.txt
 # --- golden/shared/py/runs-in-which-a-person-replaces-commands.3.py

@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.playbooks.newsletter in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.playbooks.newsletter.py
-override RDC_SHA256 := 231168087ac226b9efe73844322d043be836033dbc719e40cd59e7f2eb344b08
+override RDC_SHA256 := 157b390fc5557dc342b2e58f84fec703c6eb59abf5ea8045494bd54a5bacd3ad
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

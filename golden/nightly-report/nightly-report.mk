@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.nightly-report in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.nightly-report.py
-override RDC_SHA256 := 75e16c8c0f059e117de51fe98519184e4d6016c841d52f01e2542b779186ccb2
+override RDC_SHA256 := 9567efa1b7361abe1016583931dcd108fa6025a0abf42fe8b61a73dca1292a28
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

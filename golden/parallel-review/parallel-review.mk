@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.programs.parallel-review in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.programs.parallel-review.py
-override RDC_SHA256 := 4907dcb652c1fbdd2781d2f6f9aacac5cd489648adfd95ebf7dea85509a2ecbc
+override RDC_SHA256 := b867613d38d5fb7a410ef99beeb68b1569efed68243ba585490a3f8b63662439
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

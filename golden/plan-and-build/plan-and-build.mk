@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.workflows.plan-and-build in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.workflows.plan-and-build.py
-override RDC_SHA256 := 7a032715cf4a01456f2b4f8e63d2160d0feeb9ada897d6e144dc8d7f9f7a8b95
+override RDC_SHA256 := c90a99be20590cd52cf2727de693e5204c39744d8a775825f1af8c5190b620f7
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -13,7 +13,7 @@
 # The state directory is .rdc/examples.specifications.plan-product in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.specifications.plan-product.py
-override RDC_SHA256 := a5bef4482fee916b6eaa09a1852c9b4aaac5e848e40899dbf8306b891114dc68
+override RDC_SHA256 := 7354f415c2797a46a9a21f6316777364e1fd3ae1dfb6a3231296808337984e0e
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

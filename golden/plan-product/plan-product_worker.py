@@ -87,7 +87,7 @@ mkdir -p plan && printf '# %s\n' "$RDC_STEP" > "plan/$RDC_STEP.md"
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition contract (sha256 99e2319d8fea6dc6f41f051bfafb738100873661bfbe7ffd535a1657a121b659).
+# The runtime of rdc 0.1.0, edition contract (sha256 7fdadf97101b220f56dafde474472ab96c1b2cffb7afe2a9a26de20c9976ce1f).
 # The specification ends here. This part is the same in every program of this edition: `rdc runtime contract` prints it.
 # The part for workers follows it.
 # To check the whole file, run `rdc verify FILE`.
@@ -163,9 +163,7 @@ from contextlib import contextmanager, suppress
 # --- backends/python/parts/contract.record_files.txt
 # --- backends/python/parts/contract.specification.txt
 # --- backends/python/parts/operator.notices.txt
-# --- backends/python/parts/operator.several_runs.txt
-# --- backends/python/parts/operator.mocks.txt
-# --- golden/shared/py/mock_stages.2.py
+# --- golden/shared/py/several-runs-of-one-document.2.py
 # --- backends/python/parts/data.whole_files.txt
 # --- backends/python/parts/operator.logs.txt
 # --- backends/python/parts/operator.moving.txt

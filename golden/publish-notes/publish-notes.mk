@@ -13,7 +13,7 @@
 # The state directory is .rdc/examples.specifications.publish-notes in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.specifications.publish-notes.py
-override RDC_SHA256 := debe308f0a961871639fe296745065e6820ca59e19a506c44d737e1b5d30a3eb
+override RDC_SHA256 := d86e2876b053c91c244d58db15ee41c72f19dbc4e27f8f000aae99df095f6f1d
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.programs.release-notes in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.programs.release-notes.py
-override RDC_SHA256 := b9dc63748276710acdd09d6db4d5fd4844140c5e48b1d783302c18bbca65b457
+override RDC_SHA256 := 1dbcc1643566e9f6390ede8ba304a1bdbaca4bdc668d9aac39315ba62034c67d
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

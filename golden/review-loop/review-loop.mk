@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.programs.review-loop in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.programs.review-loop.py
-override RDC_SHA256 := f24e0b8545d6d1fae5d01cc6f365fb342079ebc19efbc8e087ef97c0fc6fd010
+override RDC_SHA256 := a72287aed3c6bcfcde9a4fd68c775d739130f6902b0d5089ad04bdb837bee6f3
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.workflows.security-audit in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.workflows.security-audit.py
-override RDC_SHA256 := 791369d36cdc864ae323945efa01d890533ba6daa513aa3cec0ff8437b38d6b2
+override RDC_SHA256 := 66ae82a368c1e802ca684117b69cbb40ed15878d8464bdc15156253d45d1b64f
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

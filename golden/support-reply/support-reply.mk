@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.playbooks.support-reply in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.playbooks.support-reply.py
-override RDC_SHA256 := e34e6d3ddfcc5cf6cd6fdb31bb012a38ec5146d95183e120c9c13fd8f78aa71f
+override RDC_SHA256 := 7e9b92e146c9d81c34424023e73715e4df491357f411761030474630ccf2a2d3
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.tagged-release in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.tagged-release.py
-override RDC_SHA256 := b5be3d883ecafe5e40e3fa966118f00a244d7c142fd20b348a86684f8fa8fa20
+override RDC_SHA256 := 1c9aa1c2f3291a7ad6ff392a4c208471da490466134685314cdd362f27c5ec33
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

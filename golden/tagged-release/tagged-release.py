@@ -72,7 +72,7 @@ echo "$VERSION" > "releases/$CHANNEL.txt" && echo "$CHANNEL is at $(cat "release
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition values (sha256 f7075ad76d538df82f19bbbc1f679cbd2c365a4d15b6a585815c045bea59bece).
+# The runtime of rdc 0.1.0, edition values (sha256 c6228a78a827f37002fb77c279186a35553287c8c249b02c99d1929e6f8c93ff).
 # The runbook ends here. The rest is the same in every program of this edition: `rdc runtime values` prints it.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.update-hosts in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.update-hosts.py
-override RDC_SHA256 := 09f146a84336253b48d9bbf9707b573e52d558d23a224da8c2dfab096d88dda8
+override RDC_SHA256 := 8e5ffdff4cd3ecd85c4f318b3829b18bcc55d85aae6abd981ec156d75a8d0a9c
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.workflows.weekly-digest in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.workflows.weekly-digest.py
-override RDC_SHA256 := 691c86479f039406f9e4cc133b5679f2d583431e934d53f2494d97decc4e834f
+override RDC_SHA256 := c9d60913f77577e3373c1ed3940f05b5a142e9a5fbd7c1feb1e03a2c6e8d1974
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -60,4 +60,4 @@ EXTENSIONS = (
 
 
 if __name__ == "__main__":
-    sys.exit(main(built(program, EXTENSIONS), EXTENSIONS, host=Host(edition="values f7075ad76d53")))
+    sys.exit(main(built(program, EXTENSIONS), EXTENSIONS, host=Host(edition="values c6228a78a827")))

@@ -680,7 +680,7 @@ class Telling:
                 self.display.line("    " + one_line(f"{name} {self.filled(node, 'message', move.registers)}"))
 
 # --- The interfaces of a runtime's parts: performers run steps, extensions act around them.
-Host = collections.namedtuple("Host", "prog parse edition home moved", defaults=('', None, '', '', lambda _directory, _identity: None,))
+Host = collections.namedtuple("Host", "prog edition home moved", defaults=('', '', '', lambda _directory, _identity: None,))
 
 Done = collections.namedtuple("Done", "outcome how note verbs remarks", defaults=(None, VERBS, (),))
 
@@ -755,7 +755,7 @@ class Session(Telling):
         return value
     def call(self, *words):
         default = ("--state-dir", self.options.state_dir) if self.options.state_dir else ()
-        place = [default, *self.each("repeat", words[0])][-1]
+        place = self.gathered("repeat", words[0]) or default
         command = f"{self.options.prog} {' '.join(map(shlex.quote, [*words, *place]))}"
         return str(next(filter(None, self.each("call", words)), command))
     def mask(self, text):
