@@ -45,21 +45,13 @@ def load_value(text: str) -> object:
     return None if node is None else _construct(loader, node, Lines(text, 1))
 
 
-def load_mapping(text: str, first_line: int = 1) -> tuple[dict[str, Any], dict[KeyPath, Span]]:
-    """Return a text's values by key, and the place of each key and item; raise `UnreadableError`.
-
-    Lines count from `first_line`. A value that an alias repeats has the place of its first use.
-    """
-    read = read_mapping(text, first_line)
-    return read.values, read.spans
-
-
 @lru_cache(maxsize=1)
 def read_mapping(text: str, first_line: int = 1, list_key: str = "") -> Reading:
-    """Read a text that is a mapping, as `load_mapping` does; raise `UnreadableError`.
+    """Read the values of a text that is a mapping, and the place of each key and item; raise `UnreadableError`.
 
-    With a `list_key`, a text that is a list is read as a mapping with only this key. The last result is cached, because
-    a document is read to recognize its format and again to compile it. Don't change it.
+    Lines count from `first_line`. A value that an alias repeats has the place of its first use. With a `list_key`, a
+    text that is a list is read as a mapping with only this key. The last result is cached, because a document is read
+    to recognize its format and again to compile it. Don't change it.
     """
     import yaml  # noqa: PLC0415 (few documents have YAML, and importing it takes time)
 

@@ -196,10 +196,6 @@ class Extension(Part):
             """Return the words that later calls about this run repeat."""
             return ()
 
-        def agrees(self, _before: Table) -> Table:
-            """Return the settings that this call makes for the whole run."""
-            return {}
-
         def facts(self, _state: State) -> Table:
             """Return facts for the status of a run."""
             return {}

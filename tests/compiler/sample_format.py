@@ -31,15 +31,16 @@ def recognizes(source: Source) -> bool:
 
 def compile_document(job: Job) -> Result:
     """No program, but what the options are."""
-    from compiler.yaml_text import load_mapping  # noqa: PLC0415 (as a front end does)
+    from compiler.yaml_text import read_mapping  # noqa: PLC0415 (as a front end does)
 
-    values, spans = load_mapping(job.source.text)
+    read = read_mapping(job.source.text)
+    values, spans = read.values, read.spans
     own, found = Options(), list[Diagnostic]()
     if "rdc" in values:
         place = Place("RD013", job.source.path, spans["rdc",])
         own, found = read_options(values["rdc"], place, below(spans, "rdc"), Known(OPTIONS, Level.DOCUMENT))
-    read = {option.name: option.first(job.given, own.values, job.configured) for option in OPTIONS}
-    told = Diagnostic("RD101", job.source.path, None, f"{read}", "this is a test")
+    chosen = {option.name: option.first(job.given, own.values, job.configured) for option in OPTIONS}
+    told = Diagnostic("RD101", job.source.path, None, f"{chosen}", "this is a test")
     return Result(None, (*found, told), {job.source.name: job.source}, own)
 
 

@@ -25,7 +25,7 @@ from compiler.ir.semantics import Machine, Outcome
 from compiler.ir.tasks import Verdict
 from compiler.passes import optimize
 from compiler.scenarios import read_scenarios
-from compiler.yaml_text import UnreadableError, load_mapping
+from compiler.yaml_text import UnreadableError, read_mapping
 from rdc.changes import Version
 from rdc.comparison import Comparison
 from rdc.generation import emitted
@@ -164,7 +164,8 @@ def answers(data: bytes) -> None:
 def frontmatter(data: bytes) -> None:
     """YAML as it stands at the top of a document, with scenarios in it."""
     with suppress(UnreadableError):
-        values, spans = load_mapping(data.decode("utf-8", "ignore").replace("\0", ""))
+        read = read_mapping(data.decode("utf-8", "ignore").replace("\0", ""))
+        values, spans = read.values, read.spans
         assert all((name,) in spans for name in ("name", "tags", "rdc", "scenarios") if name in values)
         scenarios, problems = read_scenarios(values.get("scenarios", values), spans, scenario_keys("main.runbook.md"))
         assert all(problem.text.strip() for problem in problems)

@@ -22,7 +22,7 @@ from backends.scheduling.places import Place
 from compiler.ir.answers import usual_seconds
 from compiler.ir.edges import Edge, OutcomeTest, SlotTest
 from compiler.ir.program import Node
-from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Shell, Stage, Tool
+from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Stage, Tool
 from runtime_shim.targets.github.shown import shown_script
 from runtime_shim.tasks.recipes import is_recipe
 
@@ -265,8 +265,3 @@ def _words(edge: Edge) -> Iterator[str]:
 def calls_something(node: Node) -> bool:
     """Return whether a node calls an agent or a tool."""
     return isinstance(node.task, Agent | Tool | Parallel | Stage)
-
-
-def runs_something(node: Node) -> bool:
-    """Return whether a node runs a command of the document."""
-    return isinstance(node.task, Shell)
