@@ -43,8 +43,7 @@ class Companion(Struct, frozen=True):
 
     `path` is relative to the folder of the main file. `option` is the target's option with the path; its type is
     `CompanionPath`. If the main file is not in the folder `home` of the repository, the companion is written next to
-    it. With `mocks`, `text` only names the origin: the file becomes the JSON form of the YAML file at that path in the
-    project.
+    it.
     """
 
     path: str
@@ -52,7 +51,6 @@ class Companion(Struct, frozen=True):
     option: str
     executable: bool = False
     home: str = ""
-    mocks: str = ""
 
     def __post_init__(self) -> None:
         """Reject what the option should have rejected."""

@@ -34,17 +34,6 @@ class Marks:
         marks = list(self._marks.values())
         if not all(marks) or any("\n" in mark for mark in marks) or len(marks) != len(set(marks)):
             return False
-        return self._are_clear_as(marks)
-
-    def are_clear_among(self, others: Mapping[str, Reference]) -> bool:
-        """Return whether other marks may come first in these strings: none is one of these with another meaning."""
-        own = self.references
-        if any(own.get(mark, reference) != reference for mark, reference in others.items()):
-            return False
-        return self._are_clear_as([*others, *(mark for mark in own if mark not in others)])
-
-    def _are_clear_as(self, marks: list[str]) -> bool:
-        """Return whether a string with marks can be split again at the marks."""
         if not marks:
             return True
         pattern = re.compile(f"({'|'.join(map(re.escape, marks))})")

@@ -103,30 +103,10 @@ def emitted(
         name = PurePath(file).name or output_name(program.sources[0].path, backend.suffix)
         program = program.with_(file=name.removesuffix(backend.suffix))
     emission = emit(program, {**table.values, **given})
-    companions, unread = _read_mocks(emission.companions, compilation)
-    product = None if emission.text is None or unread else _product(emission, emission.text, companions)
-    found = (*found, *unread)
+    text, companions = emission.text, emission.companions
+    product = None if text is None else Product(text.encode(), companions, emission.reason, emission.items)
     said = (_placed(finding, table, given) for finding in emission.diagnostics)
     return Generation((product,), (*found, *compilation.kept(said)), compilation.sources)
-
-
-def _product(emission: Emission, text: str, companions: tuple[Companion, ...]) -> Product:
-    return Product(text.encode(), companions, emission.reason, emission.items)
-
-
-def _read_mocks(
-    companions: tuple[Companion, ...], compilation: Compilation
-) -> tuple[tuple[Companion, ...], tuple[Diagnostic, ...]]:
-    """Return the companions with their mocks, and problems with these."""
-    if not any(companion.mocks for companion in companions):
-        return companions, ()
-    from rdc.mock_files import MockFileError, as_json  # noqa: PLC0415 (few documents have mocks)
-
-    try:
-        return tuple(as_json(each, compilation.project) if each.mocks else each for each in companions), ()
-    except MockFileError as error:
-        remedy = "name a JSON or YAML file of mocks in the project"
-        return companions, (OptionFinding("RD013", compilation.path, None, str(error), remedy, option=("mock",)),)
 
 
 def _placed(finding: Diagnostic, table: Table, given: Mapping[str, object]) -> Diagnostic:

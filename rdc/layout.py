@@ -102,7 +102,7 @@ def lay_out(mains: Sequence[Output], products: Sequence[Product | None], *, exec
             else:
                 beside.append(own)
         groups.append(Group(Laid(main, product.data, executable), tuple(beside)))
-        if product.reason and beside and not product.companions[0].mocks:  # the workflow may contain the program
+        if product.reason and beside:
             findings.append(_calls(product.reason, main, beside))
     findings += _clashes(mains, [companion for group in groups for companion in group.companions])
     return Layout(tuple(mains), tuple(groups), tuple(findings))

@@ -35,7 +35,7 @@ _GIVEN = (
 )
 _VALUES = (*_GIVEN, "operator.moving")
 _CALLS = ("data.whole_files", "tasks.exchange", "tasks.prompting")
-_OPERATOR = ("operator.notices", "operator.several_runs", "operator.mocks")
+_OPERATOR = ("operator.notices", "operator.several_runs")
 _AGENTS = (
     *(*_CALLS, "data.settings", "tasks.calls", "tasks.verdicts", "tasks.recipes", "tasks.agent"),
     *("tasks.tool", "tasks.parallel", "data.reports", "data.artifact"),
@@ -45,7 +45,7 @@ _CONTRACT = (
     *(*_CALLS, "contract.step_builder", "contract.evidence", "contract.safe_paths", "contract.attempt"),
     *("contract.guardrails", "contract.validation", "contract.tool_schemas", "contract.tools", "contract.stages"),
     *("contract.timeline", "contract.records", "contract.record_files", "contract.specification"),
-    *(*_OPERATOR, "operator.mock_stages"),
+    *_OPERATOR,
 )
 
 _FIRST = ("operator.signing.Signing",)  # sign records first
@@ -68,7 +68,7 @@ EDITIONS = {
             *("tasks.calls.Budget", "tasks.prompting.KeptPrompts", "tasks.agent.OfPrompts", "tasks.agent.OfAgents"),
             *("tasks.tool.OfTools", "tasks.parallel.OfParallels", "data.reports.Reports", "data.artifact.Artifact"),
             *("data.artifact.Produced", "data.settings.Breaks", "data.settings.MostSteps"),
-            *("operator.stand_ins.MocksOfAgents", "operator.stand_ins.ByHand", "operator.logs.Logs", *_SAID),
+            *("operator.stand_ins.ByHand", "operator.logs.Logs", *_SAID),
         ),
     ),
     "contract": Edition(
@@ -76,7 +76,7 @@ EDITIONS = {
         (
             *(*_FIRST, *_BASE, *_MORE, "tasks.prompting.KeptPrompts", "contract.specification.Placeholders"),
             *("contract.specification.Specification", "contract.record_files.RecordFiles"),
-            *("operator.mock_stages.MocksOfStages", *_SAID),
+            *_SAID,
         ),
     ),
 }
@@ -98,10 +98,15 @@ _KINDS = ("publisher", "publisher_changes", "publisher_comment", "publisher_pull
 PUBLISH = tuple(f"publish.{name}" for name in _KINDS)  # publishes output on GitHub; in no program
 
 
-def main(program: dict[str, Any], argv: Optional[list[str]] = None, host: "Optional[Host]" = None) -> int:
-    """Run a program in place, with the largest edition for it."""
+def main(
+    program: dict[str, Any],
+    argv: Optional[list[str]] = None,
+    host: "Optional[Host]" = None,
+    more: "tuple[type[Extension], ...]" = (),
+) -> int:
+    """Run a program in place, with the largest edition for it and more extensions."""
     from runtime_shim.engine.command_line import main as run_main  # not needed to compile
     from runtime_shim.engine.lifecycle import Host
 
     edition = EDITIONS["contract" if "contract" in program else "agents"]
-    return run_main(program, edition.kinds(), argv, host or Host())
+    return run_main(program, (*edition.kinds(), *more), argv, host or Host())

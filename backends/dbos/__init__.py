@@ -24,7 +24,7 @@ class DbosOptions(Options, frozen=True):
 
     operator: Annotated[
         Literal["full", "basic"],
-        "Whether the worker has all operator commands: notifications, mock runs and more.",
+        "Whether the worker has all operator commands: notifications and more.",
     ] = "basic"
 
 

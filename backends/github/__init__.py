@@ -29,7 +29,7 @@ from backends.github.identifiers import identifiers_of
 from backends.github.limits import cautions, exceeded, taken, warnings
 from backends.github.listing import items
 from backends.github.native import reason_to_call
-from backends.github.options import GithubOptions, mocked
+from backends.github.options import GithubOptions
 from backends.github.runbook import Runbook
 from backends.github.settings import unfit_nodes, unfit_secrets
 from backends.github.triggers import INPUTS, OF_CONTINUATION
@@ -98,7 +98,6 @@ def _native(program: Program, options: GithubOptions) -> Emission:
 
 
 def _calling(program: Program, options: GithubOptions, why: Reason) -> Emission:
-    options = mocked(options)
     workflow = CallingWorkflow(program, options)
     refused = (
         *taken(program, options, INPUTS if workflow.waits else ()),
@@ -113,7 +112,6 @@ def _calling(program: Program, options: GithubOptions, why: Reason) -> Emission:
 
 
 def _specified(program: Program, options: GithubOptions) -> Emission:
-    options = mocked(options)
     line = Line(without_jumps(program))
     refused = (
         *taken(program, options, OF_CONTINUATION),

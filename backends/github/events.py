@@ -109,8 +109,3 @@ def problem_with(field: str) -> str:
     close = get_close_matches(field, _FIELDS, 1)
     hint = f"did you mean `{PREFIX}{close[0]}`?" if close else "use `event.issue.body`, for example"
     return f"an input cannot be bound to `{PREFIX}{field}`; {hint}"
-
-
-def all_fields() -> dict[str, frozenset[str]]:
-    """Return each field with the events that have it."""
-    return {PREFIX + name: events for name, events in sorted(_FIELDS.items())}

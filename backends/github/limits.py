@@ -81,8 +81,7 @@ def cautions(program: Program, options: GithubOptions) -> Iterator[OptionFinding
     """Report problems that the options have in each workflow."""
     yield from _unpinned(program, options)
     yield from _started_by_anyone(program, options)
-    if not options.mock:
-        yield from _unready(program, options)
+    yield from _unready(program, options)
 
 
 def _started_by_anyone(program: Program, options: GithubOptions) -> Iterator[OptionFinding]:

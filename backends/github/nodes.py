@@ -50,7 +50,6 @@ LIMITS = "Prepare the time limits"
 OUTPUTS = "Prepare the outputs"
 """The name of the step that writes the script for outputs."""
 
-PREPARING = (LIMITS, OUTPUTS, LOOPS)
 _GIVEN = "Writes a script that turns command outputs into variables. It contains nothing from the document."
 _ENDED = "Writes a script that ends a command at its time limit. It contains nothing from the document."
 _SHARED = "Writes functions for the loops below. They contain nothing from the document."

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from typing import Annotated, Any, Literal
 
 from msgspec import Meta, field
-from msgspec.structs import replace
 
 from backends.companions import CompanionPath
 from backends.github.events import AUTHORED, PREFIX, problem_with
@@ -120,11 +119,6 @@ def command_of(caller: Caller | None, model: str | None = None) -> str:
     return called(command, model or "") if is_recipe(command) else command
 
 
-def mocked(options: GithubOptions) -> GithubOptions:
-    """Return the options of a mock run: it calls nothing, so it installs nothing and needs no secrets."""
-    return replace(options, agent=None, agents={}, tools={}, executor=None) if options.mock else options
-
-
 def named_command(caller: Caller | None) -> str:
     """Return the command as the options have it. It may be the name of a recipe."""
     return caller.run if isinstance(caller, Called) else caller or ""
@@ -225,11 +219,6 @@ class GithubOptions(Options, frozen=True):
         "For specifications: the compiled Python file that the steps call, relative to `.github/workflows`. "
         "The default is `../rdc/NAME.py`.",
     ] = None
-    mock: Annotated[
-        Text | None,
-        Check(repository_path),
-        "For a mock run: a JSON or YAML file of mocks in the repository, which replaces agents and tools.",
-    ] = None
     publish: Annotated[
         Publication | list[Publication],
         Check(listed_once),
@@ -279,8 +268,6 @@ class GithubOptions(Options, frozen=True):
             raise ValueError(f"`agent-model` works only with an agent that is called by name: {names}")
         if self.program and not self.checkout:
             raise ValueError("`program` is a file in the repository, so it needs `checkout: true`")
-        if self.mock and not self.checkout:
-            raise ValueError("`mock` is a file in the repository, so it needs `checkout: true`")
         if self.if_author and AUTHORED.keys().isdisjoint(self.triggers()):
             raise ValueError(f"`if-author` needs an event with an author in `on`: {', '.join(AUTHORED)}")
         for name in self.all_secrets().keys() & self.env.keys():

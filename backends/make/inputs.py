@@ -20,16 +20,16 @@ OF_OPERATORS = ("AGENT", "AGENT_MODEL", "ALL", "AS", "LOGS", "LOG_LIMIT", "NOTIF
 """Accepted by editions with all operator commands."""
 
 OF_CALLS = (
-    *("AGENT", "AGENTS", "AGENT_CALLS", "AGENT_MODEL", "AGENT_RETRIES", "AGENT_TIMEOUT", "BREAK", "MOCK"),
+    *("AGENT", "AGENTS", "AGENT_CALLS", "AGENT_MODEL", "AGENT_RETRIES", "AGENT_TIMEOUT", "BREAK"),
     *("MAX_STEPS", "OUT", "TOOLS"),
 )
 """Accepted by Makefiles whose documents call agents or tools, or leave an artifact."""
 
-OF_CONTRACT = ("EXECUTOR", "FROM", "GATE", "HUMAN", "MARKDOWN", "MOCK", "RUN_DIR", "TO", "TOOLS")
+OF_CONTRACT = ("EXECUTOR", "FROM", "GATE", "HUMAN", "MARKDOWN", "RUN_DIR", "TO", "TOOLS")
 """Accepted by Makefiles of specifications."""
 
 _FIT = Regex(r"[A-Za-z_][A-Za-z0-9_-]*")
-_RESERVED = frozenset({"AGENT", "EXECUTOR", "MOCK", "OUT", "PROMPTED", "RDC", "TASK", "TOOLS", "PYTHON"})
+_RESERVED = frozenset({"AGENT", "EXECUTOR", "OUT", "PROMPTED", "RDC", "TASK", "TOOLS", "PYTHON"})
 _RESERVED_BEGINNINGS = ("MAKE", "RDC_", "rdc_")
 
 

@@ -17,7 +17,7 @@ TAKES = ("ANSWERS", "ASSUME", "REPLY", "RERUN", "STEP")
 
 REFUSED = (
     *("ADOPT", "AGENT", "AGENTS", "AGENT_%", "ALL", "AS", "BREAK", "BY", "EXECUTOR", "EXPIRE", "FILE", "GATE", "HUMAN"),
-    *("INPUTS", "JOBS", "KEEP", "MAX_STEPS", "MOCK", "NOTE", "NOTIFY", "OUT", "PROMPTED", "TASK", "TASK_FILE"),
+    *("INPUTS", "JOBS", "KEEP", "MAX_STEPS", "NOTE", "NOTIFY", "OUT", "PROMPTED", "TASK", "TASK_FILE"),
     *("TOOLS", "VALUE"),
 )
 """Variables that only Makefiles with a program accept, as make patterns. Ignoring them would mislead."""

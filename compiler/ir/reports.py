@@ -9,7 +9,6 @@ from compiler.ir.program import Node, Program
 from compiler.ir.tasks import Agent, Parallel
 from compiler.regex import Regex
 
-SUFFIX = ".md"
 LONGEST_REPORT = 200
 """In characters. A name with its additions must be a valid file name."""
 

@@ -207,11 +207,6 @@ def _of_question(question: str, options: tuple[Text, ...]) -> tuple[str, ...]:
             return PASS_OR_FAIL
 
 
-def no_answer(task: Task) -> str:
-    """Return the outcome of a task that failed to run: its process failed, timed out or wrote too much."""
-    return FAILED if FAILED in alphabet(task) else Verdict.FAIL.value
-
-
 def map_task_texts(task: Task, change: Callable[[Text], Text]) -> Task:
     """Return a task with every text changed."""
     match task:

@@ -90,7 +90,7 @@ $(RDC_TARGETS): ; $(RDC_CALL)
 
 # A NAME=VALUE on make's command line is a plain string. make expands nothing in it.
 RDC_TAKES := ANSWERS ASSUME REPLY RERUN STEP ADOPT AGENT AGENTS AGENT_% ALL AS BREAK BY EXECUTOR EXPIRE FILE GATE
-RDC_TAKES += HUMAN INPUTS JOBS KEEP MAX_STEPS MOCK NOTE NOTIFY OUT PROMPTED TASK TASK_FILE TOOLS VALUE
+RDC_TAKES += HUMAN INPUTS JOBS KEEP MAX_STEPS NOTE NOTIFY OUT PROMPTED TASK TASK_FILE TOOLS VALUE
 override RDC_TEXT = $(eval override $(1) := $$(value $(1)))$(eval export $(1))
 override RDC_IS_GIVEN = $(filter command override,$(firstword $(origin $(RDC_NAME))))
 override RDC_GIVEN = $(foreach RDC_NAME,$(filter $(RDC_TAKES),$(.VARIABLES)),$(if $(RDC_IS_GIVEN),$(RDC_NAME)))

@@ -18,7 +18,7 @@ export RDC_STEP = $(@F)
 export RDC_COMMAND = $(do_$(@F))
 RDC_DO = $(info $(RDC_COMMAND))@$(SHELL) -c "$$RDC_COMMAND"
 RDC_OURS := ANSWERS ASSUME REPLY RERUN STEP ADOPT AGENT AGENTS AGENT_% ALL AS BREAK BY EXECUTOR EXPIRE FILE GATE
-RDC_OURS += HUMAN INPUTS JOBS KEEP MAX_STEPS MOCK NOTE NOTIFY OUT PROMPTED TASK TASK_FILE TOOLS VALUE
+RDC_OURS += HUMAN INPUTS JOBS KEEP MAX_STEPS NOTE NOTIFY OUT PROMPTED TASK TASK_FILE TOOLS VALUE
 override RDC_KNOWN = $(if $(filter RDC_% do_% $(RDC_OURS),$(1)),$(error rdc: do not set $(1) for this Makefile))
 override RDC_TEXT = $(RDC_KNOWN)$(eval override $(1) := $$(value $(1)))$(eval export $(1))
 $(foreach RDC_NAME,$(.VARIABLES),$(if $(filter command%,$(origin $(RDC_NAME))),$(call RDC_TEXT,$(RDC_NAME))))

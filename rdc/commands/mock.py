@@ -12,30 +12,33 @@ from rdc.terminal import put, tell
 
 @click.command(name="mock")
 @click.argument("file", type=click.Path())
-def command(file: str) -> int:
+@click.option(
+    "--call",
+    type=(click.Choice(["agents", "tools", "executors"]), str, click.IntRange(0)),
+    metavar="KIND NAME NUMBER",
+    help="The answer to give, its NUMBER from 0. By default, RDC_STEP and FILE.calls decide.",
+)
+def command(file: str, call: tuple[str, str, int] | None) -> int:
     """Answer from a FILE of mocks, instead of an agent, a tool or an executor.
 
     Give it to a run as the command of its agents, --agent "rdc mock FILE", of its tools, --tool CONNECTION="rdc mock
     FILE", or as its executor, --executor "rdc mock FILE". RDC_STEP names the step that it answers. A tool is found by
-    its name. FILE.calls counts the answers in each run (RDC_RUN_ID).
+    its name. FILE.calls counts the answers in each run (RDC_RUN_ID). "rdc run DOCUMENT --mock FILE" does all this.
 
-    Exit codes: 0 an answer, 1 a failing answer or none, 2 usage error.
+    Exit codes: 0 an answer, 1 a failing answer or none, 2 usage error; those of an executor are in the file.
     """
-    from rdc.tools.mock import answer  # noqa: PLC0415 (the help doesn't need the runtime)
+    from rdc.tools.mock import Said, answer  # noqa: PLC0415 (the help doesn't need the runtime)
     from runtime_shim.engine.program import RefusedError  # noqa: PLC0415
     from runtime_shim.engine.texts import clean  # noqa: PLC0415 (as above)
 
     try:
-        reply = answer(file, sys.stdin.buffer.read(), os.environ)
+        said = answer(file, sys.stdin.buffer.read(), os.environ, call)
     except RefusedError as error:
-        tell(clean(str(error)))
-        return 1
+        said = Said(1, b"", str(error))
     except OSError as error:
-        tell(f"{error.filename}: {error.strerror}")
-        return 2
-    if reply.trouble:
-        tell(clean(reply.trouble))
-        return 1
-    if reply.answer:
-        put(reply.answer + b"\n")
-    return 0
+        said = Said(2, b"", f"{error.filename}: {error.strerror}")
+    if said.message:
+        tell(clean(said.message))
+    elif said.output:
+        put(said.output + b"\n")
+    return said.code

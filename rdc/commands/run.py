@@ -40,14 +40,14 @@ def command(file: str, arguments: tuple[str, ...], settings: Settings) -> int:
         return 2
     from backends.python.table import table  # noqa: PLC0415 (not needed if there are errors)
     from compiler.passes import optimize  # noqa: PLC0415
-    from rdc.plain_files import parse  # noqa: PLC0415
     from rdc.standing import take_moved  # noqa: PLC0415
+    from rdc.tools.mock_option import MockRuns  # noqa: PLC0415
     from runtime_shim.editions import main  # noqa: PLC0415
     from runtime_shim.engine.lifecycle import Host  # noqa: PLC0415
 
     home = os.path.relpath(compilation.project.root)
-    host = Host(_called(file, settings), parse, home="" if home == "." else home, moved=take_moved)
-    return main(table(optimize(compilation.program)), words, host)
+    host = Host(_called(file, settings), home="" if home == "." else home, moved=take_moved)
+    return main(table(optimize(compilation.program)), words, host, (MockRuns,))
 
 
 def _called(file: str, settings: Settings) -> str:

@@ -209,10 +209,6 @@ class Stages(Prompts, Prompting):
             raise LateError
         return code
 
-    def is_mocked(self, _kind: str, _name: str) -> bool:
-        """Return whether a mock file answers instead of a call."""
-        return False
-
     @staticmethod
     def replies(_node: Table) -> list[str]:
         """Return the outcomes of a stage."""

@@ -137,7 +137,7 @@ def execute_step(stages: Stages, name: str, node: Table) -> Union[Found, Done]:
     import tempfile
 
     session, command = stages.session, executor_of(stages.session)
-    if command is None and not stages.is_mocked("executors", name):
+    if command is None:
         return by_person(stages, name, node)
     for path in spec_of(session, node["step"]).get("outputs") or ():
         inside(stages.root, path)  # refuse links out of the project (B3)
@@ -147,7 +147,7 @@ def execute_step(stages: Stages, name: str, node: Table) -> Union[Found, Done]:
     except OSError as error:
         raise stages.not_begun(name, error) from None
     try:
-        kept["exit_code"] = code = stages.execute(name, node, command or "", request, folder)
+        kept["exit_code"] = code = stages.execute(name, node, command, request, folder)
         if code != 0:
             return Found(f"executor: {in_words(code)}", kept)
         kept.update(handed_over(session, folder, spec_of(session, node["step"])))

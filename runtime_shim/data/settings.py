@@ -27,8 +27,7 @@ READ: dict[str, Callable[[str], Any]] = {
     "out": os.path.abspath,  # independent of the working directory
 }
 REMINDED = (
-    *("--agent", "--agent-for", "--tool", "--agent-model", "--agent-timeout", "--agent-retries"),
-    *("--mock", "--out"),
+    *("--agent", "--agent-for", "--tool", "--agent-model", "--agent-timeout", "--agent-retries", "--out"),
 )  # options that hints mention, whose values are not kept
 
 

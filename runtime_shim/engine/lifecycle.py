@@ -12,14 +12,11 @@ from runtime_shim.engine.walk import VERBS, Move, Registers, Verbs
 if TYPE_CHECKING:
     from runtime_shim.engine.session import Session
 
-Parse = Callable[[str, str], Any]  # takes the name and the text of a file
-
 
 class Host(NamedTuple):
-    """The caller of a program: its command, its parser of files, the name and hash of its edition, where state is."""
+    """The caller of a program: its command, the name and hash of its edition, where state is."""
 
     prog: str = ""
-    parse: Optional[Parse] = None
     edition: str = ""
     home: str = ""  # the folder of the state directories' parent
     moved: Callable[[str, Callable[[], Table]], None] = lambda _directory, _identity: (
@@ -198,10 +195,6 @@ class Extension(Part):
         def repeat(self, _command: str) -> tuple[str, ...]:
             """Return the words that later calls about this run repeat."""
             return ()
-
-        def agrees(self, _before: Table) -> Table:
-            """Return the settings that this call makes for the whole run."""
-            return {}
 
         def facts(self, _state: State) -> Table:
             """Return facts for the status of a run."""

@@ -88,7 +88,7 @@ class Session(Telling):
     def call(self, *words: str) -> str:
         """Return the shell command for a subcommand of this program."""
         default = ("--state-dir", self.options.state_dir) if self.options.state_dir else ()
-        place = [default, *self.each("repeat", words[0])][-1]
+        place = self.gathered("repeat", words[0]) or default
         command = f"{self.options.prog} {' '.join(map(shlex.quote, [*words, *place]))}"
         return str(next(filter(None, self.each("call", words)), command))
 

@@ -13,7 +13,7 @@ from runtime_shim.operator.history import place_of
 
 REPEATED = (
     *("--agent", "--agent-for", "--tool", "--logs", "--log-limit", "--notify"),
-    *("--agent-model", "--agent-timeout", "--agent-retries", "--mock", "--executor"),
+    *("--agent-model", "--agent-timeout", "--agent-retries", "--executor"),
 )  # options that printed commands repeat
 
 

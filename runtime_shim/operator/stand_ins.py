@@ -1,4 +1,4 @@
-"""Runs in which a person replaces commands, agents and tools (E4), or a file replaces agents and tools (`--mock`)."""
+"""Runs in which a person replaces commands, agents and tools (E4)."""
 
 import re
 from typing import Optional
@@ -9,10 +9,6 @@ from runtime_shim.engine.lifecycle import Done, Extension, Perform, Waiting
 from runtime_shim.engine.program import RefusedError, Table
 from runtime_shim.engine.session import Session
 from runtime_shim.engine.state import State
-from runtime_shim.operator.mocks import MockRuns, MocksByKind, answered_by, reply_due
-from runtime_shim.tasks.calls import Caller, tally
-from runtime_shim.tasks.exchange import Answered
-from runtime_shim.tasks.prompting import Calls
 from runtime_shim.tasks.terminal import asked
 
 CALLED = ("shell", "command", "texts", "timeout", "delay", "backoff")  # settings of calls
@@ -86,53 +82,3 @@ class ByHand(Extension):
             return done._replace(verbs=keeping("", asked_for(session, named))) if done.how == "answered here" else done
 
         return perform
-
-
-KIND_OF = {"agent": "agents", "tool": "tools"}  # by the prefix of a call's key
-
-
-class Mocked(Caller):
-    """Answers calls from a mock file."""
-
-    mocks: MocksByKind
-
-    def command_of(self, name: str) -> Optional[str]:
-        """Return a placeholder, or None for an optional tool that the file does not know."""
-        node = self.session.program["nodes"][self.session.state.node]
-        is_unknown = node.get("optional") and f"{name}/{node['tool']}" not in self.mocks["tools"]
-        return None if is_unknown else "mock"
-
-    def count(self, calls: Calls, due: list[int]) -> None:
-        """Record the due calls, if the file has an answer to each."""
-        before = tally(self.session.state)
-        for name, what, _, _ in (calls[index] for index in due):
-            key = self.key(name, what)
-            self._reply(key, before[key])
-        super().count(calls, due)
-
-    def call(self, _node: Table, calls: Calls) -> list[Answered]:
-        """Return the answers in the order of the calls."""
-        answers, made = [], tally(self.session.state)
-        for name, what, _, given in calls:
-            key = self.key(name, what)
-            answers.append(answered_by(self._reply(key, made[key] - 1), self, name, given))
-        for (name, *_), answered in zip(calls, answers):  # noqa: B905 - Python 3.9 has no `strict`
-            self.settled(name, answered)
-        return answers
-
-    def _reply(self, key: str, number: int) -> Answered:
-        kind, _, called = key.partition(" ")
-        answered: Answered = reply_due(self.session, self.mocks, KIND_OF[kind], called, number)
-        return answered
-
-
-class MocksOfAgents(MockRuns):
-    """Mock runs of programs with agents or tools."""
-
-    mocked = {"agent": Mocked, "parallel": Mocked, "tool": Mocked}
-    options = (("run resume", "--mock", "FILE", "a mock run: agents and tools answer from this file"),)
-
-    @staticmethod
-    def suits(program: Table) -> bool:
-        """Return whether the program calls agents or tools."""
-        return any(node["task"] in MocksOfAgents.mocked for node in program["nodes"].values())

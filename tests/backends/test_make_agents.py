@@ -115,7 +115,6 @@ def test_what_an_option_takes_is_said_by_its_name_of_make(tmp_path: Path) -> Non
     for given, wrong in {
         "AGENT_RETRIES=x": "AGENT_RETRIES 'x': expected a number, at least 0",
         "EXPIRE=1w": "EXPIRE '1w': expected a time such as 90s, 30m, 24h or 7d",
-        "MOCK=none": "none: No such file or directory",
         "BREAK=4": "BREAK '4': there is no such step; `steps` lists the steps",
         "EXECUTOR=x": "this Makefile does not take EXECUTOR; leave it out, or set it in make's environment",
         "AS=../x": "AS '../x': use up to 64 letters, digits, `.`, `_` and `-`, with a letter or digit first",
@@ -196,7 +195,7 @@ def test_an_input_has_no_name_that_the_makefile_itself_is_given(tmp_path: Path) 
     (tmp_path / "rdc.toml").touch()
     for number, (name, step, is_refused) in enumerate(
         [
-            ("MOCK", "Say {{MOCK}}.", True),
+            ("OUT", "Say {{OUT}}.", True),
             ("BREAK", "Say it.", True),
             ("BREAK", '@elicit(input, "{{BREAK}}?")', False),
         ]

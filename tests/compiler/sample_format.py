@@ -39,8 +39,8 @@ def compile_document(job: Job) -> Result:
     if "rdc" in values:
         place = Place("RD013", job.source.path, spans["rdc",])
         own, found = read_options(values["rdc"], place, below(spans, "rdc"), Known(OPTIONS, Level.DOCUMENT))
-    read = {option.name: option.first(job.given, own.values, job.configured) for option in OPTIONS}
-    told = Diagnostic("RD101", job.source.path, None, f"{read}", "this is a test")
+    chosen = {option.name: option.first(job.given, own.values, job.configured) for option in OPTIONS}
+    told = Diagnostic("RD101", job.source.path, None, f"{chosen}", "this is a test")
     return Result(None, (*found, told), {job.source.name: job.source}, own)
 
 

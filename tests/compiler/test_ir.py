@@ -31,7 +31,6 @@ from compiler.ir.program import Artifact, Context, Group, Input, Node, Program, 
 from compiler.ir.semantics import Machine, Outcome
 from compiler.ir.serialize import to_json
 from compiler.ir.tasks import Agent, Ask, Branch, End, Parallel, Shell, Task, Tool, Verdict
-from compiler.ir.text_form import to_text_form
 from compiler.ir.texts import Reference, Text, joined, text
 from compiler.ir.verify import InvalidProgramError, verify
 from compiler.passes.fold_effects import fold_effects
@@ -39,6 +38,7 @@ from compiler.passes.remove_dead_registers import remove_dead_registers
 from compiler.passes.remove_unreachable import remove_unreachable
 from compiler.passes.thread_jumps import thread_jumps
 from compiler.source import Span
+from tests.compiler.text_form import to_text_form
 from tests.conftest import ROOT
 from tests.equivalence.cases import Case
 from tests.equivalence.compiled import compiled as compiled_case

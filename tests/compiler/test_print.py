@@ -13,9 +13,9 @@ from msgspec.structs import fields
 from compiler.diagnostic import Severity
 from compiler.frontends.rundown.options import Layout
 from compiler.frontends.rundown.parse import parse
-from compiler.frontends.rundown.print import print_runbook
 from compiler.frontends.rundown.syntax import Runbook
 from compiler.source import Source, Span
+from tests.compiler.printing import print_runbook
 from tests.equivalence.cases import Case
 from tests.equivalence.strategies import cases
 

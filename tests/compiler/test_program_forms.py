@@ -19,9 +19,9 @@ from compiler.ir.edges import Edge, Effect, Keep, Origin, Test
 from compiler.ir.program import Input, Node, Program, Settings, Slot, Variable
 from compiler.ir.serialize import to_json
 from compiler.ir.tasks import Branch, Task
-from compiler.ir.text_form import to_text_form
 from compiler.ir.texts import Text
 from compiler.source import Span
+from tests.compiler.text_form import to_text_form
 from tests.program_json import from_json
 
 from .programs import of, programs, validator

@@ -9,10 +9,10 @@ import pytest
 
 from compiler.driver import Compilation, compile_file
 from compiler.frontends.rundown.parse import parse
-from compiler.frontends.rundown.print import print_runbook
-from compiler.ir.text_form import to_text_form
 from compiler.source import Source
 from tests.compiler.documents import compiled, finding, findings
+from tests.compiler.printing import print_runbook
+from tests.compiler.text_form import to_text_form
 
 BUILD = "## 1. Build\n\n```bash\nmake\n```\n\n"
 TEST = "## 2. Test\n\nLook.\n"

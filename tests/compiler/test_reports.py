@@ -19,11 +19,11 @@ from compiler.ir.program import Artifact, Input, Jump, Noun, Program, Slot
 from compiler.ir.semantics import Machine
 from compiler.ir.serialize import to_json
 from compiler.ir.tasks import Agent, End, Parallel, Task
-from compiler.ir.text_form import to_text_form
 from compiler.ir.texts import Reference, joined, text
 from compiler.ir.verify import problems, verify
 from runtime_shim.editions import EDITIONS
 from tests.compiler.programs import validator
+from tests.compiler.text_form import to_text_form
 from tests.mermaid.programs import node, program
 from tests.program_json import from_json
 

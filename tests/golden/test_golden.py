@@ -24,7 +24,7 @@ from compiler.driver import compile_file
 from compiler.ir.features import Feature, features_of
 from compiler.ir.program import Program
 from compiler.ir.tasks import Agent, Parallel, Tool
-from compiler.ir.text_form import to_text_form
+from tests.compiler.text_form import to_text_form
 from tests.conftest import ROOT
 from tests.golden.pieces import SHARED, taken_apart
 from tests.interpreters import ENDS, VERSIONS, end_of_support, interpreter

@@ -12,7 +12,7 @@ from backends.picture.picture import picture
 from backends.registry import load
 from compiler.ir.features import Feature
 from compiler.ir.program import Program
-from compiler.ir.text_form import to_text_form
+from tests.compiler.text_form import to_text_form
 from tests.dot import test_dot as dot
 from tests.dot.real import drawn
 from tests.mermaid import test_mermaid as mermaids

@@ -11,10 +11,10 @@ import pytest
 from compiler.driver import compile_file
 from compiler.frontends import FRONT_ENDS
 from compiler.ir.samples import sample
-from compiler.ir.text_form import to_text_form
 from rdc.drafts import addition
 from tests.agent_workflows import drawing as workflow_drawing
 from tests.agent_workflows import render as workflow_render
+from tests.compiler.text_form import to_text_form
 from tests.conftest import ROOT
 from tests.playbooks import drawing as playbook_drawing
 from tests.playbooks import render as playbook_render

@@ -140,7 +140,7 @@ agents:
 tools:
   web/get: {fail: not found}
 executors:
-  build: [{write: {made/it.md: fine}}, fail]
+  build: [{write: {made/it.md: fine}}, {exit: 3}]
 """
 
 
@@ -153,6 +153,8 @@ def test_answers_are_counted_for_each_run(tmp_path: Path, monkeypatch: pytest.Mo
     first = [called(words, "x", RDC_RUN_ID="a", **agent_of) for _ in range(4)]
     assert first[:3] == [(0, "one\n", ""), (1, "", "no network\n"), (0, "two ✓\n", "")]
     assert first[3] == (1, "", f"1: {path} has no answer number 4 under agents: 1\n")
+    path.write_text(MOCKS.replace('"two ✓"', '"two ✓", three'), encoding="utf-8")
+    assert called(words, "x", RDC_RUN_ID="a", **agent_of)[1] == "three\n", "a missing answer does not count"
     assert called(words, "x", RDC_RUN_ID="b", **agent_of)[1] == "one\n"
     request = {"tool": "get", "arguments": {}}
     assert called(words, request, RDC_RUN_ID="b", RDC_STEP="2") == (1, "", "not found\n")
@@ -160,7 +162,21 @@ def test_answers_are_counted_for_each_run(tmp_path: Path, monkeypatch: pytest.Mo
     assert called(words, "x", RDC_STEP="") == (1, "", by_hand)
     assert called(words, {"some": "json"}, RDC_RUN_ID="b", RDC_STEP="build") == (0, "", "")
     assert Path("made/it.md").read_text(encoding="utf-8") == "fine"
-    assert called(words, {"some": "json"}, RDC_RUN_ID="b", RDC_STEP="build") == (1, "", "exit code 1\n")
+    assert called(words, {"some": "json"}, RDC_RUN_ID="b", RDC_STEP="build") == (3, "", "")
+
+
+def test_an_answer_that_is_asked_for_by_name_and_number_is_not_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("m.yaml").write_text("agents: {1: [one, two]}\ntools: {web/get: a, site/get: b, dig: c}\n")
+    words = ("mock", "m.yaml", "--call")
+    for kind, name, number, said in (("agents", "1", "1", "two"), ("tools", "site/get", "0", "b")):
+        assert called((*words, kind, name, number), "x") == (0, f"{said}\n", "")
+    assert called((*words, "agents", "1", "2"), "x")[2] == "1: m.yaml has no answer number 3 under agents: 1\n"
+    assert called(("mock", "m.yaml"), {"tool": "dig", "arguments": {}}, RDC_STEP="s") == (0, "c\n", "")
+    assert "several connections" in called(("mock", "m.yaml"), {"tool": "get", "arguments": {}}, RDC_STEP="s")[2]
+    assert Path("m.yaml.calls").read_text() == '{"": {"tools dig": 1}}'
 
 
 def test_a_run_mocks_with_it_as_its_agent_and_its_tool(tmp_path: Path) -> None:

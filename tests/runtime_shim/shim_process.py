@@ -138,6 +138,16 @@ class Place:
         done = warm.run(command, cwd=cwd or self.path, env=environment, timeout=30, loads=loads)
         return Result(done.returncode, done.stdout.decode(), done.stderr.decode())
 
+    def mocked(self, *words: str, mock: str = "mock.json") -> Result:
+        """Run a subcommand with the option `--mock`, which only `rdc run` has."""
+        runs = "from rdc.tools.mock_option import MockRuns\nfrom runtime_shim.editions import main\n"
+        code = self.script.read_text().replace("from runtime_shim.editions import main\n", runs)
+        script = self.path / "mocked.py"
+        script.write_text(code.replace("main(PROGRAM)", "main(PROGRAM, more=(MockRuns,))"), encoding="utf-8")
+        command = [sys.executable, str(script), words[0], "--mock", mock, *words[1:]]
+        done = warm.run(command, cwd=self.path, env=self.environment(), timeout=60)
+        return Result(done.returncode, done.stdout.decode(), done.stderr.decode())
+
     def records(self) -> list[Table]:
         return [json.loads(line.split(" ", 1)[1]) for line in self.journal.read_text().splitlines()]
 

@@ -192,9 +192,9 @@ def test_what_is_no_limit_is_refused(tmp_path: Path, words: tuple[str, ...], sai
 def test_a_file_of_mocks_answers_and_nothing_is_called(tmp_path: Path) -> None:
     place = Compiled(tmp_path, two())
     (tmp_path / "mocks.json").write_text(json.dumps(yaml.load(MOCKS, yaml.BaseLoader)))
-    words = ("--mock", "mocks.json", "--agent", "touch called")
-    assert place.run("run", *words).code == 1
-    assert place.run("run", *words, "--agent-retries", "1").code == 0
+    words = ("run", "--agent", "touch called")
+    assert place.mocked(*words, mock="mocks.json").code == 1
+    assert place.mocked(*words, "--agent-retries", "1", mock="mocks.json").code == 0
     assert place.slots()["draft"] == "First draft.\nSecond line."
     assert place.slots()["last output"] == "a draft: good"
     assert not (tmp_path / "called").exists()
@@ -203,12 +203,13 @@ def test_a_file_of_mocks_answers_and_nothing_is_called(tmp_path: Path) -> None:
 
 def test_what_a_file_of_mocks_lacks_names_the_step(tmp_path: Path) -> None:
     place = Compiled(tmp_path, two())
-    (tmp_path / "m.json").write_text('{"agents": {"1": ["x"]}}')
-    result = place.run("run", "--mock", "m.json")
+    (tmp_path / "mock.json").write_text('{"agents": {"1": ["x"]}}')
+    result = place.mocked("run")
     assert result.code == 2
-    assert result.last == "rdc: error: 2: m.json has no answer number 1 under agents: 2"
-    (tmp_path / "m.json").write_text('{"agents": {"2": ["y"]}}')
-    assert place.run("resume", "--mock", "m.json").code == 0
+    assert result.last == "rdc: error: 2: mock.json has no answer number 1 under agents: 2"
+    (tmp_path / "mock.json").write_text('{"agents": {"2": ["y"]}}')
+    assert place.mocked("resume").code == 0
+    assert not (tmp_path / "mock.json.calls").exists(), "the journal counts"
 
 
 ASKING = program(
@@ -226,15 +227,16 @@ ASKING = program(
         (("--agent", "cat"), "Go."),
         (("--agent", "cat", "--tool", "library=echo Be kind."), "Be kind.\n\nGo."),
         (("--agent", "cat", "--tool", "library=false"), "Go."),
-        (("--mock", "mocks.json", "--agent-retries", "1"), "First draft.\nSecond line."),
-        (("--mock", "agents.json"), "x"),
+        (("--agent-retries", "1", "mocks.json"), "First draft.\nSecond line."),
+        (("agents.json",), "x"),
     ],
 )
 def test_an_optional_tool_without_a_command_fails_at_once(tmp_path: Path, words: tuple[str, ...], answer: str) -> None:
     place = Compiled(tmp_path, ASKING)
     (tmp_path / "mocks.json").write_text(json.dumps(yaml.load(MOCKS, yaml.BaseLoader)))
     (tmp_path / "agents.json").write_text('{"agents": {"1": "x"}}')
-    result = place.run("run", *words)
+    is_mock = words[-1].endswith(".json")
+    result = place.mocked("run", *words[:-1], mock=words[-1]) if is_mock else place.run("run", *words)
     assert result.code == 0, result.err
     assert place.slots()["output 1"] == answer
     if words == ("--agent", "cat"):

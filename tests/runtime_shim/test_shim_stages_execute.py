@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import signal
 import sys
 import time
@@ -374,17 +375,19 @@ def test_mock_run_of_a_specification(tmp_path: Path) -> None:
     place.table["nodes"]["draft/dig"]["edges"] = [{"go": "draft/listFiles", "says": ""}]
     place.write(place.table)
     (tmp_path / "mock.json").write_text(json.dumps(yaml.safe_load(MOCK)))
-    result = place.run("run", "--mock", "mock.json")
+    result = place.mocked("run")
     assert result.code == 0, result.err
     assert not (tmp_path / "ran").exists()
     assert [kept["exit_code"] for kept in found(place, "draft")] == [1, 3, 0]
     assert [kept["tool"].get("result") for kept in found(place, "draft/dig")] == ["one", None, "three"]
-    assert found(place, "draft/dig")[1]["tool"]["error"] == "broken"
+    assert found(place, "draft/dig")[1]["tool"]["error"] == "exit code 1"
+    assert "\nbroken\n" in result.err
     assert "mock.json" in found(place, "draft/listFiles")[0]["tool"]["result"]
     assert found(place, "draft")[-1]["drrs"] == [{"why": "because"}]
     assert found(place, "draft/outputs")[0]["evidence"][0]["wlnk"] == 0.25
     assert place.text("out/a.md") == "text"
     assert found(place, "draft/context")[0] == {"telis_context": None}
+    assert not (tmp_path / "mock.json.calls").exists(), "the journal counts"
 
 
 @pytest.mark.parametrize(
@@ -395,25 +398,30 @@ def test_mock_run_of_a_specification(tmp_path: Path) -> None:
         ({"executors": {"draft": ["perhaps"]}}, "executors: draft: expected pass, fail, or some of drr"),
         ({"executors": {"draft": [{"exit": 300}]}}, "exit: expected a number from 0 to 255"),
         ({"executors": {"draft": [{"write": ["a"]}]}}, "write: expected a string for each path"),
-        (
-            {"executors": {"draft": [{"write": {"../a": "x"}}]}, "tools": {"dig": ["x"]}},
-            "../a is outside the project",
-        ),
     ],
 )
 def test_mock_run_that_lacks_something(tmp_path: Path, mock: dict[str, Any], said: str) -> None:
     place = compiled(tmp_path, *MOCKED, **CALLS, config=COMMANDS)
     (tmp_path / "mock.json").write_text(json.dumps(mock))
-    result = place.run("run", "--mock", "mock.json")
+    result = place.mocked("run")
     assert result.code == 2
     assert said in result.err
     assert not (tmp_path / "ran").exists()
 
 
+def test_mock_run_writes_nothing_outside_of_the_project(tmp_path: Path) -> None:
+    place = compiled(tmp_path, EXECUTE)
+    (tmp_path / "mock.json").write_text('{"executors": {"draft": [{"write": {"../a": "x"}}]}}')
+    result = place.mocked("run")
+    assert result.code == 1
+    assert re.search(r"^draft: .*mock\.json: \.\./a is outside the project$", result.err, re.MULTILINE), result.err
+    assert not (tmp_path.parent / "a").exists()
+
+
 def test_mock_run_goes_on_where_it_stood(tmp_path: Path) -> None:
     place = compiled(tmp_path, EXECUTE, retries=1)
     (tmp_path / "mock.json").write_text('{"executors": {"draft": ["fail"]}}')
-    assert place.run("run", "--mock", "mock.json").code == 2
+    assert place.mocked("run").code == 2
     (tmp_path / "mock.json").write_text('{"executors": {"draft": ["fail", "pass"]}}')
-    assert place.run("resume", "--mock", "mock.json").code == 0
+    assert place.mocked("resume").code == 0
     assert place.walk() == ["draft fail", "draft pass"]

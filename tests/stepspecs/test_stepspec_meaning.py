@@ -9,9 +9,9 @@ import pytest
 
 from compiler.ir.semantics import Machine, Outcome
 from compiler.ir.tasks import End, Gate, Stage
-from compiler.ir.text_form import to_text_form
 from compiler.ir.verify import problems
 from compiler.passes import optimize
+from tests.compiler.text_form import to_text_form
 from tests.stepspecs.documents import compiled, program_of, steps
 
 WHOLE = """

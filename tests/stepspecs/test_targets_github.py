@@ -115,7 +115,7 @@ def test_the_tools_of_the_trade_find_nothing_in_workflows(tmp_path: Path) -> Non
     options: list[dict[str, Any]] = [
         {},
         {"executor": {"run": "./do.sh", "secrets": ["KEY"]}, "secrets": ["KEY"], "tools": {"announce": "./tool.sh"}},
-        {"on": ["workflow_dispatch", "workflow_call"], "mock": "mocks.json"},
+        {"on": ["workflow_dispatch", "workflow_call"]},
         {"executor": "./do.sh", "environment": "production", "approval-environment": "board"},
     ]
     paths = []
@@ -157,7 +157,6 @@ def test_a_step_that_a_person_would_do_is_refused(tmp_path: Path) -> None:
     found = load("github").emit(program, {})
     assert [one.code for one in found.diagnostics] == ["RD532"]
     assert load("github").emit(program, {"executor": "./do.sh"}).text
-    assert load("github").emit(program, {"mock": "mocks.json"}).text
 
 
 def test_a_step_that_may_take_longer_than_its_job_is_warned_of(tmp_path: Path) -> None:

@@ -138,7 +138,7 @@ def test_nobody_else_is_given_what_make_was_given(tmp_path: Path) -> None:
 
 
 @pytest.mark.share(2)
-def test_files_of_inputs_tools_mocks_and_answers(tmp_path: Path) -> None:
+def test_files_of_inputs_tools_and_answers(tmp_path: Path) -> None:
     tools = "    tools: [{name: count, required: true}]\n"
     document = DOCUMENT.replace("    human_gate: required\n", f"    human_gate: required\n{tools}")
     document = document.replace("step_specs:", "  tools: {count: {command: 'false'}}\nstep_specs:")
@@ -150,8 +150,6 @@ def test_files_of_inputs_tools_mocks_and_answers(tmp_path: Path) -> None:
     (tmp_path / "answers").write_text(f"{GATE} approved\n", encoding="utf-8")
     assert place.last("INPUTS=inputs", "TOOLS=tools", "ANSWERS=answers") == "rdc: COMPLETE"
     assert (tmp_path / "counted").exists()
-    (tmp_path / "mocks").write_text('{"executors": {"step-01": ["fail"]}}', encoding="utf-8")
-    assert "STOP" in place.last("INPUTS=inputs", "MOCK=mocks", "ANSWERS=answers")
 
 
 def test_a_file_of_answers_that_changed_approves_no_gate_in_make(tmp_path: Path) -> None:

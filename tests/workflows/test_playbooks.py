@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import json
 import re
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from tests.workflows.stand_in import answering
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "playbooks"
 TRIAGE = (EXAMPLES / "issue-triage.playbook.md").read_text(encoding="utf-8")
+MOCKED: dict[str, Any] = {"agent": f"{sys.executable} -P -m rdc mock mocks.json"}
 ON_ISSUES: dict[str, Any] = {"on": {"issues": {"types": ["opened"]}}, "bind": {"issue": "event.issue.body"}}
 MOCKS = """\
 agents:
@@ -168,14 +170,6 @@ def test_only_steps_that_call_an_agent_have_its_secrets(tmp_path: Path) -> None:
     assert list(steps).index("Install") < list(steps).index("1. Classify")
 
 
-def test_a_mock_run_installs_nothing_and_has_no_secret(tmp_path: Path) -> None:
-    agent = {"run": "claude-code", "secrets": ["KEY"], "setup": [{"name": "Install", "run": "npm ci"}]}
-    text = workflow(tmp_path, agent=agent, secrets=["KEY"], mock="mocks.json")
-    assert "secrets.KEY" not in text
-    assert "claude" not in text
-    assert "npm ci" not in text
-
-
 def test_a_step_may_take_as_long_as_all_attempts(tmp_path: Path) -> None:
     steps = steps_of(workflow(tmp_path, agent="llm", agent_timeout="10m", agent_retries=2))
     assert steps["1. Classify"]["timeout-minutes"] == 32
@@ -204,7 +198,6 @@ def test_only_a_last_output_is_published(tmp_path: Path) -> None:
     [
         ({"publish": "pull-request", "publish-file": "../a.md"}, "path from the root"),
         ({"publish": "pull-request", "publish-file": ".github/workflows/a.yml"}, "must not write files in"),
-        ({"mock": "/etc/passwd"}, "path from the root"),
         ({"agent": "./mine", "agent-model": "x"}, "called by name"),
         ({"agent-timeout": "soon"}, "90s"),
     ],
@@ -218,7 +211,7 @@ def test_options_that_cannot_be_are_refused(tmp_path: Path, options: dict[str, o
 
 
 def test_a_mock_run_leaves_prompts_answers_and_the_last_output(tmp_path: Path) -> None:
-    done = run(tmp_path, workflow(tmp_path, mock="mocks.json"))
+    done = run(tmp_path, workflow(tmp_path, **MOCKED))
     assert done.conclusion == "success", done.log
     assert "| 1. Classify | 1 | PASS |" in done.summary
     assert "2b. Specify the feature |" not in done.summary
@@ -234,7 +227,7 @@ def test_a_mock_run_leaves_prompts_answers_and_the_last_output(tmp_path: Path) -
 @pytest.mark.parametrize("kind", ["BUG", "bug\n", "2a", "steps.s2.outputs.branch"])
 def test_a_branch_is_taken_by_exactly_its_text(tmp_path: Path, kind: str) -> None:
     mocks = f"agents:\n  1: [{json.dumps(json.dumps({'kind': kind}))}]\n  2a: [A]\n  2/else: [B]\n  3: [C]\n"
-    done = run(tmp_path, workflow(tmp_path, mock="mocks.json"), mocks=mocks)
+    done = run(tmp_path, workflow(tmp_path, **MOCKED), mocks=mocks)
     assert done.conclusion == "success", done.log
     assert (left(tmp_path, "rdc-transcript") / "answers" / "2a.1").exists() == (
         kind == "bug\n"
@@ -243,20 +236,20 @@ def test_a_branch_is_taken_by_exactly_its_text(tmp_path: Path, kind: str) -> Non
 
 def test_a_summary_names_answers_that_nobody_expected(tmp_path: Path) -> None:
     mocks = MOCKS.replace('{"kind": "bug"}', '{"kind": "defect"}').replace("  2a:", "  2/else: [B]\n  2a:")
-    done = run(tmp_path, workflow(tmp_path, mock="mocks.json"), mocks=mocks)
+    done = run(tmp_path, workflow(tmp_path, **MOCKED), mocks=mocks)
     assert done.conclusion == "success", done.log
     assert "| 1. Classify | 1 | PASS; the answer is not one of bug, feature, question |" in done.summary
     assert "the answer is not one of bug, feature, question" in done.log
-    done = run(tmp_path, workflow(tmp_path, mock="mocks.json"), 2)
+    done = run(tmp_path, workflow(tmp_path, **MOCKED), 2)
     assert "| 1. Classify | 1 | PASS |" in done.summary
 
 
 def test_a_call_is_made_again_and_the_budget_ends_a_run(tmp_path: Path) -> None:
     mocks = MOCKS.replace("2a: [Severe.]", "2a: [{fail: down}, Severe.]")
-    done = run(tmp_path, workflow(tmp_path, mock="mocks.json", agent_retries=1), mocks=mocks)
+    done = run(tmp_path, workflow(tmp_path, agent_retries=1, **MOCKED), mocks=mocks)
     assert done.conclusion == "success", done.log
-    assert "2a: down; trying again in 2.0 s" in done.log
-    spent = run(tmp_path, workflow(tmp_path, mock="mocks.json", agent_calls=1), 2)
+    assert "2a: exit code 1; trying again in 2.0 s" in done.log
+    spent = run(tmp_path, workflow(tmp_path, agent_calls=1, **MOCKED), 2)
     assert spent.conclusion == "failure"
     assert "the budget of 1 agent calls is spent" in spent.log
     assert "rdc: STOP" in spent.log
@@ -279,7 +272,7 @@ def test_an_elicit_waits_and_keeps_what_was_said_before(tmp_path: Path) -> None:
         '@elicit(confirm, "Good?")\n\n## STEP 3: Send\n\nSend {{draft}}.\n'
     )
     mocks = "agents:\n  1: [A draft]\n  3: [Sent]\n"
-    text = workflow(tmp_path, document, mock="mocks.json")
+    text = workflow(tmp_path, document, **MOCKED)
     first = run(tmp_path, text, mocks=mocks, inputs={})
     assert "rdc: WAITING" in first.log
     second = run(tmp_path, text, 2, mocks=mocks, inputs={"resume": "1", "answers": "yes"})
@@ -297,7 +290,7 @@ def test_nothing_hostile_becomes_more_than_a_text(tmp_path: Path, place: str) ->
     said = json.dumps('{"kind": "bug"}\n' + HOSTILE) if place == "answer" else json.dumps('{"kind": "bug"}')
     mocks = f"agents:\n  1: [{said}]\n  2a: [Severe.]\n  3: [Labels]\n"
     document = TRIAGE.replace("Is it a bug,", f"{HOSTILE}\nIs it a bug,") if place == "document" else TRIAGE
-    text = workflow(tmp_path, document, mock="mocks.json", **ON_ISSUES)
+    text = workflow(tmp_path, document, **MOCKED, **ON_ISSUES)
     payload = {"issue": {"number": 7, "body": HOSTILE if place == "issue" else "It breaks."}}
     done = run(tmp_path, text, mocks=mocks, event="issues", payload=payload, inputs={})
     assert done.conclusion == "success", done.log
@@ -313,7 +306,7 @@ def test_nothing_hostile_becomes_more_than_a_text(tmp_path: Path, place: str) ->
 
 def test_act_runs_the_same_on_an_event(tmp_path: Path) -> None:
     payload = {"issue": {"number": 7, "body": HOSTILE}}
-    text = workflow(tmp_path, mock="mocks.json", **ON_ISSUES)
+    text = workflow(tmp_path, **MOCKED, **ON_ISSUES)
     artifacts = tmp_path / "artifacts"
     artifacts.mkdir()
     done = act.run(repository(tmp_path), text, event="issues", payload=payload, env={"ARTIFACTS": str(artifacts)})
@@ -336,7 +329,7 @@ def published(
     """A run whose last output is an answer, what GitHub's stand-in was sent, and what it was asked."""
     document = TRIAGE.replace("type: json", "type: markdown")
     mocks = MOCKS.replace("""'{"labels": ["bug"]}'""", json.dumps(answer))
-    text = workflow(folder, document, mock="mocks.json", publish=kind, **ON_ISSUES, **options)
+    text = workflow(folder, document, publish=kind, **MOCKED, **ON_ISSUES, **options)
     bodies: list[Any] = []
     asked: list[tuple[str, str]] = []
 
@@ -455,7 +448,7 @@ def test_jobs_that_publish_may_do_only_that(tmp_path: Path) -> None:
 
 
 def test_the_page_of_a_playbook_that_branches_has_what_it_has_done_and_all_that_it_might_have(tmp_path: Path) -> None:
-    done = run(tmp_path, workflow(tmp_path, mock="mocks.json"))
+    done = run(tmp_path, workflow(tmp_path, **MOCKED))
     assert done.conclusion == "success", done.log
     assert "| 2a. Analyze the bug | 1 | PASS |" in done.summary
     assert "| 2. Work on it |" not in done.summary
@@ -465,7 +458,7 @@ def test_the_page_of_a_playbook_that_branches_has_what_it_has_done_and_all_that_
 def test_a_run_that_has_waited_behind_a_branch_goes_on_in_that_branch(tmp_path: Path) -> None:
     before, heading, after = TRIAGE.partition("### STEP 2a: Analyze the bug\n")
     book = f'{before}{heading}\n@elicit(input, "How severe is it?")\n\n```elif{after.partition("```elif")[2]}'
-    text = workflow(tmp_path, book, mock="mocks.json")
+    text = workflow(tmp_path, book, **MOCKED)
     first = run(tmp_path, text)
     assert "2a needs an answer" in first.log
     second = run(tmp_path, text, 2, inputs={"resume": "1", "answers": "Very."})
@@ -474,7 +467,7 @@ def test_a_run_that_has_waited_behind_a_branch_goes_on_in_that_branch(tmp_path: 
 
 
 def test_nothing_is_published_of_a_run_that_has_stopped(tmp_path: Path) -> None:
-    text = workflow(tmp_path, mock="mocks.json", publish="comment", **ON_ISSUES)
+    text = workflow(tmp_path, publish="comment", **MOCKED, **ON_ISSUES)
     payload = {"issue": {"number": 7, "body": "It breaks."}}
     done = run(tmp_path, text, mocks="agents:\n  1: [{fail: down}]\n", event="issues", payload=payload, inputs={})
     assert done.conclusion == "failure"

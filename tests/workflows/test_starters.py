@@ -110,14 +110,12 @@ INSTALLED = {"setup": [{"run": "npm install x"}]}
         ({"agent": "gemini", **INSTALLED, **KEY}, ""),
         ({"agent": "claude-code", "runs-on": ["self-hosted", "linux"]}, ""),
         ({"agent": "claude-code", **INSTALLED, "permissions": {"contents": "read", "id-token": "write"}}, ""),
-        ({"agent": "claude-code", "mock": "mocks.json"}, ""),
         ({"agent": "claude -p"}, ""),
         ({"agent": "./claude-code"}, ""),
     ],
 )
 def test_an_agent_that_nothing_installs(options: dict[str, object], says: str, tmp_path: Path) -> None:
     (tmp_path / "note.workflow.yaml").write_text(AGENT, encoding="utf-8")
-    (tmp_path / "mocks.json").write_text("{}", encoding="utf-8")
     lines = [f"  {name} = {toml(value)}" for name, value in options.items()]
     (tmp_path / "rdc.toml").write_text("\n".join(["[github]", *lines, ""]), encoding="utf-8")
     for command in (["check"], ["compile", "--to", "github"]):

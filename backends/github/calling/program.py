@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import json
 import posixpath
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,7 +12,6 @@ from typing import Self
 from msgspec import Struct
 from msgspec.structs import replace
 
-from backends.base import MARK
 from backends.companions import Companion
 from backends.delegating import Called, called
 from backends.github.options import GithubOptions
@@ -24,7 +22,6 @@ from backends.python.table import Table
 from compiler.ir.program import Program
 from compiler.regex import Regex
 from compiler.source import sha256_of
-from compiler.version import __version__
 from runtime_shim.targets.github.shown import words_of_places
 
 WORKFLOWS = ".github/workflows"
@@ -125,30 +122,14 @@ class Calling(Struct, frozen=True, dict=True):
     @property
     def companions(self) -> tuple[Companion, ...]:
         """The files beside the workflow."""
-        mocks = [self.mocks] if self.mocks else []
         if self.is_inline:
-            return tuple(mocks)
+            return ()
         home = "" if self.options.program else WORKFLOWS
         found = [*self.called.companions(home=home)]
         if self.publishes:
             path = posixpath.join(posixpath.dirname(self.called.path), publish_name())
             found.append(Companion(path, publisher(), "program", home=home))
-        return (*found, *mocks)
-
-    @cached_property
-    def mocks(self) -> Companion | None:
-        """The mocks as JSON, for programs, if the option names a YAML file."""
-        if not (self.options.mock or "").endswith((".yaml", ".yml")):
-            return None
-        says = f"{MARK} {__version__} from {self.options.mock}. Do not edit: change that file and compile again."
-        path = posixpath.join(posixpath.dirname(self.called.path), f"{plain_name(self.program.name)}.mocks.json")
-        home = "" if self.options.program else WORKFLOWS
-        return Companion(path, json.dumps({"//": says}) + "\n", "program", home=home, mocks=self.options.mock or "")
-
-    @property
-    def mock(self) -> str:
-        """The path of the mocks in the repository, or "" if agents and tools are called."""
-        return posixpath.normpath(posixpath.join(WORKFLOWS, self.mocks.path)) if self.mocks else self.options.mock or ""
+        return tuple(found)
 
     @property
     def publishes(self) -> bool:

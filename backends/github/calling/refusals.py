@@ -59,14 +59,14 @@ def _looped_environment(node: Node) -> Diagnostic:
 
 def _lacks_command(tool: Tool, options: GithubOptions) -> bool:
     """Return whether a tool needs a command that no option names (I13)."""
-    return not tool.optional and not options.mock and not command_of(options.tools.get(tool.connection))
+    return not tool.optional and not command_of(options.tools.get(tool.connection))
 
 
 def _without_command(routes: Routes, options: GithubOptions) -> Iterator[Diagnostic]:
     """Report agents without a command, and tools without a command. One option is enough for each."""
     nodes = list({node.id: node for place in routes.places for node in place.nodes}.values())
     types = {node.id: [name for name in agent_types(node) if not command_of(options.caller_of(name))] for node in nodes}
-    if agents := [] if options.mock else [node for node in nodes if types[node.id]]:
+    if agents := [node for node in nodes if types[node.id]]:
         problem = f"{_calling(agents)} an agent, but no option sets the agent's command"
         remedy = "set a command that reads a prompt from standard input: `-O agent=COMMAND`"
         named = next((name for node in agents for name in types[node.id] if name), "")
@@ -129,7 +129,7 @@ def _approval(node: Node, options: GithubOptions, *, in_loop: bool) -> Iterator[
 def unexecuted(line: Line, options: GithubOptions) -> Iterator[Diagnostic]:
     """Report steps of a specification that a person would have to do, and environments of single steps."""
     contract = line.contract
-    if not (contract.config.get("executor") or command_of(options.executor) or options.mock):
+    if not (contract.config.get("executor") or command_of(options.executor)):
         node = next(node for step in contract.steps.values() for node in step.stages if _executes(node))
         problem = f"step {node.id} has no executor, and a workflow cannot wait for a person to do it"
         remedy = "set a command that reads the step as JSON from standard input: `-O executor=COMMAND`"

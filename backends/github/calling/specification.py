@@ -176,7 +176,7 @@ class SpecificationWorkflow(CallsProgram, frozen=True, dict=True):
 
     def _step(self, step: ContractStep) -> Step:
         at = step.group.origin
-        secrets = {} if self.options.mock else self._secrets.of(*step.stages)
+        secrets = self._secrets.of(*step.stages)
         env: dict[str, str] = {"RDC_CALL": lines_of(["step", step.id]), **option_lines(self._options_of(step))}
         return Step(
             name=label(step.title),
@@ -190,8 +190,6 @@ class SpecificationWorkflow(CallsProgram, frozen=True, dict=True):
     def _options_of(self, step: ContractStep) -> list[str]:
         """Return the commands that the program calls for a step, unless the configuration sets them."""
         options = self.options
-        if options.mock:
-            return [f"--mock={self.calling.mock}"]
         found = [f"--executor={named_command(options.executor)}"] if options.executor else []
         called = dict.fromkeys(task.subject for task in step.tasks if task.stage == "tool")
         return [

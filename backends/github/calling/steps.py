@@ -22,7 +22,7 @@ from backends.scheduling.places import Place
 from compiler.ir.answers import usual_seconds
 from compiler.ir.edges import Edge, OutcomeTest, SlotTest
 from compiler.ir.program import Node
-from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Shell, Stage, Tool
+from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Stage, Tool
 from runtime_shim.targets.github.shown import shown_script
 from runtime_shim.tasks.recipes import is_recipe
 
@@ -69,8 +69,8 @@ def masked(secrets: Mapping[str, str]) -> dict[str, str]:
     return {**secrets, "RDC_SECRETS": " ".join(secrets)} if secrets else {}
 
 
-def options_for(nodes: Iterable[Node], options: GithubOptions, mock: str = "") -> list[str]:
-    """Return the program's options for calls in some nodes. `mock` is a file that replaces agents and tools.
+def options_for(nodes: Iterable[Node], options: GithubOptions) -> list[str]:
+    """Return the program's options for calls in some nodes.
 
     The agent in `--agent` would also answer people's questions (M3). So if there is a question, the agent is set for
     its types.
@@ -78,18 +78,9 @@ def options_for(nodes: Iterable[Node], options: GithubOptions, mock: str = "") -
     all_nodes, found = list(nodes), dict[str, None]()
     asks = options.prompts != "agent" and any(isinstance(node.task, Ask) for node in all_nodes)
     for node in all_nodes:
-        if mock:
-            found |= dict.fromkeys(_mocked(node, options, mock))
-        elif isinstance(node.task, Agent | Parallel | Tool) or (isinstance(node.task, Ask) and not asks):
+        if isinstance(node.task, Agent | Parallel | Tool) or (isinstance(node.task, Ask) and not asks):
             found |= dict.fromkeys(_callers(node, options, is_for_types=asks))
     return list(found)
-
-
-def _mocked(node: Node, options: GithubOptions, mock: str) -> Iterator[str]:
-    if isinstance(node.task, Agent | Parallel | Tool):
-        yield f"--mock={mock}"
-    if isinstance(node.task, Agent | Parallel) and options.agent_retries:
-        yield f"--agent-retries={options.agent_retries}"
 
 
 def _callers(node: Node, options: GithubOptions, *, is_for_types: bool) -> Iterator[str]:
@@ -190,7 +181,7 @@ class Places(Struct, frozen=True, dict=True):
         env = {
             "RDC_CALL": lines_of(["entry", node.id]),
             "RDC_ENTRY": Expression("${{ matrix.entry }}"),
-            **option_lines(options_for([node], self._options, self.calling.mock)),
+            **option_lines(options_for([node], self._options)),
             **self._entry_secrets(node),
         }
         return Step(
@@ -205,7 +196,7 @@ class Places(Struct, frozen=True, dict=True):
     def _env(self, nodes: Sequence[Node]) -> dict[str, str]:
         secrets = self.secrets.of(*nodes)
         env = {"RDC_CALL": lines_of(["step", *(node.id for node in nodes)])}
-        env |= option_lines(options_for(nodes, self._options, self.calling.mock))
+        env |= option_lines(options_for(nodes, self._options))
         calling = [node for node in nodes if not isinstance(node.task, Ask | Gate) or self._options.prompts == "agent"]
         given = {node.id: [*self.secrets.of(node)] for node in calling}
         if secrets and any(len(names) < len(secrets) for names in given.values()):
@@ -226,7 +217,7 @@ class Places(Struct, frozen=True, dict=True):
     def _uncalled(self, node: Node) -> Iterator[str]:
         """Yield a comment on an optional tool without a command."""
         task = node.task
-        is_called = self._options.mock or not isinstance(task, Tool) or task.connection in self._options.tools
+        is_called = not isinstance(task, Tool) or task.connection in self._options.tools
         if isinstance(task, Tool) and task.optional and not is_called:
             yield comment(f"The option `tools` has no command for {task.connection}, so this step does nothing.")
 
@@ -274,8 +265,3 @@ def _words(edge: Edge) -> Iterator[str]:
 def calls_something(node: Node) -> bool:
     """Return whether a node calls an agent or a tool."""
     return isinstance(node.task, Agent | Tool | Parallel | Stage)
-
-
-def runs_something(node: Node) -> bool:
-    """Return whether a node runs a command of the document."""
-    return isinstance(node.task, Shell)

@@ -80,7 +80,7 @@ def worker(request: Request) -> int:
         if (given := getattr(options, option)) not in (None, *known):
             raise RefusedError(f"--{option} {one_line(given)!a}: expected {', '.join(known[:-1])} or {known[-1]}")
     options.rerun_interrupted, options.command = options.interrupted == "rerun", "resume"
-    request.session().each("before_run", None)  # secrets and mocks are checked now, not in each leg
+    request.session().each("before_run", None)  # secrets are checked now, not in each leg
     is_apart, fence = options.workspace == "run", None if request.database.is_sqlite else FENCE
     directory = options.logs or os.path.join(".rdc", request.program["name"])
     helpers = Helpers(lambda channel: run_leg(channel, request.session, directory, is_apart, fence))

@@ -6,21 +6,21 @@ from pathlib import Path
 
 import pytest
 
-from rdc.plain_files import parse
+from rdc.tools.mock_file import read_mocks
 from runtime_shim.engine.program import RefusedError
-from runtime_shim.operator.mocks import mocks_in, reply_to
-from runtime_shim.tasks.answers import read_text
 from runtime_shim.tasks.exchange import Answered
 
 
 def test_a_file_of_mocks_has_answers_in_order(tmp_path: Path) -> None:
     path = tmp_path / "m.yaml"
     path.write_text("agents:\n  2/elicit: x\n  1: [{fail: why}, 1.50]\ntools:\n  web/get: []\n", encoding="utf-8")
-    mocks = mocks_in(str(path), parse(str(path), read_text(str(path))))
-    given = [reply_to(mocks, "agents", "1", number) for number in range(3)]
-    assert given == [Answered(b"", "why"), Answered(b"1.50", ""), None]
-    assert reply_to(mocks, "agents", "2/elicit", 0) == Answered(b"x", "")
-    assert mocks["tools"] == {"web/get": []}
+    mocks = read_mocks(str(path))
+    given = [mocks.due("agents", "1", number, "1") for number in range(2)]
+    assert given == [Answered(b"", "why"), Answered(b"1.50", "")]
+    assert mocks.due("agents", "2/elicit", 0, "2") == Answered(b"x", "")
+    assert mocks.replies["tools"] == {"web/get": []}
+    with pytest.raises(RefusedError, match=r"2: .*m\.yaml has no answer number 1 under tools: web/get"):
+        mocks.due("tools", "web/get", 0, "2")
 
 
 @pytest.mark.parametrize(
@@ -40,5 +40,5 @@ def test_what_is_no_file_of_mocks_is_refused(text: str, said: str, tmp_path: Pat
     path = tmp_path / "m.yaml"
     path.write_text(text, encoding="utf-8")
     with pytest.raises(RefusedError) as refused:
-        mocks_in(str(path), parse(str(path), read_text(str(path))))
+        read_mocks(str(path))
     assert said in str(refused.value)

@@ -1,0 +1,61 @@
+# --- Several runs of one document, each with a name and a state directory; hints repeat a call's options.
+REPEATED = (
+    *("--agent", "--agent-for", "--tool", "--logs", "--log-limit", "--notify"),
+    *("--agent-model", "--agent-timeout", "--agent-retries", "--executor"),
+)  # options that printed commands repeat
+def list_runs(session):
+    name, lines, folder = session.program["name"], [], os.path.join(session.host.home, OURS)
+    for each in sorted(os.listdir(folder)) if os.path.isdir(folder) else []:
+        own, _, label = each.partition("@")
+        store = Store(os.path.join(folder, each))
+        if own != name or not os.path.lexists(store.path):
+            continue
+        try:
+            word, where, state = place_of(store.path, session.store.modes, store.is_busy())
+            lines.append(f"{label or '-'}  {word}  {state.begin['run']}  {where}")
+        except (RefusedError, OSError, IndexError):
+            lines.append(f"{label or '-'}  DAMAGED  {store.path}")
+    return session.display.say([one_line(line) for line in lines] or ["No run has started here."])
+def status_of_all(session):
+    if not session.options.all:
+        return status(session)
+    if session.options.state_dir or session.options.json or session.options.adopt:
+        raise RefusedError("status --all takes no other options")
+    return list_runs(session)
+
+class Several(Extension):
+    commands = {"status": ("show the run's state and what to do next", status_of_all)}
+    options = (
+        ("run resume status steps reset answer approve goto timeline history", "--as", "NAME", "the name of the run"),
+        ("status", "--all", "", "list all runs of the document"),
+    )
+    def prepare(self):
+        options, name = self.session.options, getattr(self.session.options, "as")
+        if name is None:
+            return
+        if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}", name):
+            rule = "use up to 64 letters, digits, `.`, `_` and `-`, with a letter or digit first"
+            raise RefusedError(f"--as {one_line(name)!a}: {rule}")
+        if options.state_dir:
+            raise RefusedError("use --as or --state-dir, not both")
+        options.state_dir = os.path.join(self.session.host.home, OURS, f"{self.session.program['name']}@{name}")
+    def repeat(self, command):
+        options = self.session.options
+        found = ["--state-dir", options.state_dir] if options.state_dir else []
+        if getattr(options, "as"):
+            found = ["--as", getattr(options, "as")]
+        known = [(name, takes) for owners, name, takes, _ in options.known if command in owners.split()]
+        for option, takes in known if command != "run" else ():
+            given = getattr(options, option[2:].replace("-", "_")) if option in REPEATED else None
+            for value in given if isinstance(given, list) else filter(None, [given]):
+                found += [option, value] if takes else [option]
+        return tuple(found)
+
+EXTENSIONS = (
+    Signing, Tasks, Shared, Inputs, Secrets, Values, Limits, Expiry, Replies, OfGates, KeptPrompts,
+    Placeholders, Specification, RecordFiles, Notices, Several,
+)  # in the order in which they run
+
+
+if __name__ == "__main__":
+    sys.exit(main(built(specification, EXTENSIONS), EXTENSIONS, host=Host(edition="contract 7fdadf97101b")))
