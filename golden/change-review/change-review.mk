@@ -15,7 +15,7 @@
 # The state directory is .rdc/examples.playbooks.change-review in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.playbooks.change-review.py
-override RDC_SHA256 := cc07cbd67410d5481f060f03179f4e30c5a0a1dbaab052cbf38b6de645ef50f9
+override RDC_SHA256 := 8b6fc62b66979337ef35fa5ef418342f72711bcc7ebf10c0f54349563f22c935
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.playbooks.changelog-entry in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.playbooks.changelog-entry.py
-override RDC_SHA256 := 289e0067da3463387d64e8418ec94babbfa56912ea03aac13df5f4d6d53fc5bb
+override RDC_SHA256 := a766a31576905b6a8e58254de0496a01184ec524f7f8e91c82818f77372cb272
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

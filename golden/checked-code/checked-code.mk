@@ -13,7 +13,7 @@
 # The state directory is .rdc/examples.specifications.checked-code in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.specifications.checked-code.py
-override RDC_SHA256 := 1bd9e6554aa906105bc738925fe7e7b70c30ee580996fc20df1191b0b1cc758f
+override RDC_SHA256 := a9c04655ad40e942ec810c356ceed5c8b76b4470a2a54f971f26e5186b95603c
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.programs.choose-region in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.programs.choose-region.py
-override RDC_SHA256 := af0826855bb26c6dc99f2960daa4196c6a43317037a4244f86ad024f8bcc2cfd
+override RDC_SHA256 := a7592c5b91f7ebb051c5f924a292160dfdd685e8f11c545900fe9d932f263583
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.database-failover in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.database-failover.py
-override RDC_SHA256 := 841159d32308b2dcd8a720fb910158cdaac049b7e02495c29d9806ce04b13410
+override RDC_SHA256 := be10423f955c4031460843b750d838fc53d7341d3bd9eaccf1dcf0fbd180efc7
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

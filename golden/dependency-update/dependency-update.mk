@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.workflows.dependency-update in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.workflows.dependency-update.py
-override RDC_SHA256 := 048d1621f981de4f3cfae6e6b24416930c960dc7f26b1088d1d7ad08f63ad661
+override RDC_SHA256 := 059099810d33d4cc54af9d08a00341f0df43e785f73d2a7a9020590676c2da2f
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -202,7 +202,7 @@ Task:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 6363038910749574d7676a8c03ffdeb37e2633a04d8dd5b32c1375fa4e4ec2c8).
+# The runtime of rdc 0.1.0, edition agents (sha256 2768d54e680e2972e42b950d1ee6390835b99b132627403aa17c8023da609e1c).
 # The workflow ends here. The rest is the same in every program of this edition: `rdc runtime agents` prints it.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
@@ -280,5 +280,4 @@ from functools import cached_property
 # --- backends/python/parts/operator.logs.txt
 # --- backends/python/parts/operator.notices.txt
 # --- backends/python/parts/operator.several_runs.txt
-# --- backends/python/parts/operator.mocks.txt
 # --- golden/shared/py/runs-in-which-a-person-replaces-commands.3.py

@@ -13,7 +13,7 @@
 # The state directory is .rdc/examples.specifications.draft-prd in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.specifications.draft-prd.py
-override RDC_SHA256 := 6787f05a23689fea0e23c392a221aad5cdea05ffbda5aa598cc596bfe651a20a
+override RDC_SHA256 := 6ddd6ebe0fa14eee02228e13186ef0f72ac6c2b02bb31451045e3ccc02e32904
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -70,7 +70,7 @@ mkdir -p docs && printf '# Product requirements\n\nNotes are searched in a secon
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition contract (sha256 781870be1837d54af56b3d9846373253586f27b721a0f9bc88cf9f377289e2e0).
+# The runtime of rdc 0.1.0, edition contract (sha256 beff72f8fb96c8c56af162a83cc51ec6f1ce4eb0b0d5bca383d08dcecba42d6e).
 # The specification ends here. The rest is the same in every program of this edition: `rdc runtime contract` prints it.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
@@ -145,6 +145,4 @@ from contextlib import contextmanager, suppress
 # --- backends/python/parts/contract.record_files.txt
 # --- backends/python/parts/contract.specification.txt
 # --- backends/python/parts/operator.notices.txt
-# --- backends/python/parts/operator.several_runs.txt
-# --- backends/python/parts/operator.mocks.txt
-# --- golden/shared/py/mock_stages.py
+# --- golden/shared/py/several-runs-of-one-document.py

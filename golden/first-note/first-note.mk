@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.workflows.first-note in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.workflows.first-note.py
-override RDC_SHA256 := 36c43b97057394f9c46e554821c29bcbf7ca914850bff3ed94dd6dd91cd24569
+override RDC_SHA256 := ab7536e2363b47319407e0c576d1ed7eaa1a2a8b57666ff4dab61b621bd2eede
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

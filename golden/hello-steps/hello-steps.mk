@@ -13,7 +13,7 @@
 # The state directory is .rdc/examples.specifications.hello-steps in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.specifications.hello-steps.py
-override RDC_SHA256 := 03f5a57c26abd7f9692aa69ad8c073140e3016e6e066461279b52a9246a2f970
+override RDC_SHA256 := 393deaea64dcab4c7e5c9dc0bf30d0f6499858eceea5925d8b057e696d39fd59
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

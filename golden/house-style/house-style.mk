@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.programs.house-style in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.programs.house-style.py
-override RDC_SHA256 := 51309d9916f3e6ff32d0aec32199cf0583710ba3c90e8703fe135ef6641e47d9
+override RDC_SHA256 := b60405bd6c37e03bc58952c3860e3d46488686a4b5327ac2dd3daa15db2473a5
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.playbooks.issue-triage in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.playbooks.issue-triage.py
-override RDC_SHA256 := 3bf97c2c0f175d0a71ab5a9c1638303282d7fee23e92cbb2b3038bcf35bfd154
+override RDC_SHA256 := 16e31822c29d640dd7ffe9a65bfa67a8996a09e183da48af9021f2965372616c
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

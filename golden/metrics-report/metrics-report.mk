@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.playbooks.metrics-report in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.playbooks.metrics-report.py
-override RDC_SHA256 := 6533d547d6e7fd409342dd434ae1b05f7aee892370d94e513548baa60ee4df95
+override RDC_SHA256 := 64a60a218c3a2b94a8472ed0b9a3578eb1c97fdaefcb5f860cdbd2877649662c
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.workflows.name-a-feature in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.workflows.name-a-feature.py
-override RDC_SHA256 := c015d7d2713fa9f647b64ff4f0c2d569b5d8f26dd4d5bc4202ce98ea95f859b7
+override RDC_SHA256 := dea683c679c4f57dafe0e191b6d4e4fb390343e09218837fb1438325df09c716
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

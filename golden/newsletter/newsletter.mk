@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.playbooks.newsletter in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.playbooks.newsletter.py
-override RDC_SHA256 := 86fd4c583c0fbfda12b8c0bf63839baa3cee26e0326f509a947d7a952866bf7d
+override RDC_SHA256 := 47bcb37a7bffc9435f537859221aa1d6e0893c50fac8017ffcdb680e658933bc
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

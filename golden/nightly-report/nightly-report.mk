@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.nightly-report in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.nightly-report.py
-override RDC_SHA256 := f6da55cf0c07d8efa4c7c05de71e57f7bb86e0310c229de9ec6ed3066e90de47
+override RDC_SHA256 := c4d97d4b035991a5e021c704bdd6984c3bc78e784b5a74def64fa30e00ecfab7
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

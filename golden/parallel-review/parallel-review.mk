@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.programs.parallel-review in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.programs.parallel-review.py
-override RDC_SHA256 := e7a33ba71e24356c5d7c74dbb61adbb8511d57d1ddd265d0b261d00c67914b65
+override RDC_SHA256 := 20020699506d754a065866a285d969ed435f9b7d9ff920ee6aae8ea84ac89d35
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

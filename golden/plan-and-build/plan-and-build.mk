@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.workflows.plan-and-build in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.workflows.plan-and-build.py
-override RDC_SHA256 := c7fc3fe26815559a8de68bea944b231f07d3beb328f99ba235aad10a260277c2
+override RDC_SHA256 := de878d81ffc3c170894b371ccf2ec4a7cd08b8fedc3edda10a0659f25d0db4e6
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

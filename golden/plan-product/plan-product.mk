@@ -13,7 +13,7 @@
 # The state directory is .rdc/examples.specifications.plan-product in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.specifications.plan-product.py
-override RDC_SHA256 := afb8ff849b6be811b4d18d59fb48a14a495e7822f4c1c5e0ec24fa8a5eb21584
+override RDC_SHA256 := b253f23ffbf6a25a9122c7ff9f7ee7c7592fbefe1bda74c70e44a02229bb191d
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

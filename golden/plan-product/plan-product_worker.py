@@ -87,7 +87,7 @@ mkdir -p plan && printf '# %s\n' "$RDC_STEP" > "plan/$RDC_STEP.md"
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition contract (sha256 781870be1837d54af56b3d9846373253586f27b721a0f9bc88cf9f377289e2e0).
+# The runtime of rdc 0.1.0, edition contract (sha256 beff72f8fb96c8c56af162a83cc51ec6f1ce4eb0b0d5bca383d08dcecba42d6e).
 # The specification ends here. This part is the same in every program of this edition: `rdc runtime contract` prints it.
 # The part for workers follows it.
 # To check the whole file, run `rdc verify FILE`.
@@ -163,9 +163,7 @@ from contextlib import contextmanager, suppress
 # --- backends/python/parts/contract.record_files.txt
 # --- backends/python/parts/contract.specification.txt
 # --- backends/python/parts/operator.notices.txt
-# --- backends/python/parts/operator.several_runs.txt
-# --- backends/python/parts/operator.mocks.txt
-# --- golden/shared/py/mock_stages.2.py
+# --- golden/shared/py/several-runs-of-one-document.2.py
 # --- backends/python/parts/data.whole_files.txt
 # --- backends/python/parts/operator.logs.txt
 # --- backends/python/parts/operator.moving.txt

@@ -13,7 +13,7 @@
 # The state directory is .rdc/examples.specifications.publish-notes in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.specifications.publish-notes.py
-override RDC_SHA256 := c0b0e8d5e0764b502610680269c28823a373b02069d1fb9f97e5883e3d841150
+override RDC_SHA256 := 189773d8697a31217eda3767ecae5440ad9771aa0c0360481575bb414a650435
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.programs.release-notes in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.programs.release-notes.py
-override RDC_SHA256 := 5912db10c0f8ab9ebef431adb8a3cacabb7523e9d6dd78a16ad998da6e8e8390
+override RDC_SHA256 := 01b5c500fa6bb597d0c145c4f293ff80d6c9fd8cabb252c91adddb5cb888bd0c
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

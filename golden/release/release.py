@@ -145,7 +145,7 @@ mkdir -p dist && printf '%s\n' "libpack MIT" "libbox BSD-3-Clause" > dist/depend
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition commands (sha256 e4cd6d49679a271e4d71a053ddfe30cc5452da51f927cb6fe10a6e455428c42a).
+# The runtime of rdc 0.1.0, edition commands (sha256 a0f026bd685da9e34566fd62bb9420478fc80924e3c61134d72a58d83e0a6045).
 # The runbook ends here. The rest is the same in every program of this edition: `rdc runtime commands` prints it.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------

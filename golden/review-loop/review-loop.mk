@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.programs.review-loop in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.programs.review-loop.py
-override RDC_SHA256 := 3cce3de8150ee71be6adfc7eccdac2ae067fad076d7a25b08d80e9c0035b2ef5
+override RDC_SHA256 := 7efc405dc90bd7d6475ed07664a9a2e9e566defd1b6e916433ecf3afa203dfe9
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

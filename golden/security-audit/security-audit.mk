@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.workflows.security-audit in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.workflows.security-audit.py
-override RDC_SHA256 := eddc200cf8cca1fa559222e7c95205186d1bc72f03169079d89a864a9c2b9ef3
+override RDC_SHA256 := 0cca0e7200ca6b0e3b0df002426af5d5af6c42244420788926c3bc942e12d01b
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.playbooks.support-reply in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.playbooks.support-reply.py
-override RDC_SHA256 := 3574df0c7cfbf122a7937555e1e74f16bea22262686a3d46c78350eac7c3abed
+override RDC_SHA256 := 4fd952db2b3eb65f5a1856a74a6b410a02d051cc95f6cb06208eab621cd69b6c
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

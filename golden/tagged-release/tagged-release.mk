@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.tagged-release in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.tagged-release.py
-override RDC_SHA256 := 9430330fa4bdbd9a5741c193753db4034d6cd5ae6fd5e55f9a850a3729462860
+override RDC_SHA256 := 5eed8156a9fb48084f48ed6575b96863d2b4f9654d4bc761c9a3c082eb612cdf
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.update-hosts in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.update-hosts.py
-override RDC_SHA256 := e9db3f15c2e28bb60127c5a8c486ef25624c70fd6734b2b308c7671d491dea09
+override RDC_SHA256 := fad29f0ddd92a86595bb03fc08d5439cdefaeed6f70400948d0bcaed53cb742f
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.workflows.weekly-digest in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.workflows.weekly-digest.py
-override RDC_SHA256 := 2ce0fa13176f803b34333fb0eae2dec218395fca51742b1dda656da1c71bc755
+override RDC_SHA256 := 6c30806f1001c63c0ddd6dd00d407cb856836ea6dc7b8bcc52f568213591561a
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

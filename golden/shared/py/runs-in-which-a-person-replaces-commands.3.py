@@ -1,4 +1,4 @@
-# --- Runs in which a person replaces commands, agents and tools, or a file replaces agents and tools (`--mock`).
+# --- Runs in which a person replaces commands, agents and tools.
 CALLED = ("shell", "command", "texts", "timeout", "delay", "backoff")  # settings of calls
 def as_prompt(node):
     if node["task"] != "shell":
@@ -49,45 +49,12 @@ class ByHand(Extension):
             return done._replace(verbs=keeping("", asked_for(session, named))) if done.how == "answered here" else done
         return perform
 
-KIND_OF = {"agent": "agents", "tool": "tools"}  # by the prefix of a call's key
-
-class Mocked(Caller):
-    def command_of(self, name):
-        node = self.session.program["nodes"][self.session.state.node]
-        is_unknown = node.get("optional") and f"{name}/{node['tool']}" not in self.mocks["tools"]
-        return None if is_unknown else "mock"
-    def count(self, calls, due):
-        before = tally(self.session.state)
-        for name, what, _, _ in (calls[index] for index in due):
-            key = self.key(name, what)
-            self._reply(key, before[key])
-        super().count(calls, due)
-    def call(self, _node, calls):
-        answers, made = [], tally(self.session.state)
-        for name, what, _, given in calls:
-            key = self.key(name, what)
-            answers.append(answered_by(self._reply(key, made[key] - 1), self, name, given))
-        for (name, *_), answered in zip(calls, answers):  # Python 3.9 has no `strict`
-            self.settled(name, answered)
-        return answers
-    def _reply(self, key, number):
-        kind, _, called = key.partition(" ")
-        answered = reply_due(self.session, self.mocks, KIND_OF[kind], called, number)
-        return answered
-
-class MocksOfAgents(MockRuns):
-    mocked = {"agent": Mocked, "parallel": Mocked, "tool": Mocked}
-    options = (("run resume", "--mock", "FILE", "a mock run: agents and tools answer from this file"),)
-    @staticmethod
-    def suits(program):
-        return any(node["task"] in MocksOfAgents.mocked for node in program["nodes"].values())
-
 EXTENSIONS = (
     Signing, Tasks, Shared, Inputs, Secrets, Values, Limits, Expiry, Replies, OfGates, Moving, Contexts,
     Settings, Budget, KeptPrompts, OfPrompts, OfAgents, OfTools, OfParallels, Reports, Artifact, Produced,
-    Breaks, MostSteps, MocksOfAgents, ByHand, Logs, Notices, Several,
+    Breaks, MostSteps, ByHand, Logs, Notices, Several,
 )  # in the order in which they run
 
 
 if __name__ == "__main__":
-    sys.exit(main(built(workflow, EXTENSIONS), EXTENSIONS, host=Host(edition="agents 636303891074")))
+    sys.exit(main(built(workflow, EXTENSIONS), EXTENSIONS, host=Host(edition="agents 2768d54e680e")))
