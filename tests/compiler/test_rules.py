@@ -355,6 +355,12 @@ def test_a_misplaced_block_is_compared_with_an_accepted_one(tmp_path: Path) -> N
     assert made.diagnostics[1].message == "text cannot come after a code block"
 
 
+def test_text_below_expected_output_is_compared_with_the_body(tmp_path: Path) -> None:
+    text = "## 1. A\n\n```sh\ntrue\n```\n\nExpected output:\n\n```text\nx\n```\n\nIf it fails, call us.\n"
+    (found,) = compiled(tmp_path, text).diagnostics
+    assert (found.code, found.message) == ("RD112", "text cannot come after a code block")
+
+
 LATER_LAYOUT = "## 1. A\n- FAIL: STOP x\n\nText.\n\n```sh\ntrue\n```\n"
 
 
