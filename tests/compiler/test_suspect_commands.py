@@ -241,6 +241,8 @@ def test_other_braces_are_not_expressions(tmp_path: Path, command: str) -> None:
         "python3 - <<'E'\nimport os\nopen(os.environ['GITHUB_OUTPUT'], 'a')\nE",
         "cat <<E >> $GITHUB_ENV\nx=1\nE",
         "cat <<'E' >> $GITHUB_ENV\nx=1\nE",
+        "node -e 'f(process.env.GITHUB_OUTPUT)'",
+        "python3 -c 'import os; print(os.getenv(\"GITHUB_PATH\"))'",
         "cat <<'E' | bash\necho a=b >> $GITHUB_ENV\nE",
         "cat <<'E' > x\n$GITHUB_ENV\nE\necho a=b >> $GITHUB_ENV",
     ],
@@ -261,6 +263,8 @@ def test_a_file_of_the_runner_is_reported(tmp_path: Path, command: str) -> None:
         "echo $GITHUB_ENVIRONMENT $MY_GITHUB_ENV",
         "cat > x.yml <<'E'\nrun: echo a=b >> $GITHUB_OUTPUT\nE",
         "cat <<'E' > x.yml\nrun: echo a=b >> $GITHUB_OUTPUT\nE\ngit add x.yml",
+        "grep -rn 'GITHUB_ENV' .github",
+        'echo "GITHUB_ENV is set"',
         "sudo tee x.sh >/dev/null <<\\E\necho a=b >> $RDC_OUTPUT\nE",
     ],
 )

@@ -36,7 +36,7 @@ _PLACEHOLDER = Regex(
 
 _EXPRESSION = Regex(r"(?<!\\)\$\{\{[ \t]*(?P<kind>[\w-]++)(?:\.(?P<name>[\w-]++))?+[^{}\n]{0,200}\}\}")
 _COMMENT = Regex(r"(?<!\S)#[^\n]*")
-_FILE = Regex(r"(?:\$\{?|[\"'.:])(GITHUB_(?:OUTPUT|ENV|PATH|STATE)|RDC_OUTPUT)\b")
+_FILE = Regex(r"(?:\$\{?|[\[(][\"']|[.:])(GITHUB_(?:OUTPUT|ENV|PATH|STATE)|RDC_OUTPUT)\b")
 _WRITES = Regex(r"\bcat\b[^|\n]*(?<!<)>|\btee\b")
 _WRITTEN = Regex(r"([A-Za-z_]\w*)(?:=|<<)[^\n]{0,300}>>[ \t]*[\"']?\$\{?RDC_OUTPUT\b")
 
