@@ -85,7 +85,7 @@ def _item_problem(event: str, key: str, item: str) -> str:
 
 
 def unfit_schedule(said: object) -> Iterator[tuple[KeyPath, str]]:
-    """Yield what GitHub refuses in a schedule, with the path in it."""
+    """Yield what GitHub refuses or does not keep in a schedule, with the path in it."""
     crons = said if isinstance(said, list) else []
     if not crons or not all(isinstance(item, dict) and isinstance(item.get("cron"), str) for item in crons):
         yield (), "`schedule` is a list of `cron: …`"
@@ -94,7 +94,7 @@ def unfit_schedule(said: object) -> Iterator[tuple[KeyPath, str]]:
         for key in item.keys() - {"cron", "timezone"}:
             yield (str(number), str(key)), f"a schedule has `cron` and `timezone`, but not `{key}`"
         if problem := _cron_problem(item["cron"]):
-            yield (str(number), "cron"), f"GitHub refuses the schedule `{item['cron']}`: {problem}"
+            yield (str(number), "cron"), f"the schedule `{item['cron']}` doesn't work on GitHub: {problem}"
 
 
 def _cron_problem(cron: str) -> str:

@@ -136,6 +136,8 @@ def test_a_block_that_only_changes_its_shell_is_reported(tmp_path: Path, first: 
         ("(cd build)", "ls"),
         ("cd /srv", "cd /srv && ls"),
         ("cd /srv", 'cd "$HOME"; ls'),
+        ("git clone x\ncd x", "cd x && make"),
+        ("mkdir -p a && cd a", "pushd a\nls\npopd"),
         ("export V=1\na $V", "ls"),
         ("read -p 'Press Enter' x", "ls"),
         ("X=$(deploy)", "ls"),

@@ -355,6 +355,19 @@ def test_a_misplaced_block_is_compared_with_an_accepted_one(tmp_path: Path) -> N
     assert made.diagnostics[1].message == "text cannot come after a code block"
 
 
+def test_text_below_expected_output_is_compared_with_the_body(tmp_path: Path) -> None:
+    text = "## 1. A\n\n```sh\ntrue\n```\n\nExpected output:\n\n```text\nx\n```\n\nIf it fails, call us.\n"
+    (found,) = compiled(tmp_path, text).diagnostics
+    assert (found.code, found.message) == ("RD112", "text cannot come after a code block")
+
+
+@pytest.mark.parametrize(("tag", "asks"), [("sh", False), ("text", True), ("sh prompt", True)])
+def test_a_question_below_a_shown_block_is_only_out_of_order(tag: str, asks: bool, tmp_path: Path) -> None:
+    text = f"## 1. A\n\n```{tag}\ntrue\n```\n\nMore tasks?\n\n- YES: COMPLETE\n- NO: STOP\n"
+    found = next(item for item in compiled(tmp_path, text).diagnostics if item.code == "RD112")
+    assert ("asks no one" not in found.help) is asks
+
+
 LATER_LAYOUT = "## 1. A\n- FAIL: STOP x\n\nText.\n\n```sh\ntrue\n```\n"
 
 

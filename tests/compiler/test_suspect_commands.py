@@ -120,6 +120,19 @@ def test_the_fix_keeps_output_from_becoming_a_command(tmp_path: Path, command: s
     assert fix_opened(before, Settings()).count == 0
 
 
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [
+        ("$ kubectl get svc\nNAME  EXTERNAL-IP\nweb   <none>", ["RD054"]),
+        ("$ kubectl get pod <POD_NAME>\nweb   <none>", ["RD054", "RD055"]),
+        ("$ kubectl get pod \\\n  <POD_NAME>", ["RD054", "RD055"]),
+        ("kubectl get pod <POD_NAME>\n$ ls", ["RD054", "RD055"]),
+    ],
+)
+def test_output_below_a_prompt_has_no_placeholders(tmp_path: Path, command: str, expected: list[str]) -> None:
+    assert codes(tmp_path, command) == expected
+
+
 # --- Placeholders ----------------------------------------------------------------------------------------------------
 
 
@@ -227,6 +240,11 @@ def test_other_braces_are_not_expressions(tmp_path: Path, command: str) -> None:
         "echo x | tee -a $GITHUB_STATE",
         "python3 - <<'E'\nimport os\nopen(os.environ['GITHUB_OUTPUT'], 'a')\nE",
         "cat <<E >> $GITHUB_ENV\nx=1\nE",
+        "cat <<'E' >> $GITHUB_ENV\nx=1\nE",
+        "node -e 'f(process.env.GITHUB_OUTPUT)'",
+        "python3 -c 'import os; print(os.getenv(\"GITHUB_PATH\"))'",
+        "cat <<'E' | bash\necho a=b >> $GITHUB_ENV\nE",
+        "cat <<'E' > x\n$GITHUB_ENV\nE\necho a=b >> $GITHUB_ENV",
     ],
 )
 def test_a_file_of_the_runner_is_reported(tmp_path: Path, command: str) -> None:
@@ -243,6 +261,11 @@ def test_a_file_of_the_runner_is_reported(tmp_path: Path, command: str) -> None:
         "ls # $GITHUB_ENV",
         "unset GITHUB_ENV; echo $GITHUB_ENV",
         "echo $GITHUB_ENVIRONMENT $MY_GITHUB_ENV",
+        "cat > x.yml <<'E'\nrun: echo a=b >> $GITHUB_OUTPUT\nE",
+        "cat <<'E' > x.yml\nrun: echo a=b >> $GITHUB_OUTPUT\nE\ngit add x.yml",
+        "grep -rn 'GITHUB_ENV' .github",
+        'echo "GITHUB_ENV is set"',
+        "sudo tee x.sh >/dev/null <<\\E\necho a=b >> $RDC_OUTPUT\nE",
     ],
 )
 def test_a_command_that_works_without_the_file_is_not_reported(tmp_path: Path, command: str) -> None:

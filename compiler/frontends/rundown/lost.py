@@ -180,7 +180,7 @@ def _lost_settings(source: Source, one: _Read, following: _Read) -> Iterator[Dia
         return
     moves = [each for each in own if each.name in _MOVES]
     is_back = len(moves) > 1 and moves[-1].words[1:2] and moves[-1].words[1] in _BACK
-    if moves and moves[-1] is own[-1] and not is_back and not _starts_elsewhere(following):
+    if moves and moves[-1] is own[-1] and not is_back and not _starts_elsewhere(following, own[-1]):
         what, remedy = " ".join(own[-1].words), "put it into each block that needs it"
     elif all(_only_sets(each) for each in own) and not moves:
         what = " ".join(own[0].words[:2])
@@ -198,7 +198,9 @@ def _only_sets(one: Command) -> bool:
     return one.name in _STATE and one.name != "" and one.words[:1] == [one.name]
 
 
-def _starts_elsewhere(one: _Read) -> bool:
-    """Return whether a block starts with a `cd` that doesn't depend on the folder before it."""
+def _starts_elsewhere(one: _Read, before: Command) -> bool:
+    """Return whether a block starts with a `cd` that doesn't depend on the one before it, or repeats it."""
     first = one.block.commands[0] if one.block.commands else None
-    return bool(first and first.name in _MOVES and first.words[1:2] and first.words[1][0] in "/~$\"'")
+    if first is None or first.name not in _MOVES or not first.words[1:2]:
+        return False
+    return first.words[1][0] in "/~$\"'" or first.words[1:] == before.words[1:]

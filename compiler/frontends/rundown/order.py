@@ -10,6 +10,7 @@ from compiler.frontends.rundown.layout import OFFER
 from compiler.frontends.rundown.lines import LineError, parse_transition
 from compiler.frontends.rundown.options import Layout
 from compiler.frontends.rundown.questions import TASK, question_in
+from compiler.frontends.rundown.syntax import EXECUTABLE
 from compiler.regex import Regex
 from compiler.source import Source, Span
 
@@ -87,9 +88,11 @@ def _misplaced(source: Source, step: Sequence[Block], block: Block, layout: Layo
         remedy = f"move the transitions to the end of the step{OFFER}"
         related = Related(source.path, step[1].span, "the transitions are here")
         return Diagnostic("RD113", source.path, block.span, problem, remedy, (related,))
-    problem = f"{NAMES[block.type]} cannot come after {NAMES.get(step[-1].type, 'this')}"
+    last = next((earlier for earlier in reversed(step) if earlier.type != "REMARK"), block)
+    problem = f"{NAMES[block.type]} cannot come after {NAMES.get(last.type, 'this')}"
     text = source.lines[block.line - 1 : block.end_line] if block.type == "TEXT" else ()
-    if step[-1].type == "CODE" and (question_in("\n".join(text))[0] or any(map(TASK.match, text))):
+    runs = last.type == "CODE" and last.info.strip() in EXECUTABLE
+    if runs and (question_in("\n".join(text))[0] or any(map(TASK.match, text))):
         remedy = "a run asks no one beside a command: put the question below its own header"
         return Diagnostic("RD112", source.path, block.span, problem, remedy)
     remedy = f"use the order {ORDER[layout]}{OFFER}"

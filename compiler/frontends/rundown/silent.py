@@ -67,6 +67,7 @@ _FLAGS_WHEN_EMPTY = {
 """Commands that fail without input if they have one of these arguments."""
 
 _STATUS = Regex(r"\$\{?(?:\?|PIPESTATUS)")
+_WRITES = Regex(r"(?:(?:^| )(?:\d )?&?>+[&|]? [^ ]+)+")
 _ERREXIT = Regex(r"-[A-Za-z]*e[A-Za-z]*|errexit")
 _SUBSTITUTION = Regex(r"\$\((?!\()|`")
 _IN_LOOP = frozenset({"do", "then", "case", "{", "("})
@@ -96,6 +97,8 @@ def _unnoticed(commands: Sequence[Command]) -> Iterator[str]:
     for at, one in enumerate(commands):
         if one.after == "|" or _is_decided(one) or not _can_fail(one) or _asks_status(commands[at + 1 : at + 2]):
             continue
+        if _WRITES.fullmatch(" ".join(one.words)):
+            continue  # the output of a compound command, such as `fi > file`
         if not tested.isdisjoint([*one.assigned, *one.words[1:]]) and one.name not in _TESTS:
             continue
         if not one.inside and at < last:

@@ -36,7 +36,8 @@ _PLACEHOLDER = Regex(
 
 _EXPRESSION = Regex(r"(?<!\\)\$\{\{[ \t]*(?P<kind>[\w-]++)(?:\.(?P<name>[\w-]++))?+[^{}\n]{0,200}\}\}")
 _COMMENT = Regex(r"(?<!\S)#[^\n]*")
-_FILE = Regex(r"(?:\$\{?|[\"'.:])(GITHUB_(?:OUTPUT|ENV|PATH|STATE)|RDC_OUTPUT)\b")
+_FILE = Regex(r"(?:\$\{?|[\[(][\"']|[.:])(GITHUB_(?:OUTPUT|ENV|PATH|STATE)|RDC_OUTPUT)\b")
+_WRITES = Regex(r"\bcat\b[^|\n]*(?<!<)>|\btee\b")
 _WRITTEN = Regex(r"([A-Za-z_]\w*)(?:=|<<)[^\n]{0,300}>>[ \t]*[\"']?\$\{?RDC_OUTPUT\b")
 
 
@@ -99,21 +100,31 @@ def _place(source: Source, code: Code, at: tuple[int, str]) -> Span:
 
 def _prompts(source: Source, code: Code) -> Iterator[Diagnostic]:
     """Warn about prompts; without a fix if a line below a prompt may be output."""
-    lines = [*enumerate(shell_text(code.text, all_words=True).split("\n"))]
-    starts = [(number, line) for number, line in lines if not (number and lines[number - 1][1].endswith("\\"))]
-    found = [(number, match["prompt"]) for number, line in starts if (match := _PROMPT.match(line))]
+    found, output = _session(shell_text(code.text, all_words=True))
     if not found:
         return
-    known = frozenset(number for number, _ in found)
-    has_output = any(line.strip() and number > found[0][0] and number not in known for number, line in starts)
+    has_output = bool(output)
     problem = f"`{found[0][1].strip()}` is the prompt of a terminal, but the shell runs it as a command"
     remedy = f"write only the command{'s, without the output' if has_output else ''}"
     fix = None if has_output else Fix(tuple(Edit(_place(source, code, at), "") for at in found))
     yield _warning(source, code, "RD054", found[0], (problem, remedy), fix)
 
 
+def _session(shown: str) -> tuple[list[tuple[int, str]], frozenset[int]]:
+    """Return the prompts in a block with their lines, and the lines below the first that may be output."""
+    lines = [*enumerate(shown.split("\n"))]
+    starts = [(number, line) for number, line in lines if not (number and lines[number - 1][1].endswith("\\"))]
+    found = [(number, match["prompt"]) for number, line in starts if (match := _PROMPT.match(line))]
+    known = frozenset(number for number, _ in found)
+    below = starts if found else []
+    output = (number for number, line in below if line.strip() and number > found[0][0] and number not in known)
+    return found, frozenset(output)
+
+
 def _placeholders(source: Source, code: Code) -> Iterator[Diagnostic]:
-    found = list(_PLACEHOLDER.finditer(shell_text(code.text, all_words=True)))
+    shown = shell_text(code.text, all_words=True)
+    _, output = _session(shown)
+    found = [match for match in _PLACEHOLDER.finditer(shown) if _at(match)[0] not in output]
     if not found:
         return
     from compiler.frontends.name_lists import name_problems  # noqa: PLC0415 (only for a placeholder)
@@ -146,7 +157,7 @@ def _expressions(source: Source, code: Code) -> Iterator[Diagnostic]:
 
 def _files(source: Source, code: Code, runbook: Runbook, blocks: Sequence[Code]) -> Iterator[Diagnostic]:
     """Warn about files of GitHub's runner, and about RDC_OUTPUT without declared outputs (E2)."""
-    text = _COMMENT.sub("", code.text)
+    text = _COMMENT.sub("", _PART.sub(_without_written_text, code.text))
     named = {match[1]: match for match in _FILE.finditer(text)}
     found = [match for name, match in named.items() if not _is_guarded(text, name)]
     runners = [match for match in found if match[1] != "RDC_OUTPUT"]
@@ -165,6 +176,13 @@ def _files(source: Source, code: Code, runbook: Runbook, blocks: Sequence[Code])
         yield _warning(
             source, code, "RD137", _at(at, 1), (problem, f"declare `rdc: {{outputs: [{names or 'NAME'}]}}`"), fix
         )
+
+
+def _without_written_text(match: re.Match[str]) -> str:
+    """Return a part of a command without the lines that a here-document writes to a file, such as a workflow."""
+    before = match.string[match.string.rfind("\n", 0, match.start()) + 1 : match.start()]
+    is_text = match["quote"] and _WRITES.search(before + match["here"])
+    return match["here"] if is_text else match[0]
 
 
 def _declaring(source: Source, names: str) -> Fix:
