@@ -117,7 +117,17 @@ def _asks_status(following: Sequence[Command]) -> bool:
 def _can_fail(one: Command) -> bool:
     if one.assigned:
         return any(map(_SUBSTITUTION.search, one.words))
+    if _only_redirects(one.words):
+        return False
     return one.name not in HARMLESS and one.words != ["cat", "<<"] and not one.name.startswith(("[[", "(("))
+
+
+def _only_redirects(words: Sequence[str]) -> bool:
+    """Return whether words are only redirections, as after `fi`: `> file 2>&1`."""
+    redirects = [word.startswith(("<", ">", "&>")) for word in words]
+    places = [word for word, is_redirect in zip(words, redirects, strict=True) if not (is_redirect or word.isdigit())]
+    is_first = redirects[:1] == [True] or (words[:1] != [] and words[0].isdigit() and redirects[1:2] == [True])
+    return is_first and len(places) <= sum(redirects)
 
 
 def _tested(commands: Iterable[Command]) -> set[str]:
