@@ -249,6 +249,7 @@ def test_of_a_bare_list_the_file_names_the_workflow(tmp_path: Path) -> None:
         ("plan.stepspec.yml", "- {id: a, human_gate: required}"),
     ):
         program = program_of(compiled(tmp_path, text, name=name))
+        (tmp_path / name).unlink()  # beside another `plan`, it would keep its suffix
         assert program.entry == "plan:plan:a:hitl"
         assert (program.name, program.title) == ("plan", "plan")
         assert program.contract
