@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 import sys
+from collections.abc import Sequence
 
 from msgspec import Struct
 
@@ -19,6 +20,9 @@ MOST_LINES = 500_000
 
 LARGEST_VALUE = 100_000
 """The most values of a YAML or JSON document, including values that aliases repeat."""
+
+
+_DOCUMENTS = (".md", ".yaml", ".yml", ".json")
 
 
 class Refusal(Struct, frozen=True):
@@ -94,10 +98,22 @@ def _missing(file: str | os.PathLike[str], path: str, disk: Disk) -> Refusal:
     stem, dot, extension = written.partition(".")
     stems = [name.removesuffix(dot + extension) for name in names if name.endswith(dot + extension)]
     near = nearest_name(stem, stems)
-    near = near + dot + extension if near else nearest_name(written, names, 0.9)
+    near = (
+        near + dot + extension
+        if near
+        else nearest_name(written, names, 0.9) or _completed(stem, dot + extension, names)
+    )
     meant = os.path.join(os.path.dirname(path), near)
     remedy = f"did you mean `{meant}`?" if near else "check the name and the current folder"
     return Refusal("RD001", "there is no such file", remedy)
+
+
+def _completed(stem: str, extension: str, names: Sequence[str]) -> str:
+    """Return the only document whose name is completed by its kind: `deploy.runbook.md` for `deploy.md`, or ""."""
+    found = [
+        name for name in names if name.startswith(f"{stem}.") and name.endswith(extension) and name.endswith(_DOCUMENTS)
+    ]
+    return found[0] if stem and len(found) == 1 else ""
 
 
 def read_standard_input(name: str) -> Source | Refusal:

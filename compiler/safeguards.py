@@ -19,12 +19,36 @@ _ABOUT_TEXT = frozenset(
 """A word after `human` that makes a key one about text: `human_readable`."""
 
 
+_CHOSEN = frozenset(
+    {"inputs", "outputs", "env", "secrets", "steps", "with", "variables", "agents", "tools", "labels", "metadata"}
+)
+"""Keys below which authors choose the names."""
+_DEEPEST = 4
+
+
+def hidden_safeguard(key: str, value: object, depth: int = 0) -> str:
+    """Return the first key below an unknown key that looks like a safeguard, or ""."""
+    if key in _CHOSEN or not isinstance(value, dict) or depth == _DEEPEST:
+        return ""
+    for name, inner in value.items():
+        found = name if looks_like_safeguard(str(name)) else hidden_safeguard(str(name), inner, depth + 1)
+        if found:
+            return str(found)
+    return ""
+
+
+def is_about_text(key: str) -> bool:
+    """Return whether a key with `human` is about text, such as `human_readable`."""
+    words = {word.casefold() for word in _WORDS.findall(key[:200])}
+    return "human" in words and not _ABOUT_TEXT.isdisjoint(words)
+
+
 def looks_like_safeguard(key: str) -> bool:
     """Return whether a part of a key is named like a safeguard, in any spelling: `human_gate`, `requiresApproval`."""
     words = [word.casefold() for word in _WORDS.findall(key[:200])]
     if _HARMLESS.intersection(words):
         return False
-    if "human" in words and _ABOUT_TEXT.intersection(words):
+    if is_about_text(key):
         words = [word for word in words if word != "human"]
     squashed = "".join(words)
     if any(stem in squashed for stem in _STEMS) or not _PARTS.isdisjoint(words):

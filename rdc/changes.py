@@ -93,7 +93,8 @@ def _settings(program: Program, tables: Mapping[str, Table]) -> Iterator[tuple[s
         yield from _leaves(table.values, f"{target} ", "")
     for place, given in enumerate(program.inputs):
         hidden = asdict(given) if place >= MOST_INPUTS else {"pattern": given.pattern}
-        yield from _leaves({name: value for name, value in hidden.items() if value}, f"input {given.name} ", "")
+        if known := {name: value for name, value in hidden.items() if value}:
+            yield from _leaves(known, f"input {given.name} ", "")
     if program.contract is not None:
         yield from _leaves(json.loads(program.contract.config), "config ", "")
         for step in program.contract.steps:

@@ -246,7 +246,7 @@ def test_a_near_miss_is_a_warning(text: str, place: str, tmp_path: Path) -> None
 
 
 def test_other_texts_in_braces_are_no_near_misses(tmp_path: Path) -> None:
-    body = "## 1. A {{ .Values }} ${{ version }}\n" + COMMAND.format("echo {{versoin}}")
+    body = "## 1. A {{ .Values }} ${{ version }}\n" + COMMAND.format("echo '{{versoin}}'")
     assert findings(compiled(tmp_path, document("inputs: {version: {}}", body))) == []
 
 
@@ -260,7 +260,6 @@ def test_other_texts_in_braces_are_no_near_misses(tmp_path: Path) -> None:
         ("## 1. A {{ .Values.x }} ${{ VERSION }} {{{raw}}} {{a b}} {{#if a}} {{}} {{1}} {{a-b}}\nX?\n", []),
         ("## 1. A\nWrite `{{ VERSION }}` into the template, and run `docker ps --format '{{.Names}}'`.\n", []),
         ("## 1. A\n```yaml\nname: {{VERSION}}\n```\n", []),
-        ("## 1. A\n```sh\nmustache {{VERSION}}\n```\n", []),
         ("About {{VERSION}}.\n\n## 1. A\nX?\n", []),
         ("---\nrdc: {inputs: {VERSION: {}}}\n---\n# Ship {{VERSION}}\n\n## 1. Ship {{VERSION}}\nX?\n", []),
     ],
@@ -605,3 +604,21 @@ def test_a_runbook_without_any_of_it_is_what_it_was(tmp_path: Path) -> None:
     assert plain
     assert (plain.slots, plain.inputs, plain.secrets) == ((), (), ())
     assert all(node.settings == Settings() and not node.constants for node in plain.nodes)
+
+
+@pytest.mark.parametrize(
+    ("command", "codes"),
+    [
+        ("deploy {{HOST}}", ["RD140 4:8"]),
+        ('deploy "{{ HOST }}"', ["RD140 4:9"]),
+        ("deploy '{{HOST}}'", []),
+        ("docker ps --format {{.Names}}", []),
+        ("docker ps --format '{{json .}}' {{end}}", []),
+        ("docker ps --format {{if .X}}{{name}}{{end}}", []),
+        ("cat > f <<E\n{{HOST}}\nE", []),
+        ("echo ${{HOST}}", ["RD056 3:1"]),
+    ],
+)
+def test_an_undeclared_name_in_a_command(tmp_path: Path, command: str, codes: list[str]) -> None:
+    found = findings(compiled(tmp_path, f"## 1. Go\n\n```bash\n{command}\n```\n"))
+    assert [one for one in found if one[:5] in {"RD140", "RD056", "RD134", "RD135"}] == codes

@@ -147,6 +147,8 @@ RUN = "```bash\nx\n```\n"
         (f"## 1. A\n\n{RUN}\n- PASS: COMPLETE\n- NO: STOP\n", ["RD121 8:3"]),
         (f"## 1. A\n\n### 1.1 B\n\n{RUN}\n- YES: COMPLETE\n", ["RD121 9:3"]),
         (f"## 1. A\n\nRun it. Did it\nwork?\n\n{RUN}", ["RD121 4:1"]),
+        (f"## 1. A\n\nDrop the table? [y/N]\n\n{RUN}", ["RD121 3:1"]),
+        (f"## 1. A\n\nLook. **Go on with it? (yes/no)**\n\n{RUN}", ["RD121 3:1"]),
         (f"## 1. A\n\n- one\n- **Did v1.2 work?**\n\n{RUN}", ["RD121 4:1"]),
         (f"## 1. A\n\nFirst:\n\n- [ ] one\n- [x] two\n\n{RUN}\n- FAIL: STOP\n", ["RD121 5:1"]),
         (f"## 1. A\n\n1. [ ] one\n\n{RUN}", ["RD121 3:1"]),

@@ -128,6 +128,7 @@ rdc:
         ("claude -p", "codex", ["* github agent.run: claude -p -> codex"]),
         ("    runs-on", "    on: push\n    runs-on", ["* github on: unset -> push"]),
         ("    runs-on", "    environment: live\n    runs-on", ["* github environment: unset -> live"]),
+        ("inputs: {", "inputs: {NEW: {default: x}, ", ["+ input NEW: string, default x"]),
         ("[a-z]+[0-9]", ".*", ["* input HOST pattern: [a-z]+[0-9] -> .*"]),
         (
             "[TOKEN]\n  github",

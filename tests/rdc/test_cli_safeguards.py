@@ -100,6 +100,33 @@ def test_other_unknown_keys_stay_warnings(key: str, tmp_path: Path) -> None:
     assert (code, "RD803" in said) == (0, True)
 
 
+@pytest.mark.parametrize(
+    "line", ["config: {human: true}", "defaults: {release: {requires_approval: true}}", "options: {hitl: }"]
+)
+def test_nor_below_another_unknown_key(line: str, tmp_path: Path) -> None:
+    assert "RD873" in told(tmp_path, "a.workflow.yaml", WORKFLOW.format(workflow=line, step="", entry=""))[1]
+    assert "RD873" in told(tmp_path, "a.stepspec.yaml", SPECIFICATION.format(top=f"    {line}"))[1]
+
+
+@pytest.mark.parametrize("line", ["env: {confirm: x}", "config: {with: {approvers: x}}", "options: {preview: {a: 1}}"])
+def test_names_that_authors_choose_are_no_safeguards(line: str, tmp_path: Path) -> None:
+    code, said = told(tmp_path, "a.workflow.yaml", WORKFLOW.format(workflow=line, step="", entry=""))
+    assert (code, "RD803" in said, "RD873" in said) == (0, True, False), said
+
+
+@pytest.mark.parametrize("line", ["{policy: {required_phases: [a]}}", "{settings: {hitl: {policy: {}}}}"])
+def test_a_policy_in_the_wrong_place_is_an_error(line: str, tmp_path: Path) -> None:
+    text = SPECIFICATION.format(top="    phase: a").replace("step_specs", f"config: {line}\nstep_specs")
+    code, said = told(tmp_path, "a.stepspec.yaml", text)
+    assert (code, "RD873" in said) == (1, True), said
+
+
+@pytest.mark.parametrize("key", ["human_readable", "humanReadableName", "human_date"])
+def test_text_for_people_is_no_misspelled_gate(key: str, tmp_path: Path) -> None:
+    code, said = told(tmp_path, "a.stepspec.yaml", SPECIFICATION.format(top=f"    {key}: x"))
+    assert (code, "RD853" in said, "RD873" in said) == (0, True, False), said
+
+
 @pytest.mark.parametrize("name", FORMATS)
 @pytest.mark.parametrize("word", [*WORDS, *SPELLINGS[:4], *OF_OTHER_TOOLS[:4]])
 @pytest.mark.parametrize("value", VALUES)

@@ -17,7 +17,8 @@ HIDDEN = [
         "false\necho deployed", "make\nmake install", "a; b", "x=$(false)\necho $x", "cd /nowhere\nrm -rf x",
         "cat <<E > f\nfalse\nE\necho done", "kubectl apply -f a \\\n  -f b\nkubectl get",
         "if true; then a; fi\nfalse\necho x", "grep -q 'a;b' f\necho x", "A=1 cmd\necho x", "echo a\nfalse # c\necho b",
-        "set -x\nfalse\necho", "cmd 2>&1\necho", "cmd &> log\necho", "> f cmd\necho",
+        "> f cmd\necho",
+        "set -x\nfalse\necho", "> f a b\necho", "2> f a b c\necho", "a > f\necho", "cmd 2>&1\necho", "cmd &> log\necho",
         "# no set -e here\na\nb", "echo set -e\na\nb", 'grep x <<< "$y"\necho', "diff <(a) <(b)\necho",
         'a "$(b "c;d")"\necho', "a=(1 2)\nb\nc", "case $x in\n a) b;;\nesac\nc\nd", "set -o pipefail\na\nb",
         "a\nb | grep -q x", 'x=$(a)\necho $x\n[ -n "$y" ]', "echo ${x:-;}\nb\nc",
@@ -47,6 +48,9 @@ SEEN = [
     "a &&\n b ||\n # why\n c\nd", "a\nrc=$?\nexit $rc", 'a\nif [ "$?" != 0 ]; then\n b\nfi',
     "exec 2>&1\na", "readonly A=1\na", "declare -A m\na", "[[ -f x ]]\na", "trap 'exit 1' ERR\na\nb",
     "a\nexit ${PIPESTATUS[0]}", "if a; then set -e; fi\nb\nc", "echo\n\\", "f() { set -e; }\nb\nc",
+    # Redirections of compound commands
+    "if a; then echo; fi > f\necho", "{ echo a; echo b; } > f 2>&1\necho", "(echo a; echo b) 2>&1\necho", "> f\necho",
+    "while read x; do echo $x; done < f > g\necho", "if a; then echo; fi &> f\necho", "for x in a; do echo; done < <(b)\necho",
     # Pipelines
     "a | grep -q x", "a | grep x", "a | jq -e .x", "a | b | grep -q x", "a | read x", "curl u | tar xz", "set -euo pipefail\na | b", "echo x | b",
     "set -eo pipefail\na | b", "printf x | b", "ps aux | head", "date | tee log", "a | sha256sum -c", "cat <<E | b\nx\nE",

@@ -124,6 +124,7 @@ def test_a_fix(
 
 
 MOVED = "## 1. A\n\n{}### 1.1 B\n\nx\n\n### 1.2 C\n\nx\n\n{}## X\n\nx\n"
+SHORT = "## 1. A\n\n### 1.1 B\n\nx\n\n- FAIL: GOTO {0}\n- PASS: GOTO 1.{2}\n\n### 1.{3} C\n\nx\n\n## {1} it\n\nx\n"
 WRITES = "## 1. A\n\n```sh\necho a=1 >> $RDC_OUTPUT\nprintf 'b<<E\\nx\\nE\\n' >> \"$RDC_OUTPUT\"\n```\n"
 
 
@@ -137,6 +138,11 @@ WRITES = "## 1. A\n\n```sh\necho a=1 >> $RDC_OUTPUT\nprintf 'b<<E\\nx\\nE\\n' >>
         (MOVED.format("", "- FAIL: GOTO X\n"), MOVED.format("- FAIL: GOTO X\n\n", "")),
         (WRITES, f"---\nrdc: {{outputs: [a, b]}}\n---\n\n{WRITES}"),
         (f"---\nname: x\n---\n{WRITES}", f"---\nrdc: {{outputs: [a, b]}}\nname: x\n---\n{WRITES}"),
+        (SHORT.format("Roll", "Roll-back", "pre", "pre-flight"), SHORT.format(*["Roll_back"] * 2, *["pre_flight"] * 2)),
+        (
+            SHORT.format("Roll-back", "Roll-back", "pre-flight", "pre-flight"),
+            SHORT.format(*["Roll_back"] * 2, *["pre_flight"] * 2),
+        ),
         (f"---\nrdc: {{shell: plain}}\n---\n{WRITES}", f"---\nrdc: {{shell: plain}}\n---\n{WRITES}"),
     ],
 )

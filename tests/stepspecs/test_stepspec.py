@@ -162,7 +162,7 @@ CONFIGURED = {
     "{hitl: {required_phases: [x]}}": ["RD873 2:17"],
     "{required_phases: [x]}": ["RD873 2:10"],
     "{runtime: {high_risk_keywords: [x]}}": ["RD873 2:20"],
-    "{policy: {required_phases: [x]}}": ["RD853 2:10"],
+    "{policy: {required_phases: [x]}}": ["RD873 2:10"],
     "{approval: true}": ["RD873 2:10"],
     "{hitl: {policy: {required_phases: x}}}": ["RD855 2:26"],
     "{hitl: {policy: {conditional_required: 1}}}": ["RD855 2:26"],

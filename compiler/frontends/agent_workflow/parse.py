@@ -17,7 +17,7 @@ from compiler.frontends.modeled import MOST_SHOWN, SHAPES, Flaw, texts_in, valid
 from compiler.frontends.places import Path, Places, Where
 from compiler.frontends.repeated import stand_again
 from compiler.regex import Regex
-from compiler.safeguards import looks_like_safeguard
+from compiler.safeguards import hidden_safeguard, looks_like_safeguard
 from compiler.source import Source, may_repeat
 from compiler.suggestions import did_you_mean, nearest_name
 from compiler.yaml_text import Reading, UnreadableError, read_mapping
@@ -79,7 +79,8 @@ def parse(source: Source) -> Parsed:
     workflow, flaws = validated(Workflow, plain, {"steps": []})
     known = {flaw.path for flaw in flaws}
     flaws += (flaw for flaw in unfit_values(reading.values) if flaw.path not in known)
-    found = [_finding(Where(places, plain, flaw.path), flaw) for flaw in sorted(flaws, key=_is_warning)[:MOST_SHOWN]]
+    ranked = sorted(((Where(places, plain, flaw.path), flaw) for flaw in flaws), key=_is_warning)
+    found = [_finding(where, flaw) for where, flaw in ranked[:MOST_SHOWN]]
     return Parsed(workflow, reading, places, [*repeated, *dict.fromkeys(found)])
 
 
@@ -192,9 +193,11 @@ def _finding(where: Where, flaw: Flaw) -> Diagnostic:
     return where.diagnostic("RD805", f"`{key}` of {called(inside)} is not {wanted}", f"{remedy}{example}")
 
 
-def _is_warning(flaw: Flaw) -> bool:
+def _is_warning(at: tuple[Where, Flaw]) -> bool:
     """Return whether a flaw is only a warning. Errors are shown first."""
-    return flaw.kind == "extra_forbidden" and not _is_safeguard(str(flaw.path[-1]))
+    where, flaw = at
+    key = str(flaw.path[-1])
+    return flaw.kind == "extra_forbidden" and not _is_safeguard(key) and not hidden_safeguard(key, where.value)
 
 
 def _is_safeguard(key: str) -> bool:
@@ -209,6 +212,9 @@ def _unknown_key(where: Where, key: str) -> Diagnostic:
         return where.diagnostic("RD810", problem, "write `human: true` in the step; it applies to all entries")
     if _is_safeguard(key):
         problem = f"there is no key `{key}` in {called(around)}, so no one would be asked to approve"
+        return where.diagnostic("RD873", problem, "write `human: true` in the step that needs approval")
+    if hidden := hidden_safeguard(key, where.value):
+        problem = f"`{hidden}` in `{key}` has no effect, so no one would be asked to approve"
         return where.diagnostic("RD873", problem, "write `human: true` in the step that needs approval")
     if key == "end" and around.kind == "conditions":
         remedy = "add a step with `end: true`, and name it in `goto`"

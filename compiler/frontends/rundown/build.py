@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import cached_property
 
 from msgspec.structs import replace
 
@@ -49,6 +50,12 @@ SHORTENED = Regex(
     r"(?P<parent>(?:\w+|\{N\})\.)?(?:(?P<zeros>0+)(?P<number>\d+)|(?P<name>[A-Za-z_]\w*)(?P<rest>-\w[\w-]*))"
 )
 """Matches headers such as `## Roll-back` and `## 01`, whose identifiers are shorter than written."""
+
+_JUMP = Regex(
+    r"\s*[-*+] (?:PASS|FAIL|YES|NO)\b.*\bGOTO (?:NEXT )?"
+    r"(?P<parent>(?:\w+|\{N\})\.)?(?P<name>[A-Za-z_][\w-]*)(?=[.\s]|$)"
+)
+"""Matches a transition that jumps to a named step or substep."""
 
 _JOINED = Regex(r"[:+|/=.]prompt$")
 
@@ -167,8 +174,22 @@ class TreeBuilder:
             meant = short["number"]
             problem, remedy = f"a number has no leading zeros: `{written}` is read as `{meant}`", f"write `{meant}`"
         column = block.column + short.end() - len(written)
-        fix = Fix.by(Span(block.line, column, block.line, column + len(written)), meant, is_safe=not short["name"])
+        edits = [Edit(Span(block.line, column, block.line, column + len(written)), meant)]
+        if short["name"]:
+            for name in (short["name"], written):
+                edits += [Edit(span, meant) for span in self._jumps.get((short["parent"], name), ())]
+        fix = Fix(tuple(edits), is_safe=not short["name"])
         return Diagnostic("RD139", self.source.path, block.span, problem, remedy, fix=fix)
+
+    @cached_property
+    def _jumps(self) -> dict[tuple[str | None, str], list[Span]]:
+        """The places of the names in GOTOs, by the step before the dot and the name."""
+        places: dict[tuple[str | None, str], list[Span]] = {}
+        for number, line in enumerate(self._lines, 1):
+            if "GOTO" in line and (jump := _JUMP.match(line)):
+                span = Span(number, jump.start("name") + 1, number, jump.end("name") + 1)
+                places.setdefault((jump["parent"], jump["name"]), []).append(span)
+        return places
 
     def _transitions(self, tree: Node) -> tuple[Transition, ...]:
         blocks = [block for block in tree.children if block.type not in TEXTS]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
@@ -39,6 +40,9 @@ _QUESTION = Regex(
     r"(?P<asked>(?:[^.!?:\n]|[.:](?=\w)|\n(?!\s*(?:[-*+]|\d+[.)])\s))*+\?)[*_)\"']*\Z"
 )
 """Matches a question at the end of a paragraph."""
+
+_CHOICES = Regex(r"[\[(](?:y|yes) ?/ ?(?:n|no)[\])][*_]*\Z", re.IGNORECASE)
+"""Matches the answers after a question: `Proceed with it? [y/N]`."""
 
 _MANY, _MOST = 4, 12
 """From how many empty steps on there is one warning for all, and how many it names; also the most splits at once."""
@@ -105,11 +109,13 @@ def _beside_commands(source: Source, runbook: Runbook) -> Iterator[_Beside]:
 def question_in(prompt: str) -> tuple[str, str]:
     """Return a prompt's last sentence if it is a question, and the text before it."""
     text = prompt.rstrip()
+    if choices := _CHOICES.search(text[-20:]):
+        text = text[: len(text) - len(choices[0])].rstrip()
     last = text[text.rfind("\n\n") + 1 :][-_LONGEST:]
     match = _QUESTION.search(last) if text.rstrip("*_)\"'").endswith("?") else None
     asked = " ".join(match["asked"].split()).lstrip("*_ ") if match else ""
     if not match or last.lstrip()[:1] in "<>|#" or "://" in asked.split()[-1]:
-        return "", text
+        return "", prompt.rstrip()
     return asked, text[: len(text) - len(last) + match.start("asked")].rstrip("*_-+ \t\n")
 
 

@@ -67,7 +67,6 @@ _FLAGS_WHEN_EMPTY = {
 """Commands that fail without input if they have one of these arguments."""
 
 _STATUS = Regex(r"\$\{?(?:\?|PIPESTATUS)")
-_WRITES = Regex(r"(?:(?:^| )(?:\d )?&?>+[&|]? [^ ]+)+")
 _ERREXIT = Regex(r"-[A-Za-z]*e[A-Za-z]*|errexit")
 _SUBSTITUTION = Regex(r"\$\((?!\()|`")
 _IN_LOOP = frozenset({"do", "then", "case", "{", "("})
@@ -97,8 +96,6 @@ def _unnoticed(commands: Sequence[Command]) -> Iterator[str]:
     for at, one in enumerate(commands):
         if one.after == "|" or _is_decided(one) or not _can_fail(one) or _asks_status(commands[at + 1 : at + 2]):
             continue
-        if _WRITES.fullmatch(" ".join(one.words)):
-            continue  # the output of a compound command, such as `fi > file`
         if not tested.isdisjoint([*one.assigned, *one.words[1:]]) and one.name not in _TESTS:
             continue
         if not one.inside and at < last:
@@ -120,7 +117,17 @@ def _asks_status(following: Sequence[Command]) -> bool:
 def _can_fail(one: Command) -> bool:
     if one.assigned:
         return any(map(_SUBSTITUTION.search, one.words))
+    if _only_redirects(one.words):
+        return False
     return one.name not in HARMLESS and one.words != ["cat", "<<"] and not one.name.startswith(("[[", "(("))
+
+
+def _only_redirects(words: Sequence[str]) -> bool:
+    """Return whether words are only redirections, as after `fi`: `> file 2>&1`."""
+    redirects = [word.startswith(("<", ">", "&>")) for word in words]
+    places = [word for word, is_redirect in zip(words, redirects, strict=True) if not (is_redirect or word.isdigit())]
+    is_first = redirects[:1] == [True] or (words[:1] != [] and words[0].isdigit() and redirects[1:2] == [True])
+    return is_first and len(places) <= sum(redirects)
 
 
 def _tested(commands: Iterable[Command]) -> set[str]:

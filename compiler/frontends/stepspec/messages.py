@@ -17,7 +17,7 @@ from compiler.frontends.places import Places, Where
 from compiler.frontends.repeated import stand_again
 from compiler.frontends.stepspec import runtime
 from compiler.frontends.stepspec.syntax import LARGEST_NUMBER, STEPS, Document, Retries, StepSpec, ToolCall
-from compiler.safeguards import looks_like_safeguard
+from compiler.safeguards import hidden_safeguard, is_about_text, looks_like_safeguard
 from compiler.source import Source
 from compiler.suggestions import did_you_mean, nearest_name
 
@@ -107,12 +107,15 @@ def _finding(where: Where, flaw: Flaw, model: type[BaseModel]) -> Diagnostic:
     if flaw.kind == "extra_forbidden":
         known = tuple(_model(inside, model).model_fields)
         meant = nearest_name(key, known)
-        if meant in SAFEGUARDS:
+        if meant in SAFEGUARDS and not is_about_text(key):
             problem = f"there is no key `{key}` in {_called(inside, model)}; did you mean `{meant}`?"
             found = where.diagnostic("RD873", problem, f"write `{meant}`, or remove the key")
         elif is_misplaced(key) or looks_like_safeguard(key):
             problem = f"`{key}` has no effect in {_called(inside, model)}, so no one would be asked to approve"
             return where.diagnostic("RD873", problem, _instead(inside, key))
+        elif hidden := _hidden(key, where.value):
+            problem = f"`{hidden}` has no effect in `{key}`, so no one would be asked to approve"
+            return where.diagnostic("RD873", problem, _instead(inside, hidden))
         else:
             problem = f"there is no key `{key}` in {_called(inside, model)}, so it is ignored{did_you_mean(key, known)}"
             found = where.diagnostic("RD853", problem, f"remove it, or use one of {', '.join(known)}")
@@ -132,6 +135,12 @@ def _finding(where: Where, flaw: Flaw, model: type[BaseModel]) -> Diagnostic:
 def is_misplaced(key: str) -> bool:
     """Return whether a key belongs to the policy. Elsewhere it has no effect."""
     return key in runtime.Policy.model_fields
+
+
+def _hidden(key: str, value: object) -> str:
+    """Return a safeguard below an unknown key, or a part of the policy directly in it."""
+    own = (name for name in value if isinstance(name, str) and is_misplaced(name)) if isinstance(value, dict) else ()
+    return next(iter(own), "") or hidden_safeguard(key, value)
 
 
 def _instead(inside: Where, key: str) -> str:

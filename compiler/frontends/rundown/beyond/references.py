@@ -7,6 +7,8 @@ from bisect import bisect_left
 from collections.abc import Collection, Iterator
 from itertools import islice
 
+from msgspec.structs import replace
+
 from compiler.diagnostic import Diagnostic, Fix
 from compiler.frontends.naming import NAMED
 from compiler.frontends.rundown.beyond.visible import written
@@ -16,6 +18,9 @@ from compiler.source import Source, Span
 
 _SINGLE = Regex(r"(?P<single>'[^']*')|\"(?:\\.|[^\"\\])*\"|\\.", re.DOTALL)
 _ANY = Regex(r"(?<!\$)\{\{([^{}\n]{1,100})\}\}")
+_OF_TEMPLATES = frozenset({"end", "else", "break", "continue", "nil"})
+"""Words of Go's templates, which commands such as `docker ps --format` take."""
+
 _VARIABLE = Regex(r"(?<![\\$])\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))")
 
 
@@ -52,7 +57,7 @@ def almost_references(source: Source, runbook: Runbook) -> Iterator[Diagnostic]:
 
 def _undeclared(path: str, span: Span | None, whole: str, runbook: Runbook) -> Diagnostic:
     name = whole.strip("{} ")
-    problem = f"`{whole}` is shown unchanged: no input or output has this name"
+    problem = f"`{whole}` stays as it is: no input or output has this name"
     remedy = f"declare it in the frontmatter: `rdc: {{inputs: {{{name}: {{description: …}}}}}}`"
     if name in runbook.declared.secrets:
         remedy = "remove it: rdc never shows a secret"
@@ -85,16 +90,22 @@ def references_in_settings(source: Source, runbook: Runbook) -> Iterator[Diagnos
 def references_in_commands(source: Source, runbook: Runbook) -> Iterator[Diagnostic]:
     """Report references in commands, which get inputs and outputs as environment variables instead."""
     declared = runbook.declared.slots
-    places = _places(source) if declared else {}
+    places = _places(source) if "{{" in source.text else {}
     for step in all_steps(runbook) if places else ():
         command = step.code.text if step.code and step.code.interpreter else ""
         quoted = [match.span() for match in _SINGLE.finditer(command) if match["single"]]
-        for match in _ANY.finditer(command):
+        found = list(_ANY.finditer(command))
+        is_template = any(NAMED.fullmatch(match[0]) is None or match[1].strip() in _OF_TEMPLATES for match in found)
+        for match in found:
             name = match[1].strip()
+            is_quoted = any(start < match.start() < end for start, end in quoted)
             if name not in declared:
+                if not (is_template or is_quoted or "<<" in command[: match.start()]):
+                    span = _place(places, step, match[0], in_command=True)
+                    remedy = f'declare {name} under `inputs` in the frontmatter, and write `"${name}"` in the command'
+                    yield replace(_undeclared(source.path, span, match[0], runbook), help=remedy)
                 continue
             problem = f"`{match[0]}` is not replaced in a command: the shell gets it unchanged"
-            is_quoted = any(start < match.start() < end for start, end in quoted)
             remedy = f'write `"${name}"`' + (" outside the single quotes" if is_quoted else "")
             span = _place(places, step, match[0], in_command=True)
             yield Diagnostic("RD135" if is_quoted else "RD134", source.path, span, problem, remedy)
