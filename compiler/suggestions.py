@@ -2,29 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from itertools import islice
-from types import MappingProxyType
 
 MOST_COMPARED = 1000
 LONGEST_COMPARED = 100
 """The longest name to compare, in characters: longer names are rarely misspelled, and comparing is slow."""
-FORMER: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {
-        "unit": ("step", "of", "id"),
-        "units": ("steps",),
-        "value": ("output",),
-        "values": ("outputs",),
-    }
-)
-"""Today's names for names in early drafts of rdc, as better suggestions: `of` in a register, `id` in a jump."""
 
 
 def nearest_name(name: str, known: Iterable[str], cutoff: float = 0.6) -> str:
     """Return the most similar known name, or "" if none is as similar as the cutoff (1 is equal)."""
     known = list(islice(known, MOST_COMPARED))
-    if today := next((new for new in FORMER.get(name, ()) if new in known), ""):
-        return today
     from difflib import get_close_matches  # noqa: PLC0415 (only for an error)
 
     if len(name) > LONGEST_COMPARED:

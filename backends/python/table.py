@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Container
 from typing import Any, assert_never
 
 from backends.marks import Marks, marked
-from backends.python.contract import contract_table
 from backends.python.effects import effect_table
 from backends.python.jumps import jumps
 from backends.python.places import around, placeholders
@@ -171,3 +171,16 @@ def _tested(edge: Edge) -> Table:
     if tests:
         written["if"] = tests
     return written
+
+
+def contract_table(program: Program, slots: Container[str]) -> dict[str, Any]:
+    """Return the workflow, the configuration, and each step's specification with marks for its references."""
+    contract = program.contract
+    if contract is None:
+        return {}
+    marks = Marks(step.spec for step in contract.steps)
+    found: dict[str, Any] = {"workflow": json.loads(contract.workflow)}
+    if config := json.loads(contract.config):
+        found["config"] = config
+    found["steps"] = {step.id: json.loads(marks.text(step.spec)) for step in contract.steps}
+    return found | placeholders(marks, slots)

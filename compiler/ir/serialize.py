@@ -25,7 +25,7 @@ from compiler.ir.program import (
 )
 from compiler.ir.tasks import Agent, Parallel, Reading, Tool
 from compiler.ir.texts import Text, to_plain
-from compiler.ir.unseen import shown_json
+from compiler.regex import Regex
 
 LARGEST_NUMBER = 2**31 - 1
 """Every target can count this far."""
@@ -91,3 +91,14 @@ def _written(value: Any) -> Any:  # noqa: ANN401 (any part of the model, and wha
         if not said[name]:
             del said[name]
     return said
+
+
+_UNSEEN = Regex("[\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+"""DEL and other control characters that JSON doesn't escape, line separators, and changes of direction."""
+
+
+def shown_json(text: str) -> str:
+    """Return equivalent JSON with such characters escaped. They only occur in its strings."""
+    if text.isascii() and "\x7f" not in text:  # the usual case, which must cost nothing
+        return text
+    return _UNSEEN.sub(lambda match: f"\\u{ord(match[0]):04x}", text)

@@ -23,9 +23,9 @@ from compiler.ir.edges import (
     Test,
 )
 from compiler.ir.program import USUAL_KIND, Input, Jump, Node, Program, Settings
+from compiler.ir.serialize import shown_json
 from compiler.ir.tasks import Agent, Reading, Task
 from compiler.ir.texts import Reference, Text
-from compiler.ir.unseen import shown_json
 
 
 def to_text_form(program: Program) -> str:

@@ -10,7 +10,6 @@ from msgspec.structs import replace
 from pydantic import BaseModel
 
 from compiler.diagnostic import Diagnostic
-from compiler.frontends.agent_workflow.places import called
 from compiler.frontends.agent_workflow.syntax import Condition, Entry, Report, Step, Workflow
 from compiler.frontends.data_text import unreadable
 from compiler.frontends.modeled import MOST_SHOWN, SHAPES, Flaw, texts_in, validated
@@ -223,3 +222,21 @@ def _unknown_key(where: Where, key: str) -> Diagnostic:
     problem = f"there is no key `{key}` in {called(around)}, so it is ignored{did_you_mean(key, known)}"
     found = where.diagnostic("RD803", problem, f"remove it, or use one of {', '.join(known)}")
     return replace(found, fix=where.places.respelled(where.path, key, nearest_name(key, known)))
+
+
+def called(where: Where) -> str:
+    """Return the name of a part in messages, such as "step `plan`"."""
+    match where.path:
+        case ():
+            return "the workflow"
+        case ("steps", int() as number):
+            name = where.value.get("name") if isinstance(where.value, dict) else None
+            return f"step `{name}`" if isinstance(name, str) and name else f"step {number + 1}"
+        case (*_, "parallel", int() as number):
+            return f"entry {number} of {called(where.around.around)}"
+        case (*_, "conditions", int() as number):
+            return f"condition {number + 1} of {called(where.around.around)}"
+        case (*_, "report"):
+            return f"the report of {called(where.around)}"
+        case _:
+            return f"`{where.path[-1]}`"

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from compiler.diagnostic import Diagnostic
 from compiler.frontends.playbook import messages
 from compiler.frontends.playbook.build import Builder
-from compiler.frontends.playbook.conditions import with_conditions
+from compiler.frontends.playbook.directives import read_input
 from compiler.frontends.playbook.lines import MARKERS, Line, Scanned, scan
 from compiler.frontends.playbook.syntax import Playbook
 from compiler.grammar import Node, Parser, UnexpectedTokenError, load
@@ -95,3 +95,24 @@ class _Feeder:
         end = Line("ENDIF", self._opened.number, self._opened.number)
         self._hand_over(end)
         self._opened, self._has_else, self._nested = None, False, 0
+
+
+def with_conditions(scanned: Scanned) -> Scanned:
+    """Return the lines with markers of non-boolean inputs as text; this needs all lines, as INPUTS may come last."""
+    bare = [line for line in scanned.lines if _is_bare(line)]
+    if not bare:
+        return scanned
+    inputs = (read_input(line) for line in scanned.lines if line.kind == "INPUT")
+    booleans = {declared.name for declared in inputs if declared.type == "boolean"}
+    odd = [line for line in bare if line.get("name") not in booleans]
+    numbers = {line.number for line in odd}
+    lines = [_text(line) if line.number in numbers else line for line in scanned.lines]
+    return Scanned(lines, [*scanned.odd, *map(_text, odd)])
+
+
+def _is_bare(line: Line) -> bool:
+    return line.kind in ("IF", "ELIF") and line.found is not None and line.found["operator"] is None
+
+
+def _text(line: Line) -> Line:
+    return Line("TEXT", line.number, line.last, line.column)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from msgspec.structs import replace
@@ -11,12 +11,11 @@ from compiler.diagnostic import Diagnostic
 from compiler.frontends.places import Path, Places
 from compiler.frontends.stepspec.placeholders import names_in
 from compiler.frontends.stepspec.runtime import Runtime
-from compiler.frontends.stepspec.schemas import unfit_schema
 from compiler.frontends.stepspec.syntax import StepSpec
 from compiler.frontends.stepspec.tools import known_tools
 from compiler.ir.patterns import SEPARATE, overlap, overlapping, pattern_problem
 from compiler.suggestions import did_you_mean, nearest_name
-from runtime_shim.contract.tool_schemas import BUILT_IN, unfit_arguments
+from runtime_shim.contract.tool_schemas import BUILT_IN, TYPES, unfit_arguments
 
 
 def tool_findings(
@@ -81,3 +80,37 @@ def configured_findings(runtime: Runtime, places: Places) -> Iterator[Diagnostic
 def _at(places: Places, above: Path, path: Path) -> Path:
     """Return the position of a setting: at the top level, or under `runtime`."""
     return path if tuple(map(str, path)) in places.spans else (*above, *path)
+
+
+NOTES = ("$schema", "title", "description", "default", "examples")  # these have no effect
+
+
+def unfit_schema(schema: Any) -> str:  # noqa: ANN401 (any value of a configuration)
+    """Return why a value isn't a schema of this subset, or "" if it is one."""
+    if not isinstance(schema, dict):
+        return "a schema must be an object"
+    for key, value in schema.items():
+        if key not in NOTES and (key not in PARTS or not PARTS[key](value)):
+            return f"the value of `{key}` is not valid" if key in PARTS else f"`{key}` is not one of {', '.join(PARTS)}"
+    parts = (
+        schema[key] for key in ("items", "additionalProperties") if key in schema and schema[key] not in (True, False)
+    )
+    inner = [*schema.get("properties", {}).values(), *parts]
+    return next(filter(None, map(unfit_schema, inner)), "")
+
+
+def _are_types(value: Any) -> bool:  # noqa: ANN401
+    names = value if isinstance(value, list) else [value]
+    return bool(names) and all(isinstance(one, str) and one in TYPES for one in names)
+
+
+PARTS: dict[str, Callable[[Any], bool]] = {
+    "type": _are_types,
+    "properties": TYPES["object"],
+    "required": lambda value: isinstance(value, list) and all(map(TYPES["string"], value)),
+    "additionalProperties": lambda value: isinstance(value, bool | dict),
+    "enum": lambda value: isinstance(value, list) and bool(value),
+    "items": TYPES["object"],
+    "minimum": TYPES["number"],
+    "maximum": TYPES["number"],
+}
