@@ -17,7 +17,7 @@ RDC = str(Path(sysconfig.get_path("scripts")) / "rdc")
 """The command as it is installed beside the interpreter that measures."""
 
 
-def compiling(steps: int = 10_000, rounds: int = 5, limit: float = 1.2) -> list[Figure]:
+def compiling(steps: int = 10_000, rounds: int = 5, limit: float = 1.6) -> list[Figure]:
     """Parse, check, lower and emit against the block parse of the same file; the best of the rounds of each.
 
     The best, because both are work of one processor alone: whatever comes on top of it is not theirs.

@@ -31,7 +31,7 @@ STARTS: dict[str, tuple[list[str], dict[str, str], float]] = {
         4.0,
     ),
     "`rdc check`, small file": (["check", str(SMALL)], {}, 8.0),
-    "`rdc compile --to python`, small file": (["compile", str(SMALL), "--to", "python", "-o", "-"], {}, 11.0),
+    "`rdc compile --to python`, small file": (["compile", str(SMALL), "--to", "python", "-o", "-"], {}, 34.0),
 }
 """Commands, what their environment has besides, and how many times the start of Python they may take."""
 
@@ -54,9 +54,9 @@ def starting(rounds: int = 21, generosity: float = 1.0) -> list[Figure]:
 
 
 EDITIONS = {
-    "commands": (SMALL, 4.0),
-    "agents": (ROOT / "examples" / "workflows" / "weekly-digest.workflow.yaml", 6.5),
-    "contract": (ROOT / "examples" / "specifications" / "hello-steps.stepspec.json", 6.5),
+    "commands": (SMALL, 5.0),
+    "agents": (ROOT / "examples" / "workflows" / "weekly-digest.workflow.yaml", 8.0),
+    "contract": (ROOT / "examples" / "specifications" / "hello-steps.stepspec.json", 8.5),
 }
 """A document for each edition that is measured, and how many times the start of Python its `status` may take."""
 
