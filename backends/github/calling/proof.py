@@ -56,8 +56,8 @@ _CONDITIONS = {"check": "inputs.resume", "open": None, "entry": None, "changes":
 """The conditions of steps that call the program. Those of `step` depend on the document."""
 
 _CONDITION = Regex(
-    r"(?:\$\{\{ )?(?:!cancelled\(\)|!?github\.(?:event\.[a-z_.]+|repository)|contains\(|'[^'\n$]*'|[!=]=|&&|\|\|"
-    r"|(?:steps|needs)\.\w+\.(?:result|outputs\.\w+)|[(), ])+(?: \}\})?"
+    r"(?:\$\{\{ )?(?:!cancelled\(\)|!?github\.(?:event\.[a-z_.]++|event_name|repository)|(?:contains|fromJSON)\("
+    r"|'[^'\n$]*'|[!=]=|&&|\|\||(?:steps|needs)\.\w+\.(?:result|outputs\.\w++)|[(), ])+(?: \}\})?"
 )
 _VARIABLES = {
     "check": "RESUME EVENTS TOKEN",
