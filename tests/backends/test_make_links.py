@@ -88,7 +88,7 @@ def test_a_link_above_an_absolute_state_is_as_safe_as_its_target(tmp_path: Path)
     real, link = tmp_path / "real", tmp_path / "link"
     real.mkdir()
     link.symlink_to(real)
-    place = Place(tmp_path, RUNBOOK, **{"state-dir": str(link / "state")})
+    place = Place(tmp_path, RUNBOOK, None, **{"state-dir": str(link / "state")})
     assert "WAITING" in place.make().stdout
     real.chmod(0o777)
     assert f"all users may write to {link}" in place.make("resume").stdout
