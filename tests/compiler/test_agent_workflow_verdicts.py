@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
@@ -204,13 +203,6 @@ def test_a_quoted_verdict_is_none(name: str) -> None:
     text = f"I cannot decide.\n\n{QUOTED[name]}"
     assert led_to(ENDS_OR_SHIPS, text) in ("COMPLETE", "ambiguous")
     assert led_to(ENDS_OR_SHIPS, f"{text}\n\nSo:\n\nAPPROVED\n") == ("ambiguous" if "open" in name else "ship")
-
-
-@pytest.mark.parametrize("line", ["\x90\n", "\x9d;\n", "\x1b]\n"])
-def test_hidden_text_without_an_end_is_read_soon(line: str) -> None:
-    begun = time.monotonic()
-    assert led_to(ENDS_OR_SHIPS, f"{line * 60_000}\nAPPROVED\n") == "ship"
-    assert time.monotonic() - begun < 10
 
 
 def quoted_and(quoted: str) -> str:
