@@ -170,6 +170,14 @@ def test_a_long_condition_is_read_soon(part: str, tmp_path: Path) -> None:
     assert time.monotonic() - begun < 20
 
 
+def test_many_jobs_are_compared_soon(tmp_path: Path) -> None:
+    begun = time.monotonic()
+    more = "".join(f"  j{number}: {{}}\n" for number in range(3000))
+    code, said = verified_after(("jobs:\n", f"jobs:\n{more}"), tmp_path)
+    assert (code, "does not write" in said) == (3, True), said
+    assert time.monotonic() - begun < 20
+
+
 @pytest.mark.parametrize("change", LOADERS.values(), ids=LOADERS)
 def test_another_loader_is_found_without_the_source(change: tuple[str, str], tmp_path: Path) -> None:
     found = verified_after(change, tmp_path)
