@@ -56,21 +56,22 @@ def _runs(folder: str) -> Iterator[dict[str, Any]]:
 
 
 def take_moved(directory: str, identity: Callable[[], Table]) -> None:
-    """Rename the state of the same program, if its document no longer exists: it was moved to this one (R4)."""
+    """Rename the states of the same program, if its document no longer exists: it was moved to this one (R4)."""
     ours = os.path.dirname(directory)  # noqa: PTH120 (as above)
     if os.path.lexists(directory) or not os.path.isdir(ours):  # noqa: PTH112 (as above)
         return
     for each in sorted(os.listdir(ours)):  # noqa: PTH208 (as above)
-        store = Store(f"{ours}/{each}", _modes())
+        _, sign, label = each.partition("@")
+        store, place = Store(f"{ours}/{each}", _modes()), f"{directory}{sign}{label}"
         try:
             state = store.read()
         except (RefusedError, OSError, IndexError):
             continue
         is_gone = state is not None and not Path(os.path.dirname(ours), state.source).exists()  # noqa: PTH120
-        if state and is_gone and state.program == identity()["program"] and not store.is_busy():
-            os.rename(store.directory, directory)  # noqa: PTH104 (as above)
-            sys.stderr.write(f"rdc: {state.source!a} was moved: {store.directory} is now {directory}\n")
-            return
+        is_free = not os.path.lexists(place) and not store.is_busy()
+        if state and is_gone and is_free and state.program == identity()["program"]:
+            os.rename(store.directory, place)  # noqa: PTH104 (as above)
+            sys.stderr.write(f"rdc: {state.source!a} was moved: {store.directory} is now {place}\n")
 
 
 def _modes() -> set[str]:

@@ -214,6 +214,7 @@ def _kept(effect: Keep, outcome: Outcome, before: str | None) -> str | None:
         return dict(outcome.values).get(effect.name, before)
     if effect.extract is None:
         return outcome.text
-    from runtime_shim.tasks.reading import extracted  # noqa: PLC0415 (only a path that extracts needs it)
+    from runtime_shim.tasks.reading import field_of  # noqa: PLC0415 (only a path that extracts needs it)
 
-    return extracted(outcome.text, effect.extract)
+    found = field_of(outcome.text, effect.extract)
+    return outcome.text if found is None else found

@@ -15,7 +15,7 @@
 # The state directory is .rdc/examples.playbooks.change-review in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.playbooks.change-review.py
-override RDC_SHA256 := 8b6fc62b66979337ef35fa5ef418342f72711bcc7ebf10c0f54349563f22c935
+override RDC_SHA256 := 2766c64eebbce900028a7f764b5f0d8bf363c024c079b0c1d07e45fd5349c605
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

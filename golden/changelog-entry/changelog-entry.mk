@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.playbooks.changelog-entry in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.playbooks.changelog-entry.py
-override RDC_SHA256 := a766a31576905b6a8e58254de0496a01184ec524f7f8e91c82818f77372cb272
+override RDC_SHA256 := 669fe61e3b074cbed7eaec00d07bba87290bdd547bd2d09cb5c660808df37cfb
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -97,7 +97,7 @@ Write the changelog entry for {{version}} from the list above. Group the lines u
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 2768d54e680e2972e42b950d1ee6390835b99b132627403aa17c8023da609e1c).
+# The runtime of rdc 0.1.0, edition agents (sha256 a81863a4ea5d60411a3938c92d141a41e490254ffe4854a55df5fb558101b578).
 # The playbook ends here. The rest is the same in every program of this edition: `rdc runtime agents` prints it.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@
 # The state directory is .rdc/examples.specifications.checked-code in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.specifications.checked-code.py
-override RDC_SHA256 := a9c04655ad40e942ec810c356ceed5c8b76b4470a2a54f971f26e5186b95603c
+override RDC_SHA256 := f99c0ccb8cd65a1874da924bad5ede67eb75f8947864c9e5107c68af01744227
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

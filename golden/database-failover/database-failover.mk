@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.database-failover in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.database-failover.py
-override RDC_SHA256 := be10423f955c4031460843b750d838fc53d7341d3bd9eaccf1dcf0fbd180efc7
+override RDC_SHA256 := cd737638f8c7ef828aa4990ee238c6f8dca36676da0f89a15111d19577291f97
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.workflows.dependency-update in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.workflows.dependency-update.py
-override RDC_SHA256 := 059099810d33d4cc54af9d08a00341f0df43e785f73d2a7a9020590676c2da2f
+override RDC_SHA256 := 417c040f815c940b34a54e8e19d550207e2ec6b68dc205cb2c232ab9a68ff497
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -13,7 +13,7 @@
 # The state directory is .rdc/examples.specifications.draft-prd in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.specifications.draft-prd.py
-override RDC_SHA256 := 6ddd6ebe0fa14eee02228e13186ef0f72ac6c2b02bb31451045e3ccc02e32904
+override RDC_SHA256 := c63c0599b189399487261efc2ae37b191b654e3c86894d062cf654b3683668e9
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

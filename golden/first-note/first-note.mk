@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.workflows.first-note in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.workflows.first-note.py
-override RDC_SHA256 := ab7536e2363b47319407e0c576d1ed7eaa1a2a8b57666ff4dab61b621bd2eede
+override RDC_SHA256 := 60b8c216b9cfdd490c1aae2e89335e350c358458a90288e29a26c2985291c459
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -13,7 +13,7 @@
 # The state directory is .rdc/examples.specifications.hello-steps in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.specifications.hello-steps.py
-override RDC_SHA256 := 393deaea64dcab4c7e5c9dc0bf30d0f6499858eceea5925d8b057e696d39fd59
+override RDC_SHA256 := 86f44c530436bee42c7073eaf6588bacdf0c273ea94691e06f1d040ffa84e722
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

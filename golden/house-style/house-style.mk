@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.programs.house-style in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.programs.house-style.py
-override RDC_SHA256 := b60405bd6c37e03bc58952c3860e3d46488686a4b5327ac2dd3daa15db2473a5
+override RDC_SHA256 := 0693761a2b80801d3e177a971dfb2be24c34ac49569d07dfe369bce93b256bb0
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.playbooks.issue-triage in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.playbooks.issue-triage.py
-override RDC_SHA256 := 16e31822c29d640dd7ffe9a65bfa67a8996a09e183da48af9021f2965372616c
+override RDC_SHA256 := d6af8906ee557c766bca749f1f4f287856d61564605a914e33ea3ec8ec9e3b40
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

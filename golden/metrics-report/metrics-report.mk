@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.playbooks.metrics-report in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.playbooks.metrics-report.py
-override RDC_SHA256 := 64a60a218c3a2b94a8472ed0b9a3578eb1c97fdaefcb5f860cdbd2877649662c
+override RDC_SHA256 := 741fe23ecbeec912d8efbd0252b86ad4f56c1a216ba61ed3f719f54875727572
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.workflows.name-a-feature in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.workflows.name-a-feature.py
-override RDC_SHA256 := dea683c679c4f57dafe0e191b6d4e4fb390343e09218837fb1438325df09c716
+override RDC_SHA256 := cb6153e78bfcdb705f1fc8c1bf4ad815e88241a4a860ca7906bbccaac7243e78
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.playbooks.newsletter in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.playbooks.newsletter.py
-override RDC_SHA256 := 47bcb37a7bffc9435f537859221aa1d6e0893c50fac8017ffcdb680e658933bc
+override RDC_SHA256 := 91ff6e0888d1b184653b631e88580fba48cab9d0b328cbe341e66c285156d929
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

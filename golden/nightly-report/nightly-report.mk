@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.nightly-report in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.nightly-report.py
-override RDC_SHA256 := c4d97d4b035991a5e021c704bdd6984c3bc78e784b5a74def64fa30e00ecfab7
+override RDC_SHA256 := 201c5224845b17759e0b4028cdf63e7a939285e11052ca5fc46a8fa3b04bd272
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

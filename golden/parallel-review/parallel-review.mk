@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.programs.parallel-review in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.programs.parallel-review.py
-override RDC_SHA256 := 20020699506d754a065866a285d969ed435f9b7d9ff920ee6aae8ea84ac89d35
+override RDC_SHA256 := 35d9f45a39d4079704c68b52b2f59218654b5137445114328459df7ac18828a8
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

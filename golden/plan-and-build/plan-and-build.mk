@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.workflows.plan-and-build in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.workflows.plan-and-build.py
-override RDC_SHA256 := de878d81ffc3c170894b371ccf2ec4a7cd08b8fedc3edda10a0659f25d0db4e6
+override RDC_SHA256 := 1ee37de38c50befd8fc6b58744a98449ecc15edc583a671602b55567a7581237
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

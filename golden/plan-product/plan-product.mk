@@ -13,7 +13,7 @@
 # The state directory is .rdc/examples.specifications.plan-product in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.specifications.plan-product.py
-override RDC_SHA256 := b253f23ffbf6a25a9122c7ff9f7ee7c7592fbefe1bda74c70e44a02229bb191d
+override RDC_SHA256 := c786363d1280cdec090eafdb718631898bd3c62f4392cd7929f611e80dbc68ba
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

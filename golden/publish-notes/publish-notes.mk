@@ -13,7 +13,7 @@
 # The state directory is .rdc/examples.specifications.publish-notes in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.specifications.publish-notes.py
-override RDC_SHA256 := 189773d8697a31217eda3767ecae5440ad9771aa0c0360481575bb414a650435
+override RDC_SHA256 := 8bb72905c3de5939e0ea89210ad870f850364cd396daf5e05ca21493f58bdba0
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.programs.release-notes in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.programs.release-notes.py
-override RDC_SHA256 := 01b5c500fa6bb597d0c145c4f293ff80d6c9fd8cabb252c91adddb5cb888bd0c
+override RDC_SHA256 := 18707fbc0b7720f6ed1abf6136a0b0b75bb4142ed2aa567e280b334fdf3c5131
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.workflows.security-audit in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.workflows.security-audit.py
-override RDC_SHA256 := 0cca0e7200ca6b0e3b0df002426af5d5af6c42244420788926c3bc942e12d01b
+override RDC_SHA256 := cb5252be4a547d21cfea94b2db566908a03ea024fc435bef1ed6680167882c84
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

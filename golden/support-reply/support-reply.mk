@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.playbooks.support-reply in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.playbooks.support-reply.py
-override RDC_SHA256 := 4fd952db2b3eb65f5a1856a74a6b410a02d051cc95f6cb06208eab621cd69b6c
+override RDC_SHA256 := 6b3dd40694e4539dc223559171265bd84b8398049d8a06f65f0f82a9b056035a
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.tagged-release in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.tagged-release.py
-override RDC_SHA256 := 5eed8156a9fb48084f48ed6575b96863d2b4f9654d4bc761c9a3c082eb612cdf
+override RDC_SHA256 := 25657cfb5aab8da1338116539ade86d2dfb988da140fc547dfad21a1f545f2a4
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.update-hosts in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.update-hosts.py
-override RDC_SHA256 := fad29f0ddd92a86595bb03fc08d5439cdefaeed6f70400948d0bcaed53cb742f
+override RDC_SHA256 := 3570384669477fd2236584d4078bf444b623da56cdf8d9c95da4ac8b40d89904
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -99,7 +99,7 @@ shift "$((RDC_STEP_INSTANCE - 1))" && echo "host=$1" >> "$RDC_OUTPUT"
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition values (sha256 b8933e111fe0259e47bf3f26c564ce33f38b2fe1a6539a65f0b5a68fec329342).
+# The runtime of rdc 0.1.0, edition values (sha256 09d136784863883fcda8664a4c4fe2b40b0ccb2adbedd63cc09eed14970048ff).
 # The runbook ends here. The rest is the same in every program of this edition: `rdc runtime values` prints it.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.workflows.weekly-digest in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.workflows.weekly-digest.py
-override RDC_SHA256 := 6c30806f1001c63c0ddd6dd00d407cb856836ea6dc7b8bcc52f568213591561a
+override RDC_SHA256 := 46b8b038db6d06ca1b405ce7c81d395196a2827f4679144f14fc7e1cfc9e1afc
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -75,7 +75,7 @@ def _play(place: str, found: object) -> Play:
     if not isinstance(found, dict) or not set(found) <= PLAYED:
         raise RefusedError(f"{place}: expected pass, fail, or some of {', '.join(sorted(PLAYED))}")
     code, files = str(found.get("exit", 0)), found.get("write") or {}
-    if not code.isdecimal() or int(code) > 255:
+    if not re.fullmatch("[0-9]{1,3}", code) or int(code) > 255:
         raise RefusedError(f"{place}: exit: expected a number from 0 to 255")
     if not isinstance(files, dict) or not all(isinstance(text, str) for text in files.values()):
         raise RefusedError(f"{place}: write: expected a string for each path")

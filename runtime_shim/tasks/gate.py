@@ -69,10 +69,10 @@ class OfGates(Extension):
 
     def brought(self, files: dict[str, str]) -> dict[str, str]:
         """Return this call's file of answers by its paths, with its digest. A pipe cannot change later."""
-        path, scope = self.session.options.answers, "".join(self.session.each("scope"))
-        if path is not None and os.path.isfile(path):
+        path, scope, mark = self.session.options.answers, "".join(self.session.each("scope")), self.session.answers[0]
+        if mark and os.path.isfile(path):  # it has been read
             found = {os.path.realpath(path), os.path.abspath(path)}
-            files = {f"{scope}{each}": self.session.answers[0] for each in found if not each.startswith("/dev/")}
+            files = {f"{scope}{each}": mark for each in found if not each.startswith("/dev/")}
         return files
 
     def record(self, record: Record) -> Record:

@@ -21,14 +21,8 @@ def cleaned(text: str) -> str:
     return re.sub(NO_TEXT, "\ufffd", text).strip(SPACES)
 
 
-def extracted(answer: str, field: str) -> str:
-    """Return the field of the last JSON object that has it, or the whole answer (I19)."""
-    found = field_of(answer, field)
-    return answer if found is None else found
-
-
 def field_of(answer: str, field: str) -> Optional[str]:
-    """Return the field of the last JSON object that has it, or None."""
+    """Return the field of the last JSON object that has it, or None: the whole answer is kept (I19)."""
     decoder, found = json.JSONDecoder(parse_constant=_no_json), None
     place, work = answer.find("{"), 0
     while place >= 0 and work < MOST_READ:

@@ -7,9 +7,10 @@ from typing import Any, Callable, NamedTuple, Optional
 LISTED = frozenset(  # keywords that fail by their names (W12)
     ("rejected", "reject", "failed", "fail", "error", "blocked", "denied", "changes_requested", "needs_fix")
 )
-_TERMINATED = "(?:[^\x07\x1b\x9c]*(?:\x07|\x1b\\\\|\x9c)|[^\x07\x1b\n]*)"  # up to its end, or all of the line
-_HIDDEN = f"(?:\x1b[]PX^_]|[\x90\x98\x9d-\x9f]){_TERMINATED}"  # such as the address of a link
-_ESCAPES = re.compile(f"{_HIDDEN}|(?:\x1b\\[|\x9b)[0-?]*[ -/]*[@-~]|\x1b[ -/]*[0-~]")  # of terminals
+_OPENING = "(?:\x1b[]PX^_]|[\x90\x98\x9d-\x9f])"  # of text that terminals hide, such as the address of a link
+_CODE = "(?:\x1b\\[|\x9b)[0-?]*[ -/]*[@-~]"
+_ESCAPES = re.compile(f"({_OPENING}[^\x07\x1b\x9c]*)(\x07|\x1b\\\\|\x9c)?|{_CODE}|\x1b[ -/]*[0-~]")
+_UNENDED = re.compile(f"{_OPENING}[^\n]*|{_CODE}")
 _MARKS = " #*_`"
 _ITEM = re.compile(r"(?:[-+*]|\d{1,9}[.)])(?: +|$)")
 _BEFORE = re.compile(r"(?:[ #*_`]|(?:[-+]|\d{1,9}[.)]) )*")
@@ -230,12 +231,17 @@ def read_word(answer: Optional[str], reading: Reading, search: Search = look) ->
         return ("pass" if answer else "fail"), ""
     if not answer:
         return "failed", ""
-    answer = _ESCAPES.sub("", answer)
+    answer = _ESCAPES.sub(_seen, answer)
     found, trouble = _verdict(answer, reading, search)
     is_excused = found in reading.excused and not trouble
     if reading.validation is not None and not is_excused and not is_found(reading.validation, answer, search):
         return "invalid", ""
     return ("ambiguous", trouble) if trouble else (found or "none", "")
+
+
+def _seen(escape: "re.Match[str]") -> str:
+    """Return what a terminal shows of an escape sequence: the other lines, if its hidden text has no end."""
+    return _UNENDED.sub("", escape[1]) if escape[1] and not escape[2] else ""
 
 
 def _verdict(answer: str, reading: Reading, search: Search) -> tuple[str, str]:

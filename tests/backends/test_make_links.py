@@ -82,3 +82,13 @@ def test_a_state_that_everybody_may_write_to_is_refused(tmp_path: Path) -> None:
     assert f"all users may write to {STATE}" in refused.stdout
     place.state.chmod(0o700)
     assert "WAITING" in place.make("resume").stdout
+
+
+def test_a_link_above_an_absolute_state_is_as_safe_as_its_target(tmp_path: Path) -> None:
+    real, link = tmp_path / "real", tmp_path / "link"
+    real.mkdir()
+    link.symlink_to(real)
+    place = Place(tmp_path, RUNBOOK, None, **{"state-dir": str(link / "state")})
+    assert "WAITING" in place.make().stdout
+    real.chmod(0o777)
+    assert f"all users may write to {link}" in place.make("resume").stdout

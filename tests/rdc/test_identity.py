@@ -122,6 +122,18 @@ def test_the_run_of_a_moved_document_moves_along(tmp_path: Path) -> None:
     assert spawn("run", "ops/release.runbook.md", "resume", cwd=tmp_path).code == 0
 
 
+def test_runs_with_a_label_of_a_moved_document_keep_it(tmp_path: Path) -> None:
+    project(tmp_path, {"a.runbook.md": "A"})
+    text = (tmp_path / "a.runbook.md").read_text()
+    (tmp_path / "a.runbook.md").write_text(f"---\nrdc:\n  inputs:\n    X: {{default: x}}\n---\n{text}")
+    for label in ("eu", "us"):
+        assert spawn("run", "a.runbook.md", "run", "--as", label, cwd=tmp_path).code == 75
+    (tmp_path / "a.runbook.md").rename(tmp_path / "b.runbook.md")
+    assert "No run has started here" in spawn("run", "b.runbook.md", "status", cwd=tmp_path).out
+    assert states(tmp_path) == [".rdc/b@eu", ".rdc/b@us"]
+    assert spawn("run", "b.runbook.md", "answer", "2", "yes", "--as", "us", cwd=tmp_path).code == 0
+
+
 def test_another_program_takes_no_run_of_a_document_that_is_gone(tmp_path: Path) -> None:
     project(tmp_path, {"a.runbook.md": "A", "b.runbook.md": "B"})
     begin(tmp_path, "a.runbook.md")

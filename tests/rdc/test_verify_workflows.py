@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
@@ -146,6 +147,7 @@ MANY: tuple[dict[str, object], ...] = (
         "retention-days": 3,
     },
     {"agent": "x", "publish": "pull-request", "environment": "live", "executor": "make", "on": "workflow_call"},
+    {"agent": "x", "on": ["issue_comment", "issues", "push"], "if-author": ["OWNER", "MEMBER"]},
 )
 
 
@@ -158,6 +160,22 @@ def test_all_that_rdc_writes_is_known(options: dict[str, object]) -> None:
         count += called is not None
         assert called is None or (isinstance(called, Called) and called.is_known), path
     assert count
+
+
+@pytest.mark.parametrize("part", ["github.event.a", "steps.a.outputs.acontains("])
+def test_a_long_condition_is_read_soon(part: str, tmp_path: Path) -> None:
+    begun = time.monotonic()
+    code, said = verified_after(("    steps:\n", f"    if: {part * 60};\n    steps:\n"), tmp_path)
+    assert (code, "does not write" in said) == (3, True), said
+    assert time.monotonic() - begun < 20
+
+
+def test_many_jobs_are_compared_soon(tmp_path: Path) -> None:
+    begun = time.monotonic()
+    more = "".join(f"  j{number}: {{}}\n" for number in range(3000))
+    code, said = verified_after(("jobs:\n", f"jobs:\n{more}"), tmp_path)
+    assert (code, "does not write" in said) == (3, True), said
+    assert time.monotonic() - begun < 20
 
 
 @pytest.mark.parametrize("change", LOADERS.values(), ids=LOADERS)

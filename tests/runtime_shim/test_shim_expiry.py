@@ -83,6 +83,19 @@ def test_a_gate_that_expired_is_rejected(tmp_path: Path) -> None:
     assert place.walk() == ["1 rejected"]
 
 
+def test_a_file_of_answers_decides_the_gate_after_one_that_expired(tmp_path: Path) -> None:
+    ends = (edge("COMPLETE", "approved"), edge("2", "rejected"))
+    table = compiled(
+        node("1", Gate("ship", text("Ship?")), *ends),
+        node("2", Gate("keep", text("Keep?")), edge("COMPLETE", "approved"), edge("STOP")),
+    )
+    place = Compiled(tmp_path, table)
+    waited(place)
+    (tmp_path / "answers").write_text("2 approved\n")
+    said = place.run("resume", "--answers", "answers")
+    assert (said.code, place.walk()) == (0, ["1 rejected", "2 approved"]), said.err
+
+
 @pytest.mark.parametrize("edition", ["commands", "script"])
 def test_editions_without_time_limits_do_not_know_the_option(edition: str) -> None:
     assert "--expire" not in runtime(edition)

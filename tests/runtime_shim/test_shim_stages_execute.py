@@ -397,6 +397,7 @@ def test_mock_run_of_a_specification(tmp_path: Path) -> None:
         ({"executors": {"draft": ["pass"]}}, "mock.json has no answer number 1 under tools: dig"),
         ({"executors": {"draft": ["perhaps"]}}, "executors: draft: expected pass, fail, or some of drr"),
         ({"executors": {"draft": [{"exit": 300}]}}, "exit: expected a number from 0 to 255"),
+        ({"executors": {"draft": [{"exit": "1" * 5000}]}}, "exit: expected a number from 0 to 255"),
         ({"executors": {"draft": [{"write": ["a"]}]}}, "write: expected a string for each path"),
     ],
 )

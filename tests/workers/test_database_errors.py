@@ -56,6 +56,11 @@ def in_words(said: Said, expected: str, command: list[str]) -> None:
     assert said.err.startswith("rdc: error: "), (command, said)
 
 
+def test_a_mistyped_subcommand(words: Fleet) -> None:
+    for word, expected in (("anwser", "; did you mean answer? (see: "), ("zzz", "; choose from worker, ")):
+        assert f"unknown subcommand {word}{expected}" in words.call(word).err
+
+
 def test_an_unknown_address(words: Fleet) -> None:
     for url in (f"mysql://a:{PASSWORD}@b/c", "nonsense", "sqlite://", f"postgresql://a:{PASSWORD}@b"):
         said = words.call("list", RDC_DATABASE=url)

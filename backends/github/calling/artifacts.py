@@ -53,9 +53,14 @@ def of_another_run() -> Step:
 def of_earlier(earlier: Sequence[str]) -> Step:
     """Return the step that downloads the state from the last of the earlier jobs that ran."""
     first, *later = earlier
-    ran = "".join(f"needs.{part}.result == 'success' && '{STATE}-{part}' || " for part in reversed(later))
+    ran = "".join(map(if_ran, reversed(later)))
     name = Expression(f"${{{{ {ran}'{STATE}-{first}' }}}}") if later else f"{STATE}-{first}"
     return downloaded("Load the run and its workspace", "", name, _KEPT, {})
+
+
+def if_ran(part: str) -> str:
+    """Return the part of an expression that takes the state of a job if that job ran."""
+    return f"needs.{part}.result == 'success' && '{STATE}-{part}' || "
 
 
 def kept_run(options: GithubOptions) -> Step:

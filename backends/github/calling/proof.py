@@ -56,8 +56,8 @@ _CONDITIONS = {"check": "inputs.resume", "open": None, "entry": None, "changes":
 """The conditions of steps that call the program. Those of `step` depend on the document."""
 
 _CONDITION = Regex(
-    r"(?:\$\{\{ )?(?:!cancelled\(\)|!?github\.(?:event\.[a-z_.]+|repository)|contains\(|'[^'\n$]*'|[!=]=|&&|\|\|"
-    r"|(?:steps|needs)\.\w+\.(?:result|outputs\.\w+)|[(), ])+(?: \}\})?"
+    r"(?:\$\{\{ )?(?:!cancelled\(\)|!?github\.(?:event\.[a-z_.]++|event_name|repository)|(?:contains|fromJSON)\("
+    r"|'[^'\n$]*'|[!=]=|&&|\|\||(?:steps|needs)\.\w+\.(?:result|outputs\.\w++)|[(), ])+(?: \}\})?"
 )
 _VARIABLES = {
     "check": "RESUME EVENTS TOKEN",
@@ -123,7 +123,7 @@ def called_by(text: str) -> Called | Problem | None:
     if publishers.intersection(map(_shell, _jobs(workflow))):
         others.append(_companion(_beside(place), publisher()))
     jobs = list(_jobs(workflow))
-    forms = _forms(len(jobs))
+    forms = _forms()
     is_known = _is_known_top(workflow, shell) and all(_is_known_job(job, publishers, forms) for job in jobs)
     return Called(_companion(place), found["sha256"], tuple(others), is_known)
 
@@ -218,23 +218,24 @@ def _is_checkout(step: Mapping[str, Any]) -> bool:
     return is_plain and json.loads(_canonical(step))["with"] in _CHECKOUT
 
 
-def _forms(jobs: int) -> re.Pattern[str]:
-    """Return the pattern of the canonical form of steps that store or load files, in a workflow of so many jobs."""
+def _forms() -> re.Pattern[str]:
+    """Return the pattern of the canonical form of steps that store or load files, for any number of jobs."""
     options = GithubOptions()
     steps = [
         artifacts.of_another_run(),
-        *(artifacts.of_earlier([_ID] * count) for count in range(1, jobs + 1)),
+        *(artifacts.of_earlier([_ID] * count) for count in (1, 2)),
         artifacts.kept_run(options),
         *(artifacts.transcript(part, options) for part in ("", f"-{_ID}")),
         artifacts.last_output("", "", options),
         artifacts.outputs(options),
-        *(artifacts.taken_artifact(" || ".join([_LEFT] * count), "") for count in range(1, jobs + 1)),
+        artifacts.taken_artifact(_LEFT, ""),
         artifacts.entry_kept(_ID, _ID, options),
         artifacts.entry_again(_ID),
         *artifacts.entries_taken(_ID, "", 100),
     ]
-    joined = "|".join(re.escape(_canonical(_as_read(step))) for step in steps)
-    return re.compile(joined.replace(re.escape(_LEFT), r"needs\.\w+\.outputs\.\w+").replace(re.escape(_ID), r"[\w-]+"))
+    again, left = re.escape(artifacts.if_ran(_ID)), r"needs\.\w+\.outputs\.\w+"
+    joined = "|".join(re.escape(_canonical(_as_read(step))) for step in steps).replace(again, f"(?:{again})+")
+    return re.compile(joined.replace(re.escape(_LEFT), rf"{left}(?: \|\| {left})*").replace(re.escape(_ID), r"[\w-]+"))
 
 
 def _as_read(step: Step) -> dict[str, Any]:

@@ -303,12 +303,12 @@ refuse_links() { # a repository or a command could have made a link, through whi
     fail "$rdc_state belongs to another user, who can change the run; choose another with the option state-dir"
   case $rdc_state in /*) rdc_word=$rdc_state ;; *) rdc_word=$(pwd -P)/$rdc_state ;; esac
   set --; while rdc_word=${rdc_word%/*}; set -- "$@" "${rdc_word:-/}"; [ -n "$rdc_word" ]; do :; done
-  rdc_word=$(find "$@" -prune -perm -002 ! -perm -1000 2> /dev/null)
+  rdc_word=$(find -H "$@" -prune -perm -002 ! -perm -1000 2> /dev/null)
   [ -z "$rdc_word" ] ||
     fail "all users may write to $rdc_word and replace $rdc_state; to prevent this: chmod o-w $rdc_word"
   rdc_value=$rdc_state
   for rdc_word in "$@"; do # all users may create files in a sticky folder
-    [ -z "$(find "$rdc_word" -prune -perm -1002 2> /dev/null)" ] || [ ! -d "$rdc_value" ] || is_ours "$rdc_value" ||
+    [ -z "$(find -H "$rdc_word" -prune -perm -1002 2> /dev/null)" ] || [ ! -d "$rdc_value" ] || is_ours "$rdc_value" ||
       fail "another user made $rdc_value, and can change the run"
     rdc_value=$rdc_word
   done

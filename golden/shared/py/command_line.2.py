@@ -99,8 +99,8 @@ def execute_call(program, argv, host, display, kinds):
             return EXIT_COMPLETE
         raise RefusedError(f"missing subcommand; to start a run: {host.prog} start")
     if command not in calls:
-        choices = f"; choose from {', '.join(calls)} (see: {host.prog} --help)"
-        raise RefusedError(f"unknown subcommand {command}{choices}")
+        known = f"{meant(command, calls) or '; choose from ' + ', '.join(calls)} (see: {host.prog} --help)"
+        raise RefusedError(f"unknown subcommand {one_line(command)}{known}")
     if "UV" in os.environ:  # python3 may not have the packages
         host = host._replace(prog=re.sub("^python3 ", "uv run ", host.prog))
     given = read_words(words, own, options, [], f"(see: {host.prog} {command} --help)")
@@ -119,5 +119,5 @@ def help_lines(program, command, prog, calls, own):  # a dict
 
 
 if __name__ == "__main__":
-    HOST = Host(edition="agents 2768d54e680e")
+    HOST = Host(edition="agents a81863a4ea5d")
     sys.exit(main(built(workflow, EXTENSIONS), EXTENSIONS, host=HOST, execute=execute_call))

@@ -99,8 +99,8 @@ def execute_call(program, argv, host, display, kinds):
             return EXIT_COMPLETE
         raise RefusedError(f"missing subcommand; to start a run: {host.prog} start")
     if command not in calls:
-        choices = f"; choose from {', '.join(calls)} (see: {host.prog} --help)"
-        raise RefusedError(f"unknown subcommand {command}{choices}")
+        known = f"{meant(command, calls) or '; choose from ' + ', '.join(calls)} (see: {host.prog} --help)"
+        raise RefusedError(f"unknown subcommand {one_line(command)}{known}")
     if "UV" in os.environ:  # python3 may not have the packages
         host = host._replace(prog=re.sub("^python3 ", "uv run ", host.prog))
     given = read_words(words, own, options, [], f"(see: {host.prog} {command} --help)")
@@ -119,5 +119,5 @@ def help_lines(program, command, prog, calls, own):  # a dict
 
 
 if __name__ == "__main__":
-    HOST = Host(edition="contract beff72f8fb96")
+    HOST = Host(edition="contract c78846c3c032")
     sys.exit(main(built(specification, EXTENSIONS), EXTENSIONS, host=HOST, execute=execute_call))

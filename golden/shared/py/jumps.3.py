@@ -60,4 +60,4 @@ EXTENSIONS = (
 
 
 if __name__ == "__main__":
-    sys.exit(main(built(program, EXTENSIONS), EXTENSIONS, host=Host(edition="values b8933e111fe0")))
+    sys.exit(main(built(program, EXTENSIONS), EXTENSIONS, host=Host(edition="values 09d136784863")))

@@ -53,12 +53,14 @@ def read_word(answer, reading, search=look):
         return ("pass" if answer else "fail"), ""
     if not answer:
         return "failed", ""
-    answer = _ESCAPES.sub("", answer)
+    answer = _ESCAPES.sub(_seen, answer)
     found, trouble = _verdict(answer, reading, search)
     is_excused = found in reading.excused and not trouble
     if reading.validation is not None and not is_excused and not is_found(reading.validation, answer, search):
         return "invalid", ""
     return ("ambiguous", trouble) if trouble else (found or "none", "")
+def _seen(escape):
+    return _UNENDED.sub("", escape[1]) if escape[1] and not escape[2] else ""
 def _verdict(answer, reading, search):
     lines, keywords = _Reader().lines(answer), _Keywords(reading, answer)
     pattern = reading.validation or ""

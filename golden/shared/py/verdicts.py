@@ -2,9 +2,10 @@
 LISTED = frozenset(  # keywords that fail by their names
     ("rejected", "reject", "failed", "fail", "error", "blocked", "denied", "changes_requested", "needs_fix")
 )
-_TERMINATED = "(?:[^\x07\x1b\x9c]*(?:\x07|\x1b\\\\|\x9c)|[^\x07\x1b\n]*)"  # up to its end, or all of the line
-_HIDDEN = f"(?:\x1b[]PX^_]|[\x90\x98\x9d-\x9f]){_TERMINATED}"  # such as the address of a link
-_ESCAPES = re.compile(f"{_HIDDEN}|(?:\x1b\\[|\x9b)[0-?]*[ -/]*[@-~]|\x1b[ -/]*[0-~]")  # of terminals
+_OPENING = "(?:\x1b[]PX^_]|[\x90\x98\x9d-\x9f])"  # of text that terminals hide, such as the address of a link
+_CODE = "(?:\x1b\\[|\x9b)[0-?]*[ -/]*[@-~]"
+_ESCAPES = re.compile(f"({_OPENING}[^\x07\x1b\x9c]*)(\x07|\x1b\\\\|\x9c)?|{_CODE}|\x1b[ -/]*[0-~]")
+_UNENDED = re.compile(f"{_OPENING}[^\n]*|{_CODE}")
 _MARKS = " #*_`"
 _ITEM = re.compile(r"(?:[-+*]|\d{1,9}[.)])(?: +|$)")
 _BEFORE = re.compile(r"(?:[ #*_`]|(?:[-+]|\d{1,9}[.)]) )*")

@@ -12,6 +12,7 @@ from runtime_shim.engine.lifecycle import Extension, Host, Options
 from runtime_shim.engine.program import EXIT_COMPLETE, RefusedError, Table
 from runtime_shim.engine.state import digest
 from runtime_shim.engine.status import steps
+from runtime_shim.engine.texts import meant, one_line
 from runtime_shim.targets.dbos.commands import (
     Request,
     answer_run,
@@ -143,8 +144,8 @@ def execute_call(
             return EXIT_COMPLETE
         raise RefusedError(f"missing subcommand; to start a run: {host.prog} start")
     if command not in calls:
-        choices = f"; choose from {', '.join(calls)} (see: {host.prog} --help)"
-        raise RefusedError(f"unknown subcommand {command}{choices}")
+        known = f"{meant(command, calls) or '; choose from ' + ', '.join(calls)} (see: {host.prog} --help)"
+        raise RefusedError(f"unknown subcommand {one_line(command)}{known}")
     if "UV" in os.environ:  # python3 may not have the packages
         host = host._replace(prog=re.sub("^python3 ", "uv run ", host.prog))
     given = read_words(words, own, options, [], f"(see: {host.prog} {command} --help)")
