@@ -2,7 +2,7 @@
 // Only what has a flow of its own, such as a loop, is run by bash. What a step is shows by what it says.
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { callOf } from "./table.mjs";
+import { callOf, PROMPT } from "./table.mjs";
 import { NotSimulated } from "./values.mjs";
 
 const RESULT = "result";
@@ -56,7 +56,7 @@ export class Flow {
     if (done.name === LOOPS) return this.#share(script, temp);
     if (OURS.includes(done.name)) return undefined;
     const words = callOf(script, env);
-    const repetition = REPEATED.exec(script)?.groups;
+    const repetition = REPEATED.exec(script.replace(PROMPT, ""))?.groups;
     const called = repetition && callOf(repetition.command ?? env.RDC_COMMAND, env);
     if (words) return this.#command(step.id, words, env, done);
     if (called) return this.#repeat(step.id, called, { env, repetition }, done);

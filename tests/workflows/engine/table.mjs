@@ -14,7 +14,10 @@ import { join } from "node:path";
 
 // What a step ends with: its name and its file, as words of a shell. Its command may stand in a variable.
 const CALL = /(?:^|\n)set -- (\S.*); \. "\$YARDSTICK\/visit"\n?$/;
-const BY_VARIABLE = /^(?:bash|sh) -c "\$RDC_COMMAND"$/;
+const BY_VARIABLE = /^(?:bash|sh) -c "\$RDC_COMMAND"\n?$/;
+
+/** A step shows its prompt first, which is no part of the flow. */
+export const PROMPT = /^printf '%s\\n' "\$RDC_PROMPT"\n/;
 
 // The shells of backends/github/prompts.py, by what they run a script with, and what each does around it.
 const AROUND = [
@@ -37,7 +40,7 @@ const STAND_INS = {
 
 /** The step and the file of the visit that a script ends with; undefined where it is no step. */
 export function callOf(script, env) {
-  const [, words] = CALL.exec(BY_VARIABLE.test(script) ? (env.RDC_COMMAND ?? "") : script) ?? [];
+  const [, words] = CALL.exec(BY_VARIABLE.test(script.replace(PROMPT, "")) ? (env.RDC_COMMAND ?? "") : script) ?? [];
   return words && unquoted(words);
 }
 
