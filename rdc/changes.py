@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import unified_diff
 from itertools import islice
 from typing import Any
@@ -40,9 +40,7 @@ class Version:
 
     def loops(self) -> list[frozenset[str]]:
         """Return the ids of the nodes in each loop. A step that repeats itself is in its transitions."""
-        order = {node.id: place for place, node in enumerate(self.program.nodes)}
-        regions = [frozenset(region) for region in loop_regions(to_graph(self.program)) if len(region) > 1]
-        return sorted(regions, key=lambda region: min(order[name] for name in region))
+        return [region for region in loop_regions(to_graph(self.program)) if len(region) > 1]
 
     def called(self, name: str) -> str:
         """Return the name of a node for people."""
@@ -113,9 +111,8 @@ def _leaves(value: object, head: str, path: str) -> Iterator[tuple[str, str]]:
     yield head + path, shown or '""'
 
 
-def as_text(found: Difference, old: Version, new: Version) -> str:
+def as_text(found: Difference, settings: Sequence[Setting], old: Version, new: Version) -> str:
     """Return the changes, one on each line, in document order."""
-    settings = changed_settings(old, new)
     if not found and not settings:
         return visible(f"{old.path} and {new.path} have the same flow")
     lines = [f"--- {old.path}", f"+++ {new.path}"]
@@ -139,7 +136,7 @@ def as_text(found: Difference, old: Version, new: Version) -> str:
     return "\n".join(map(visible, lines))
 
 
-def as_json(found: Difference, old: Version, new: Version, origin: str) -> str:
+def as_json(found: Difference, settings: Sequence[Setting], old: Version, new: Version, origin: str) -> str:
     """Return the changes as JSON. `origin` describes the comparison."""
     values = {
         "generated": origin,
@@ -151,7 +148,7 @@ def as_json(found: Difference, old: Version, new: Version, origin: str) -> str:
         "changed": [_named(pair.new) | {"was": pair.old.id, "parts": list(pair.parts)} for pair in found.changed],
         "renumbered": [{"old": pair.old.id, "new": pair.new.id} for pair in found.renumbered],
         "notes": {"before": list(found.notes[0]), "after": list(found.notes[1])},
-        "settings": [asdict(setting) for setting in changed_settings(old, new)],
+        "settings": [asdict(setting) for setting in settings],
         "loops": new_loops(found, old, new),
         "start": found.start and {"before": old.place(found.start[0]), "after": new.place(found.start[1])},
         "redirected": [_moved(move, old, new) for move in found.redirected],

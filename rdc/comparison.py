@@ -18,15 +18,16 @@ class Comparison:
         self.old, self.new = old, new
         self._pictures = picture(old.program), picture(new.program)
         self.found = difference(*self._pictures)
+        self.settings = changed_settings(old, new)
 
     def __bool__(self) -> bool:
         """Return whether the flow or a setting changed."""
-        return bool(self.found or changed_settings(self.old, self.new))
+        return bool(self.found or self.settings)
 
     def sheet(self) -> Sheet:
         """Return the picture of both versions."""
         drawn = overlay(*self._pictures, self.found)
-        settings = [one_line(str(setting)) for setting in changed_settings(self.old, self.new)]
+        settings = [one_line(str(setting)) for setting in self.settings]
         legend = LEGEND if self.found else "the flow is the same" if settings else "nothing changed"
         notes = (f"{one_line(self.old.path)} → {one_line(self.new.path)}", legend, *settings)
         new = self.new.program
@@ -35,11 +36,11 @@ class Comparison:
 
     def text(self) -> str:
         """Return the changes for people."""
-        return as_text(self.found, self.old, self.new)
+        return as_text(self.found, self.settings, self.old, self.new)
 
     def json(self) -> str:
         """Return the changes for tools."""
-        return as_json(self.found, self.old, self.new, self._origin())
+        return as_json(self.found, self.settings, self.old, self.new, self._origin())
 
     def file(self) -> str:
         """Return the text, below a line with its origin."""

@@ -15,7 +15,7 @@
 # The state directory is .rdc/examples.playbooks.change-review in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.playbooks.change-review.py
-override RDC_SHA256 := 2766c64eebbce900028a7f764b5f0d8bf363c024c079b0c1d07e45fd5349c605
+override RDC_SHA256 := b5559d0b426fd43c136b274ec57288a8d8268986fe36c731f68d1926ebd09d0f
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.playbooks.changelog-entry in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.playbooks.changelog-entry.py
-override RDC_SHA256 := 669fe61e3b074cbed7eaec00d07bba87290bdd547bd2d09cb5c660808df37cfb
+override RDC_SHA256 := 90f184ab9ffd6a2f08aaee03756494a6e4a570ff317e7676c262e86306e251e2
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.workflows.dependency-update in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.workflows.dependency-update.py
-override RDC_SHA256 := 417c040f815c940b34a54e8e19d550207e2ec6b68dc205cb2c232ab9a68ff497
+override RDC_SHA256 := 113e4053163e3c173088a9339f74316e8131de647b9f81d71616f1c3c00efb95
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.workflows.first-note in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.workflows.first-note.py
-override RDC_SHA256 := 60b8c216b9cfdd490c1aae2e89335e350c358458a90288e29a26c2985291c459
+override RDC_SHA256 := f60065be63999f31c914820dfd8d93934cf52704724a2cc6139b1e75f07d9efd
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

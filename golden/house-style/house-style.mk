@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.programs.house-style in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.programs.house-style.py
-override RDC_SHA256 := 0693761a2b80801d3e177a971dfb2be24c34ac49569d07dfe369bce93b256bb0
+override RDC_SHA256 := d66325ecf3e75e6f1496a67b4401e48e8f37a996009c645861cd21c2281a9de2
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

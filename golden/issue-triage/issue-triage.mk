@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.playbooks.issue-triage in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.playbooks.issue-triage.py
-override RDC_SHA256 := d6af8906ee557c766bca749f1f4f287856d61564605a914e33ea3ec8ec9e3b40
+override RDC_SHA256 := f630bcd0e502b98bf766ee91949fb54e824335a7c345b45fe69c47e2a9d796b1
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.playbooks.metrics-report in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.playbooks.metrics-report.py
-override RDC_SHA256 := 741fe23ecbeec912d8efbd0252b86ad4f56c1a216ba61ed3f719f54875727572
+override RDC_SHA256 := 20a67ce5a11da68819af116264e29cd6f9a17eda95bbede5b2054d3325fba781
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

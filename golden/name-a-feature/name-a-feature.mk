@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.workflows.name-a-feature in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.workflows.name-a-feature.py
-override RDC_SHA256 := cb6153e78bfcdb705f1fc8c1bf4ad815e88241a4a860ca7906bbccaac7243e78
+override RDC_SHA256 := 83ac756c51d6f8f341ab85db8cbd5633610b59e8165ddc1f0a99d952acc32ee2
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.playbooks.newsletter in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.playbooks.newsletter.py
-override RDC_SHA256 := 91ff6e0888d1b184653b631e88580fba48cab9d0b328cbe341e66c285156d929
+override RDC_SHA256 := ac63dfc62e56852ffd8a487ac81588c959e0f081ac81a6e332ee68bb980eeda4
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.programs.parallel-review in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.programs.parallel-review.py
-override RDC_SHA256 := 35d9f45a39d4079704c68b52b2f59218654b5137445114328459df7ac18828a8
+override RDC_SHA256 := 7989f1fa858594db340c55d5b6d04959c1ce700789f3251c8edc0f5cf154bcf7
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.workflows.plan-and-build in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.workflows.plan-and-build.py
-override RDC_SHA256 := 1ee37de38c50befd8fc6b58744a98449ecc15edc583a671602b55567a7581237
+override RDC_SHA256 := db36be96fdcecec4a20f0e387c97df3aa5dd345c266ea077d14b06c3ac853969
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.programs.release-notes in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.programs.release-notes.py
-override RDC_SHA256 := 18707fbc0b7720f6ed1abf6136a0b0b75bb4142ed2aa567e280b334fdf3c5131
+override RDC_SHA256 := 2f112733f4ab06a99c465cc0243c17fe2ba43b313c9880bdb6c4ab5d3bd12591
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

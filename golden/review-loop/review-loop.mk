@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.programs.review-loop in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.programs.review-loop.py
-override RDC_SHA256 := 6a4e5bace2c307992303739c63a2ab4ee2cd40ff3fe562e990b5b2f7f6fc8f80
+override RDC_SHA256 := 8be9e74a2ec52231fe594441c3ee79796166550edeaf50f92f511d664546a918
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

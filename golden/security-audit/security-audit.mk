@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.workflows.security-audit in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.workflows.security-audit.py
-override RDC_SHA256 := cb5252be4a547d21cfea94b2db566908a03ea024fc435bef1ed6680167882c84
+override RDC_SHA256 := a1c82993e344154b8d6f21b47831062c874288865bdbcac0095709113ef70807
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

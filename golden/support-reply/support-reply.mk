@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.playbooks.support-reply in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.playbooks.support-reply.py
-override RDC_SHA256 := 6b3dd40694e4539dc223559171265bd84b8398049d8a06f65f0f82a9b056035a
+override RDC_SHA256 := b7dbd9b9d9d1271b96831aeba5eefe8ede501285e66328bd2f17054f46bdde5a
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.workflows.weekly-digest in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.workflows.weekly-digest.py
-override RDC_SHA256 := 46b8b038db6d06ca1b405ce7c81d395196a2827f4679144f14fc7e1cfc9e1afc
+override RDC_SHA256 := d9bd09e3c3f2d421655fab4808d3896679b721187faebecd4cacf56a244b7789
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

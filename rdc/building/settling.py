@@ -22,7 +22,7 @@ from rdc.building.records import LOCK, MADE_BY, Book, Present, Record
 from rdc.building.standing import compare, first_lines, leftover, leftovers
 from rdc.building.workers import compiled
 from rdc.documents import project_documents
-from rdc.links import is_of_git
+from rdc.links import LEADS_OUT, is_of_git
 from rdc.outputs import Output, obstacles, unwritable
 
 
@@ -160,7 +160,7 @@ def _outside(root: str, outputs: Sequence[Output]) -> Iterator[Diagnostic]:
         if os.path.islink(output.path):
             yield unwritable(output.path, "it is a link", "remove the link")
         elif not is_below(place, root):
-            yield unwritable(output.path, "it leads out of the project through a link", "remove the link")
+            yield unwritable(output.path, LEADS_OUT, "remove the link")
         elif is_of_git(PurePath(os.path.relpath(place, root))):
             yield unwritable(output.path, "it is in the folder .git, where git may run it", output.advice)
 

@@ -19,9 +19,8 @@ class Host(NamedTuple):
     prog: str = ""
     edition: str = ""
     home: str = ""  # the folder of the state directories' parent
-    moved: Callable[[str, Callable[[], Table]], None] = lambda _directory, _identity: (
-        None
-    )  # finds a moved document's run
+    # Finds the run of a document that was moved.
+    moved: Callable[[str, Callable[[], Table]], None] = lambda _directory, _identity: None
 
 
 class Done(NamedTuple):

@@ -60,6 +60,13 @@ class Contexts(Extension):
 LONGEST_SEARCH = 60  # seconds; `\\d+:` in a megabyte of digits may take hours
 
 
+def found_on_path(command: str) -> bool:
+    """Return whether there is a command of this name."""
+    import shutil  # slow to import, and rarely needed
+
+    return shutil.which(command) is not None
+
+
 def agent_types(program: Table) -> set[str]:
     """Return the types of agents that a program calls, and those of prompts without one."""
     nodes = program["nodes"].values()
@@ -79,14 +86,12 @@ class Commanded(Caller):
     seconds = AGENT_SECONDS
 
     def __init__(self, session: Session) -> None:
-        import shutil
-
         super().__init__(session)
         options = session.options
         self._common = options.agent or os.environ.get("RDC_AGENT") or None
         self._given = pairs("--agent-for", options.agent_for)
         for command in filter(None, (options.agent, *self._given.values())):
-            if (hint := mistyped(command)) and not shutil.which(command.strip()):
+            if (hint := mistyped(command)) and not found_on_path(command.strip()):
                 raise RefusedError(f"unknown agent or command {one_line(command)}{hint}")
         types = agent_types(session.program)
         for name in self._given:
