@@ -15,7 +15,7 @@
 # The state directory is .rdc/examples.playbooks.change-review in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.playbooks.change-review.py
-override RDC_SHA256 := b5559d0b426fd43c136b274ec57288a8d8268986fe36c731f68d1926ebd09d0f
+override RDC_SHA256 := 6bc21f8bb410acf35da364f8d6f58063f1890a7d28076abde746fca555838eaf
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

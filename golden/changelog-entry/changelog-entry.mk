@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.playbooks.changelog-entry in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.playbooks.changelog-entry.py
-override RDC_SHA256 := 90f184ab9ffd6a2f08aaee03756494a6e4a570ff317e7676c262e86306e251e2
+override RDC_SHA256 := ba9d3e43df0fa3eea9d28af896c56e58b3087c1adfcffd1de837012cc6d3ab29
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -97,7 +97,7 @@ Write the changelog entry for {{version}} from the list above. Group the lines u
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 e436ea5f719f38771affebac17e11135694f993cd78b4c95505667526f1f6f53).
+# The runtime of rdc 0.1.0, edition agents (sha256 fcbc7280300487fb4f41848290f7ee51b4a9b164a4e9f8357e5a1c131ed5a095).
 # The playbook ends here. The rest is the same in every program of this edition: `rdc runtime agents` prints it.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@
 # The state directory is .rdc/examples.specifications.checked-code in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.specifications.checked-code.py
-override RDC_SHA256 := f99c0ccb8cd65a1874da924bad5ede67eb75f8947864c9e5107c68af01744227
+override RDC_SHA256 := 395f1acf928ef468ff1b0d30c31d7f043536213a3fc107f3087d9836433c61e6
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.programs.choose-region in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.programs.choose-region.py
-override RDC_SHA256 := 0a1d00160c14dad4efb0bac0317b3eaa39af3725dc79ee806de0b7362d401c94
+override RDC_SHA256 := a2df791b329a802b5e761220803b721faf279f91af85898ee339419323c7402d
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

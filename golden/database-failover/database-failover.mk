@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.database-failover in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.database-failover.py
-override RDC_SHA256 := cd737638f8c7ef828aa4990ee238c6f8dca36676da0f89a15111d19577291f97
+override RDC_SHA256 := e31470446bc51b2d203bdb70c5a4d868ffe3953a287db6e4fb9aa84d601b351e
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -74,7 +74,7 @@ echo "host=$new_primary" > cluster/clients.conf && grep -q "=$new_primary\$" clu
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition values (sha256 09d136784863883fcda8664a4c4fe2b40b0ccb2adbedd63cc09eed14970048ff).
+# The runtime of rdc 0.1.0, edition values (sha256 c8f975feb1d046010d25f81ae6719f807be7bc0c7c49544e958325d8cc7d3de1).
 # The runbook ends here. The rest is the same in every program of this edition: `rdc runtime values` prints it.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.workflows.dependency-update in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.workflows.dependency-update.py
-override RDC_SHA256 := 113e4053163e3c173088a9339f74316e8131de647b9f81d71616f1c3c00efb95
+override RDC_SHA256 := d0964f40c5b68e21e9f6500f999b6d34126e1b46d6df2187f80c14f7aba13c82
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

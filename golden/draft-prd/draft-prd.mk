@@ -13,7 +13,7 @@
 # The state directory is .rdc/examples.specifications.draft-prd in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.specifications.draft-prd.py
-override RDC_SHA256 := c63c0599b189399487261efc2ae37b191b654e3c86894d062cf654b3683668e9
+override RDC_SHA256 := 644fba43149e292308bb6ca3a8ed664ce0f2967f8b31a42a15d406b6b05a54fd
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

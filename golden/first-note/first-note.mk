@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.workflows.first-note in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.workflows.first-note.py
-override RDC_SHA256 := f60065be63999f31c914820dfd8d93934cf52704724a2cc6139b1e75f07d9efd
+override RDC_SHA256 := 82fe871b402a22e732ee2410656dd23963e7b5a7b7e64ce6f9ed502ea73bd3eb
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

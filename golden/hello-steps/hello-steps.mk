@@ -13,7 +13,7 @@
 # The state directory is .rdc/examples.specifications.hello-steps in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.specifications.hello-steps.py
-override RDC_SHA256 := 86f44c530436bee42c7073eaf6588bacdf0c273ea94691e06f1d040ffa84e722
+override RDC_SHA256 := 456d1f2ecb46748b6c64ecf2c8f9d8e2a147da505e310cebe59c4229123aa126
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.programs.house-style in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.programs.house-style.py
-override RDC_SHA256 := d66325ecf3e75e6f1496a67b4401e48e8f37a996009c645861cd21c2281a9de2
+override RDC_SHA256 := ef1d3d8e9cad9d16c736674e1c156b9de76261518b133cd1d4d02676e3368451
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

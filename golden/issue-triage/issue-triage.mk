@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.playbooks.issue-triage in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.playbooks.issue-triage.py
-override RDC_SHA256 := f630bcd0e502b98bf766ee91949fb54e824335a7c345b45fe69c47e2a9d796b1
+override RDC_SHA256 := 4c6604d34e13020a3040d8e6f1e160d49d530faec76123ac42dde1e3ce814620
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.playbooks.metrics-report in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.playbooks.metrics-report.py
-override RDC_SHA256 := 20a67ce5a11da68819af116264e29cd6f9a17eda95bbede5b2054d3325fba781
+override RDC_SHA256 := 93b912776fcefb70181f7f7bcde774a71f58789d73574290c3bbd9043c56675e
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

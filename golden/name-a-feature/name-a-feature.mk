@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.workflows.name-a-feature in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.workflows.name-a-feature.py
-override RDC_SHA256 := 83ac756c51d6f8f341ab85db8cbd5633610b59e8165ddc1f0a99d952acc32ee2
+override RDC_SHA256 := bc9bfa2c7b326f7c1e6072e7e8c248325d03d1a3fb72925478deac14aec643b1
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

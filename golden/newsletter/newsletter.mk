@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.playbooks.newsletter in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.playbooks.newsletter.py
-override RDC_SHA256 := ac63dfc62e56852ffd8a487ac81588c959e0f081ac81a6e332ee68bb980eeda4
+override RDC_SHA256 := bcc83f3a8556bf39572fee467ab48822565017a35ebf588a15e96a264d9a8856
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

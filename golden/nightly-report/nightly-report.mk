@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.nightly-report in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.nightly-report.py
-override RDC_SHA256 := 201c5224845b17759e0b4028cdf63e7a939285e11052ca5fc46a8fa3b04bd272
+override RDC_SHA256 := 863ea28f1a86ce6f86a295331034c8a90551dbe19be4da122347e10010cd9dfb
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.programs.parallel-review in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.programs.parallel-review.py
-override RDC_SHA256 := 7989f1fa858594db340c55d5b6d04959c1ce700789f3251c8edc0f5cf154bcf7
+override RDC_SHA256 := 82d1ccc295ae2f4ee04c3af51fa0ca23ac68196e76f0b2a2d82dc014a90eafd7
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.workflows.plan-and-build in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.workflows.plan-and-build.py
-override RDC_SHA256 := db36be96fdcecec4a20f0e387c97df3aa5dd345c266ea077d14b06c3ac853969
+override RDC_SHA256 := b7c197cd45b8530008c8d2a4faad11659ac6560207c5070b02f21518a5379a3b
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -13,7 +13,7 @@
 # The state directory is .rdc/examples.specifications.plan-product in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.specifications.plan-product.py
-override RDC_SHA256 := c786363d1280cdec090eafdb718631898bd3c62f4392cd7929f611e80dbc68ba
+override RDC_SHA256 := 9233595371ff3074de0cca4286d3c6ef3eacbb8ae36c540f9f5241609f37981d
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -13,7 +13,7 @@
 # The state directory is .rdc/examples.specifications.publish-notes in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.specifications.publish-notes.py
-override RDC_SHA256 := 8bb72905c3de5939e0ea89210ad870f850364cd396daf5e05ca21493f58bdba0
+override RDC_SHA256 := e8e793c9f98f96dabc723dffe30dbd02d935b6e58e39a018b1f2ef022a27b041
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

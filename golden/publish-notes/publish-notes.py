@@ -86,7 +86,7 @@ mkdir -p public && printf '# Release notes\n\nThe search is faster now.\n' > pub
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition contract (sha256 c78846c3c032d3046e47d939f36423252d222e0f71521836ac5ff68cf24b1964).
+# The runtime of rdc 0.1.0, edition contract (sha256 213b4347ca05761097803d486ec3069b4a67e372ac54a74e66335d6ede716a30).
 # The specification ends here. The rest is the same in every program of this edition: `rdc runtime contract` prints it.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.programs.release-notes in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.programs.release-notes.py
-override RDC_SHA256 := 2f112733f4ab06a99c465cc0243c17fe2ba43b313c9880bdb6c4ab5d3bd12591
+override RDC_SHA256 := b25fbf5fba6ead5d738bd9a72d760aeac396045891b0f69ff862289f796299eb
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.programs.review-loop in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.programs.review-loop.py
-override RDC_SHA256 := 8be9e74a2ec52231fe594441c3ee79796166550edeaf50f92f511d664546a918
+override RDC_SHA256 := 60e07df75a94f2c3cd5b0a1f64090a67950438634620bdc13e0e3d4c0b7ccd20
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

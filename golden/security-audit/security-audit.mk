@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.workflows.security-audit in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.workflows.security-audit.py
-override RDC_SHA256 := a1c82993e344154b8d6f21b47831062c874288865bdbcac0095709113ef70807
+override RDC_SHA256 := 923415e17f2dec67bb06c2a319130388122af230bfc8ca9814dad6b69fec6ba1
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.playbooks.support-reply in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.playbooks.support-reply.py
-override RDC_SHA256 := b7dbd9b9d9d1271b96831aeba5eefe8ede501285e66328bd2f17054f46bdde5a
+override RDC_SHA256 := f237104c56fe225cb5be983ea1130004d012423103f8485e81b4b5a62b32c3de
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

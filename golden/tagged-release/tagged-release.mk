@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.tagged-release in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.tagged-release.py
-override RDC_SHA256 := 25657cfb5aab8da1338116539ade86d2dfb988da140fc547dfad21a1f545f2a4
+override RDC_SHA256 := 126c5871947b62a598c7bb677a3d8a5903688e9969d6469f696fc5421239f10f
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.update-hosts in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.update-hosts.py
-override RDC_SHA256 := 3570384669477fd2236584d4078bf444b623da56cdf8d9c95da4ac8b40d89904
+override RDC_SHA256 := 187297719b3a081e77b9adacc33c8d96c2de6ed3d37c825a65eddfed7a63db18
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

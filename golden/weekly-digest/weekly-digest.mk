@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.workflows.weekly-digest in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.workflows.weekly-digest.py
-override RDC_SHA256 := d9bd09e3c3f2d421655fab4808d3896679b721187faebecd4cacf56a244b7789
+override RDC_SHA256 := 5348a2f604da5168a2b9cf3375dc1001eda3c5745bddf14b800a79386844cc54
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

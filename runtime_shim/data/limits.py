@@ -103,14 +103,8 @@ class Expiry(Extension):
         session.state = state
         outcome = "rejected" if node["task"] == "gate" else "fail"
         move = advance(session.program, name, state.registers, outcome)
-        about = {
-            **session.about(name),
-            "outcome": outcome,
-            "how": f"expired after {longest}",
-            "by": "rdc",
-            "says": move.says,
-        }
-        about.update(seconds=0.0, next=move.node, time=utc_now(), changed=move.changed)
+        about = {**session.about(name), "outcome": outcome, "how": f"expired after {longest}", "by": "rdc"}
+        about.update(says=move.says, seconds=0.0, next=move.node, time=utc_now(), changed=move.changed)
         done = {"kind": "done", **about, **session.stand(move, state, begins=False)}
         self._due = session.through("record", done)
         state.apply(self._due)

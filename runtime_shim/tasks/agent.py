@@ -60,13 +60,6 @@ class Contexts(Extension):
 LONGEST_SEARCH = 60  # seconds; `\\d+:` in a megabyte of digits may take hours
 
 
-def found_on_path(command: str) -> bool:
-    """Return whether there is a command of this name."""
-    import shutil  # slow to import, and rarely needed
-
-    return shutil.which(command) is not None
-
-
 def agent_types(program: Table) -> set[str]:
     """Return the types of agents that a program calls, and those of prompts without one."""
     nodes = program["nodes"].values()
@@ -91,8 +84,11 @@ class Commanded(Caller):
         self._common = options.agent or os.environ.get("RDC_AGENT") or None
         self._given = pairs("--agent-for", options.agent_for)
         for command in filter(None, (options.agent, *self._given.values())):
-            if (hint := mistyped(command)) and not found_on_path(command.strip()):
-                raise RefusedError(f"unknown agent or command {one_line(command)}{hint}")
+            if hint := mistyped(command):
+                import shutil  # slow to import, and rarely needed
+
+                if not shutil.which(command.strip()):
+                    raise RefusedError(f"unknown agent or command {one_line(command)}{hint}")
         types = agent_types(session.program)
         for name in self._given:
             if name not in types:

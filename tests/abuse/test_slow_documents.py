@@ -231,3 +231,10 @@ def test_many_conditions_take_no_square_of_the_time(words: tuple[str, ...], tmp_
     (tmp_path / "a.workflow.yaml").write_text(text, encoding="utf-8")
     done = limited(tmp_path, *words)
     assert done.returncode == 0, done.stderr[-1000:]
+
+
+def test_many_undeclared_names_in_a_command_are_found_soon(tmp_path: Path) -> None:
+    command = "echo 'x' {{A}} 'y'\n" * 60_000
+    (tmp_path / "a.runbook.md").write_text(f"## 1. A\n\n```bash\n{command}```\n")
+    done = limited(tmp_path, "check", "--quiet", "a.runbook.md")
+    assert (done.returncode, done.stderr.count("warning[RD140]")) == (1, 1), done.stderr[-500:]

@@ -119,5 +119,5 @@ def help_lines(program, command, prog, calls, own):  # a dict
 
 
 if __name__ == "__main__":
-    HOST = Host(edition="contract c78846c3c032")
+    HOST = Host(edition="contract 213b4347ca05")
     sys.exit(main(built(specification, EXTENSIONS), EXTENSIONS, host=HOST, execute=execute_call))

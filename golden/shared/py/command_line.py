@@ -119,5 +119,5 @@ def help_lines(program, command, prog, calls, own):  # a dict
 
 
 if __name__ == "__main__":
-    HOST = Host(edition="values 09d136784863")
+    HOST = Host(edition="values c8f975feb1d0")
     sys.exit(main(built(runbook, EXTENSIONS), EXTENSIONS, host=HOST, execute=execute_call))

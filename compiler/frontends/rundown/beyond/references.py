@@ -30,7 +30,7 @@ def almost_references(source: Source, runbook: Runbook) -> Iterator[Diagnostic]:
         return
     declared, places = runbook.declared.slots, _places(source)
     for step in all_steps(runbook):
-        written_here = list(_texts(step))
+        written_here, lines = list(_texts(step)), _lines(step)
         meant = {whole for text in written_here for whole in NAMED.findall(text)}
         block = step.code.text if step.code and not step.code.interpreter else ""
         said = {match[0]: match[1] for text in (*written_here, block) for match in _ANY.finditer(text)}
@@ -38,14 +38,14 @@ def almost_references(source: Source, runbook: Runbook) -> Iterator[Diagnostic]:
             if name in declared:
                 continue
             if close := _nearest(name.strip(), declared):
-                span = _place(places, step, whole)
+                span = _place(places, step, lines, whole)
                 problem = f"`{whole}` is not a reference, so it is shown unchanged; did you mean `{written(close)}`?"
                 remedy = f"to show the value of `{close}`, write `{written(close)}` without spaces"
                 is_there = span.end_column - span.column == len(whole)
                 fix = Fix.by(span, written(close)) if is_there else None
                 yield Diagnostic("RD016", source.path, span, problem, remedy, fix=fix)
             elif whole in meant:
-                yield _undeclared(source.path, _place(places, step, whole), whole, runbook)
+                yield _undeclared(source.path, _place(places, step, lines, whole), whole, runbook)
     for whole in dict.fromkeys(NAMED.findall(runbook.title)):
         if whole.strip("{} ") in declared:
             continue
@@ -94,20 +94,22 @@ def references_in_commands(source: Source, runbook: Runbook) -> Iterator[Diagnos
     for step in all_steps(runbook) if places else ():
         command = step.code.text if step.code and step.code.interpreter else ""
         quoted = [match.span() for match in _SINGLE.finditer(command) if match["single"]]
+        lines, starts, here_document = _lines(step), [start for start, _ in quoted], command.find("<<")
         found = list(_ANY.finditer(command))
         is_template = any(NAMED.fullmatch(match[0]) is None or match[1].strip() in _OF_TEMPLATES for match in found)
         for match in found:
             name = match[1].strip()
-            is_quoted = any(start < match.start() < end for start, end in quoted)
+            before = bisect_left(starts, match.start())
+            is_quoted = before > 0 and match.start() < quoted[before - 1][1]
             if name not in declared:
-                if not (is_template or is_quoted or "<<" in command[: match.start()]):
-                    span = _place(places, step, match[0], in_command=True)
+                if not (is_template or is_quoted or 0 <= here_document < match.start() - 1):
+                    span = _place(places, step, lines, match[0], in_command=True)
                     remedy = f'declare {name} under `inputs` in the frontmatter, and write `"${name}"` in the command'
                     yield replace(_undeclared(source.path, span, match[0], runbook), help=remedy)
                 continue
             problem = f"`{match[0]}` is not replaced in a command: the shell gets it unchanged"
             remedy = f'write `"${name}"`' + (" outside the single quotes" if is_quoted else "")
-            span = _place(places, step, match[0], in_command=True)
+            span = _place(places, step, lines, match[0], in_command=True)
             yield Diagnostic("RD135" if is_quoted else "RD134", source.path, span, problem, remedy)
 
 
@@ -139,10 +141,16 @@ def _places(source: Source) -> dict[str, list[tuple[int, int]]]:
     return found
 
 
-def _place(places: dict[str, list[tuple[int, int]]], step: AnyStep, whole: str, *, in_command: bool = False) -> Span:
-    """Return the first place of a string in a step, in or outside its command, or the place of the header."""
+def _lines(step: AnyStep) -> range:
+    """Return the lines of a step's command. Counting them takes as long as reading them, so do it once for a step."""
     code = step.code if step.code and step.code.interpreter else None
-    lines = range(code.span.line, code.span.line + code.text.count("\n") + 2) if code else range(0)
+    return range(code.span.line, code.span.line + code.text.count("\n") + 2) if code else range(0)
+
+
+def _place(
+    places: dict[str, list[tuple[int, int]]], step: AnyStep, lines: range, whole: str, *, in_command: bool = False
+) -> Span:
+    """Return the first place of a string in a step, in or outside its command's lines, or the place of the header."""
     found = places.get(whole, [])
     for line, column in islice(found, bisect_left(found, (step.span.line, 0)), None):
         if (line in lines) == in_command:
