@@ -77,6 +77,17 @@ class Diagnostic(Struct, frozen=True):
         return CODES[self.code].severity
 
 
+class Issue(Struct, frozen=True):
+    """Something that is wrong in data: the keys and indexes that lead to it, a message and a remedy.
+
+    It has no code and no file. The reader of the data makes a `Diagnostic` of it.
+    """
+
+    path: tuple[str | int, ...]
+    message: str
+    help: str = ""
+
+
 class Code(Struct, frozen=True):
     """A diagnostic code's name (kebab-case), severity, and the design rule behind it."""
 
