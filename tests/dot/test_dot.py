@@ -31,12 +31,13 @@ from tests.conftest import ROOT
 from tests.equivalence.cases import Case
 from tests.equivalence.compiled import compiled as compiled_case
 from tests.equivalence.strategies import cases
+from tests.golden.test_golden import listed, of
 from tests.mermaid.programs import FAIL, PASS, every_kind, group, hostile_programs, hostile_texts, node, program, to
 from tests.mermaid.test_mermaid import contrast
 
 from .real import Seen, drawn, seen, words
 
-GOLDEN = sorted((ROOT / "golden").glob("*/*.dot"))
+GOLDEN = listed(".dot")
 
 
 def emitted(shown: Program, **options: object) -> str:
@@ -64,9 +65,9 @@ def assert_same(found: Seen, shown: Picture) -> None:
     assert sorted(arrow.label for arrow in found.arrows) == sorted(["", *(words(" ".join(lines)) for lines in labels)])
 
 
-@pytest.mark.parametrize("path", GOLDEN, ids=lambda path: path.stem)
-def test_graphviz_draws_the_golden_files(path: Path) -> None:
-    text = path.read_text(encoding="utf-8")
+@pytest.mark.parametrize("path", GOLDEN)
+def test_graphviz_draws_the_golden_files(path: str) -> None:
+    text = of(path).read_text(encoding="utf-8")
     assert MARK in text.split("\n")[0]
     found = drawn(text)
     assert START in {box.name for box in found.boxes}
