@@ -1,10 +1,12 @@
-"""The editions of the runtime: the modules and extensions of each, in order (rule 2).
+"""The editions of the runtime: the modules and extensions of each, in order.
 
-A module imports only from modules before it. None has a `from __future__`, since that line must come first.
+A module imports only from modules before it.
 """
 
+from __future__ import annotations
+
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, NamedTuple, Optional
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from runtime_shim.engine.lifecycle import Extension, Host
@@ -16,7 +18,7 @@ class Edition(NamedTuple):
     modules: tuple[str, ...]
     extensions: tuple[str, ...]  # module and class
 
-    def kinds(self) -> tuple["type[Extension]", ...]:
+    def kinds(self) -> tuple[type[Extension], ...]:
         """Return the edition's extension classes."""
         pairs = (name.rpartition(".") for name in self.extensions)
         return tuple(getattr(import_module(f"runtime_shim.{module}"), name) for module, _, name in pairs)
@@ -100,9 +102,9 @@ PUBLISH = tuple(f"publish.{name}" for name in _KINDS)  # publishes output on Git
 
 def main(
     program: dict[str, Any],
-    argv: Optional[list[str]] = None,
-    host: "Optional[Host]" = None,
-    more: "tuple[type[Extension], ...]" = (),
+    argv: list[str] | None = None,
+    host: Host | None = None,
+    more: tuple[type[Extension], ...] = (),
 ) -> int:
     """Run a program in place, with the largest edition for it and more extensions."""
     from runtime_shim.engine.command_line import main as run_main  # not needed to compile

@@ -19,6 +19,7 @@ from backends.python.edition import part_file
 from runtime_shim.editions import CALLERS, EDITIONS, PUBLISH
 
 _SHIM = Path(__file__).parents[2] / "runtime_shim"
+_NOT_IN_PARTS = ("__future__", "runtime_shim", "typing")
 _NOQA = re.compile(r"  # noqa: [A-Z0-9, ]*?(?: \((?P<why>.*)\)| - (?P<reason>.*))?$", re.MULTILINE)
 _COMMENT = re.compile("#.*")
 _RULES = re.compile(r" \((?:[A-Z]\d+|rule \d+)(?:(?:, | and | to )(?:[A-Z]\d+|rule \d+))*\)")
@@ -77,7 +78,9 @@ def _imports(tree: ast.Module) -> Iterator[tuple[str, str]]:
     for node in tree.body:
         if isinstance(node, ast.Import):
             yield from (("", alias.name) for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and not (node.module or "").startswith(("runtime_shim", "typing")):
+        elif isinstance(node, ast.ImportFrom) and not (node.module or "").startswith(
+            ("runtime_shim", "typing", "__future__")
+        ):
             yield from ((node.module or "", alias.name) for alias in node.names)
 
 
@@ -120,7 +123,11 @@ def _is_of_types(node: ast.stmt) -> bool:
 
 def _is_alias(node: ast.stmt) -> bool:
     """Return whether a statement names a type. Without annotations, nothing uses it."""
+    if isinstance(node, ast.ClassDef):
+        return "Protocol" in map(ast.unparse, node.bases)
     value = node.value if isinstance(node, ast.Assign) else None
+    if isinstance(value, ast.Call):
+        return ast.unparse(value.func) == "TypeVar"
     return isinstance(value, ast.Subscript) and ast.unparse(value.value) in _TYPES
 
 

@@ -14,7 +14,6 @@ from runtime_shim.engine.program import Table
 from runtime_shim.engine.state import State
 from runtime_shim.tasks.calls import Caller, tally
 from runtime_shim.tasks.exchange import Answered
-from runtime_shim.tasks.process import Code
 from runtime_shim.tasks.prompting import Calls, pairs
 
 PLACEHOLDER = "rdc mock"
@@ -82,7 +81,7 @@ class MockedStages(Mocked, Stages):
         made = [one["found"]["tool"] for one in self.session.state.finished if "tool" in one.get("found", {})]
         return self.command("tools", tool, sum(one["name"] == tool and one["status"] != "skipped" for one in made))
 
-    def execute(self, name: str, node: Table, _command: str, request: str, folder: str) -> Code:
+    def execute(self, name: str, node: Table, _command: str, request: str, folder: str) -> int | None:
         """Call the command that acts as the executor."""
         done = [one for one in self.session.state.finished if one["node"] == name]
         number = sum("exit_code" in one.get("found", {}) for one in done)

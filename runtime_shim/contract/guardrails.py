@@ -1,4 +1,6 @@
-"""Guardrails: forbidden words and patterns in inputs and outputs (B10), searched in a separate process."""
+"""Guardrails: forbidden words and patterns in inputs and outputs, searched in a separate process."""
+
+from __future__ import annotations
 
 import json
 import re
@@ -45,7 +47,7 @@ def rules_of(guardrails: Table) -> list[tuple[str, str]]:
     return blocked + [(f"pattern: {pattern}", whole_words(pattern)) for pattern in guardrails.get("patterns", ())]
 
 
-def strings_in(value: Any, place: str) -> Texts:  # noqa: ANN401 (any JSON value)
+def strings_in(value: Any, place: str) -> Texts:  # any JSON value
     """Return the strings of a JSON value, each with its place."""
     if isinstance(value, str):
         return [(place, value)]

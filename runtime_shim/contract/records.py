@@ -1,6 +1,8 @@
-"""The records of a run, derived only from its journal (B6, B14, B15, B18). Pure."""
+"""The records of a run, derived only from its journal. Pure."""
 
-from typing import Any, Optional
+from __future__ import annotations
+
+from typing import Any
 
 from runtime_shim.contract.attempt import filled_values
 from runtime_shim.contract.timeline import timeline
@@ -20,7 +22,7 @@ class IllegalTransitionError(Exception):
 
 
 def run_step(spec: Table) -> Table:
-    """Return the record of a pending step (B14)."""
+    """Return the record of a pending step."""
     about = {"step_id": spec["id"], "name": spec.get("name", ""), "status": PENDING, "attempts": 0}
     given = {"inputs": spec.get("inputs", {}), "outputs": spec.get("outputs", [])}
     found: Table = {"tools": [], "telis_context": None, "guardrails": {"input": None, "output": None}}
@@ -103,11 +105,11 @@ class RunRecords:
             self._go_on(self._node, "resumes" in record, "reruns" in record)
         return True
 
-    def _step_of(self, name: str) -> Optional[str]:
-        step: Optional[str] = self._nodes.get(name, {}).get("step")
+    def _step_of(self, name: str) -> str | None:
+        step: str | None = self._nodes.get(name, {}).get("step")
         return step if step in self.steps else None
 
-    def _tell(self, kind: str, step: Optional[str] = None, **payload: Any) -> None:  # noqa: ANN401 (any JSON value)
+    def _tell(self, kind: str, step: str | None = None, **payload: Any) -> None:  # any JSON value
         """Add an event."""
         about = {"run_id": self._run, "timestamp": self._now}
         self._events.append({"event_type": kind, "step_id": step, **about, "payload": {**about, **payload}})
@@ -118,8 +120,8 @@ class RunRecords:
             change(self.steps[step], RUNNING, self._now)
         return self.steps[step]
 
-    def _come(self, name: str, condition: str, before: Optional[str] = None) -> None:
-        """Move to a node from the step `before`; leaving a step completes it (I32)."""
+    def _come(self, name: str, condition: str, before: str | None = None) -> None:
+        """Move to a node from the step `before`; leaving a step completes it."""
         self._node, step = name, self._step_of(name)
         node = self._nodes.get(name, {})
         if before is not None and step != before and condition != "stop":
@@ -134,13 +136,13 @@ class RunRecords:
                 self._attempt(step)
 
     def _take_over(self) -> None:
-        """Report once that an `open` resumes the run, unless the next attempt will (B15)."""
+        """Report once that an `open` resumes the run, unless the next attempt will."""
         if self._manifest["status"] == RUNNING and not self._is_told:
             self._tell("WorkflowResumed", self._step_of(self._node))
             self._is_told = True
 
     def _go_on(self, name: str, resumes: bool, reruns: bool) -> None:
-        """Continue at a step after a pause or in another call. A command that runs again counts as an attempt (B16)."""
+        """Continue at a step after a pause or in another call. A command that runs again counts as an attempt."""
         step = self._step_of(name)
         if step is None or self._nodes[name]["task"] != "stage":
             return
@@ -153,7 +155,7 @@ class RunRecords:
         self._attempt(step, is_rerun)
 
     def _attempt(self, step: str, is_rerun: bool = False) -> None:
-        """Start an attempt at a step, unless one is open (B15); a rerun keeps the results of tools."""
+        """Start an attempt at a step, unless one is open; a rerun keeps the results of tools."""
         if self._is_open:
             return
         if self._manifest["status"] != RUNNING:
@@ -164,7 +166,7 @@ class RunRecords:
         self._tell("WorkflowStepStarted", step, attempt=about["attempts"], **({"rerun": True} if is_rerun else {}))
 
     def _block(self, step: str, node: Table) -> None:
-        """Wait at a gate; update the step first (B5)."""
+        """Wait at a gate; update the step first."""
         gate, reason = node["gate"], filled_values(node, node.get("reason", ""), self._registers)
         change(self._run_step(step), BLOCKED, self._now)
         self._manifest.update(status=BLOCKED, current_step=step)
@@ -189,7 +191,7 @@ class RunRecords:
         change(about, COMPLETED, self._now)
         self._tell("WorkflowStepCompleted", step, attempts=about["attempts"])
 
-    def _end(self, condition: str, step: Optional[str]) -> None:
+    def _end(self, condition: str, step: str | None) -> None:
         self._manifest.update(status=STATES[condition], current_step=step if condition == "stop" else None)
         if condition == "complete":
             self._tell("WorkflowCompleted")
@@ -236,7 +238,7 @@ class RunRecords:
             self._is_open, about["error"] = False, record["how"] or f"{node['stage']} failed"
 
     def _index(self, step: str, found: Table) -> None:
-        """Index the outputs and the evidence of a step (B13)."""
+        """Index the outputs and the evidence of a step."""
         artifacts = [{**one, "step_id": step, "recorded_at": self._now} for one in found.get("artifacts", ())]
         evidence = [{**one, "step_id": step} for one in found.get("evidence", ())]
         self._found["artifacts"] += artifacts

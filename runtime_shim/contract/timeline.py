@@ -1,4 +1,6 @@
-"""The timeline of a run: all its records by time, and as a table for people (B14). Pure."""
+"""The timeline of a run: all its records by time, and as a table for people. Pure."""
+
+from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -51,7 +53,7 @@ def timeline_lines(entries: Sequence[Table], is_markdown: bool) -> list[str]:
     if is_markdown:
         rows.insert(1, ("---",) * len(HEADINGS))
         return [f"| {' | '.join(map(_in_markdown, row))} |" for row in rows]
-    widths = [max(map(len, column)) for column in zip(*rows)]  # noqa: B905 - Python 3.9 has no `strict`
+    widths = [max(map(len, column)) for column in zip(*rows)]
     return ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
 
 

@@ -1,4 +1,6 @@
-"""The checks of a validation: files parse, and pass types and lint (B11)."""
+"""The checks of a validation: files parse, and pass types and lint."""
+
+from __future__ import annotations
 
 import json
 import os

@@ -1,4 +1,6 @@
-"""Settings of a step that follow from its task and keywords (I12)."""
+"""Settings of a step that follow from its task and keywords."""
+
+from __future__ import annotations
 
 from collections.abc import Container
 

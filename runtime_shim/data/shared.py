@@ -1,4 +1,6 @@
-"""Defaults that follow from other calls of a document (I6, I7, I9)."""
+"""Defaults that follow from other calls of a document."""
+
+from __future__ import annotations
 
 import json
 from collections.abc import Sequence
@@ -12,7 +14,7 @@ CALLING = ("shell", "agent", "tool", "parallel")
 TEXTS = ("title", "prompt", "block", "command", "message", "reason", "arguments", "options", "entries")
 
 
-def read_json(path: str, text: str) -> Any:  # noqa: ANN401 (any JSON value)
+def read_json(path: str, text: str) -> Any:  # any JSON value
     """Return the content of a JSON file."""
     try:
         return json.loads(text)

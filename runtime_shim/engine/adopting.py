@@ -1,4 +1,6 @@
-"""Compare the steps of a run with those of another version of its program (R4)."""
+"""Compare the steps of a run with those of another version of its program."""
+
+from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Callable

@@ -1,15 +1,17 @@
 """The command line of a program."""
 
+from __future__ import annotations
+
 import os
 import shlex
 import sys
 import types
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from typing import Any, Callable, Optional
+from typing import Any, Callable
 
 from runtime_shim.engine.display import Display
-from runtime_shim.engine.lifecycle import Extension, Host, Options, Subcommands
+from runtime_shim.engine.lifecycle import ANY_HOST, Extension, Host, Options, Subcommands
 from runtime_shim.engine.private import naming
 from runtime_shim.engine.program import EXIT_COMPLETE, EXIT_INTERRUPTED, EXIT_REFUSED, RefusedError, Table
 from runtime_shim.engine.session import Session
@@ -56,7 +58,7 @@ def options_of(command: str, options: Options) -> Options:
     return tuple(option for option in options if {"all", command, LIKE.get(command)} & {*option[0].split()})
 
 
-def read_words(words: list[str], own: Options, options: Options, given: OptionValues, see: str) -> Any:  # noqa: ANN401 (a namespace)
+def read_words(words: list[str], own: Options, options: Options, given: OptionValues, see: str) -> Any:  # a namespace
     """Return the options and words of a subcommand, in any order. `given` values come first; the rest are unset."""
     found: Any = {name: [] if "..." in takes else None if takes else False for _, name, takes, _ in options}
     known = {name: takes for _, name, takes, _ in own}
@@ -125,14 +127,14 @@ def execute(program: Table, argv: list[str], host: Host, display: Display, kinds
 def main(
     program: Table,
     extensions: Sequence[type[Extension]],
-    argv: Optional[list[str]] = None,
-    host: Host = Host(),  # noqa: B008 (it never changes)
+    argv: list[str] | None = None,
+    host: Host = ANY_HOST,
     execute: Execute = execute,
 ) -> int:
     """Run the command line with the extensions that suit the program, and return the exit code."""
     for name in ("stdin", "stdout", "stderr"):
         if getattr(sys, name) is None:  # or the next opened file takes its place
-            setattr(sys, name, open(os.open(os.devnull, os.O_RDWR), "r+", encoding="utf-8"))  # noqa: SIM115
+            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_RDWR), "r+", encoding="utf-8"))
     is_direct = "/" in sys.argv[0] and os.access(sys.argv[0], os.X_OK)
     prog = host.prog or ("" if is_direct else "python3 ") + shlex.quote(sys.argv[0])
     kinds = [kind for kind in extensions if kind.suits(program)]

@@ -1,12 +1,14 @@
 """The state of a run: its journal, the lock that keeps two runs apart, the archive."""
 
+from __future__ import annotations
+
 import errno
 import fcntl
 import os
 import time
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
-from typing import Any, Optional
+from typing import Any
 
 from runtime_shim.engine.journal import Record, encode, read_journal
 from runtime_shim.engine.private import at_once, naming, opened_folder, refuse_links
@@ -33,7 +35,7 @@ def digest(value: object) -> str:
 
 
 def identified(program: Table, nodes: Table) -> Table:
-    """Return a program's identity: name, source, hash, and a short digest for each step (R4)."""
+    """Return a program's identity: name, source, hash, and a short digest for each step."""
     whole = {key: program.get(key, {}) for key in ("entry", "registers", "scopes")}
     hashes = {"program": digest({**whole, "nodes": nodes}), "nodes": {name: digest(nodes[name])[:12] for name in nodes}}
     return {"name": program["name"], "source": program["source"], **hashes}
@@ -136,7 +138,7 @@ class Store:
         self._count = len(records)
         return records
 
-    def read(self) -> Optional[State]:
+    def read(self) -> State | None:
         """Return the state."""
         return replay(records, self.path, self.modes) if (records := self.records()) else None
 
@@ -196,7 +198,7 @@ class Store:
         line = encode({"n": self._count, **record})
         try:
             if os.write(self._file, line) < len(line):
-                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))  # noqa: TRY301
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
             if sync:
                 getattr(os, "fdatasync", os.fsync)(self._file)
         except OSError as error:

@@ -1,5 +1,7 @@
 """Subcommands that start or continue a run, as far as it gets or step by step."""
 
+from __future__ import annotations
+
 import os
 import time
 from contextlib import suppress
@@ -35,7 +37,7 @@ def resume(session: Session) -> int:
     cwd, edition = session.state.begin["cwd"], session.host.edition
     if not os.path.isdir(cwd):
         raise RefusedError(f"this run started in {cwd}, which does not exist; move the folder back")
-    os.chdir(cwd)  # where it started (M2)
+    os.chdir(cwd)  # where it started
     if (old := session.state.begin.get("edition") or edition) != edition:
         session.display.rule(f"started with edition {old}, continues with {edition or 'rdc'}")
     if session.state.condition not in ENDED and not session.is_same(session.state):

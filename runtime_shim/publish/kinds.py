@@ -1,5 +1,7 @@
 """The kinds of publications, by name."""
 
+from __future__ import annotations
+
 from runtime_shim.publish.publisher_changes import publish_changes
 from runtime_shim.publish.publisher_comment import publish_comment
 from runtime_shim.publish.publisher_pull import publish_pull

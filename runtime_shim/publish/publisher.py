@@ -3,13 +3,15 @@
 The output comes from an agent, and so from anyone who could influence it. It must be inert.
 """
 
+from __future__ import annotations
+
 import json
 import os
 import re
 import urllib.error
 import urllib.request
 from pathlib import Path
-from typing import Any, Callable, Optional
+from typing import Any, Callable
 
 LONGEST = 60_000  # characters; GitHub takes 65,536
 LARGEST_FILE = 2 * 1024 * 1024  # bytes
@@ -54,16 +56,16 @@ def shown(name: str, text: str) -> str:
     return ("This text is cut. The artifacts of the run have all of it.\n\n" if is_cut else "") + text
 
 
-def ask(method: str, path: str, body: Optional[dict[str, Any]] = None, missing: bool = False) -> Any:  # noqa: ANN401
+def ask(method: str, path: str, body: dict[str, Any] | None = None, missing: bool = False) -> Any:
     """Call GitHub's API and return the JSON answer; with `missing`, return None for HTTP 404."""
-    request = urllib.request.Request(  # noqa: S310 (the address is the runner's)
+    request = urllib.request.Request(  # the address is the runner's
         f"{os.environ['GITHUB_API_URL']}/repos/{os.environ['GITHUB_REPOSITORY']}{path}",
         data=None if body is None else json.dumps(body).encode(),
         headers={"Authorization": f"Bearer {os.environ['TOKEN']}", "Accept": "application/vnd.github+json"},
         method=method,
     )
     try:
-        with urllib.request.urlopen(request, timeout=PATIENCE) as answer:  # noqa: S310
+        with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
             return json.load(answer)
     except urllib.error.HTTPError as error:
         if missing and error.code == 404:

@@ -1,5 +1,7 @@
 """A pull request with a run's changes in the workspace."""
 
+from __future__ import annotations
+
 import json
 import os
 import re

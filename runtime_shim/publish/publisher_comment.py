@@ -1,5 +1,7 @@
 """A comment with the last output of a run."""
 
+from __future__ import annotations
+
 import os
 import re
 

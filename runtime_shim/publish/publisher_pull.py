@@ -1,5 +1,7 @@
 """A pull request with the last output of a run as a file."""
 
+from __future__ import annotations
+
 import base64
 import os
 from urllib.parse import quote

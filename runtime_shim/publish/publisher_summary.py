@@ -1,5 +1,7 @@
 """The last output of a run in the run summary."""
 
+from __future__ import annotations
+
 import os
 from pathlib import Path
 

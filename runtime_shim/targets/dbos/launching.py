@@ -1,5 +1,7 @@
 """DBOS as the engine of a worker: its start, its queues and its records."""
 
+from __future__ import annotations
+
 import importlib.metadata
 import json
 import os
@@ -21,7 +23,7 @@ class Duties(NamedTuple):
     is_bound: bool  # whether runs stay at the host they started on
 
 
-def load_dbos() -> Any:  # noqa: ANN401 (the module)
+def load_dbos() -> Any:  # the module
     """Return DBOS. Refuse another version, since the tables differ."""
     how = "start this file with `uv run`, or install it: pip install 'dbos>=3.4,<3.5'"
     try:
@@ -56,7 +58,7 @@ class Engine:
     def launch(self, leg: Callable[[str, int, Table], Table], queues: Sequence[str]) -> None:
         """Make the tables, and take legs from the queues."""
 
-        def workflow(run: str, number: int, given: Table) -> Any:  # noqa: ANN401 (JSON)
+        def workflow(run: str, number: int, given: Table) -> Any:  # JSON
             return leg(run, number, given)
 
         self._dbos.DBOS.listen_queues(queues)
@@ -69,15 +71,15 @@ class Engine:
 
     def _keep_duties(self) -> None:
         """Use this worker's own limits: DBOS reads those of a queue from a row that all workers share."""
-        system, active = self._instance._sys_db, self._instance._active_workflows_set  # noqa: SLF001
+        system, active = self._instance._sys_db, self._instance._active_workflows_set
         read = system.get_queue
 
-        def get_queue(name: str, **more: Any) -> Any:  # noqa: ANN401 (a queue of DBOS)
+        def get_queue(name: str, **more: Any) -> Any:  # a queue of DBOS
             queue = read(name, **more)
             if queue is not None:
                 others = len(active.activeList()) - active.count_for_queue(name)
-                queue._worker_concurrency = max(self._duties.jobs - others, 0)  # noqa: SLF001
-                queue._polling_interval_sec = self._duties.poll  # noqa: SLF001
+                queue._worker_concurrency = max(self._duties.jobs - others, 0)
+                queue._polling_interval_sec = self._duties.poll
             return queue
 
         system.get_queue = get_queue

@@ -1,5 +1,7 @@
 """Metrics of a worker for Prometheus, at `--metrics [ADDRESS:]PORT`."""
 
+from __future__ import annotations
+
 from typing import Any
 
 from runtime_shim.engine.journal import Record

@@ -1,5 +1,7 @@
 """The calls of a workflow's steps: `RDC_CALL` names the call, other variables have its arguments."""
 
+from __future__ import annotations
+
 import functools
 import os
 import re
@@ -7,7 +9,7 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Any, Callable, Optional
+from typing import Any, Callable
 
 from runtime_shim.data.secrets import SHORTEST, masking, secret_values
 from runtime_shim.engine.command_line import OPTIONS, execute, read_words
@@ -32,7 +34,7 @@ OWN = ("RDC_SECRETS", "RDC_AGENT", "RDC_AGENTS", "RDC_EXECUTOR")  # for the prog
 class Job:
     """A step's work on the run, whose state is in a directory of the job."""
 
-    def __init__(self, program: Table, kinds: Sequence["type[Extension]"], host: Host, file: str) -> None:
+    def __init__(self, program: Table, kinds: Sequence[type[Extension]], host: Host, file: str) -> None:
         self._file = file
         self.program, self.host, self.runner, self.given = program, host, Runner(), CallFacts()
         # A step has only its own secrets; the first step checked all.
@@ -111,7 +113,7 @@ class Job:
 
     # --- The run ---
 
-    def state(self) -> Optional[State]:
+    def state(self) -> State | None:
         """Return the state of the run; None if it has not started."""
         if not os.path.exists(self.path("rdc/journal")):
             return None
@@ -164,7 +166,7 @@ class Job:
         left = [one["next"] for one in state.finished if one["node"] in places and one["next"] not in places]
         return word_of_place(self.program, left[-1]) if left else ""
 
-    def reader(self) -> Any:  # noqa: ANN401 (of a file of answers)
+    def reader(self) -> Any:  # of a file of answers
         """Return the reader of answers."""
         script = next((kind for kind in self._found if kind.__name__ == "Replies"), None)
         if script is None:
@@ -227,7 +229,7 @@ def do_call(own: Table, program: Table, calls: Table, script: str) -> int:
     try:
         if word in ("step", "entry") and not _is_as_shown(program, places, script):
             says = "This step does not show what the program runs. Compile the document again and commit all files"
-            raise HaltError("Another command", says)  # noqa: TRY301
+            raise HaltError("Another command", says)
         code: int = calls[word](job, places)
     except HaltError as error:
         job.refuse(*error.args)

@@ -1,5 +1,7 @@
 """The end of a job: write the run summary, and keep the run for other jobs."""
 
+from __future__ import annotations
+
 import copy
 import os
 from contextlib import suppress
@@ -106,7 +108,7 @@ def _keep_texts(job: Job) -> None:
         job.runner.page(f"\nReports, in the directory `reports` of the artifact: {names}\n")
 
 
-def _copy_masked(path: str, to: str, mask: Any) -> None:  # noqa: ANN401 (from text to text)
+def _copy_masked(path: str, to: str, mask: Any) -> None:  # from text to text
     if os.path.isdir(path):
         for entry in os.scandir(path):
             if not entry.is_symlink():

@@ -1,10 +1,11 @@
 """The run summary: its state, its steps with outcome and time, the flow, and how to continue it."""
 
+from __future__ import annotations
+
 import os
 import re
 import shlex
 from collections.abc import Iterator
-from typing import Optional
 
 from runtime_shim.engine.journal import Record
 from runtime_shim.engine.program import Table
@@ -52,7 +53,7 @@ def replies_to(node: Table, state: State) -> list[str]:
     return [filled(node, option, state.registers) for option in options]
 
 
-def first_reply(program: Table, state: State) -> Optional[str]:
+def first_reply(program: Table, state: State) -> str | None:
     """Return an example of a reply to the waiting step; None if no step is waiting for one."""
     node = program["nodes"].get(state.node, {"task": ""})
     if state.condition != "waiting" or "contract" in program:
@@ -117,7 +118,7 @@ def _of_steps(program: Table) -> Iterator[str]:
     names = _ids(program)
     for name, identifier in names.items():
         yield f'{identifier}["{_label(name)}"]'
-    yield from (f"{one} --> {other}" for one, other in zip(names.values(), list(names.values())[1:]))  # noqa: B905
+    yield from (f"{one} --> {other}" for one, other in zip(names.values(), list(names.values())[1:]))
 
 
 def _of_nodes(program: Table) -> Iterator[str]:
@@ -134,7 +135,7 @@ def _of_nodes(program: Table) -> Iterator[str]:
             yield f"{names[name]} -->{told} {names[edge['go']]}"
 
 
-def how_to_continue(state: State, branch: str, reply: Optional[str]) -> str:
+def how_to_continue(state: State, branch: str, reply: str | None) -> str:
     """Return how to continue this run in another one; `reply` is an example for the waiting step."""
     answer = f" -f answers={shlex.quote(f'{state.node} {reply}')}" if reply else ""
     about = "with your answer and the number of this run" if reply else "with the number of this run"

@@ -1,5 +1,7 @@
 """A pipe for a step's output, so that none of it is a command to the runner, now or later."""
 
+from __future__ import annotations
+
 import os
 import select
 import signal

@@ -1,5 +1,7 @@
 """The workflow's input `answers` as a file of answers for the program."""
 
+from __future__ import annotations
+
 import json
 import re
 from collections.abc import Iterable

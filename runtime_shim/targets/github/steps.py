@@ -1,5 +1,7 @@
 """The calls of a workflow: `check`, `open`, `step`, `entry`, `changes`, `close` and `onward`."""
 
+from __future__ import annotations
+
 import json
 import os
 from contextlib import suppress
@@ -73,7 +75,7 @@ def begin(job: Job, places: list[str]) -> int:
 
 
 def _look_for_secrets(job: Job) -> None:
-    """Refuse to start if a secret is not set. This step gets only the names (I26)."""
+    """Refuse to start if a secret is not set. This step gets only the names."""
     missing = ", ".join(job.said("MISSING").split())
     if missing and job.said("FORK") == "true":
         says = f"A pull request from a fork gets no secrets, but this workflow needs {missing}. No step ran"
@@ -246,6 +248,6 @@ STEP_CALLS: dict[str, StepCall] = {
 }
 
 
-def on_github(own: Table, document: Any, script: str) -> int:  # noqa: ANN401 (the function of the document)
+def on_github(own: Table, document: Any, script: str) -> int:  # the function of the document
     """Run the call of a workflow's step with the loaded program; `script` is the step's file."""
     return do_call(own, built(document, own["EXTENSIONS"]), STEP_CALLS, script)

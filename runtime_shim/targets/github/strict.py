@@ -3,6 +3,8 @@
 Every transition is checked, so all gates that a run has passed are in the journal.
 """
 
+from __future__ import annotations
+
 import re
 from typing import Any
 
@@ -41,7 +43,7 @@ def check_records(program: Table, records: list[Record]) -> None:
 
 
 def is_passed(node: Table) -> bool:
-    """Return whether a run passes through a node: a branch, or the end of a nested document (M8)."""
+    """Return whether a run passes through a node: a branch, or the end of a nested document."""
     return node["task"] in ("branch", "end") and bool(node.get("edges"))
 
 
