@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from compiler.diagnostic import Diagnostic
 from compiler.files import read_text
-from compiler.options import Place
+from compiler.issues import Place
 from compiler.project import CONFIGURATIONS, DOCS_URL, Project, project_around, read_configuration
 from compiler.regex import Regex
 

@@ -18,7 +18,7 @@ from compiler.frontends.base import Formatted, Job
 from compiler.frontends.format import Format
 from compiler.frontends.naming import name_of
 from compiler.ir.program import Program
-from compiler.options import Level, Options, Table, Wrong, merge
+from compiler.options import Level, Options, Table, merge
 from compiler.project import Project, open_project, read_configuration
 from compiler.scenarios import Scenario
 from compiler.source import IGNORE, STANDARD_INPUT, Source
@@ -195,10 +195,7 @@ def _identified(program: Program, job: Job, project: str) -> Program:
 def _given(form: Format, words: Mapping[str, str | tuple[str, ...]]) -> dict[str, object]:
     """Return the command line's options for a format."""
     here = [option for option in form.options if option.name in words and Level.COMMAND_LINE in option.levels]
-    given = {option.name: option.read(words[option.name], {}) for option in here}
-    if wrong := next((value for value in given.values() if isinstance(value, Wrong)), None):
-        raise ValueError(wrong.problem)
-    return given
+    return {option.name: option.read(words[option.name], {}) for option in here}
 
 
 def _read_by(program: Program, settings: Settings) -> Program:

@@ -11,7 +11,8 @@ from msgspec.structs import replace
 
 from compiler.diagnostic import Diagnostic
 from compiler.files import DISK, Disk, Refusal, is_below, read_source, read_standard_input, read_text
-from compiler.options import Known, Level, Option, Options, Place, Places, Table, read_options
+from compiler.issues import Place, Places
+from compiler.options import Known, Level, Option, Options, Table, read_options
 from compiler.source import STANDARD_INPUT, Source, Spans, below
 from compiler.version import __version__
 

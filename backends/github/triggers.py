@@ -8,7 +8,8 @@ from typing import Any
 
 from backends.github.event_settings import TYPES, unfit_schedule, unfit_settings
 from backends.github.scalar import scalar, visible
-from backends.options.fields import MisplacedError
+from compiler.diagnostic import Issue
+from compiler.issues import InvalidError
 from compiler.source import KeyPath
 from compiler.suggestions import did_you_mean
 
@@ -62,12 +63,12 @@ def checked_events(value: Any) -> Any:  # noqa: ANN401 (it comes from a document
         if str(name) not in EVENTS:
             raise ValueError(f"GitHub has no event `{name}`{did_you_mean(str(name), EVENTS)}")
     found = [
-        ((name, *path), problem)
+        Issue((name, *path), problem)
         for name in names
         for path, problem in _unfit(name, names[name] if isinstance(names, dict) else None)
     ]
     if found:
-        raise MisplacedError(found)
+        raise InvalidError(*found)
     return value
 
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from compiler.frontends import all_options
-from compiler.options import Level, Option, Wrong
+from compiler.issues import InvalidError
+from compiler.options import Level, Option
 from rdc.commands.reporter import Command
 
 if TYPE_CHECKING:
@@ -52,9 +53,11 @@ def _flag(name: str, option: Option[Any]) -> Decorator:
     """Return the flag of an option. Its value is one string or several, which the front end parses."""
 
     def readable(context: click.Context, _: click.Parameter, word: Words) -> Words:
-        read = option.read(word, {}) if word else None
-        if isinstance(read, Wrong):
-            raise click.UsageError(f"--{option.name}: {read.problem}", context)
+        try:
+            if word:
+                option.read(word, {})
+        except InvalidError as error:
+            raise click.UsageError(f"--{option.name}: {error}", context) from None
         return word
 
     kind = click.Choice(option.choices) if option.choices else None

@@ -63,12 +63,12 @@ def target_options(command: Command) -> Command:
 
 @contextmanager
 def misuse_told(backend: Backend[Any]) -> Iterator[None]:
-    """Turn an `OptionsError` into a usage error."""
-    from backends.options.problems import OptionsError  # noqa: PLC0415 (the backends are slow to import)
+    """Turn an `InvalidError` into a usage error."""
+    from compiler.issues import InvalidError  # noqa: PLC0415 (the backends are slow to import)
 
     try:
         yield
-    except OptionsError as error:
+    except InvalidError as error:
         from rdc.usage import PointingError  # noqa: PLC0415 (only for the error)
 
         raise PointingError(f"target {backend.name}: {error}", f"rdc targets {backend.name}") from None

@@ -17,7 +17,7 @@ from rdc.terminal import put
 
 if TYPE_CHECKING:
     from backends.base import Backend
-    from backends.options.listing import Option
+    from backends.options.schema import Option
 
 WIDEST = 100
 
@@ -34,10 +34,10 @@ def command(name: str | None, form: str) -> int:
     from backends.registry import load, names  # noqa: PLC0415 (the backends are slow to import)
 
     if name is not None:
-        from backends.options.listing import listed  # noqa: PLC0415 (as above)
+        from backends.options.schema import listed  # noqa: PLC0415 (as above)
 
         backend = load(name)
-        options = listed(backend.options)
+        options = list(listed(backend.options))
         put(_options_json(backend, options) if form == "json" else _options(backend, options))
         return 0
     backends = [load(name) for name in names()]

@@ -22,7 +22,7 @@ from compiler.frontends.rundown.syntax import Runbook
 from compiler.ir.paths import walk
 from compiler.ir.semantics import Machine, Outcome
 from compiler.ir.tasks import Verdict
-from compiler.options import Place
+from compiler.issues import Place
 from compiler.project import Project
 from compiler.source import Source
 from tests.compiler.documents import finding

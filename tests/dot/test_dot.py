@@ -19,13 +19,13 @@ from backends.dot.ends import MOST_SHARED, spread_ends
 from backends.dot.graph import START
 from backends.dot.strings import label, name
 from backends.dot.styles import PALETTES, SHAPES, Theme
-from backends.options.problems import OptionsError
 from backends.picture.captions import entries_of
 from backends.picture.picture import Box, Picture, picture
 from backends.registry import load
 from compiler.ir.program import Program
 from compiler.ir.tasks import Ask, End, Parallel, Shell, StageKind
 from compiler.ir.texts import text
+from compiler.issues import InvalidError
 from tests.compiler.documents import compiled
 from tests.conftest import ROOT
 from tests.equivalence.cases import Case
@@ -223,7 +223,7 @@ def test_tooltips_show_commands_and_are_cut() -> None:
     "options", [{"link-base": "javascript:alert(1)"}, {"link-base": 'https://x/"'}, {"theme": "x"}]
 )
 def test_options_that_are_wrong_are_refused(options: dict[str, str]) -> None:
-    with pytest.raises(OptionsError):
+    with pytest.raises(InvalidError):
         load("dot").emit(two_ways(), options)
 
 

@@ -167,8 +167,8 @@ def frontmatter(data: bytes) -> None:
         reading = read_mapping(data.decode("utf-8", "ignore").replace("\0", ""))
         values, spans = reading.values, reading.spans
         assert all((name,) in spans for name in ("name", "tags", "rdc", "scenarios") if name in values)
-        scenarios, problems = read_scenarios(values.get("scenarios", values), spans, scenario_keys("main.runbook.md"))
-        assert all(problem.text.strip() for problem in problems)
+        scenarios, issues = read_scenarios(values.get("scenarios", values), spans, scenario_keys("main.runbook.md"))
+        assert all(issue.message.strip() for issue in issues)
         assert all(scenario.ends in ("COMPLETE", "STOP") for scenario in scenarios)
 
 

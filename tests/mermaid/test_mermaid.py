@@ -13,12 +13,12 @@ from hypothesis import HealthCheck, given, settings
 from backends.base import MARK
 from backends.mermaid.chart import LEGEND, MOST_ARROWS, MOST_CHARACTERS, SHAPES, chart, is_too_big
 from backends.mermaid.styles import CLASSES, COLORS
-from backends.options.problems import OptionsError
 from backends.picture.picture import Picture, picture
 from backends.registry import load
 from compiler.ir.program import Program
 from compiler.ir.tasks import End, Shell, StageKind, Verdict
 from compiler.ir.texts import text
+from compiler.issues import InvalidError
 from tests.compiler.documents import compiled
 from tests.conftest import ROOT
 from tests.equivalence.cases import Case
@@ -189,7 +189,7 @@ def test_boxes_link_to_their_source_lines_if_asked(mermaid: Mermaid) -> None:
     "address", ["", "javascript:alert(1)", "//x", "https://", 'https://x/"', "https://x/\n", "https://x/?a#b"]
 )
 def test_only_addresses_on_the_web_are_linked_to(address: str) -> None:
-    with pytest.raises(OptionsError, match=r"https://example\.org"):
+    with pytest.raises(InvalidError, match=r"https://example\.org"):
         emitted(row(1), link_base=address)
 
 

@@ -15,8 +15,8 @@ import yaml
 
 from backends.base import Emission
 from backends.github import GithubBackend
-from backends.options.problems import OptionsError
 from compiler.driver import compile_file
+from compiler.issues import InvalidError
 from runtime_shim.publish import publisher_comment
 from tests.workflows import act, engine, lint
 from tests.workflows.compiling import beside, parsed
@@ -203,7 +203,7 @@ def test_only_a_last_output_is_published(tmp_path: Path) -> None:
     ],
 )
 def test_options_that_cannot_be_are_refused(tmp_path: Path, options: dict[str, object], says: str) -> None:
-    with pytest.raises(OptionsError, match=says):
+    with pytest.raises(InvalidError, match=says):
         emitted(tmp_path, TRIAGE, {"agent": "llm", **options})
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from compiler.diagnostic import Diagnostic
 from compiler.frontends.agent_workflow.syntax import Workflow
-from compiler.frontends.places import Path, Places
+from compiler.issues import Path, SourceMap
 from compiler.options import Table
 from compiler.suggestions import did_you_mean
 
@@ -14,7 +14,7 @@ KEY = "agents"
 """The target option with a command for each agent type."""
 
 
-def unlisted_agents(workflow: Workflow, places: Places, tables: Mapping[str, Table]) -> Iterator[Diagnostic]:
+def unlisted_agents(workflow: Workflow, places: SourceMap, tables: Mapping[str, Table]) -> Iterator[Diagnostic]:
     """Warn about each agent type that a target's table of agents lacks. Targets without a table get no warning."""
     used = list(_types(workflow))
     for target, table in tables.items():

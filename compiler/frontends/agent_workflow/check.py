@@ -14,8 +14,8 @@ from compiler.frontends.agent_workflow.alternatives import LONGEST_PATTERN
 from compiler.frontends.agent_workflow.reached import all_findings, keyword_findings, route_findings
 from compiler.frontends.agent_workflow.syntax import FILE_NAME, Step, Workflow
 from compiler.frontends.naming import NAMED
-from compiler.frontends.places import Path, Places
 from compiler.ir.patterns import SEPARATE, overlap, overlapping, pattern_problem
+from compiler.issues import Path, SourceMap
 from compiler.regex import Regex
 from compiler.source import Span
 
@@ -25,7 +25,7 @@ LONGEST_NAME = 100
 _TYPE_OF_AGENT = Regex(r"[^\s=](?:[^=]*[^\s=])?")
 
 
-def check(workflow: Workflow, plain: Mapping[str, Any], places: Places) -> Iterator[Diagnostic]:
+def check(workflow: Workflow, plain: Mapping[str, Any], places: SourceMap) -> Iterator[Diagnostic]:
     """Yield the diagnostics of a workflow. Parts that the models rejected are skipped.
 
     Args:
@@ -57,7 +57,7 @@ def _keys(plain: Mapping[str, Any], number: int) -> frozenset[str] | None:
 class Scene(Struct, frozen=True):
     """A step, its position, and the keys that have a value. `keys` is None if the step isn't a mapping."""
 
-    places: Places
+    places: SourceMap
     path: Path
     step: Step
     keys: frozenset[str] | None
@@ -70,7 +70,7 @@ class Scene(Struct, frozen=True):
 # --- Names -----------------------------------------------------------------------------------------------------------
 
 
-def _title(workflow: Workflow, places: Places) -> Iterator[Diagnostic]:
+def _title(workflow: Workflow, places: SourceMap) -> Iterator[Diagnostic]:
     name = workflow.name
     if name and (not name.isprintable() or name != name.strip() or len(name) > LONGEST_NAME):
         problem = "the workflow name has a line break, a space at either end, or more than 100 characters"
@@ -101,7 +101,7 @@ def _shown(name: str) -> str:
     return name if len(name) <= LONGEST_NAME else f"{name[:LONGEST_NAME]}…"
 
 
-def _unique(workflow: Workflow, places: Places) -> Iterator[Diagnostic]:
+def _unique(workflow: Workflow, places: SourceMap) -> Iterator[Diagnostic]:
     first: dict[str, int] = {}
     for number, step in enumerate(workflow.steps):
         before = first.setdefault(step.name, number)
@@ -119,7 +119,7 @@ class _File(Struct, frozen=True):
     step: Step
 
 
-def _files(workflow: Workflow, places: Places) -> Iterator[Diagnostic]:
+def _files(workflow: Workflow, places: SourceMap) -> Iterator[Diagnostic]:
     """Yield steps and reports that would share a file, also on file systems that ignore case (W1, W7)."""
     steps = list(enumerate(workflow.steps))
     nodes = [file for number, step in steps for file in _node_files(number, step)]

@@ -17,7 +17,8 @@ from compiler.frontends.call_result import completed
 from compiler.frontends.name_lists import SECRETS
 from compiler.frontends.naming import stem
 from compiler.ir.program import Program
-from compiler.options import Known, Level, Options, Place, merge, read_options
+from compiler.issues import Place
+from compiler.options import Known, Level, Options, merge, read_options
 from compiler.regex import Regex
 from compiler.source import Source, below
 from compiler.yaml_text import UnreadableError, read_mapping

@@ -19,11 +19,11 @@ from compiler.frontends.agent_workflow.prompts import (
 from compiler.frontends.agent_workflow.syntax import TASK_DONE, Step, Workflow
 from compiler.frontends.agent_workflow.verdicts import Verdicts, verdicts
 from compiler.frontends.naming import safe_name, stem
-from compiler.frontends.places import Places
 from compiler.ir.edges import Clear, Edge, Effect, Keep, Origin, OutcomeTest, Written
 from compiler.ir.program import Input, Jump, Node, Program, Slot, SourceFile
 from compiler.ir.tasks import Agent, End, Gate, Parallel, Reading, Task
 from compiler.ir.texts import Text, text
+from compiler.issues import SourceMap
 
 ENDINGS = (".yaml", ".yml", ".workflow")
 FEWEST_STEPS, TIMES = 10, 3
@@ -40,7 +40,7 @@ class _Scene(Struct, frozen=True):
     """The data that all steps share."""
 
     workflow: Workflow
-    places: Places
+    places: SourceMap
     complete: str
     gated: frozenset[str]
     read: Mapping[str, Verdicts]
@@ -59,7 +59,7 @@ def gate_of(name: str) -> str:
     return f"{name}/human"
 
 
-def lower(workflow: Workflow, places: Places, asked: Asked) -> Program:
+def lower(workflow: Workflow, places: SourceMap, asked: Asked) -> Program:
     """Return the program of a workflow without errors."""
     source, steps = places.source, workflow.steps
     names = [step.name for step in steps]

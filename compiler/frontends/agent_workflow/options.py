@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
+from compiler.diagnostic import Issue
 from compiler.frontends.call_steps import STEPS
 from compiler.frontends.name_lists import SECRETS
-from compiler.options import Level, Option, Places, Wrong
+from compiler.issues import InvalidError, Places
+from compiler.options import Level, Option
 
 LARGEST_LIMIT = 1_000_000
 """In steps. Every target can count this far."""
 
 
-def _read_limit(value: object, _: Places) -> int | Wrong:
+def _read_limit(value: object, _: Places) -> int:
     if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= LARGEST_LIMIT:
         return value
     problem = f"`max-steps` is not a number from 0 to {LARGEST_LIMIT:,}"
-    return Wrong(problem, "write the maximum number of steps in a run, or 0 for no limit")
+    raise InvalidError(Issue((), problem, "write the maximum number of steps in a run, or 0 for no limit"))
 
 
 MAX_STEPS: Option[int] = Option(

@@ -13,8 +13,7 @@ from compiler.diagnostic import Diagnostic
 from compiler.frontends.agent_workflow.syntax import Condition, Entry, Report, Step, Workflow
 from compiler.frontends.data_text import unreadable
 from compiler.frontends.modeled import MOST_SHOWN, SHAPES, Flaw, texts_in, validated
-from compiler.frontends.places import Path, Places, Where
-from compiler.frontends.repeated import stand_again
+from compiler.issues import Path, Position, SourceMap, duplicate_keys
 from compiler.regex import Regex
 from compiler.safeguards import hidden_safeguard, looks_like_safeguard
 from compiler.source import Source, may_repeat
@@ -55,21 +54,21 @@ class Parsed(NamedTuple):
 
     workflow: Workflow | None
     reading: Reading | None
-    places: Places
+    places: SourceMap
     diagnostics: list[Diagnostic]
 
 
 def parse(source: Source) -> Parsed:
     """Parse the workflow in a source."""
-    places = Places(source, {})
+    places = SourceMap(source, {})
     if refused := _refused(source):
         return Parsed(None, None, places, [refused])
     try:
         reading = read_mapping("\n".join(source.lines))
     except UnreadableError as error:
         return Parsed(None, None, places, [_broken(source, error)])
-    places = Places(source, reading.places)
-    repeated = list(stand_again("RD802", source, reading.repeated[:MOST_SHOWN]))
+    places = SourceMap(source, reading.places)
+    repeated = list(duplicate_keys("RD802", source, reading.repeated[:MOST_SHOWN]))
     plain = reading.as_written
     if too_many := _too_many(source, plain):
         return Parsed(None, reading, places, [*repeated, too_many])
@@ -78,7 +77,7 @@ def parse(source: Source) -> Parsed:
     workflow, flaws = validated(Workflow, plain, {"steps": []})
     known = {flaw.path for flaw in flaws}
     flaws += (flaw for flaw in unfit_values(reading.values) if flaw.path not in known)
-    ranked = sorted(((Where(places, plain, flaw.path), flaw) for flaw in flaws), key=_is_warning)
+    ranked = sorted(((Position(places, plain, flaw.path), flaw) for flaw in flaws), key=_is_warning)
     found = [_finding(where, flaw) for where, flaw in ranked[:MOST_SHOWN]]
     return Parsed(workflow, reading, places, [*repeated, *dict.fromkeys(found)])
 
@@ -117,7 +116,7 @@ def _too_many(source: Source, plain: Mapping[str, Any]) -> Diagnostic | None:
     return None
 
 
-def _newer_schema(places: Places, values: Mapping[str, Any]) -> Diagnostic | None:
+def _newer_schema(places: SourceMap, values: Mapping[str, Any]) -> Diagnostic | None:
     """Return the diagnostic of a workflow in a schema that rdc does not read."""
     steps = values.get("steps")
     is_mapping = isinstance(steps, dict) and steps and all(isinstance(step, dict) for step in steps.values())
@@ -171,7 +170,7 @@ def _unfit(part: object, path: Path, kind: str) -> Iterator[Flaw]:
             yield Flaw((*path, key), wanted)
 
 
-def _finding(where: Where, flaw: Flaw) -> Diagnostic:
+def _finding(where: Position, flaw: Flaw) -> Diagnostic:
     key, inside = str(flaw.path[-1]), where.around
     if flaw.kind == "extra_forbidden":
         return _unknown_key(where, key)
@@ -192,7 +191,7 @@ def _finding(where: Where, flaw: Flaw) -> Diagnostic:
     return where.diagnostic("RD805", f"`{key}` of {called(inside)} is not {wanted}", f"{remedy}{example}")
 
 
-def _is_warning(at: tuple[Where, Flaw]) -> bool:
+def _is_warning(at: tuple[Position, Flaw]) -> bool:
     """Return whether a flaw is only a warning. Errors are shown first."""
     where, flaw = at
     key = str(flaw.path[-1])
@@ -203,7 +202,7 @@ def _is_safeguard(key: str) -> bool:
     return looks_like_safeguard(key) or nearest_name(key, Step.model_fields) == "human"
 
 
-def _unknown_key(where: Where, key: str) -> Diagnostic:
+def _unknown_key(where: Position, key: str) -> Diagnostic:
     """Return the diagnostic for an unknown key, with a hint for some of them (W2, W4)."""
     around = where.around
     if key == "human" and around.kind == "parallel":
@@ -224,7 +223,7 @@ def _unknown_key(where: Where, key: str) -> Diagnostic:
     return replace(found, fix=where.places.respelled(where.path, key, nearest_name(key, known)))
 
 
-def called(where: Where) -> str:
+def called(where: Position) -> str:
     """Return the name of a part in messages, such as "step `plan`"."""
     match where.path:
         case ():

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from compiler.diagnostic import Diagnostic, Fix
 from compiler.frontends.json.syntax import Places
-from compiler.frontends.repeated import stand_again
+from compiler.issues import duplicate_keys
 from compiler.json_text import BrokenJsonError, Layout, lay_out, load_json
 from compiler.source import Source
 
@@ -44,7 +44,7 @@ def parse(source: Source, places: Places) -> Parsed:
         return Parsed(
             None, layout, (Diagnostic("RD061", source.path, None, problem, "split it into several programs"),)
         )
-    return Parsed(value, layout, tuple(stand_again("RD062", source, layout.repeated[:MOST_SHOWN], _UNCLEAR)))
+    return Parsed(value, layout, tuple(duplicate_keys("RD062", source, layout.repeated[:MOST_SHOWN], _UNCLEAR)))
 
 
 def _too_deep(source: Source) -> Diagnostic:

@@ -10,8 +10,8 @@ from msgspec import Struct
 from compiler.diagnostic import Diagnostic
 from compiler.frontends.frontmatter import read_block
 from compiler.frontends.playbook import FORMAT
-from compiler.frontends.repeated import stand_twice
-from compiler.options import Known, Level, Options, Place, read_options
+from compiler.issues import Place, duplicate_options
+from compiler.options import Known, Level, Options, read_options
 from compiler.source import Source, Spans, below
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def read_frontmatter(source: Source) -> tuple[Frontmatter, list[Diagnostic]]:
     if read is None:
         return Frontmatter(Options(), next_line), found
     options, found = _options(source, read)
-    found += stand_twice(source, (key for key in read.repeated if key.path[0] in {"rdc", "scenarios"}))
+    found += duplicate_options(source, (key for key in read.repeated if key.path[0] in {"rdc", "scenarios"}))
     if "scenarios" not in read.values:
         return Frontmatter(options, next_line), found
     return Frontmatter(options, next_line, read.as_written["scenarios"], below(read.spans, "scenarios")), found

@@ -13,10 +13,12 @@ from functools import partial
 
 from msgspec.structs import replace
 
+from compiler.diagnostic import Issue
 from compiler.frontends.rundown.beyond.declarations import Declarations
 from compiler.frontends.rundown.beyond.given import Given, unfit_inputs
 from compiler.frontends.rundown.beyond.texts import text_problem
-from compiler.scenarios import Event, Flaw, Goto, Keys, Locate, Reply, Script, Unclear
+from compiler.issues import InvalidError
+from compiler.scenarios import Event, Goto, Keys, Locate, Reply, Script, Unclear
 from compiler.source import STANDARD_INPUT, Span
 
 GOTO = "rd goto"
@@ -35,14 +37,12 @@ def scenario_keys(document: str, declared: Declarations | None = None) -> Keys:
     return Keys(frozenset({"commands", "inputs"}), partial(_read, document, declared))
 
 
-def _read(
-    document: str, declared: Declarations | None, content: Mapping[str, object], locate: Locate
-) -> Script | list[Flaw]:
+def _read(document: str, declared: Declarations | None, content: Mapping[str, object], locate: Locate) -> Script:
     lines, inputs = content.get("commands"), content.get("inputs") or {}
     if not isinstance(lines, list) or not all(isinstance(line, str) for line in lines):
-        return [Flaw(("commands",), "`commands` must be a list of strings")]
+        raise InvalidError(Issue(("commands",), "`commands` must be a list of strings"))
     if not isinstance(inputs, Mapping):
-        return [Flaw(("inputs",), "`inputs` must be a mapping of names to values")]
+        raise InvalidError(Issue(("inputs",), "`inputs` must be a mapping of names to values"))
     script, said = _script(document, lines, locate)
     given = [*(Given(str(name), value, locate(("inputs", str(name)))) for name, value in inputs.items()), *said]
     problems = tuple(unfit_inputs(declared, given, locate(("commands", "0")))) if declared else ()

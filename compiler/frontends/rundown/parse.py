@@ -23,7 +23,8 @@ from compiler.frontends.rundown.scan import Scanned, scan
 from compiler.frontends.rundown.syntax import Runbook
 from compiler.frontends.rundown.unrun import blocks_not_run
 from compiler.grammar import Node, Parser, UnexpectedTokenError, load
-from compiler.options import Options, Place
+from compiler.issues import Place
+from compiler.options import Options
 from compiler.source import Source
 
 _START: dict[Layout, str] = {"after-body": "runbook", "after-header": "runbook_after_header"}

@@ -14,7 +14,8 @@ from compiler.frontends.rundown.layout import mark_remarks
 from compiler.frontends.rundown.options import PROSE
 from compiler.frontends.rundown.outline import settle_outline
 from compiler.frontends.rundown.prose import mark_prose
-from compiler.options import Options, Place
+from compiler.issues import Place
+from compiler.options import Options
 from compiler.source import Source
 
 

@@ -127,13 +127,13 @@ def _placeholders(source: Source, code: Code) -> Iterator[Diagnostic]:
     found = [match for match in _PLACEHOLDER.finditer(shown) if _at(match)[0] not in output]
     if not found:
         return
-    from compiler.frontends.name_lists import name_problems  # noqa: PLC0415 (only for a placeholder)
+    from compiler.frontends.name_lists import name_issues  # noqa: PLC0415 (only for a placeholder)
 
     first, *others = dict.fromkeys(match[0] for match in found)
     more = f" (also {', '.join(f'`{other}`' for other in others)})" if others else ""
     problem = f"the shell reads the placeholder `{first}` as two redirections, because nothing replaces it{more}"
     name = re.sub(r"\W+", "_", first[1:-1], flags=re.ASCII).strip("_").upper()
-    name = f"MY_{name}" if any(name_problems(name, "an input", ())) else name
+    name = f"MY_{name}" if any(name_issues(name, "an input", ())) else name
     yield _warning(source, code, "RD055", _at(found[0]), (problem, _declare("inputs", f"{{{name}: {{}}}}", name)))
 
 

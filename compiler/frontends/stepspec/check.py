@@ -10,7 +10,6 @@ from msgspec.structs import replace
 
 from compiler.diagnostic import Diagnostic, Severity
 from compiler.frontends.modeled import texts_in
-from compiler.frontends.places import Path, Places, on_one_line
 from compiler.frontends.stepspec import paths
 from compiler.frontends.stepspec.configuration import Configured
 from compiler.frontends.stepspec.context_keys import context_findings
@@ -31,13 +30,14 @@ from compiler.frontends.stepspec.placeholders import (
 from compiler.frontends.stepspec.policy import Subject, unmet_rules
 from compiler.frontends.stepspec.syntax import STEPS, Document, StepSpec
 from compiler.frontends.stepspec.validation import checks_of, skipped_checks
+from compiler.issues import Path, SourceMap, on_one_line
 from compiler.suggestions import did_you_mean
 
 
 class Scene(Struct, frozen=True):
     """A step and its position."""
 
-    places: Places
+    places: SourceMap
     path: Path
     step: StepSpec
     configured: Configured

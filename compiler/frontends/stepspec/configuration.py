@@ -12,9 +12,9 @@ from compiler.files import Refusal
 from compiler.frontends.base import Job
 from compiler.frontends.data_text import BrokenDataError, Data, read_data
 from compiler.frontends.modeled import Flaw, validated
-from compiler.frontends.places import Path, Places
 from compiler.frontends.stepspec.messages import broken, flaw_findings, is_misplaced, repeated
 from compiler.frontends.stepspec.runtime import NO_RUNTIME, Configuration, Runtime, has_safeguards, layered
+from compiler.issues import Path, SourceMap
 from compiler.project import Located
 from compiler.source import Source, below
 from compiler.suggestions import did_you_mean
@@ -32,13 +32,13 @@ class Configured(Struct, frozen=True):
 
     runtime: Runtime
     files: tuple[Source, ...]
-    places: Places
+    places: SourceMap
     own: Runtime
     diagnostics: list[Diagnostic]
     site: Configured | None = None
 
 
-def configuration_of(job: Job, data: Data, places: Places) -> Configured:
+def configuration_of(job: Job, data: Data, places: SourceMap) -> Configured:
     """Return the configuration of a document."""
     content = data.values.get("config")
     nothing = Configured(NO_RUNTIME, (), places, NO_RUNTIME, [])
@@ -64,7 +64,7 @@ def _own(job: Job, data: Data, nothing: Configured) -> Configured:
     content, places = data.values.get("config"), nothing.places
     if isinstance(content, dict):
         inner = Data(content, below(data.spans, "config"))
-        return _read(inner, Places(job.source, inner.spans), None)
+        return _read(inner, SourceMap(job.source, inner.spans), None)
     if not isinstance(content, str):
         problem = "`config` is neither a mapping nor the path of a file"
         found = places.diagnostic(
@@ -94,11 +94,11 @@ def _in_file(located: Located | Refusal, nothing: Configured, *, is_named: bool)
         data = read_data(file)
     except BrokenDataError as error:
         return replace(nothing, files=(file,), diagnostics=[broken(file, error, NOUN)])
-    found = _read(data, Places(file, data.spans), file)
+    found = _read(data, SourceMap(file, data.spans), file)
     return replace(found, diagnostics=[*repeated(file, data), *found.diagnostics])
 
 
-def _read(data: Data, places: Places, file: Source | None) -> Configured:
+def _read(data: Data, places: SourceMap, file: Source | None) -> Configured:
     configuration, flaws = validated(Configuration, data.values, {})
     files = () if file is None else (file,)
     told = [flaw for flaw in flaws if file is None or not _is_of_others(flaw)]
@@ -120,7 +120,7 @@ def _is_of_others(flaw: Flaw) -> bool:
     return flaw.kind == "extra_forbidden" and is_outer and not did_you_mean(str(key), Configuration.model_fields)
 
 
-def _conflicts(configuration: Configuration, runtime: Runtime, places: Places) -> Iterator[Diagnostic]:
+def _conflicts(configuration: Configuration, runtime: Runtime, places: SourceMap) -> Iterator[Diagnostic]:
     """Yield the settings that are given twice with different values."""
     for name in Runtime.model_fields:
         outer, inner = getattr(configuration, name), getattr(runtime, name)

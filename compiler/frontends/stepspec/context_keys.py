@@ -8,8 +8,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from compiler.diagnostic import Diagnostic
-from compiler.frontends.places import Path, Places
 from compiler.frontends.stepspec.syntax import StepSpec
+from compiler.issues import Path, SourceMap
 from compiler.suggestions import did_you_mean, nearest_name
 
 PREFIX = "telis_"
@@ -47,7 +47,7 @@ KEYS: dict[str, _Wanted] = {
 }
 
 
-def context_findings(step: StepSpec, places: Places, path: Path) -> Iterator[Diagnostic]:
+def context_findings(step: StepSpec, places: SourceMap, path: Path) -> Iterator[Diagnostic]:
     """Yield the diagnostics of a step's context keys."""
     for key, value in (step.inputs or {}).items():
         at: Path = (*path, "inputs", key)

@@ -8,18 +8,18 @@ from typing import Any
 from msgspec.structs import replace
 
 from compiler.diagnostic import Diagnostic
-from compiler.frontends.places import Path, Places
 from compiler.frontends.stepspec.placeholders import names_in
 from compiler.frontends.stepspec.runtime import Runtime
 from compiler.frontends.stepspec.syntax import StepSpec
 from compiler.frontends.stepspec.tools import known_tools
 from compiler.ir.patterns import SEPARATE, overlap, overlapping, pattern_problem
+from compiler.issues import Path, SourceMap
 from compiler.suggestions import did_you_mean, nearest_name
 from runtime_shim.contract.tool_schemas import BUILT_IN, TYPES, unfit_arguments
 
 
 def tool_findings(
-    step: StepSpec, runtime: Runtime, places: Places, path: Path, *, is_linked: bool
+    step: StepSpec, runtime: Runtime, places: SourceMap, path: Path, *, is_linked: bool
 ) -> Iterator[Diagnostic]:
     """Yield the diagnostics of a step's tool calls."""
     known = known_tools(runtime)
@@ -49,7 +49,7 @@ def _schema(name: str, runtime: Runtime) -> dict[str, Any]:
     return found
 
 
-def configured_findings(runtime: Runtime, places: Places) -> Iterator[Diagnostic]:
+def configured_findings(runtime: Runtime, places: SourceMap) -> Iterator[Diagnostic]:
     """Yield the diagnostics of the configured tools and guardrails."""
     above: Path = ("runtime",) if ("runtime",) in places.spans else ()
     for name, tool in (runtime.tools or {}).items():
@@ -77,7 +77,7 @@ def configured_findings(runtime: Runtime, places: Places) -> Iterator[Diagnostic
                 yield places.diagnostic("RD136", at, f"the pattern {overlapping(character)}", SEPARATE)
 
 
-def _at(places: Places, above: Path, path: Path) -> Path:
+def _at(places: SourceMap, above: Path, path: Path) -> Path:
     """Return the position of a setting: at the top level, or under `runtime`."""
     return path if tuple(map(str, path)) in places.spans else (*above, *path)
 

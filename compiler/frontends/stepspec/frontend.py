@@ -21,7 +21,8 @@ from compiler.frontends.stepspec.options import OPTIONS, VARIABLES
 from compiler.frontends.stepspec.parse import LARGEST_SPECIFICATION, Parsed, parse
 from compiler.frontends.stepspec.runtime import with_values
 from compiler.frontends.stepspec.syntax import STEPS, StepSpec
-from compiler.options import Known, Level, Options, Place, read_options
+from compiler.issues import Place
+from compiler.options import Known, Level, Options, read_options
 from compiler.regex import Regex
 from compiler.source import Source, below
 

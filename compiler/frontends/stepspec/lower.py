@@ -9,7 +9,6 @@ from typing import Literal
 from msgspec import Struct
 
 from compiler.frontends.naming import safe_name
-from compiler.frontends.places import Path, Places
 from compiler.frontends.stepspec import paths
 from compiler.frontends.stepspec.contract import contract_of, phase_of
 from compiler.frontends.stepspec.names import Called, part, tool_stages
@@ -23,6 +22,7 @@ from compiler.ir.edges import Add, CounterTest, Edge, Effect, Origin, OutcomeTes
 from compiler.ir.program import Group, Input, Jump, Node, Program, Register, Settings, Slot, SourceFile
 from compiler.ir.tasks import End, Gate, Stage
 from compiler.ir.texts import Text, text
+from compiler.issues import Path, SourceMap
 from compiler.source import Source
 
 COMPLETE = "COMPLETE"
@@ -68,7 +68,7 @@ class _Step(Struct, frozen=True):
         return self.gates[0].gate if self.gates else self.stages[0].id
 
 
-def lower(meaning: Meaning, places: Places, secrets: tuple[str, ...]) -> Program:
+def lower(meaning: Meaning, places: SourceMap, secrets: tuple[str, ...]) -> Program:
     """Return the program of a specification without errors."""
     steps = list(_steps(meaning))
     origin = cache(partial(_origin, places))
@@ -106,7 +106,7 @@ def _free(name: str, steps: Sequence[_Step]) -> str:
     return name
 
 
-def _origin(places: Places, at: Path) -> Origin:
+def _origin(places: SourceMap, at: Path) -> Origin:
     return Origin(places.source.name, places.at(at))
 
 

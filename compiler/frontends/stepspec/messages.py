@@ -13,10 +13,9 @@ from pydantic import BaseModel
 from compiler.diagnostic import Diagnostic
 from compiler.frontends.data_text import BrokenDataError, Data
 from compiler.frontends.modeled import MOST_SHOWN, SHAPES, Flaw
-from compiler.frontends.places import Places, Where
-from compiler.frontends.repeated import stand_again
 from compiler.frontends.stepspec import runtime
 from compiler.frontends.stepspec.syntax import LARGEST_NUMBER, STEPS, Document, Retries, StepSpec, ToolCall
+from compiler.issues import Position, SourceMap, duplicate_keys
 from compiler.safeguards import hidden_safeguard, is_about_text, looks_like_safeguard
 from compiler.source import Source
 from compiler.suggestions import did_you_mean, nearest_name
@@ -72,17 +71,17 @@ def broken(source: Source, error: BrokenDataError, noun: str) -> Diagnostic:
 
 def repeated(source: Source, data: Data) -> list[Diagnostic]:
     """Return the diagnostics of duplicate keys."""
-    return list(stand_again("RD852", source, data.repeated[:MOST_SHOWN]))
+    return list(duplicate_keys("RD852", source, data.repeated[:MOST_SHOWN]))
 
 
 def flaw_findings(
-    places: Places, values: Mapping[str, Any], flaws: list[Flaw], model: type[BaseModel]
+    places: SourceMap, values: Mapping[str, Any], flaws: list[Flaw], model: type[BaseModel]
 ) -> Iterator[Diagnostic]:
     """Yield the diagnostics of the parts that the models rejected."""
-    yield from dict.fromkeys(_finding(Where(places, values, flaw.path), flaw, model) for flaw in flaws[:MOST_SHOWN])
+    yield from dict.fromkeys(_finding(Position(places, values, flaw.path), flaw, model) for flaw in flaws[:MOST_SHOWN])
 
 
-def _called(where: Where, model: type[BaseModel]) -> str:
+def _called(where: Position, model: type[BaseModel]) -> str:
     """Return the name of a part in messages, such as "step `draft`"."""
     match where.path:
         case ():
@@ -102,7 +101,7 @@ def _called(where: Where, model: type[BaseModel]) -> str:
             return f"`{where.path[-1]}`"
 
 
-def _finding(where: Where, flaw: Flaw, model: type[BaseModel]) -> Diagnostic:
+def _finding(where: Position, flaw: Flaw, model: type[BaseModel]) -> Diagnostic:
     key, inside = str(flaw.path[-1]), where.around
     if flaw.kind == "extra_forbidden":
         known = tuple(_model(inside, model).model_fields)
@@ -143,7 +142,7 @@ def _hidden(key: str, value: object) -> str:
     return next(iter(own), "") or hidden_safeguard(key, value)
 
 
-def _instead(inside: Where, key: str) -> str:
+def _instead(inside: Position, key: str) -> str:
     """Return the remedy for a safeguard that has no effect here."""
     if is_misplaced(key):
         return "move it to `policy` under `hitl` in the configuration"
@@ -169,7 +168,7 @@ def _example(key: str, flaw: Flaw, value: object) -> str:
     return f", such as `{_EXAMPLES[key]}`"
 
 
-def _model(inside: Where, model: type[BaseModel]) -> type[BaseModel]:
+def _model(inside: Position, model: type[BaseModel]) -> type[BaseModel]:
     if model is not Document and inside.path[-2:-1] == ("tools",):
         return runtime.ToolCommand
     return _MODELS.get(inside.kind, model)

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from compiler.diagnostic import Diagnostic
-from compiler.frontends.places import Path, Places
 from compiler.frontends.stepspec.names import Called, stages
 from compiler.frontends.stepspec.syntax import STEPS, Document
 from compiler.frontends.stepspec.tools import tool_gate
+from compiler.issues import Path, SourceMap
 
 LONGEST_NAME = 100
 """In characters. Names become parts of file names."""
@@ -23,7 +23,7 @@ _LIMITS = {
 """Extra limits of names that are arguments of commands, where a leading `-` marks an option."""
 
 
-def name_findings(document: Document, called: Called, places: Places) -> Iterator[Diagnostic]:
+def name_findings(document: Document, called: Called, places: SourceMap) -> Iterator[Diagnostic]:
     """Yield the diagnostics of a specification's names."""
     for at, name, what in _names(document):
         if problem := _unfit(name, what):
@@ -62,7 +62,7 @@ def _unfit(name: str, what: str) -> str:
     return "" if is_fit else (f"`{shown}`" if name.strip() else "an empty string")
 
 
-def _unique(document: Document, places: Places) -> Iterator[Diagnostic]:
+def _unique(document: Document, places: SourceMap) -> Iterator[Diagnostic]:
     first: dict[str, int] = {}
     for number, step in enumerate(document.step_specs):
         before = first.setdefault(step.id.casefold(), number)
@@ -78,7 +78,7 @@ def _unique(document: Document, places: Places) -> Iterator[Diagnostic]:
             yield places.diagnostic("RD858", here, problem, "change one of them", there)
 
 
-def _gates(document: Document, called: Called, places: Places) -> Iterator[Diagnostic]:
+def _gates(document: Document, called: Called, places: SourceMap) -> Iterator[Diagnostic]:
     """Check that gates share a name only on purpose, because gates with one name share one approval."""
     made: dict[str, tuple[str, str]] = {}
     spelled: dict[str, str] = {}

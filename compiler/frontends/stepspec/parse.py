@@ -7,9 +7,9 @@ from typing import NamedTuple
 from compiler.diagnostic import Diagnostic
 from compiler.frontends.data_text import BrokenDataError, Data, read_data
 from compiler.frontends.modeled import texts_in, validated
-from compiler.frontends.places import Places
 from compiler.frontends.stepspec.messages import broken, flaw_findings, repeated
 from compiler.frontends.stepspec.syntax import STEPS, Document
+from compiler.issues import SourceMap
 from compiler.source import Source, may_repeat
 
 LARGEST_SPECIFICATION = 1_000_000
@@ -23,20 +23,20 @@ class Parsed(NamedTuple):
 
     document: Document | None
     data: Data | None
-    places: Places
+    places: SourceMap
     diagnostics: list[Diagnostic]
 
 
 def parse(source: Source) -> Parsed:
     """Parse the specification in a source."""
-    places = Places(source, {})
+    places = SourceMap(source, {})
     if refused := _refused(source):
         return Parsed(None, None, places, [refused])
     try:
         data = read_data(source, STEPS)
     except BrokenDataError as error:
         return Parsed(None, None, places, [broken(source, error, "specification")])
-    places = Places(source, data.spans)
+    places = SourceMap(source, data.spans)
     twice = repeated(source, data)
     if too_many := _too_many(source, data):
         return Parsed(None, data, places, [*twice, too_many])

@@ -8,7 +8,7 @@ from compiler.diagnostic import Diagnostic, Related
 from compiler.frontends.rundown.beyond.declarations import Declarations, DeclaredInput
 from compiler.frontends.rundown.link import Document, references
 from compiler.frontends.rundown.syntax import Reference
-from compiler.options import Place
+from compiler.issues import Place
 from compiler.source import Span
 
 

@@ -24,7 +24,7 @@ from compiler.frontends.rundown.options import PROSE, TRANSITIONS, Layout
 from compiler.frontends.rundown.parse import parse_scanned
 from compiler.frontends.rundown.scan import Scanned, scan
 from compiler.frontends.rundown.syntax import Runbook
-from compiler.options import Place
+from compiler.issues import Place
 from compiler.source import Source, Span
 
 OUT_OF_ORDER = {"RD112", "RD113"}
