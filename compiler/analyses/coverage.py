@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from compiler.analyses.possible import possible_transitions
-from compiler.analyses.states import StateSpace, Taken, explore, taken_edges
+from compiler.analyses.exploration import explore
+from compiler.analyses.states import StateSpace, Taken, enumerate_states, taken_edges
 from compiler.ir.edges import Edge, Origin, OutcomeTest
 from compiler.ir.paths import Path, Visit
 from compiler.ir.program import Node, Program, without_jumps
@@ -59,7 +59,7 @@ def coverage(program: Program, paths: Iterable[Path], space: StateSpace | None =
     missing = [transition for transition in every if transition not in taken and transition.step not in begun]
     if not missing:
         return Coverage(len(every), ())
-    space = space or explore(program)
+    space = space or enumerate_states(program)
     impossible = set() if space.is_complete else _impossible(program, edges)
     places: dict[Transition, int] = {}
     for one, place in space.first.items():
@@ -94,15 +94,9 @@ def _passed_at_once(program: Program) -> set[str]:
 
 def _impossible(program: Program, edges: Mapping[Taken, Transition]) -> set[Transition]:
     """Return the transitions of reachable nodes that no run can take, because of counters."""
-    transitions = possible_transitions(without_jumps(program))
-    possible = {
-        edges[node.id, edge]
-        for node in program.nodes
-        for place, edge in enumerate(node.edges)
-        if (node.id, edge) in edges
-        and (node.id not in transitions or any(place == one.place for one in transitions[node.id]))
-    }
-    return set(edges.values()) - possible
+    found = explore(without_jumps(program))
+    possible = {(node.id, edge) for node in program.nodes for edge in found.left(node).edges}
+    return set(edges.values()) - {edges[one] for one in possible & edges.keys()}
 
 
 def _edges(program: Program) -> dict[Taken, Transition]:

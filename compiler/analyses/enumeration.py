@@ -14,7 +14,7 @@ from functools import partial
 from msgspec import Struct
 
 from compiler.analyses.outcomes import beginnings, has_few_beginnings, outcomes_by_node
-from compiler.analyses.states import StateSpace, cost, explore
+from compiler.analyses.states import StateSpace, cost, enumerate_states
 from compiler.ir.paths import LIMIT, Path, Visit, visit
 from compiler.ir.program import Program
 from compiler.ir.semantics import Machine, State
@@ -40,7 +40,7 @@ def enumerate_paths(program: Program, most: int, limit: int = LIMIT, space: Stat
 
     The program's states are explored unless they are given.
     """
-    search = _Search(program, limit, space or explore(program))
+    search = _Search(program, limit, space or enumerate_states(program))
     paths: list[Path] = []
     for found in search.paths():
         if len(paths) == most:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from compiler.analyses.possible import PossibleTransition, possible
+from compiler.analyses.exploration import explore
 from compiler.diagnostic import Diagnostic
 from compiler.ir.edges import Origin
 from compiler.ir.graph import reachable, to_graph, with_path_out
@@ -32,10 +32,10 @@ def flow_warnings(
     program: Program, written: Iterable[Origin], sources: Mapping[str, Source], wording: Wording
 ) -> Iterator[Diagnostic]:
     """Yield the warnings for a program; `written` has every transition's place, `sources` are by name."""
-    found = possible(without_jumps(program))
+    found = explore(without_jumps(program))
     if not found.is_complete:
         yield _gave_up(program, sources)
-    program = _without_impossible(program, found.transitions)
+    program = replace(program, nodes=tuple(map(found.left, program.nodes))) if found.edges else program
     reached, leaving = _reach(program)
     shown: set[tuple[str, Span]] = set()
     for node in program.nodes:
@@ -57,19 +57,6 @@ def _gave_up(program: Program, sources: Mapping[str, Source]) -> Diagnostic:
     """Return the note that replaces warnings which would take too long to find."""
     problem = "this document has too many counters to analyze, so warnings about impossible transitions may be missing"
     return Diagnostic("RD411", sources[program.sources[0].path].path, None, problem, "use fewer counters in a step")
-
-
-def _without_impossible(program: Program, transitions: Mapping[str, Sequence[PossibleTransition]]) -> Program:
-    """Return the program without edges that counters rule out."""
-    if not transitions:
-        return program
-    nodes = (
-        replace(node, edges=tuple(node.edges[one.place] for one in transitions[node.id]))
-        if node.id in transitions
-        else node
-        for node in program.nodes
-    )
-    return replace(program, nodes=tuple(nodes))
 
 
 def _reach(program: Program) -> tuple[set[str], set[str]]:

@@ -60,7 +60,7 @@ class StateSpace(Struct):
         return tuple(reversed(visits))
 
 
-def explore(program: Program) -> StateSpace:
+def enumerate_states(program: Program) -> StateSpace:
     """Return the states of a program, as far as the effort allows."""
     machine, space = Machine(program), StateSpace(View(program))
     outcomes, has_all_outcomes = outcomes_by_node(program)

@@ -10,10 +10,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from compiler.analyses import possible, tracks
-from compiler.analyses.landings import Landings
-from compiler.analyses.possible import possible_transitions
-from compiler.analyses.states import explore
+from compiler.analyses import exploration
+from compiler.analyses.domains import find_domains
+from compiler.analyses.exploration import explore, kept_retries
+from compiler.analyses.states import enumerate_states
 from compiler.diagnostic import Severity
 from compiler.ir.edges import Add, AtLeast, CounterTest, Edge, Effect, Origin, OutcomeTest, Reset, Set, Test
 from compiler.ir.program import Group, Node, Program, Register, SourceFile, with_jumps, without_jumps
@@ -118,11 +118,9 @@ def test_a_runbook_walks_the_same_without_what_is_impossible(case: Case, passed:
 
 def agrees_with_exploration(program: Program) -> None:
     """Whatever the exploration of states took is among what is possible, with tests that are not always open."""
-    nodes, transitions = program.index(), possible_transitions(program)
-    for name, edge in explore(program).first:
-        if name in transitions:
-            possible = [nodes[name].edges[transition.place] for transition in transitions[name]]
-            assert edge in possible
+    nodes, found = program.index(), explore(program)
+    for name, edge in enumerate_states(program).first:
+        assert edge in found.left(nodes[name]).edges
 
 
 def walked(program: Program, passed: list[bool]) -> list[tuple[str, dict[str, int]]]:
@@ -259,34 +257,73 @@ def test_the_effort_grows_with_the_document(
         compilation = compiled_text(tmp_path, document(count))
         assert compilation.program
         program = jumps(compilation.program)
-        found = tracks.find_tracks(program)
-        search = possible._Search(program, found, Landings(program, found))
+        search = exploration._Search(program, find_domains(program))
         assert search.run()
         efforts.append(search.effort)
     assert efforts[1] < 11 * efforts[0]
 
 
-def test_what_takes_too_long_is_left_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("limit", ["LARGEST", "EFFORT"])
+def test_what_takes_too_long_is_left_as_it_is(limit: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     program = compiled_text(tmp_path, steps(3)).program
     assert program
     assert remove_impossible_edges(program) != program
-    monkeypatch.setattr(possible, "EFFORT", 0)
+    monkeypatch.setattr(exploration, limit, 0)
     program = replace(program)  # nothing is known of it yet
     assert remove_impossible_edges(program) is program
 
 
-@pytest.mark.parametrize("limit", ["LARGEST", "EFFORT"])
-def test_large_steps_are_followed_less_exactly(limit: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    program = compiled_text(tmp_path, steps(3)).program
-    assert program
-    monkeypatch.setattr(tracks, limit, 0)
-    program = replace(program)  # nothing is known of it yet
-    verify(remove_impossible_edges(program))
-    agrees_with_exploration(program)
-
-
 def test_a_search_that_is_given_up_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = compiled_text(tmp_path, steps(3)).diagnostics
-    monkeypatch.setattr(possible, "EFFORT", 0)
+    monkeypatch.setattr(exploration, "EFFORT", 0)
     [note] = set(compiled_text(tmp_path, steps(3)).diagnostics) - set(before)
     assert (note.code, note.severity) == ("RD411", Severity.NOTE)
+
+
+def checks(count: int) -> str:
+    """A step with as many marks as substeps: its states double with each, so that no search of single states ends."""
+    children = "".join(f"### 1.{n} B\n- FAIL: CONTINUE\n" for n in range(1, count + 1))
+    return f"## 1. A\n- PASS ALL: COMPLETE\n- FAIL ANY: GOTO 2\n{children}## 2. Report\n"
+
+
+def test_marks_do_not_multiply(tmp_path: Path) -> None:
+    compilation = compiled_text(tmp_path, checks(40))
+    assert compilation.program
+    assert {found.code for found in compilation.diagnostics} == {"RD118"}, "nothing says that it gave up"
+    search = exploration._Search(compilation.program, find_domains(compilation.program))
+    assert search.run()
+    assert search.effort < 4 * sum(len(node.edges) for node in compilation.program.nodes)
+
+
+# --- Counters of retries ---------------------------------------------------------------------------------------------
+
+
+def retried(*leaving: Effect) -> Program:
+    """A step that is retried and then left with some effects."""
+    again = Edge((FAIL, CounterTest("x", "<", 3)), (Add("x", 1),), "1")
+    nodes = (
+        Node("1", Text(), PLACE, Shell("sh", text("true")), (again, Edge((), leaving, "2")), retries="x"),
+        Node("2", Text(), PLACE, Shell("sh", text("true")), (to_end(),)),
+        Node("END", Text(), PLACE, End("complete"), ()),
+    )
+    return Program("x", "X", (SourceFile("x", "0"),), "1", nodes, (), (Register("x", "", role="retries"),))
+
+
+def test_a_count_that_is_zero_elsewhere_needs_no_name_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert kept_retries(retried(Set("x", 0))) == frozenset()
+    assert kept_retries(retried()) == {"x"}
+    assert kept_retries(made(to_end())) == frozenset()
+    assert kept_retries(retried(Set("x", 0), Set("x", -1))) == {"x"}, "nothing is known of what may fall below zero"
+    monkeypatch.setattr(exploration, "EFFORT", 0)
+    assert kept_retries(retried(Set("x", 0))) == {"x"}
+
+
+@_many
+@given(case=cases(), passed=st.lists(st.booleans(), max_size=40))
+def test_a_count_without_its_own_name_is_zero_wherever_else_a_run_waits(case: Case, passed: list[bool]) -> None:
+    program = without_jumps(compiled(case))
+    nodes, kept = program.index(), kept_retries(program)
+    every = {node.retries for node in program.nodes if node.retries}
+    for name, counters in walked(program, passed):
+        others = every - kept - {nodes[name].retries}
+        assert not any(counters[counter] for counter in others) or isinstance(nodes[name].task, End)
