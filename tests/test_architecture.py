@@ -74,6 +74,8 @@ of a validation have one meaning (I8, I12, B9, B11)."""
 
 TABLES = {
     "runtime_shim.data.implied",
+    "runtime_shim.data.shared",
+    "runtime_shim.engine.builder",
     "runtime_shim.tasks.recipes",
     "runtime_shim.editions",
     "runtime_shim.targets.github.shown",
@@ -134,6 +136,19 @@ def test_the_runtime_is_a_text_to_the_backends() -> None:
         if path.is_relative_to(ROOT / "backends"):
             taken = {module for module, _ in imports(path) if module.startswith("runtime_shim")}
             assert taken <= TABLES, shown(path)
+
+
+OF_ENGINE = {"nodes", "registers", "edges", "on", "do"}
+"""Keys of what the engine runs."""
+
+
+def test_only_the_builders_make_what_the_engine_runs() -> None:
+    """The target prints calls from the graph (S8). A table of its own would be a second way to the engine."""
+    for path in MODULES:
+        if path.is_relative_to(ROOT / "backends" / "python") or path.is_relative_to(ROOT / "rdc" / "commands"):
+            dicts = [node for node in ast.walk(tree(path)) if isinstance(node, ast.Dict)]
+            keys = {key.value for node in dicts for key in node.keys if isinstance(key, ast.Constant)}
+            assert len(keys & OF_ENGINE) < 2, f"{shown(path)} writes {sorted(map(str, keys & OF_ENGINE))}"
 
 
 def test_a_front_end_knows_no_other_and_no_pass() -> None:

@@ -10,13 +10,11 @@ from msgspec.structs import replace
 from backends.base import MARK, Backend, Emission, Limit
 from backends.command import canonical_command
 from backends.companions import Companion
-from backends.python.calls import calls
-from backends.python.common import explained
+from backends.python.calls import Calls
 from backends.python.edition import optimized, runtime, runtime_for, runtime_sha256, shared_files
 from backends.python.literals import literal
 from backends.python.options import PythonOptions
-from backends.python.step_calls import step_calls
-from backends.python.table import Table, table
+from backends.python.step_calls import author_calls
 from backends.remarks import comment, listed, of_contexts, of_placeholders, of_settings, shells
 from backends.templating import render
 from compiler.ir.features import Feature
@@ -29,12 +27,12 @@ FILTERS = (comment, listed, literal)
 """The filters of the templates."""
 
 
-class Tabled(NamedTuple):
-    """The content of a file: the runtime's edition, the program after the passes, and its table."""
+class Content(NamedTuple):
+    """The content of a file: the runtime's edition, the program after the passes, and its calls."""
 
     edition: str
     program: Program
-    table: Table
+    calls: Calls
 
 
 class PythonBackend(Backend[PythonOptions]):
@@ -57,9 +55,9 @@ class PythonBackend(Backend[PythonOptions]):
 
     def render(self, program: Program, options: PythonOptions) -> Emission:
         """Return the source of the file, and the runtime beside it if it is shared."""
-        return self.written(*self.tabled(program, options))
+        return self.written(*self.content(program, options))
 
-    def tabled(self, program: Program, options: PythonOptions) -> tuple[Tabled, PythonOptions]:
+    def content(self, program: Program, options: PythonOptions) -> tuple[Content, PythonOptions]:
         """Return the content of a program's file, and the options that apply to it."""
         if options.caller == "github" and program.file:  # companions are named after their workflows (T-28)
             program = program.with_(name=program.file)
@@ -69,20 +67,19 @@ class PythonBackend(Backend[PythonOptions]):
             edition, program = "script", optimize(program, jumps=False)
         else:
             edition, program = optimized(program, is_full=options.operator == "full")
-        return Tabled(edition, program, table(program)), options
+        return Content(edition, program, author_calls(program)), options
 
-    def written(self, tabled: Tabled, options: PythonOptions) -> Emission:
+    def written(self, content: Content, options: PythonOptions) -> Emission:
         """Return the file with this content, and the runtime beside it if it is shared."""
         caller = "" if options.caller == "person" else options.caller
-        shared = shared_files(tabled.edition, caller) if options.runtime == "shared" else {}
-        text = program_text(tabled, canonical_command(self.name, tabled.program, options), list(shared), caller)
+        shared = shared_files(content.edition, caller) if options.runtime == "shared" else {}
+        text = program_text(content, canonical_command(self.name, content.program, options), list(shared), caller)
         return Emission(text, companions=tuple(Companion(name, each, "runtime") for name, each in shared.items()))
 
 
-def program_text(tabled: Tabled, command: str, shared: Sequence[str] = (), caller: str = "") -> str:
+def program_text(content: Content, command: str, shared: Sequence[str] = (), caller: str = "") -> str:
     """Return the file of a program that a command writes, with the names of the shared files beside it."""
-    edition, program, entries = tabled
-    called = step_calls(entries) or calls(entries, _headings(program))
+    edition, program, called = content
     return render(
         "python/program.py",
         FILTERS,
@@ -97,7 +94,7 @@ def program_text(tabled: Tabled, command: str, shared: Sequence[str] = (), calle
         explained=[
             *of_contexts(program, "`contexts`"),
             *of_placeholders(program.nodes, program.registers),
-            *explained(entries, called.said),
+            *called.explained,
             *of_settings(program, called.lines),
         ],
         shells=shells(program),
@@ -135,15 +132,3 @@ def tail(edition: str, kind: str, *, is_shared: bool, caller: str = "") -> str:
         worker=runtime_for(WORKER) if caller == WORKER else "",
         worker_sha256=sha256_of(runtime_for(WORKER)) if caller == WORKER else "",
     )
-
-
-def _headings(program: Program) -> dict[str, str]:
-    """Return the comment above the first step of each group."""
-    titles = {group.id: str(group.title) for group in program.groups}
-    found: dict[str, str] = {}
-    seen: set[str] = {""}
-    for node in program.nodes:
-        if node.group not in seen:
-            seen.add(node.group)
-            found[node.id] = f"{node.group} {titles[node.group]}".strip()
-    return found

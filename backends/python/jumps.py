@@ -11,8 +11,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from backends.python.effects import effect_table
-from backends.python.tasks import given
+from backends.python.settings import effect_lists, given
 from compiler.ir.edges import Effect, Reset
 from compiler.ir.program import Entering, Jump, Program, plain_targets, scope_members
 from compiler.ir.tasks import IDLE
@@ -45,7 +44,7 @@ def jumps(program: Program, resets: Collection[str]) -> dict[str, Any]:
     members = scope_members(program.registers)
     return given(
         to={jump.id: _jump(jump) for jump in found if jump != told.jump(jump.id)},
-        enter={group: [effect_table(effect) for effect in effects] for group, effects in enter.items()},
+        enter={group: effect_lists(effects) for group, effects in enter.items()},
         within=told.within,
         scopes={scope: [register.name for register in members.get(scope, ())] for scope in sorted(scopes)},
     )
@@ -118,8 +117,8 @@ def _effective(jump: Jump) -> Jump:
 
 
 def _jump(jump: Jump) -> dict[str, Any]:
-    entering = [[item.group, [effect_table(effect) for effect in item.effects]] for item in jump.entering]
-    return {"go": jump.target} | given(entering=entering, do=[effect_table(effect) for effect in jump.effects])
+    entering = [[item.group, effect_lists(item.effects)] for item in jump.entering]
+    return {"go": jump.target} | given(entering=entering, do=effect_lists(jump.effects))
 
 
 def _inside(program: Program, groups: Collection[str]) -> dict[str, list[str]]:

@@ -38,7 +38,7 @@ def command(file: str, arguments: tuple[str, ...], settings: Settings) -> int:
         reporter.show(reporter.gather(compilation.diagnostics, compilation.sources))
     if compilation.program is None:
         return 2
-    from backends.python.table import table  # noqa: PLC0415 (not needed if there are errors)
+    from backends.python.step_calls import author_calls  # noqa: PLC0415 (not needed if there are errors)
     from compiler.passes import optimize  # noqa: PLC0415
     from rdc.standing import take_moved  # noqa: PLC0415
     from rdc.tools.mock_option import MockRuns  # noqa: PLC0415
@@ -47,7 +47,7 @@ def command(file: str, arguments: tuple[str, ...], settings: Settings) -> int:
 
     home = os.path.relpath(compilation.project.root)
     host = Host(_called(file, settings), home="" if home == "." else home, moved=take_moved)
-    return main(table(optimize(compilation.program)), words, host, (MockRuns,))
+    return main(author_calls(optimize(compilation.program)).built(), words, host, (MockRuns,))
 
 
 def _called(file: str, settings: Settings) -> str:

@@ -112,15 +112,17 @@ def unframed(value: Any) -> Any:  # a setting
     return value[1:-1] if isinstance(value, str) and value.startswith("\n") else value
 
 
-def built(document: Callable[..., None], extensions: Sequence[type[Extension]]) -> Table:
-    """Return the table of a document, made by the first builder that knows all its words.
+def functions(builder: Any, words: Sequence[str]) -> list[Callable[..., Any]]:
+    """Return the functions that a document calls. A word that the builder does not know is a kind of task."""
+    return [getattr(builder, word, None) or functools.partial(builder.step, task=word) for word in words]
 
-    If none does, the common builder treats each unknown word as a kind of task.
-    """
+
+def built(document: Callable[..., None], extensions: Sequence[type[Extension]]) -> Table:
+    """Return the table of a document, made by the first builder that knows all its words, or by the common one."""
     words = document.__code__.co_varnames[: document.__code__.co_argcount]
     makers = [extension.builder for extension in extensions if extension.builder]
     builder = next((make for make in makers if all(hasattr(make, word) for word in words)), Builder)()
-    document(*(getattr(builder, word, None) or functools.partial(builder.step, task=word) for word in words))
+    document(*functions(builder, words))
     table: Table = builder.table
     for extension in extensions:
         extension.complete(table)

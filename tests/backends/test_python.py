@@ -18,13 +18,13 @@ from backends.python import PythonBackend, edition
 from backends.python.calls import WORDS, calls
 from backends.python.edition import runtime
 from backends.python.literals import prose
-from backends.python.table import table
 from compiler.driver import compile_file
 from compiler.ir.edges import Set
 from compiler.ir.program import Constant, Jump, Program, Variable
 from compiler.passes import optimize
 from runtime_shim.editions import EDITIONS
 from runtime_shim.engine.builder import built, unframed
+from tests.backends.plain_table import table
 from tests.equivalence.cases import Case
 from tests.equivalence.compiled import compiled
 from tests.equivalence.strategies import cases
@@ -46,8 +46,9 @@ def emitted(made: Program, **options: object) -> Emission:
 
 def same(made: Program) -> None:
     """See that the function that is written builds the very table."""
-    wanted = table(optimize(made))
-    said = calls(wanted, {})
+    made = optimize(made)
+    wanted, said = table(made), calls(made)
+    assert said.built() == wanted
     source = f"def runbook({', '.join(said.parameters)}):\n" + "\n".join(said.lines) + "\n"
     ast.parse(source, feature_version=(3, 9))
     found: dict[str, Any] = {}

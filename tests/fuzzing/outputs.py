@@ -17,13 +17,13 @@ from backends.make.proof import Pinned, pinned
 from backends.make.walked import changed
 from backends.python.edition import optimized
 from backends.python.proof import proof, split
-from backends.python.table import table
 from backends.registry import load
 from compiler.driver import compile_file
 from compiler.ir.program import Program
 from compiler.passes import optimize
 from runtime_shim.editions import EDITIONS
 from runtime_shim.engine.builder import built
+from tests.backends.plain_table import table
 from tests.program_json import from_json
 from tests.workflows.compiling import LOADER
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from backends.python.table import table
+from backends.python.step_calls import author_calls
 from compiler.driver import compile_file
 from compiler.passes import optimize
 from runtime_shim.engine.journal import encode, read_journal
@@ -188,7 +188,7 @@ def journal(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Any], R
     run(answers="yes")
     program = compile_file(str(folder / "repository" / "deploy.runbook.md")).program
     assert program
-    return table(optimize(program)), read_journal(run.kept() / "state" / "journal")[0]
+    return author_calls(optimize(program)).built(), read_journal(run.kept() / "state" / "journal")[0]
 
 
 def test_the_journal_of_a_run_is_believed(journal: tuple[dict[str, Any], Records]) -> None:

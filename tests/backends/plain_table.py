@@ -1,4 +1,7 @@
-"""The program as the plain table that the runtime reads in `runtime_shim/engine/walk.py`."""
+"""An oracle: the program that the engine runs, node by node, from the graph, with all that calls leave out.
+
+The product prints calls, and the runtime's builder executes them. Both together have to come to this.
+"""
 
 from __future__ import annotations
 
@@ -7,21 +10,26 @@ from collections.abc import Container
 from typing import Any, assert_never
 
 from backends.marks import Marks, marked
-from backends.python.effects import effect_table
 from backends.python.jumps import jumps
-from backends.python.places import around, placeholders
-from backends.python.tasks import given, task_table
-from backends.steps import told_steps
+from backends.python.steps import told_steps
 from compiler.ir.edges import (
+    Add,
+    AtLeast,
+    Clear,
     CounterTest,
     Edge,
+    Effect,
+    Keep,
     OutcomeTest,
+    Reset,
+    Set,
     SlotTest,
     output_names,
     words_of,
 )
 from compiler.ir.program import Context, Group, Input, Node, Program, scope_members
-from compiler.ir.tasks import IDLE, Agent, Gate, Parallel, Shell, Tool
+from compiler.ir.tasks import IDLE, PASS_OR_FAIL, Agent, Ask, Branch, Gate, Parallel, Shell, Stage, Task, Tool, alphabet
+from compiler.ir.texts import Reference
 
 Table = dict[str, Any]
 
@@ -184,3 +192,137 @@ def contract_table(program: Program, slots: Container[str]) -> dict[str, Any]:
         found["config"] = config
     found["steps"] = {step.id: json.loads(marks.text(step.spec)) for step in contract.steps}
     return found | placeholders(marks, slots)
+
+
+# --- Tasks ---
+
+
+def task_table(task: Task, original: Task) -> dict[str, Any]:
+    """Return the keys of a task whose strings have marks; `words` only if they are not pass and fail.
+
+    Args:
+        task: The task with marks for its references.
+        original: The task before that. The words of a select are its options as written.
+    """
+    if task.kind == "shell":  # most tasks are, and they have no other words
+        return _shell(task)
+    if task.kind == "end":
+        return {"task": "end", "result": task.result, "message": str(task.message)}
+    words = alphabet(original)
+    kept = list(words) if words and words != PASS_OR_FAIL else []
+    match task:
+        case Ask():
+            return _ask(task, list(words))
+        case Agent():
+            return {"task": "agent"} | _agent(task) | given(words=kept, report=task.report)
+        case Tool(connection, tool, arguments, optional=is_optional):
+            called: dict[str, Any] = {
+                "task": "tool",
+                "connection": connection,
+                "tool": tool,
+                "arguments": str(arguments),
+            }
+            return called | given(optional=is_optional)
+        case Parallel(entries, check, unanimous=unanimous):
+            called = {"task": "parallel", "entries": [_agent(entry) for entry in entries], "check": check}
+            called |= {"failing": list(task.failing_words), "unanimous": list(unanimous)}
+            return called | given(words=kept, report=task.report)
+        case Gate(gate, reason):
+            return {"task": "gate", "gate": gate} | given(reason=str(reason), words=kept)
+        case Stage():
+            return _stage(task)
+        case Branch():
+            return {"task": "branch"}
+        case _:
+            assert_never(task)
+
+
+def _shell(task: Shell) -> dict[str, Any]:
+    found: dict[str, Any] = {"task": "shell", "shell": task.interpreter}
+    if prompt := str(task.prompt):
+        found["prompt"] = prompt
+    found["command"] = str(task.command)
+    return found
+
+
+def _stage(task: Stage) -> dict[str, Any]:
+    found: dict[str, Any] = {"task": "stage", "stage": task.stage, "step": task.step}
+    if task.stage == "tool":
+        found["place"] = task.place
+    return found | given(subject=task.subject, paths=list(map(str, task.paths)), checks=list(task.checks))
+
+
+def _ask(task: Ask, words: list[str]) -> dict[str, Any]:
+    shown = given(prompt=str(task.prompt), language=task.language, block=str(task.block or ""))
+    match task.question:
+        case "pass_fail" | "yes_no":
+            return {"task": "ask", "question": task.question.replace("_", "/")} | shown
+        case "input":
+            return {"task": "input"} | shown | {"words": ["pass"]}
+        case "confirm":
+            return {"task": "confirm"} | shown | {"words": words}
+        case "select":
+            options = [str(option) for option in task.options]
+            return {"task": "select"} | shown | {"words": words} | given(options=options if options != words else None)
+        case _:
+            assert_never(task.question)
+
+
+def _agent(task: Agent) -> dict[str, Any]:
+    """Return an agent, or an entry of a parallel task."""
+    reading = task.reading
+    return {"agent": task.agent, "prompt": str(task.prompt)} | given(
+        context=task.context,
+        keywords=list(reading.keywords),
+        validation=reading.validation,
+        excused=list(reading.excused),
+        failing=list(reading.failing),
+    )
+
+
+def given(**fields: object) -> dict[str, Any]:
+    """Return the fields with a value."""
+    return {name: value for name, value in fields.items() if value}
+
+
+# --- Effects and references ---
+
+
+def effect_table(effect: Effect) -> list[Any]:
+    """Return an effect as a list: its target, its kind, and its value."""
+    match effect:
+        case Set(register, value):
+            return [register, "=", value]
+        case Reset(scope):
+            return ["reset", scope]
+        case Add(register, amount):
+            return [register, "+", amount]
+        case AtLeast(register, value):
+            return [register, "at least", value]
+        case Keep(slot, "output", name):
+            return [slot, "keep", ["output", name]]
+        case Keep(slot, extract=field, options=options):
+            words = [field, *options] if field is not None or options else []
+            return [slot, "keep", ["answer" if field is None else "field", *words]]
+        case Clear(slot):
+            return [slot, "clear", []]
+        case _:
+            assert_never(effect)
+
+
+def placeholders(marks: Marks, slots: Container[str]) -> Table:
+    """Return the value of each mark in a step, group or contract."""
+    found = {mark: _place(reference, slots) for mark, reference in marks.references.items()}
+    return {"placeholders": found} if found else {}
+
+
+def _place(reference: Reference, slots: Container[str]) -> str | list[str]:
+    """Return a reference's counter, or a list that also has the strings around its value and its missing value."""
+    found = around(reference, slots)
+    return found if reference.register in slots or any(found[1:]) else reference.register
+
+
+def around(reference: Reference, slots: Container[str]) -> list[str]:
+    """Return a reference as a list: its register, the strings around its value, and the string if it has none."""
+    missing = reference.missing if reference.register in slots else ""
+    return [reference.register, reference.before, reference.after, missing]
