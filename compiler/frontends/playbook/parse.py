@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from lark.exceptions import UnexpectedToken
+
 from compiler.diagnostic import Diagnostic
 from compiler.frontends.playbook import messages
 from compiler.frontends.playbook.build import Builder
 from compiler.frontends.playbook.directives import read_input
-from compiler.frontends.playbook.lines import MARKERS, Line, Scanned, scan
+from compiler.frontends.playbook.lines import MARKERS, Line, Scanned, grammar, scan
 from compiler.frontends.playbook.syntax import Playbook
-from compiler.grammar import Node, Parser, UnexpectedTokenError, load
+from compiler.grammar import Node, end, feed
 from compiler.source import Source
 
 
@@ -41,7 +43,7 @@ class _Feeder:
     def __init__(self, source: Source) -> None:
         self.source = source
         self.diagnostics: list[Diagnostic] = []
-        self._parser = Parser(load("playbook"), "playbook")
+        self._parser = grammar().parse_interactive()
         self._opened: Line | None = None
         self._has_else = False
         self._nested = 0
@@ -56,7 +58,7 @@ class _Feeder:
             return
         try:
             self._hand_over(line)
-        except UnexpectedTokenError:
+        except UnexpectedToken:
             self._unexpected(line)
             return
         if line.kind in MARKERS:
@@ -66,13 +68,13 @@ class _Feeder:
     def tree(self) -> Node:
         """Return the parse tree of all lines."""
         try:
-            return self._parser.end()
-        except UnexpectedTokenError:
+            return end(self._parser)
+        except UnexpectedToken:
             self._close(None)
-            return self._parser.end()
+            return end(self._parser)
 
     def _hand_over(self, line: Line) -> None:
-        self._parser.feed(line.kind, line)
+        feed(self._parser, line)
 
     def _unexpected(self, line: Line) -> None:
         if line.kind == "SUBSTEP":

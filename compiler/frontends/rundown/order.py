@@ -64,9 +64,7 @@ def later_line(source: Source, block: Block) -> Diagnostic:
     if outcome is None:
         return Diagnostic(LATER_LINE, source.path, block.span, problem, NEAREST[words[0]])
     meant = f"{outcome[0]}:{block.text[outcome.end() :]}"
-    try:
-        parse_transition(meant)
-    except LineError:
+    if isinstance(parse_transition(meant), LineError):
         remedy = NEAREST.get(words[-1], f"write a colon after `{outcome[0]}`, and an action such as `GOTO 3` or `STOP`")
         return Diagnostic(LATER_LINE, source.path, block.span, problem, remedy)
     column = block.column + outcome.end()

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from compiler.diagnostic import Diagnostic, Fix
 from compiler.frontends.rundown.blocks import Block
+from compiler.frontends.rundown.lines import parse_header
 from compiler.regex import Regex
 from compiler.source import Source, Span
 
@@ -28,7 +29,8 @@ def settle_outline(source: Source, blocks: Iterable[Block]) -> tuple[list[Block]
         block = written
         if (not block.closed or block.type in {"TITLE", "HEADING"}) and (problem := _problem(source, block)):
             found.append(problem)
-            block = replace(block, type="STEP") if problem.code == "RD021" else block
+            if problem.code == "RD021":
+                block = replace(block, type="STEP", parsed=parse_header(block.text, "step"))
         if block.type == "TITLE":
             found += _title_problems(source, block, title, steps)
             title = title or [block]

@@ -6,10 +6,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
+from lark.exceptions import UnexpectedToken
 from msgspec.structs import replace
 
 from compiler.diagnostic import Diagnostic, Severity, has_error
-from compiler.frontends.rundown.blocks import Block
+from compiler.frontends.rundown.blocks import Block, grammar
 from compiler.frontends.rundown.build import TreeBuilder
 from compiler.frontends.rundown.fences import swallowed_lines
 from compiler.frontends.rundown.hints import almost_there, unlike_runbooks
@@ -22,7 +23,7 @@ from compiler.frontends.rundown.questions import empty_steps
 from compiler.frontends.rundown.scan import Scanned, scan
 from compiler.frontends.rundown.syntax import Runbook
 from compiler.frontends.rundown.unrun import blocks_not_run
-from compiler.grammar import Node, Parser, UnexpectedTokenError, load
+from compiler.grammar import Node, end, feed
 from compiler.options import Options, Place
 from compiler.source import Source
 
@@ -95,7 +96,7 @@ def _hints(scanned: Scanned) -> Iterator[Diagnostic]:
 
 def _tree(source: Source, blocks: Iterable[Block], layout: Layout) -> tuple[Node | None, list[Diagnostic]]:
     """Pass the blocks to the grammar, and report and skip blocks that are in the wrong place."""
-    parser = Parser(load("rundown"), _START[layout])
+    parser = grammar().parse_interactive(start=_START[layout])
     found: list[Diagnostic] = []
     step: list[Block] = []
     reported: set[str] = set()  # report a step with several misplaced blocks only once
@@ -103,8 +104,8 @@ def _tree(source: Source, blocks: Iterable[Block], layout: Layout) -> tuple[Node
         if block.type in {"STEP", "SUBSTEP"}:
             step, reported = [], set()
         try:
-            parser.feed(block.type, block)
-        except UnexpectedTokenError:
+            feed(parser, block)
+        except UnexpectedToken:
             problem = misplaced_item(source, block) or unexpected_block(source, step, block, layout)
             if problem.code not in reported:
                 found.append(problem)
@@ -113,8 +114,8 @@ def _tree(source: Source, blocks: Iterable[Block], layout: Layout) -> tuple[Node
                 continue  # messages compare later blocks with accepted ones only
         step.append(block)
     try:
-        return parser.end(), found
-    except UnexpectedTokenError:
+        return end(parser), found
+    except UnexpectedToken:
         return None, found
 
 

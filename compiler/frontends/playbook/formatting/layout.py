@@ -48,7 +48,7 @@ class _Layout:
         """Yield a section, or the lines above the first section."""
         if isinstance(part, Line):
             yield trimmed(list(self._lines([part])))
-        elif isinstance(part, Node) and part.rule == "step":
+        elif isinstance(part, Node) and part.data == "step":
             yield from self._step(part)
         elif part:
             heading, *body = lines_of(part)
