@@ -87,12 +87,6 @@ def patterns() -> Patterns:
     return patterns_of(grammar())
 
 
-def recognizes_lines(lines: Sequence[str]) -> bool:
-    """Return whether there are a title and a step (P0)."""
-    title, step = patterns()["TITLE"], patterns()["STEP"]
-    return any(map(title.fullmatch, lines)) and any(map(step.fullmatch, lines))
-
-
 def scan(source: Source, begin: int) -> Scanned:
     """Return the lines of a document whose frontmatter ends above line `begin`."""
     return _Scanner(source, begin).scan()

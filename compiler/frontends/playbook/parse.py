@@ -57,7 +57,7 @@ class _Feeder:
             self.diagnostics.append(messages.stray(self.source, line, self._opened))
             return
         try:
-            self._hand_over(line)
+            feed(self._parser, line)
         except UnexpectedToken:
             self._unexpected(line)
             return
@@ -73,13 +73,10 @@ class _Feeder:
             self._close(None)
             return end(self._parser)
 
-    def _hand_over(self, line: Line) -> None:
-        feed(self._parser, line)
-
     def _unexpected(self, line: Line) -> None:
         if line.kind == "SUBSTEP":
             self.diagnostics.append(messages.outside_branches(self.source, line))
-            self._hand_over(Line("TEXT", line.number, line.number))
+            feed(self._parser, Line("TEXT", line.number, line.number))
         elif line.kind == "IF" and self._opened:
             self.diagnostics.append(messages.nested(self.source, self._opened, line))
             self._nested = 1
@@ -87,7 +84,7 @@ class _Feeder:
             self.diagnostics.append(messages.stray(self.source, line, self._opened))
         else:
             self._close(line)
-            self._hand_over(line)
+            feed(self._parser, line)
 
     def _close(self, before: Line | None) -> None:
         """Close branches that are still open at the end of a section or document."""
@@ -95,7 +92,7 @@ class _Feeder:
             raise ValueError("the grammar does not accept a line here")
         self.diagnostics.append(messages.unclosed(self.source, self._opened, before))
         end = Line("ENDIF", self._opened.number, self._opened.number)
-        self._hand_over(end)
+        feed(self._parser, end)
         self._opened, self._has_else, self._nested = None, False, 0
 
 

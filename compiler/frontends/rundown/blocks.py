@@ -17,7 +17,7 @@ import pyromark
 from lark import Lark
 from msgspec import Struct
 
-from compiler.frontends.rundown.lines import Header, Kind, LineError, parse_header, parse_transition
+from compiler.frontends.rundown.lines import Header, LineError, parse_header, parse_transition
 from compiler.frontends.rundown.syntax import Transition
 from compiler.grammar import Patterns, load, patterns_of
 from compiler.regex import Regex
@@ -69,9 +69,6 @@ NOT_TEXT = frozenset({"Bullets", "List", "BlockQuote", "Fenced", "CodeBlock", "H
 
 HEADINGS = {"#": "TITLE", "##": "STEP", "###": "SUBSTEP"}
 """The terminals of runbook headings by their marks."""
-
-KINDS: dict[str, Kind] = {"STEP": "step", "SUBSTEP": "substep"}
-"""The kinds of headers by their terminals."""
 
 INFOS = {"List": "list", "Paragraph": "paragraph"}
 
@@ -200,7 +197,7 @@ def _heading(lines: Sequence[str], line: int, end_line: int) -> Block:
         if text.endswith("#"):
             text = _without_marks(first[opened.end() :])
         kind = HEADINGS.get(mark, "HEADING")
-        parsed = parse_header(text, KINDS[kind]) if kind in KINDS else None
+        parsed = parse_header(text, "step" if kind == "STEP" else "substep") if len(mark) in {2, 3} else None
         return Block(kind, line, end_line, first.find(text) + 1, text, mark, parsed=parsed)
     mark = lines[end_line - 1].strip()[0]
     text = "\n".join(lines[line - 1 : end_line - 1]).strip()

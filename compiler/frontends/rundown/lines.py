@@ -1,4 +1,4 @@
-"""Parse header and transition lines: the text of a heading or list item becomes a small syntax tree.
+"""Parse header and transition lines: the text of a heading or list item becomes a small syntax tree, and back.
 
 Columns count from 0 within the text; the caller knows the place of the text in the document.
 """
@@ -6,6 +6,7 @@ Columns count from 0 within the text; the caller knows the place of the text in 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, Literal, cast
 
@@ -209,27 +210,18 @@ def _action(tree: Node) -> Action:
             return Complete(_message(message))
         case "stop", [message]:
             return Stop(_message(message))
-        case "next", [word]:
-            return Goto(Target(True, None, None, _span(word, word)))
+        case "next", _:
+            return Goto(_goal(tree.children))
         case _:
-            return Goto(_target(tree.children[0]))
+            return Goto(_goal(tree.children[0].children))
 
 
-def _target(tree: Node) -> Target:
-    advance = tree.children[0] if tree.data == "next_target" else None
-    place = tree.children[-1]
-    step, child = (None, None) if place is None else place.children
-    tokens = [token for token in (advance, step, child) if token is not None]
-    return Target(
-        advance is not None,
-        None if step is None else _identifier(step),
-        None if child is None else _identifier(child),
-        _span(tokens[0], tokens[-1]),
-    )
-
-
-def _span(first: Token, last: Token) -> Span:
-    return Span(0, first.start_pos or 0, 0, last.end_pos or 0)
+def _goal(tokens: Sequence[Token | None]) -> Target:
+    """Return the target of a GOTO: NEXT, a step, and a substep, as far as they are written."""
+    known = [token for token in tokens if token]
+    step, child, *_ = [*(_identifier(token) for token in known if token.type != "NEXT"), None, None]
+    span = Span(0, known[0].start_pos or 0, 0, known[-1].end_pos or 0)
+    return Target(known[0].type == "NEXT", step, child, span)
 
 
 def _message(token: Token | None) -> str:
@@ -241,3 +233,30 @@ def _message(token: Token | None) -> str:
 
 def _unquoted(text: str) -> str:
     return re.sub(r'\\(["\\])', r"\1", text[1:-1]) if "\\" in text else text[1:-1]
+
+
+# --- Print ------------------------------------------------------------------------------------------------------------
+
+
+def print_transition(transition: Transition) -> str:
+    """Return the full text of a transition's list item."""
+    modifier = f" {transition.modifier}" if transition.modifier else ""
+    retry = f"RETRY {transition.retries} " if transition.retries else ""
+    return f"{transition.word}{modifier}: {retry}{_printed(transition.action)}"
+
+
+def _printed(action: Action) -> str:
+    match action:
+        case Continue():
+            return "CONTINUE"
+        case Complete(message):
+            return "COMPLETE" + _quoted(message)
+        case Stop(message):
+            return "STOP" + _quoted(message)
+        case Goto(target):
+            return f"GOTO {target}"
+
+
+def _quoted(message: str) -> str:
+    """Return a message in quotes, with the escapes of G5."""
+    return " " + '"' + re.sub(r'(["\\])', r"\\\1", message) + '"' if message else ""

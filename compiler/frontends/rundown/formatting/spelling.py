@@ -10,8 +10,7 @@ from msgspec.structs import replace
 from compiler.frontends.rundown.build import TOO_DEEP
 from compiler.frontends.rundown.formatting.numbering import Label, Numbering
 from compiler.frontends.rundown.formatting.pieces import Piece, Section
-from compiler.frontends.rundown.lines import Header
-from compiler.frontends.rundown.print import print_transition
+from compiler.frontends.rundown.lines import Header, print_transition
 from compiler.frontends.rundown.syntax import Complete, Stop, Transition, spell
 from compiler.regex import Regex
 
