@@ -47,6 +47,7 @@ MAY_IMPORT = {
     "compiler": {
         "compiler",
         "grammars",
+        "lark",
         "msgspec",
         "networkx",
         "packaging",

@@ -186,13 +186,11 @@ def line(data: bytes) -> None:
 
 def _result(parse: Callable[..., object], *arguments: str) -> object:
     """What a line means, or where it is wrong; both are inside of it."""
-    try:
-        return parse(*arguments)
-    except lines.LineError as error:
-        wrong = error
-    assert 0 <= wrong.column <= len(arguments[0])
-    assert arguments[0].startswith(wrong.word, wrong.column)
-    return wrong.code, wrong.column, wrong.word, wrong.expected
+    found = parse(*arguments)
+    if isinstance(found, lines.LineError):
+        assert 0 <= found.column <= len(arguments[0])
+        assert arguments[0].startswith(found.word, found.column)
+    return found
 
 
 class Entry(NamedTuple):

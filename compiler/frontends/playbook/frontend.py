@@ -15,7 +15,7 @@ from compiler.frontends.call_result import completed
 from compiler.frontends.name_lists import SECRETS
 from compiler.frontends.naming import stem
 from compiler.frontends.playbook.check import check_count
-from compiler.frontends.playbook.lines import recognizes_lines
+from compiler.frontends.playbook.lines import patterns
 from compiler.frontends.playbook.link import link
 from compiler.frontends.playbook.lower import lower
 from compiler.frontends.playbook.reading import Read, read
@@ -29,7 +29,7 @@ from compiler.source import Source
 
 def recognizes(source: Source) -> bool:
     """Return whether the source has a title and a step (P0)."""
-    return recognizes_lines(source.lines)
+    return all(any(map(patterns()[kind].fullmatch, source.lines)) for kind in ("TITLE", "STEP"))
 
 
 def format_document(job: Job) -> Formatted:
