@@ -10,6 +10,7 @@ from msgspec import Struct
 from compiler.analyses.exploration import explore
 from compiler.analyses.states import StateSpace, Taken, enumerate_states, taken_edges
 from compiler.ir.edges import Edge, Origin, OutcomeTest
+from compiler.ir.graph import reached_from
 from compiler.ir.paths import Path, Visit
 from compiler.ir.program import Node, Program, without_jumps
 from compiler.ir.tasks import Branch, End
@@ -82,14 +83,9 @@ def coverage(program: Program, paths: Iterable[Path], space: StateSpace | None =
 
 def _passed_at_once(program: Program) -> set[str]:
     """Return the nodes that a run can pass before its first visit; their edges leave no trace."""
-    nodes = program.index()
-    pending, found = [program.entry], set[str]()
-    while pending:
-        name = pending.pop()
-        if name not in found and isinstance(nodes[name].task, Branch | End):
-            found.add(name)
-            pending += [edge.target for edge in nodes[name].edges]
-    return found
+    passed = {node.id: node.edges for node in program.nodes if isinstance(node.task, Branch | End)}
+    found = reached_from([program.entry], lambda name: (edge.target for edge in passed.get(name, ())))
+    return found.keys() & passed.keys()
 
 
 def _impossible(program: Program, edges: Mapping[Taken, Transition]) -> set[Transition]:

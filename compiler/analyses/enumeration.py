@@ -7,7 +7,6 @@ could be explored; otherwise it ignores guards.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 
@@ -15,6 +14,7 @@ from msgspec import Struct
 
 from compiler.analyses.outcomes import beginnings, has_few_beginnings, outcomes_by_node
 from compiler.analyses.states import StateSpace, cost, enumerate_states
+from compiler.ir.graph import distances_to, to_graph
 from compiler.ir.paths import LIMIT, Path, Visit, visit
 from compiler.ir.program import Program
 from compiler.ir.semantics import Machine, State
@@ -137,21 +137,9 @@ def _exact(space: StateSpace) -> Distance:
 
 def _least(program: Program) -> Distance:
     """Return the distance in the graph, ignoring guards."""
-    before: dict[str, list[str]] = {}
-    for node in program.nodes:
-        for edge in node.edges:
-            before.setdefault(edge.target, []).append(node.id)
+    ends = (node.id for node in program.nodes if isinstance(node.task, End) and not node.edges)
     nodes = program.index()
-    found = {node.id: 0 for node in program.nodes if isinstance(node.task, End) and not node.edges}
-    pending = deque(found)
-    while pending:
-        name = pending.popleft()
-        for earlier in before.get(name, ()):
-            node = nodes[earlier]
-            cost = 0 if isinstance(node.task, Branch | End) else 1
-            if earlier not in found or found[earlier] > found[name] + cost:
-                found[earlier] = found[name] + cost
-                (pending.append if cost else pending.appendleft)(earlier)
+    found = distances_to(to_graph(program), ends, lambda name: not isinstance(nodes[name].task, Branch | End))
     if program.limit is None:
         return lambda state: found.get(state.node)
     return partial(_with_limit, found, program.limit)

@@ -13,7 +13,8 @@ from math import inf
 from msgspec import Struct, field
 
 from compiler.analyses.outcomes import beginnings, has_few_beginnings, outcomes_by_node, told_apart
-from compiler.ir.edges import Add, CounterEffect, CounterTest, Edge, Reset, counter_effects
+from compiler.ir.edges import Add, CounterEffect, CounterTest, Edge, Reset, counter_effects, feeding
+from compiler.ir.graph import reached_from
 from compiler.ir.paths import Visit, visit
 from compiler.ir.program import Program
 from compiler.ir.semantics import Machine, State
@@ -112,11 +113,8 @@ class View:
         edges = [edge for node in program.nodes for edge in node.edges]
         tests = [test for edge in edges for test in edge.guard if isinstance(test, CounterTest)]
         effects = counter_effects(effect for edge in edges for effect in edge.effects)
-        sums = {(effect.amount, effect.register) for effect in effects if isinstance(effect, Add)}
-        read = {test.register for test in tests}
-        while more := {amount for amount, register in sums if register in read and isinstance(amount, str)} - read:
-            read |= more
-        self.read = frozenset(read)
+        feeds = feeding([effects])
+        self.read = reached_from((test.register for test in tests), lambda name: feeds.get(name, ())).keys()
         self.told = told_apart(program)
         self.most = inf if _can_fall(program, effects) else max((test.value for test in tests), default=0) + 1
 

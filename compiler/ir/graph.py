@@ -6,7 +6,8 @@ whose import takes longer than a check.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from compiler.ir.program import Program
@@ -24,15 +25,27 @@ def to_graph(program: Program) -> dict[str, dict[str, None]]:
     return {node.id: {edge.target: None for edge in node.edges} for node in program.nodes}
 
 
+def reached_from(starts: Iterable[str], onward: Callable[[str], Iterable[str]]) -> dict[str, None]:
+    """Return the starts and everything that they lead to, breadth first."""
+    found = dict.fromkeys(starts)
+    pending = deque(found)
+    while pending:
+        for name in onward(pending.popleft()):
+            if name not in found:
+                found[name] = None
+                pending.append(name)
+    return found
+
+
 def reachable(graph: Graph, program: Program) -> set[str]:
     """Return the nodes that a path from the entry can reach, ignoring guards."""
-    return _beyond(graph, [program.entry])
+    return {*reached_from([program.entry], graph.__getitem__)}
 
 
 def with_path_out(graph: Graph, program: Program) -> set[str]:
     """Return the nodes with a path to an end of the program, ignoring guards."""
     ends = [node.id for node in program.nodes if isinstance(node.task, End) and not node.edges]
-    return _beyond(_reversed(graph), ends)
+    return {*reached_from(ends, _reversed(graph).__getitem__)}
 
 
 def loop_regions(graph: Graph) -> list[frozenset[str]]:
@@ -40,23 +53,34 @@ def loop_regions(graph: Graph) -> list[frozenset[str]]:
     position = {name: index for index, name in enumerate(graph)}
     if _is_forward(graph, position):
         return []
-    regions = [frozenset(found) for found in components(graph) if len(found) > 1 or _repeats(graph, found)]
+    import networkx as nx  # noqa: PLC0415 (only for graphs with loops)
+
+    components = map(frozenset, nx.strongly_connected_components(_directed(graph)))
+    regions = [found for found in components if len(found) > 1 or any(name in graph[name] for name in found)]
     return sorted(regions, key=lambda region: min(position[name] for name in region))
+
+
+def cycle_in(graph: Graph, region: frozenset[str]) -> list[str]:
+    """Return the nodes of one cycle inside a region, in order."""
+    import networkx as nx  # noqa: PLC0415 (only for graphs with loops)
+
+    return [edge[0] for edge in nx.find_cycle(_directed(graph).subgraph(region), min(region))]
+
+
+def distances_to(graph: Graph, ends: Iterable[str], cost: Callable[[str], int]) -> dict[str, int]:
+    """Return the least cost of the nodes before an end, for each node that can reach one."""
+    import networkx as nx  # noqa: PLC0415 (only for `rdc trace`)
+
+    backwards = _directed(_reversed(graph))
+    sources = set(ends)
+    if not sources:
+        return {}
+    found = nx.multi_source_dijkstra_path_length(backwards, sources, weight=lambda _, earlier, __: cost(earlier))
+    return {name: int(least) for name, least in found.items()}
 
 
 def _is_forward(graph: Graph, position: Mapping[str, int]) -> bool:
     return all(position[target] > position[name] for name, targets in graph.items() for target in targets)
-
-
-def _repeats(graph: Graph, found: Iterable[str]) -> bool:
-    return any(name in graph[name] for name in found)
-
-
-def components(graph: Graph) -> Iterator[set[str]]:
-    """Yield the strongly connected components of a graph."""
-    import networkx as nx  # noqa: PLC0415 (only for graphs with loops)
-
-    return nx.strongly_connected_components(_directed(graph))
 
 
 def ordered_components(graph: Graph, together: Iterable[frozenset[str]] = ()) -> list[list[str]]:
@@ -91,10 +115,10 @@ def _directed(graph: Graph) -> nx.DiGraph[str]:
 def between(graph: Graph, sources: Iterable[str], targets: Iterable[str]) -> frozenset[str]:
     """Return the targets, the sources that lead to them, and all nodes on paths between these."""
     ends = set(targets)
-    backwards = _reversed(graph)
-    above = _beyond(backwards, ends)
+    backwards = _reversed(graph).__getitem__
+    above = reached_from(ends, backwards).keys()
     members = ends | (above & set(sources))
-    return frozenset(_beyond(graph, members) & (above | _beyond(backwards, members)))
+    return frozenset(reached_from(members, graph.__getitem__).keys() & (above | reached_from(members, backwards)))
 
 
 def _reversed(graph: Graph) -> dict[str, dict[str, None]]:
@@ -102,15 +126,4 @@ def _reversed(graph: Graph) -> dict[str, dict[str, None]]:
     for name, targets in graph.items():
         for target in targets:
             found[target][name] = None
-    return found
-
-
-def _beyond(graph: Graph, starts: Iterable[str]) -> set[str]:
-    """Return the start nodes and all nodes that they can reach."""
-    pending = list(starts)
-    found = set(pending)
-    while pending:
-        following = [target for target in graph[pending.pop()] if target not in found]
-        found.update(following)
-        pending += following
     return found
