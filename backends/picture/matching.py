@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from msgspec import Struct
 
 from backends.picture.picture import Frame, Picture
-from compiler.analyses.matching import match_nodes
+from compiler.analyses.changes import match_nodes
 from compiler.ir.program import Node
 from compiler.ir.tasks import Branch, End
 

@@ -1,13 +1,14 @@
 """The control-flow graph of a program, and its properties (V12): a thin layer over networkx.
 
-A graph whose edges all lead to later nodes has no loop. Such a graph, which most documents have, needs no networkx,
-whose import takes longer than a check.
+A graph without loops, which most documents have, needs no networkx, whose import takes longer than a check. If all
+edges lead to later nodes, as in most of these, that is seen at once.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from graphlib import CycleError, TopologicalSorter
 from typing import TYPE_CHECKING
 
 from compiler.ir.program import Program
@@ -37,21 +38,26 @@ def reached_from(starts: Iterable[str], onward: Callable[[str], Iterable[str]]) 
     return found
 
 
-def reachable(graph: Graph, program: Program) -> set[str]:
-    """Return the nodes that a path from the entry can reach, ignoring guards."""
-    return {*reached_from([program.entry], graph.__getitem__)}
+def led_to(program: Program, starts: Iterable[str]) -> dict[str, None]:
+    """Return the nodes that paths from some nodes can reach, and these nodes, ignoring guards."""
+    index = program.index()
+    return reached_from(starts, lambda name: (edge.target for edge in index[name].edges))
 
 
-def with_path_out(graph: Graph, program: Program) -> set[str]:
+def with_path_out(program: Program) -> dict[str, None]:
     """Return the nodes with a path to an end of the program, ignoring guards."""
-    ends = [node.id for node in program.nodes if isinstance(node.task, End) and not node.edges]
-    return {*reached_from(ends, _reversed(graph).__getitem__)}
+    return reached_from(ends(program), _reversed(to_graph(program)).__getitem__)
+
+
+def ends(program: Program) -> Iterator[str]:
+    """Yield the nodes where a run is over."""
+    return (node.id for node in program.nodes if isinstance(node.task, End) and not node.edges)
 
 
 def loop_regions(graph: Graph) -> list[frozenset[str]]:
     """Return the strongly connected components with a cycle, in document order of their first nodes."""
     position = {name: index for index, name in enumerate(graph)}
-    if _is_forward(graph, position):
+    if _is_forward(graph, position) or not _has_loop(graph):
         return []
     import networkx as nx  # noqa: PLC0415 (only for graphs with loops)
 
@@ -67,16 +73,24 @@ def cycle_in(graph: Graph, region: frozenset[str]) -> list[str]:
     return [edge[0] for edge in nx.find_cycle(_directed(graph).subgraph(region), min(region))]
 
 
-def distances_to(graph: Graph, ends: Iterable[str], cost: Callable[[str], int]) -> dict[str, int]:
-    """Return the least cost of the nodes before an end, for each node that can reach one."""
+def distances(program: Program, cost: Callable[[str], int]) -> dict[str, int]:
+    """Return the least cost of the nodes before an end of the program, for each node that can reach one."""
     import networkx as nx  # noqa: PLC0415 (only for `rdc trace`)
 
-    backwards = _directed(_reversed(graph))
-    sources = set(ends)
+    backwards = _directed(_reversed(to_graph(program)))
+    sources = set(ends(program))
     if not sources:
         return {}
     found = nx.multi_source_dijkstra_path_length(backwards, sources, weight=lambda _, earlier, __: cost(earlier))
     return {name: int(least) for name, least in found.items()}
+
+
+def _has_loop(graph: Graph) -> bool:
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError:
+        return True
+    return False
 
 
 def _is_forward(graph: Graph, position: Mapping[str, int]) -> bool:
