@@ -13,8 +13,8 @@ from msgspec import Struct
 
 from backends.scheduling.places import Place, find_places
 from compiler.ir.graph import reached_from
-from compiler.ir.program import Node, Program
-from compiler.ir.tasks import Ask, Branch, End, Gate
+from compiler.ir.program import Node, Program, is_end, is_passed
+from compiler.ir.tasks import Ask, End, Gate
 
 
 class Routes(Struct, frozen=True):
@@ -68,16 +68,6 @@ def _settled(index: Mapping[str, Node], names: Iterable[str]) -> frozenset[str]:
 
 def _targets(node: Node) -> set[str]:
     return {edge.target for edge in node.edges}
-
-
-def is_passed(node: Node) -> bool:
-    """Return whether a run continues through a node: a branch, or the end of a nested document (M8)."""
-    return isinstance(node.task, Branch) or (isinstance(node.task, End) and bool(node.edges))
-
-
-def is_end(node: Node) -> bool:
-    """Return whether a run is over at a node."""
-    return isinstance(node.task, End) and not node.edges
 
 
 def ahead_of(found: AbstractSet[str], nodes: Mapping[str, Node]) -> set[str]:

@@ -44,7 +44,7 @@ class Domains:
         counters = tuple(counters)
         self.counters = {register.name: 1 << 2 * place for place, register in enumerate(counters)}
         self.size = 2 * len(counters)
-        self.initial = sum(self._of(register.name, register.initial) for register in counters)
+        self.initial = self._start(counters)
         self._scopes = {
             scope: (sum(3 * self.counters[one.name] for one in found), self._start(found))
             for scope, found in scope_members(counters).items()
@@ -106,11 +106,8 @@ class Domains:
         can_fail = test.operator != ">=" or test.value > 1
         return Split(zero * is_zero + 2 * zero * can_hold, zero * (not is_zero) + 2 * zero * can_fail)
 
-    def _of(self, counter: str, value: int) -> int:
-        return self.counters[counter] << (value > 0)
-
     def _start(self, counters: Iterable[Register]) -> int:
-        return sum(self._of(register.name, register.initial) for register in counters)
+        return sum(self.counters[register.name] << (register.initial > 0) for register in counters)
 
     def _limit(self, declared: Input) -> None:
         """Leave out the strings that an input with few values never has (I8)."""

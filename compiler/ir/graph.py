@@ -11,8 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from graphlib import CycleError, TopologicalSorter
 from typing import TYPE_CHECKING
 
-from compiler.ir.program import Program
-from compiler.ir.tasks import End
+from compiler.ir.program import Program, is_end
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -51,7 +50,7 @@ def with_path_out(program: Program) -> dict[str, None]:
 
 def ends(program: Program) -> Iterator[str]:
     """Yield the nodes where a run is over."""
-    return (node.id for node in program.nodes if isinstance(node.task, End) and not node.edges)
+    return (node.id for node in program.nodes if is_end(node))
 
 
 def loop_regions(graph: Graph) -> list[frozenset[str]]:
