@@ -184,6 +184,46 @@ def golden_files(suffix: str) -> list[Path]:
     return [path for path in (ROOT / "golden").rglob("*") if path.name.endswith(suffix)]
 
 
+def users_of(module: str) -> set[str]:
+    """The modules that import a module or its package, wherever in them."""
+    return {shown(path) for path in MODULES for name, _ in imports(path) if f"{name}.".startswith(f"{module}.")}
+
+
+def test_graph_algorithms_are_those_of_networkx() -> None:
+    """Only a breadth-first search is our own, in one module; no other loop follows edges from a list of nodes."""
+    assert users_of("networkx") == {"compiler/ir/graph.py"}
+    ours = {"compiler/ir/graph.py", "compiler/analyses/exploration.py"}  # values change as edges are followed
+    walks = {
+        f"{shown(path)}:{loop.lineno}"
+        for path in MODULES
+        if shown(path) not in ours and not path.is_relative_to(ROOT / "runtime_shim")
+        for loop in ast.walk(tree(path))
+        if isinstance(loop, ast.While) and {"pop", "popleft", "heappop"} & names_in(loop) and "edges" in names_in(loop)
+    }
+    assert walks == set()
+
+
+def names_in(node: ast.AST) -> set[str]:
+    """The names and attributes in a part of a module."""
+    parts = list(ast.walk(node))
+    return {part.attr for part in parts if isinstance(part, ast.Attribute)} | {
+        part.id for part in parts if isinstance(part, ast.Name)
+    }
+
+
+def test_warnings_and_passes_ask_one_exploration() -> None:
+    """Single states are only enumerated for `rdc trace`, which shows a path to each transition."""
+    assert users_of("compiler.analyses.exploration") >= {
+        "compiler/analyses/flow.py",
+        "compiler/passes/remove_impossible_edges.py",
+    }
+    assert users_of("compiler.analyses.enumeration") == {
+        "compiler/analyses/coverage.py",
+        "rdc/commands/trace.py",
+        "rdc/drafts/paths.py",
+    }
+
+
 def test_front_ends_and_their_folders_are_the_same() -> None:
     assert packages(ROOT / "compiler" / "frontends") == set(FRONT_ENDS)
 

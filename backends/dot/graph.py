@@ -16,9 +16,10 @@ from backends.picture.naming import free, one_line
 from backends.picture.picture import Box, Frame, Picture, outline
 from backends.picture.stages import look_of
 from backends.picture.streams import Stream
-from backends.picture.tooltips import tooltip
+from backends.specification import shown
 from compiler.ir.program import Group, Node
-from compiler.ir.tasks import End, Verdict
+from compiler.ir.tasks import End, Task, Verdict, task_texts
+from compiler.ir.texts import Text
 
 START = "start of the run"
 """The name of the dot where a run starts, unless a box has it."""
@@ -191,3 +192,40 @@ def _border(box: Box) -> dict[str, str]:
 
 def _colored(colors: Colors) -> dict[str, str]:
     return {"color": f'"{colors.line}"', "fillcolor": f'"{colors.fill}"', "fontcolor": f'"{colors.text}"'}
+
+
+# --- Tooltips ---------------------------------------------------------------------------------------------------------
+
+TOOLTIP_LINES = 12
+"""The most lines of the task in a tooltip, below the place."""
+
+TOOLTIP_WIDTH = 100
+"""In characters. Longer lines are truncated."""
+
+
+def tooltip(place: Node | Group, more: Lines = ()) -> Lines:
+    """Return the tooltip of a node or group. `more` replaces the node's task."""
+    texts = _texts(place.task) if isinstance(place, Node) else (place.prompt,)
+    said = "\n".join(more or [shown(text) for text in texts if text.parts]).strip()
+    origin = place.origin
+    lines = [f"{origin.path}:{origin.span.line}", *(said.split("\n") if said else ())]
+    if len(lines) > TOOLTIP_LINES + 1:
+        lines[TOOLTIP_LINES:] = "…"
+    # Most lines are short and visible. A call for each would be slow.
+    return tuple([line.rstrip() if len(line) <= TOOLTIP_WIDTH and line.isprintable() else _cut(line) for line in lines])
+
+
+def _texts(task: Task) -> tuple[Text, ...]:
+    """Return the strings with the task itself, without explanations."""
+    if task.kind == "shell":
+        return (task.command,)
+    return (task.prompt, task.block or Text()) if task.kind == "ask" else task_texts(task)
+
+
+def _cut(line: str) -> str:
+    """Return a line without invisible characters. Spaces at its start have a meaning in commands, so they stay."""
+    shown = line[: TOOLTIP_WIDTH + 1]
+    if not shown.isprintable():
+        shown = "".join(c if c.isprintable() else " " for c in shown)
+    shown = shown.rstrip()
+    return shown if len(shown) <= TOOLTIP_WIDTH else shown[: TOOLTIP_WIDTH - 1] + "…"

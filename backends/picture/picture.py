@@ -6,20 +6,20 @@ run reaches are drawn and marked, because they are part of the document.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from backends.picture.arrows import Arrow, Mark, arrows
-from backends.picture.attempts import joined_attempts
-from backends.picture.breakdowns import joined_breakdowns
 from backends.picture.captions import Lines, caption, kept_texts, notes
+from backends.picture.joined import joined_attempts, joined_breakdowns
 from backends.picture.loops import Placement, place
 from backends.picture.naming import Naming
 from backends.picture.stages import stage_tooltip
 from backends.picture.streams import Stream, streams
 from compiler.ir.edges import output_names
+from compiler.ir.graph import led_to
 from compiler.ir.program import Group, Node, Program, without_jumps
 from compiler.ir.tasks import IDLE
 from compiler.passes.remove_impossible_edges import remove_impossible_edges
@@ -78,7 +78,7 @@ def picture(program: Program) -> Picture:
     program = joined_attempts(program)
     names = Naming(program)
     program = _drawn(program)
-    reached = _led_to(program, [program.entry])
+    reached = led_to(program, [program.entry])
     placement = place(program)
     return Picture(
         program.entry,
@@ -126,21 +126,8 @@ def _drawn(program: Program) -> Program:
     first = program.index()[program.entry]
     entry = first.edges[0].target if first.task.kind == "branch" and not first.edges[0].guard else first.id
     nodes = [node.id for node in program.nodes if type(node.task) not in IDLE]
-    kept = _led_to(program, [entry, *nodes])
+    kept = led_to(program, [entry, *nodes])
     return replace(program, entry=entry, nodes=tuple(node for node in program.nodes if node.id in kept))
-
-
-def _led_to(program: Program, starts: Iterable[str]) -> set[str]:
-    """Return the nodes that transitions lead to from one of the starts, including the starts."""
-    index = program.index()
-    pending = list(starts)
-    found = set(pending)
-    while pending:
-        for edge in index[pending.pop()].edges:
-            if edge.target not in found:
-                found.add(edge.target)
-                pending.append(edge.target)
-    return found
 
 
 def _box(node: Node, names: Naming, placement: Placement, is_reached: bool) -> Box:

@@ -11,9 +11,9 @@ from collections.abc import Set as AbstractSet
 from msgspec import Struct
 
 from backends.scheduling.places import Place, retry_of
-from backends.scheduling.routes import Routes, ahead_of, is_end, is_stop
+from backends.scheduling.routes import Routes, ahead_of, is_stop
 from compiler.ir.edges import may_follow
-from compiler.ir.program import Node
+from compiler.ir.program import Node, is_end
 from compiler.ir.tasks import Ask, End, Gate, Parallel
 
 BEGIN = ""

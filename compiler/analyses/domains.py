@@ -44,7 +44,7 @@ class Domains:
         counters = tuple(counters)
         self.counters = {register.name: 1 << 2 * place for place, register in enumerate(counters)}
         self.size = 2 * len(counters)
-        self.initial = sum(self._of(register.name, register.initial) for register in counters)
+        self.initial = self._start(counters)
         self._scopes = {
             scope: (sum(3 * self.counters[one.name] for one in found), self._start(found))
             for scope, found in scope_members(counters).items()
@@ -106,11 +106,8 @@ class Domains:
         can_fail = test.operator != ">=" or test.value > 1
         return Split(zero * is_zero + 2 * zero * can_hold, zero * (not is_zero) + 2 * zero * can_fail)
 
-    def _of(self, counter: str, value: int) -> int:
-        return self.counters[counter] << (value > 0)
-
     def _start(self, counters: Iterable[Register]) -> int:
-        return sum(self._of(register.name, register.initial) for register in counters)
+        return sum(self.counters[register.name] << (register.initial > 0) for register in counters)
 
     def _limit(self, declared: Input) -> None:
         """Leave out the strings that an input with few values never has (I8)."""
@@ -132,24 +129,26 @@ def find_domains(program: Program, also: Collection[str] = ()) -> Domains:
     A count of retries is not followed otherwise, because its tests may or may not hold. If a counter may fall below
     zero, none is; no front end generates such programs.
     """
-    if not program.registers:
+    if not program.registers or may_fall(program):
         return Domains(program, ())
-    edges = [edge for node in program.nodes for edge in node.edges]
-    effects = [edge.effects for edge in edges if edge.effects] + [jump.all_effects for jump in program.jumps]
-    numbers = [*map(_number, (effect for found in effects for effect in counter_effects(found)))]
-    if min(register.initial for register in program.registers) < 0 or min(numbers, default=0) < 0:
-        return Domains(program, ())
-    tested = {test.register for edge in edges for test in edge.guard if test.kind == "counter"}
+    tests = (test for node in program.nodes for edge in node.edges for test in edge.guard)
+    tested = {test.register for test in tests if test.kind == "counter"}
     wanted = (one for one in program.registers if (one.name in tested and one.role != "retries") or one.name in also)
     return Domains(program, wanted)
 
 
-def _number(effect: Set | Add | AtLeast | Reset) -> int:
-    """Return the number that an effect sets or adds, or 0."""
-    if isinstance(effect, Reset):
-        return 0
-    number = effect.amount if isinstance(effect, Add) else effect.value
-    return number if isinstance(number, int) else 0
+def may_fall(program: Program) -> bool:
+    """Return whether a counter may fall below zero: one starts there, or a negative number is set or added."""
+    effects = [edge.effects for node in program.nodes for edge in node.edges if edge.effects]
+    effects += [jump.all_effects for jump in program.jumps]
+    numbers = [
+        effect.amount if isinstance(effect, Add) else effect.value
+        for found in effects
+        for effect in counter_effects(found)
+        if not isinstance(effect, Reset)
+    ]
+    numbers += [register.initial for register in program.registers]
+    return any(isinstance(number, int) and number < 0 for number in numbers)
 
 
 def _unchanging(program: Program) -> Iterator[Input]:

@@ -95,7 +95,7 @@ class _Search:
         self._pending: list[tuple[int, int]] = []
         self._waiting: set[str] = set()
         self._now = (0, -1)
-        self._decided: dict[str, bool] = {}
+        self._deciding = {node.id for node in program.nodes if len(node.edges) > 1 and not self._hides_nothing(node)}
 
     def result(self) -> Exploration:
         """Follow everything, if a test of a counter may depend on it, and return what is known then."""
@@ -104,7 +104,7 @@ class _Search:
             is_complete = len(self.nodes) * self.domains.size <= LARGEST and self.run()
         if not is_complete:
             self.at = {}
-        values = ((node, self.at.get(node.id, self.domains.every)) for node in self.nodes if self._decides(node))
+        values = ((node, self.at.get(node.id, self.domains.every)) for node in self.nodes if node.id in self._deciding)
         edges = {node.id: _possible(self._choices(node, known)) for node, known in values}
         return Exploration(edges, self.at, self.domains, is_complete)
 
@@ -139,18 +139,12 @@ class _Search:
 
     def _leaving(self, node: Node) -> Iterable[Choice]:
         values = self.at[node.id]
-        if self._decides(node):
+        if node.id in self._deciding:
             return self._choices(node, values)
         return (Choice(place, (), values) for place in range(len(node.edges)))
 
-    def _decides(self, node: Node) -> bool:
-        """Return whether registers or earlier edges can rule out an edge, as in few nodes."""
-        found = self._decided.get(node.id)
-        if found is None:
-            found = self._decided[node.id] = len(node.edges) > 1 and not self._hides_nothing(node)
-        return found
-
     def _hides_nothing(self, node: Node) -> bool:
+        """Return whether neither registers nor earlier edges can rule out an edge, as in most nodes."""
         closed: set[str] = set()
         for edge in node.edges:
             guard = edge.guard

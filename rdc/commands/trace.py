@@ -136,14 +136,12 @@ def _every(program: Program, most: int, limit: int, output: str) -> str:
     """Return all paths, and their coverage."""
     from compiler.analyses.coverage import coverage  # noqa: PLC0415 (the compiler is slow to import)
     from compiler.analyses.enumeration import enumerate_paths  # noqa: PLC0415
-    from compiler.analyses.states import enumerate_states  # noqa: PLC0415
     from compiler.ir.semantics import Machine  # noqa: PLC0415
     from rdc.paths import json, text  # noqa: PLC0415
     from rdc.words import many  # noqa: PLC0415
 
-    space = enumerate_states(program)
-    found = enumerate_paths(program, most, limit, space)
-    covered = coverage(program, found.paths, space)
+    found = enumerate_paths(program, most, limit)
+    covered = coverage(program, found.paths)
     if output == "json":
         return json.write(program, found.paths, complete=found.is_complete, found=covered)
     machine = Machine(program)

@@ -12,8 +12,8 @@ from msgspec.structs import replace
 
 from compiler.analyses import exploration
 from compiler.analyses.domains import find_domains
+from compiler.analyses.enumeration import enumerate_states
 from compiler.analyses.exploration import explore, kept_retries
-from compiler.analyses.states import enumerate_states
 from compiler.diagnostic import Severity
 from compiler.ir.edges import Add, AtLeast, CounterTest, Edge, Effect, Origin, OutcomeTest, Reset, Set, Test
 from compiler.ir.program import Group, Node, Program, Register, SourceFile, with_jumps, without_jumps

@@ -6,9 +6,8 @@ import pytest
 from msgspec.structs import replace
 
 from compiler.analyses.coverage import coverage
-from compiler.analyses.enumeration import enumerate_paths
+from compiler.analyses.enumeration import enumerate_paths, enumerate_states
 from compiler.analyses.outcomes import beginnings, outcomes_by_node
-from compiler.analyses.states import enumerate_states
 from compiler.ir.answers import of_agent, of_parallel, of_reply, of_tool, usual
 from compiler.ir.edges import Add, Clear, CounterTest, Edge, Effect, Keep, OutcomeTest, Set, SlotTest, Test
 from compiler.ir.patterns import pattern_problem
@@ -153,11 +152,10 @@ def test_only_outcomes_that_tests_tell_apart_are_tried() -> None:
 
 def test_every_end_of_a_branch_on_a_text_is_found() -> None:
     made = triage()
-    space = enumerate_states(made)
-    assert space.is_complete
-    found = enumerate_paths(made, 10, space=space)
+    assert enumerate_states(made).is_complete
+    found = enumerate_paths(made, 10)
     assert {trace.state.node for trace in found.paths} == {"bug", "other", "STOP"}
-    assert coverage(made, found.paths, space).untaken == ()
+    assert coverage(made, found.paths).untaken == ()
 
 
 def test_each_of_many_options_is_tried() -> None:
@@ -166,9 +164,8 @@ def test_each_of_many_options_is_tried() -> None:
     made = program(
         node("1", ask, to("END", on="option 299"), to("STOP")), node("END", End("complete")), node("STOP", End("stop"))
     )
-    space = enumerate_states(made)
-    assert space.is_complete
-    found = enumerate_paths(made, 1000, space=space)
+    assert enumerate_states(made).is_complete
+    found = enumerate_paths(made, 1000)
     assert (len(found.paths), found.is_complete) == (300, True)
 
 
@@ -179,9 +176,8 @@ def test_of_too_many_texts_some_are_not_tried_and_that_is_said() -> None:
         ask, node("2", Branch(), *transitions, to("STOP")), node("END", End("complete")), node("STOP", End("stop"))
     )
     made = replace(made, slots=(Slot("kind"),))
-    space = enumerate_states(made)
-    assert not space.is_complete
-    assert not enumerate_paths(made, 1000, space=space).is_complete
+    assert not enumerate_states(made).is_complete
+    assert not enumerate_paths(made, 1000).is_complete
     given = replace(made, entry="2", inputs=(Input("kind"),))
     assert not enumerate_states(given).is_complete
     assert not enumerate_paths(given, 1000).is_complete

@@ -10,6 +10,7 @@ from compiler.diagnostic import Diagnostic
 from compiler.frontends.agent_workflow.alternatives import LONGEST_PATTERN
 from compiler.frontends.agent_workflow.syntax import TASK_DONE, Condition, Step, Workflow
 from compiler.frontends.agent_workflow.verdicts import can_be_valid, candidates, listed_words, reserved_words
+from compiler.ir.graph import reached_from
 from compiler.ir.patterns import pattern_problem
 from compiler.issues import Path, SourceMap
 from compiler.suggestions import did_you_mean, nearest_name
@@ -127,13 +128,7 @@ def _unknown(name: str, names: set[str], places: SourceMap, at: Path) -> Diagnos
 
 def _unreachable(workflow: Workflow, places: SourceMap) -> Iterator[Diagnostic]:
     steps = {step.name: step for step in reversed(workflow.steps)}
-    pending = [workflow.steps[0].name]
-    reached: set[str] = set()
-    while pending:
-        name = pending.pop()
-        if name not in reached and name in steps:
-            reached.add(name)
-            pending += leads_to(steps[name])
+    reached = reached_from([workflow.steps[0].name], lambda name: leads_to(steps[name]) if name in steps else ())
     for number, step in enumerate(workflow.steps):
         if step.name and step.name not in reached:
             remedy = "name it in a `next` or a `goto`, or remove it"

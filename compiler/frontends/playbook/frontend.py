@@ -7,7 +7,7 @@ from functools import partial
 
 from msgspec.structs import replace
 
-from compiler.analyses.flow import flow_warnings
+from compiler.analyses.flow import Wording, flow_warnings
 from compiler.analyses.values import unread_inputs
 from compiler.diagnostic import Diagnostic, has_error
 from compiler.frontends.base import Formatted, Job, Result
@@ -21,10 +21,22 @@ from compiler.frontends.playbook.lower import lower
 from compiler.frontends.playbook.reading import Read, read
 from compiler.frontends.playbook.report import report
 from compiler.frontends.playbook.syntax import Playbook, every_step
-from compiler.frontends.playbook.wording import WORDING
 from compiler.ir.program import Program
 from compiler.regex import Regex
 from compiler.source import Source
+
+WORDING = Wording(
+    unreachable=("step {} is unreachable", "fix the condition of its branch, or remove it"),
+    no_path_out=("a run that reaches step {} can never end", "this is a defect in rdc; please report it"),
+    never_completes=(
+        "no run of this playbook can complete",
+        "add a step that does not depend on a missing value",
+    ),
+    never_fires=(
+        "this branch never runs: an earlier branch always does, or the input cannot have this value",
+        "fix the condition, or remove the branch",
+    ),
+)
 
 
 def recognizes(source: Source) -> bool:

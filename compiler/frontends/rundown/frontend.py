@@ -24,8 +24,7 @@ from compiler.frontends.rundown.names import Frame
 from compiler.frontends.rundown.options import PROSE, SHELL, TRANSITIONS
 from compiler.frontends.rundown.parse import Parsed, parse
 from compiler.frontends.rundown.prose import advise_prose
-from compiler.frontends.rundown.unreachable import advise_unreachable
-from compiler.frontends.rundown.wording import WORDING
+from compiler.frontends.rundown.unreachable import WORDING, advise_unreachable
 from compiler.ir.program import Program
 from compiler.options import Options
 from compiler.regex import Regex

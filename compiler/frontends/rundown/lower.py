@@ -7,6 +7,7 @@ frames of nested runbooks. A stack expands them in document order, so deep inclu
 from __future__ import annotations
 
 import posixpath
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -75,21 +76,18 @@ def lower(main: Document, documents: Mapping[str, Document]) -> Lowered | Diagno
 
 
 def _count(main: Document, documents: Mapping[str, Document]) -> int:
-    """Return the number of steps of a document, counting each inclusion separately."""
-    counts: dict[str, int] = {}
-    pending = [main.source.name]
-    while pending:
-        document = documents[pending[-1]]
-        included = [
-            document.includes[item.path] for item in references(document.runbook) if item.path in document.includes
-        ]
-        unknown = dict.fromkeys(name for name in included if name not in counts)
-        if unknown:
-            pending += unknown
-        else:
-            own = sum(1 for _ in all_steps(document.runbook))
-            counts[pending.pop()] = own + sum(counts[name] for name in included)
-    return counts[main.source.name]
+    """Return the number of steps of a document, counting each inclusion separately, or one that is too large."""
+    total, level = 0, Counter([main.source.name])
+    while level and total <= LARGEST_PROGRAM:
+        included: Counter[str] = Counter()
+        for name, times in level.items():
+            document = documents[name]
+            total += times * sum(1 for _ in all_steps(document.runbook))
+            for item in references(document.runbook):
+                if item.path in document.includes:
+                    included[document.includes[item.path]] += times
+        level = included
+    return total
 
 
 def _too_large(main: Document) -> Diagnostic:

@@ -1,4 +1,7 @@
-"""Suggest how to make an unreachable step reachable: fix the GOTO, number the step, or mark it as text (V12)."""
+"""Word warnings about the flow, and suggest how to make an unreachable step reachable (V12).
+
+The author can fix the GOTO, number the step, or mark it as text.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ from collections.abc import Collection, Container, Iterable, Iterator, Mapping
 
 from msgspec.structs import replace
 
+from compiler.analyses.flow import Wording
 from compiler.diagnostic import Diagnostic
 from compiler.frontends.rundown.link import Document
 from compiler.frontends.rundown.numbering import heading_of, numbered_header, with_number
@@ -14,6 +18,23 @@ from compiler.frontends.rundown.syntax import Goto, Step, all_steps
 from compiler.source import Span
 
 Position = tuple[str, Span | None]
+
+WORDING = Wording(
+    unreachable=("step {} is unreachable", "add a GOTO to it, or remove it"),
+    no_path_out=(
+        "a run that reaches step {} can never COMPLETE or STOP",
+        "add COMPLETE or STOP to one of its transitions, or to one of a later step",
+    ),
+    never_completes=(
+        "no run of this document can COMPLETE",
+        "add COMPLETE to a transition, or let the last step CONTINUE",
+    ),
+    never_fires=(
+        "this transition never fires: no outcome of the step's children leads to it",
+        "remove it, or remove the matching transition from one of the step's children to pass on its outcome",
+    ),
+)
+"""The warnings about the flow, for authors of runbooks (V12)."""
 
 FIX_GOTO = "a GOTO names this step but never fires: fix that transition, or remove it and this step"
 
