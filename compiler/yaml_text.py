@@ -7,7 +7,7 @@ reports all errors. Only the safe loaders are used, and keys are the strings as 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
 from functools import cache, cached_property, lru_cache
 from itertools import chain, islice
@@ -20,7 +20,7 @@ from yaml.constructor import ConstructorError, SafeConstructor
 
 from compiler import files
 from compiler.regex import Regex
-from compiler.source import KeyPath, Lines, Repeated, Span, Spans, may_repeat
+from compiler.source import KeyPath, Lines, Repeated, Span, may_repeat
 
 _TEXT, _MERGE = "tag:yaml.org,2002:str", "tag:yaml.org,2002:merge"
 _SEQUENCE, _MAPPING = "tag:yaml.org,2002:seq", "tag:yaml.org,2002:map"
@@ -76,7 +76,7 @@ def read_mapping(text: str, first_line: int = 1, list_key: str = "") -> Reading:
             "it is not a mapping of keys to values", first_line, "write lines of the form `key: value`"
         )
     repeated = tuple(_repeated_in(root, lines)) if reader.has_repeated else ()
-    places = dict(chain.from_iterable(_collections(root, lines))) if may_repeat(text) else Places(root, lines)
+    places = dict(chain.from_iterable(_collections(root, lines)))
     return Reading(values, places, repeated, lines, root, reader)
 
 
@@ -84,16 +84,11 @@ class Reading(Struct, frozen=True, dict=True):
     """A mapping that was read: its values, their places, and its duplicate keys, of which only the last one counts."""
 
     values: dict[str, Any]
-    places: Spans
+    spans: dict[KeyPath, Span]
     repeated: tuple[Repeated, ...]
     _lines: Lines
     _root: MappingNode | None
     _reader: _Values
-
-    @cached_property
-    def spans(self) -> dict[KeyPath, Span]:
-        """The places of all values, as a dictionary."""
-        return dict(self.places)
 
     @cached_property
     def as_written(self) -> dict[str, Any]:
@@ -337,43 +332,6 @@ def _pairs(mapping: MappingNode) -> list[tuple[Node, Node]]:
 
 _Child = tuple[Node, Node]
 """The node of a key or item, where its place starts, and the node of its value."""
-
-
-class Places(Mapping[KeyPath, Span]):
-    """The places in a tree without aliases, each found on demand.
-
-    Most are never needed, and finding all takes longer than composing the text.
-    """
-
-    def __init__(self, root: MappingNode, lines: Lines) -> None:
-        self._root = root
-        self._lines = lines
-        self._inner: dict[KeyPath, dict[str, _Child]] = {(): dict(_named(root))}
-        self._found: dict[KeyPath, Span] = {}
-
-    def __getitem__(self, path: KeyPath) -> Span:
-        """Return the place of a key or item; raise `KeyError`."""
-        if path not in self._found:
-            if not path:
-                raise KeyError(path)
-            self._found[path] = _span(self._children(path[:-1])[path[-1]], self._lines)
-        return self._found[path]
-
-    def _children(self, path: KeyPath) -> dict[str, _Child]:
-        if path not in self._inner:
-            _, value = self._children(path[:-1])[path[-1]]
-            self._inner[path] = dict(_named(value))
-        return self._inner[path]
-
-    def __iter__(self) -> Iterator[KeyPath]:
-        """Yield all paths in document order."""
-        for inner in _collections(self._root, self._lines):
-            self._found.update(inner)
-            yield from (path for path, _ in inner)
-
-    def __len__(self) -> int:
-        """Return the number of places."""
-        return sum(1 for _ in self)
 
 
 def _repeated_in(root: MappingNode, lines: Lines) -> Iterator[Repeated]:

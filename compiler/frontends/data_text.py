@@ -88,7 +88,7 @@ def _read_yaml(source: Source, list_key: str) -> Data:
 
     try:
         reading = read_mapping("\n".join(source.lines), 1, list_key)
-        return Data(reading.with_dates_as_texts, reading.places, reading.repeated, reading)
+        return Data(reading.with_dates_as_texts, reading.spans, reading.repeated, reading)
     except UnreadableError as error:
         raise unreadable(source, error) from None
 

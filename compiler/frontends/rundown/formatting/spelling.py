@@ -11,8 +11,7 @@ from compiler.frontends.rundown.build import TOO_DEEP
 from compiler.frontends.rundown.formatting.numbering import Label, Numbering
 from compiler.frontends.rundown.formatting.pieces import Piece, Section
 from compiler.frontends.rundown.lines import parse_transition
-from compiler.frontends.rundown.print import print_transition
-from compiler.frontends.rundown.syntax import Complete, Stop, spell
+from compiler.frontends.rundown.syntax import Action, Complete, Continue, Goto, Stop, Transition, spell
 from compiler.regex import Regex
 
 _HEADER = {
@@ -72,3 +71,27 @@ class Spelling:
 
 def _heading(marks: str, text: str) -> str:
     return f"{marks} {text} {marks}" if _CLOSING.search(text) else f"{marks} {text}".rstrip()
+
+
+def print_transition(transition: Transition) -> str:
+    """Return the full text of a transition's list item."""
+    modifier = f" {transition.modifier}" if transition.modifier else ""
+    retry = f"RETRY {transition.retries} " if transition.retries else ""
+    return f"{transition.word}{modifier}: {retry}{_action(transition.action)}"
+
+
+def _action(action: Action) -> str:
+    match action:
+        case Continue():
+            return "CONTINUE"
+        case Complete(message):
+            return "COMPLETE" + _message(message)
+        case Stop(message):
+            return "STOP" + _message(message)
+        case Goto(target):
+            return f"GOTO {target}"
+
+
+def _message(message: str) -> str:
+    """Return a message in quotes, with the escapes of G5."""
+    return " " + '"' + re.sub(r'(["\\])', r"\\\1", message) + '"' if message else ""
