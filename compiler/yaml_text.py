@@ -25,7 +25,7 @@ from compiler.source import KeyPath, Lines, Repeated, Span, may_repeat
 _TEXT, _MERGE = "tag:yaml.org,2002:str", "tag:yaml.org,2002:merge"
 _SEQUENCE, _MAPPING = "tag:yaml.org,2002:seq", "tag:yaml.org,2002:map"
 _INTEGER, _FLOAT = "tag:yaml.org,2002:int", "tag:yaml.org,2002:float"
-_TRUTH, _DATE = "tag:yaml.org,2002:bool", "tag:yaml.org,2002:timestamp"
+_TRUTH, _DATE, _NULL = "tag:yaml.org,2002:bool", "tag:yaml.org,2002:timestamp", "tag:yaml.org,2002:null"
 
 REMEDY = "fix this line; put strings that contain `: ` or ` #` in quotes"
 
@@ -57,6 +57,11 @@ class UnreadableError(ValueError):
 def load_value(text: str) -> object:
     """Return the plain value of a text; raise `UnreadableError`."""
     return _read(text, Lines(text))[2]
+
+
+def load_texts(text: str) -> Any:  # noqa: ANN401 (dicts, lists and strings)
+    """Return the value of a text whose scalars are all strings as written; raise `UnreadableError`."""
+    return _read(text, Lines(text), texts=(_INTEGER, _FLOAT, _TRUTH, _DATE, _NULL))[2]
 
 
 @lru_cache(maxsize=1)
@@ -135,12 +140,17 @@ def _within(text: ScalarNode, lines: Lines) -> Iterable[int]:
 # --- Nodes -----------------------------------------------------------------------------------------------------------
 
 
-def _read(text: str, lines: Lines, list_key: str = "") -> tuple[Node | None, _Values, Any]:
+def _read(text: str, lines: Lines, list_key: str = "", texts: Collection[str] = ()) -> tuple[Node | None, _Values, Any]:
+    def with_parser(kind: Any) -> tuple[Node | None, _Values, Any]:  # noqa: ANN401 (libyaml's loader has its own type)
+        reader = _Values(lines, texts, is_native=kind is not yaml.SafeLoader)
+        root = _root(kind, text, lines, list_key)
+        return root, reader, None if root is None else reader.value(root)
+
     try:
         if yaml.__with_libyaml__ and not is_read_unlike(text):
             with suppress(yaml.YAMLError, UnicodeEncodeError):
-                return _read_with(yaml.CSafeLoader, text, lines, list_key)
-        return _read_with(yaml.SafeLoader, text, lines, list_key)
+                return with_parser(yaml.CSafeLoader)
+        return with_parser(yaml.SafeLoader)
     except yaml.MarkedYAMLError as error:
         from compiler.yaml_problems import explain  # noqa: PLC0415 (only for errors)
 
@@ -152,17 +162,15 @@ def _read(text: str, lines: Lines, list_key: str = "") -> tuple[Node | None, _Va
         raise UnreadableError(str(error).split("\n", 1)[0], lines.first) from None
 
 
-def _read_with(kind: Any, text: str, lines: Lines, list_key: str) -> tuple[Node | None, _Values, Any]:  # noqa: ANN401
-    reader = _Values(lines, is_native=kind is not yaml.SafeLoader)
+def _root(kind: Any, text: str, lines: Lines, list_key: str) -> Node | None:  # noqa: ANN401 (as above)
+    """Return the root node, or None if the text is empty; a list can get a key."""
     root = _compose(kind, text, lines)
-    if root is None:
-        return None, reader, None
-    if may_repeat(text):
+    if root is not None and may_repeat(text):
         _refuse_repetition(root, text, lines)
     if list_key and isinstance(root, SequenceNode):
         name = ScalarNode(_TEXT, list_key, root.start_mark, root.start_mark)
-        root = MappingNode(_MAPPING, [(name, root)], root.start_mark, root.end_mark)
-    return root, reader, reader.value(root)
+        return MappingNode(_MAPPING, [(name, root)], root.start_mark, root.end_mark)
+    return root
 
 
 def is_read_unlike(text: str) -> bool:

@@ -62,7 +62,7 @@ def parse(source: Source) -> Parsed:
     try:
         reading = read_mapping("\n".join(source.lines))
     except UnreadableError as error:
-        return Parsed(None, None, places, [_broken(source, error)])
+        return Parsed(None, None, places, [unreadable(source, error).finding("RD800", source, "workflow")])
     places = SourceMap(source, reading.spans)
     repeated = list(duplicate_keys("RD802", source, reading.repeated[:MOST_SHOWN]))
     plain = reading.as_written
@@ -75,12 +75,6 @@ def parse(source: Source) -> Parsed:
     errors += (error for error in unfit_values(reading.values) if error["loc"] not in known)
     errors.sort(key=lambda error: _is_warning(Position(places, plain, error["loc"]), error["type"]))
     return Parsed(workflow, reading, places, [*repeated, *FORM.findings(places, plain, errors)])
-
-
-def _broken(source: Source, error: UnreadableError) -> Diagnostic:
-    told = unreadable(source, error)
-    problem = f"the workflow {str(told).removeprefix('it ')}"
-    return Diagnostic("RD800", source.path, told.span, problem, told.remedy)
 
 
 def _too_many(source: Source, plain: Mapping[str, Any]) -> Diagnostic | None:

@@ -13,7 +13,7 @@ from compiler.files import Refusal
 from compiler.frontends.base import Job
 from compiler.frontends.data_text import BrokenDataError, Data, read_data
 from compiler.frontends.modeled import validated
-from compiler.frontends.stepspec.parse import CONFIGURATION_FORM, broken, is_misplaced, repeated
+from compiler.frontends.stepspec.parse import CONFIGURATION_FORM, is_misplaced, repeated
 from compiler.frontends.stepspec.runtime import NO_RUNTIME, Configuration, Runtime, has_safeguards, layered
 from compiler.issues import Path, SourceMap
 from compiler.project import Located
@@ -94,7 +94,7 @@ def _in_file(located: Located | Refusal, nothing: Configured, *, is_named: bool)
     try:
         data = read_data(file)
     except BrokenDataError as error:
-        return replace(nothing, files=(file,), diagnostics=[broken(file, error, NOUN)])
+        return replace(nothing, files=(file,), diagnostics=[error.finding("RD850", file, NOUN)])
     found = _read(data, SourceMap(file, data.spans), file)
     return replace(found, diagnostics=[*repeated(file, data), *found.diagnostics])
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
@@ -66,12 +65,6 @@ _EXAMPLES: Mapping[str, str] = {
     "retries": "retries: {max: 3}",
 }
 LONGEST_SHOWN = 60
-
-
-def broken(source: Source, error: BrokenDataError, noun: str) -> Diagnostic:
-    """Return the diagnostic of a file that is not valid YAML or JSON."""
-    problem = re.sub("^it ", f"the {noun} ", str(error))
-    return Diagnostic("RD850", source.path, error.span, problem, error.remedy, fix=error.fix)
 
 
 def repeated(source: Source, data: Data) -> list[Diagnostic]:
@@ -201,7 +194,7 @@ def parse(source: Source) -> Parsed:
     try:
         data = read_data(source, STEPS)
     except BrokenDataError as error:
-        return Parsed(None, None, places, [broken(source, error, "specification")])
+        return Parsed(None, None, places, [error.finding("RD850", source, "specification")])
     places = SourceMap(source, data.spans)
     twice = repeated(source, data)
     steps = data.values.get(STEPS)
