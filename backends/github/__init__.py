@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import ClassVar
 
@@ -12,7 +12,6 @@ from msgspec.structs import replace
 from backends.base import Backend, Emission, OptionFinding, Reason
 from backends.delegating import reason
 from backends.github.binding import unfit_bindings, with_fixed
-from backends.github.calling.counting import too_many_steps
 from backends.github.calling.line import Line
 from backends.github.calling.publishing import unfit_publications
 from backends.github.calling.refusals import (
@@ -26,7 +25,7 @@ from backends.github.calling.specification import SpecificationWorkflow
 from backends.github.calling.workflow import CallingWorkflow
 from backends.github.filling import values_of, without_slots
 from backends.github.identifiers import identifiers_of
-from backends.github.limits import cautions, exceeded, taken, warnings
+from backends.github.limits import MOST_STEPS, cautions, exceeded, taken, warnings, with_too_many_steps
 from backends.github.listing import items
 from backends.github.native import reason_to_call
 from backends.github.options import GithubOptions
@@ -35,6 +34,7 @@ from backends.github.settings import unfit_nodes, unfit_secrets
 from backends.github.triggers import INPUTS, OF_CONTINUATION
 from backends.github.workflow import Written
 from backends.mermaid.chart import chart, is_too_big
+from backends.scheduling.jobs import Part
 from backends.scheduling.places import simplified
 from backends.scheduling.plan import make_plan
 from compiler.diagnostic import Diagnostic
@@ -141,3 +141,18 @@ def _chart(program: Program, ids: Mapping[str, str]) -> str:
     """Return the graph for the summary, or "" if it is too large for GitHub."""
     text = chart(program, ids)
     return "" if is_too_big(text) else text
+
+
+def too_many_steps(workflow: CallingWorkflow) -> Iterator[Diagnostic]:
+    """Report a workflow whose document has more steps than GitHub shows for a job.
+
+    Writing the steps takes several times as long as everything before. The size is not checked, because only the text
+    shows it.
+    """
+    if any(len(part.own) > MOST_STEPS for part in workflow.cut.parts):
+        yield from with_too_many_steps(workflow, (_count(workflow, part) for part in workflow.cut.parts))
+
+
+def _count(workflow: CallingWorkflow, part: Part) -> int:
+    """Return the number of steps in a part's job."""
+    return len([*workflow.begins(part), *workflow.ends(part)]) + len(part.own)
