@@ -11,16 +11,13 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from compiler.diagnostic import Diagnostic
-from compiler.issues import Path, Position, SourceMap
+from compiler.issues import MOST_SHOWN, Path, Position, SourceMap
 from compiler.source import Source, may_repeat
 
 LARGEST = 1_000_000
 """The largest document in bytes. Larger files take too long to read."""
 
 MOST_STEPS = 500
-
-MOST_SHOWN = 100
-"""The most findings about the form of one file."""
 
 SHAPES = {
     "list_type": "a list",

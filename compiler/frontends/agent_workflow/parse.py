@@ -13,7 +13,7 @@ from pydantic_core import ErrorDetails
 from compiler.diagnostic import Diagnostic
 from compiler.frontends.agent_workflow.syntax import Condition, Entry, Report, Step, Workflow
 from compiler.frontends.data_text import unreadable
-from compiler.frontends.modeled import MOST_SHOWN, SHAPES, Codes, Form, validated
+from compiler.frontends.modeled import SHAPES, Codes, Form, validated
 from compiler.issues import Path, Position, SourceMap, duplicate_keys
 from compiler.regex import Regex
 from compiler.safeguards import hidden_safeguard, looks_like_safeguard
@@ -64,7 +64,7 @@ def parse(source: Source) -> Parsed:
     except UnreadableError as error:
         return Parsed(None, None, places, [unreadable(source, error).finding("RD800", source, "workflow")])
     places = SourceMap(source, reading.spans)
-    repeated = list(duplicate_keys("RD802", source, reading.repeated[:MOST_SHOWN]))
+    repeated = list(duplicate_keys("RD802", source, reading.repeated))
     plain = reading.as_written
     if too_many := _too_many(source, plain):
         return Parsed(None, reading, places, [*repeated, too_many])

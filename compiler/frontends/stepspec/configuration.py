@@ -13,9 +13,9 @@ from compiler.files import Refusal
 from compiler.frontends.base import Job
 from compiler.frontends.data_text import BrokenDataError, Data, read_data
 from compiler.frontends.modeled import validated
-from compiler.frontends.stepspec.parse import CONFIGURATION_FORM, is_misplaced, repeated
+from compiler.frontends.stepspec.parse import CONFIGURATION_FORM, is_misplaced
 from compiler.frontends.stepspec.runtime import NO_RUNTIME, Configuration, Runtime, has_safeguards, layered
-from compiler.issues import Path, SourceMap
+from compiler.issues import Path, SourceMap, duplicate_keys
 from compiler.project import Located
 from compiler.source import Source, below
 from compiler.suggestions import did_you_mean
@@ -96,7 +96,7 @@ def _in_file(located: Located | Refusal, nothing: Configured, *, is_named: bool)
     except BrokenDataError as error:
         return replace(nothing, files=(file,), diagnostics=[error.finding("RD850", file, NOUN)])
     found = _read(data, SourceMap(file, data.spans), file)
-    return replace(found, diagnostics=[*repeated(file, data), *found.diagnostics])
+    return replace(found, diagnostics=[*duplicate_keys("RD852", file, data.repeated), *found.diagnostics])
 
 
 def _read(data: Data, places: SourceMap, file: Source | None) -> Configured:

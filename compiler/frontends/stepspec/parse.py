@@ -12,7 +12,7 @@ from pydantic import BaseModel
 
 from compiler.diagnostic import Diagnostic
 from compiler.frontends.data_text import BrokenDataError, Data, read_data
-from compiler.frontends.modeled import MOST_SHOWN, SHAPES, Codes, Form, validated
+from compiler.frontends.modeled import SHAPES, Codes, Form, validated
 from compiler.frontends.stepspec import runtime
 from compiler.frontends.stepspec.syntax import LARGEST_NUMBER, STEPS, Document, Retries, StepSpec, ToolCall
 from compiler.issues import Position, SourceMap, duplicate_keys
@@ -65,11 +65,6 @@ _EXAMPLES: Mapping[str, str] = {
     "retries": "retries: {max: 3}",
 }
 LONGEST_SHOWN = 60
-
-
-def repeated(source: Source, data: Data) -> list[Diagnostic]:
-    """Return the diagnostics of duplicate keys."""
-    return list(duplicate_keys("RD852", source, data.repeated[:MOST_SHOWN]))
 
 
 def _called(model: type[BaseModel], where: Position) -> str:
@@ -196,7 +191,7 @@ def parse(source: Source) -> Parsed:
     except BrokenDataError as error:
         return Parsed(None, None, places, [error.finding("RD850", source, "specification")])
     places = SourceMap(source, data.spans)
-    twice = repeated(source, data)
+    twice = list(duplicate_keys("RD852", source, data.repeated))
     steps = data.values.get(STEPS)
     count = len(steps) if isinstance(steps, list) else 0
     if too_many := FORM.excess(source, count, "steps", data.values):
