@@ -43,6 +43,11 @@ class OptionFinding(Diagnostic, frozen=True):
         return Diagnostic(self.code, path, span, self.message, self.help, self.related)
 
 
+def about_option(program: Program, option: KeyPath, code: str, problem: str, remedy: str) -> OptionFinding:
+    """Return a finding about an option of a program's target."""
+    return OptionFinding(code, program.sources[0].path, None, problem, remedy, option=option)
+
+
 class Reason(Struct, frozen=True):
     """Why a main file calls the program beside it: a place in the document, and a clause such as `step 2 asks`."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
 from typing import Any
 
 from msgspec import Struct
@@ -15,6 +16,9 @@ from compiler.source import KeyPath, Repeated, Source, Span, Spans, nearest
 _BEGIN = {"RD013": "", "RD501": "the configuration is not valid: "}
 
 Path = tuple[str | int, ...]
+
+MOST_SHOWN = 100
+"""The most findings of one kind about the form of a file."""
 
 
 class InvalidError(ValueError):
@@ -128,8 +132,8 @@ class Position(Struct, frozen=True):
 
 
 def duplicate_keys(code: str, source: Source, keys: Iterable[Repeated], effect: str = "") -> Iterator[Diagnostic]:
-    """Report duplicate keys of a YAML or JSON document; `effect` is appended to each message."""
-    return (_duplicate(code, source, key, effect, "remove one of the two") for key in keys)
+    """Report the first duplicate keys of a YAML or JSON document; `effect` is appended to each message."""
+    return (_duplicate(code, source, key, effect, "remove one of the two") for key in islice(keys, MOST_SHOWN))
 
 
 def duplicate_options(source: Source, keys: Iterable[Repeated]) -> Iterator[Diagnostic]:

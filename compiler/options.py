@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from compiler.diagnostic import Diagnostic, Fix, Issue
 from compiler.issues import InvalidError, Place, Places, diagnostics
 from compiler.safeguards import looks_like_safeguard
-from compiler.source import KeyPath, Spans, beginning, nearest
+from compiler.source import KeyPath, Source, Spans, beginning, below, nearest
 from compiler.suggestions import nearest_name
 
 Value = TypeVar("Value")
@@ -145,6 +145,16 @@ def read_options(value: object, place: Place, spans: Spans, known: Known) -> tup
         else:
             found.append(_unknown(name, own, known))
     return Options(values, targets), found
+
+
+def document_options(
+    source: Source, values: Mapping[str, Any], spans: Spans, options: Sequence[Option[Any]]
+) -> tuple[Options, list[Diagnostic]]:
+    """Return the options under `rdc` in the values of a document, and the problems with them."""
+    if "rdc" not in values:
+        return Options(), []
+    place = Place("RD013", source.path, spans["rdc",])
+    return read_options(values["rdc"], place, below(spans, "rdc"), Known(options, Level.DOCUMENT))
 
 
 def places_within(place: Place, spans: Spans) -> dict[str, dict[KeyPath, Place]]:

@@ -221,14 +221,10 @@ def read_configuration(project: Project, options: Sequence[Option[Any]]) -> Conf
 
 
 def _configuration(source: Source, section: tuple[str, ...], known: Known) -> Configuration:
-    import tomllib  # noqa: PLC0415 (most projects configure nothing, and importing it takes time)
-
-    from compiler.toml_text import check_keys, check_numbers, find_keys  # noqa: PLC0415 (as above)
+    from compiler.toml_text import find_keys, load_toml  # noqa: PLC0415 (most projects configure nothing)
 
     try:
-        check_keys(source.text)
-        table: object = tomllib.loads(source.text)
-        check_numbers(table)
+        table: object = load_toml(source.text)
     except RecursionError:
         return Configuration(Options(), [_invalid(source.path, "its values are nested too deeply")], {})
     except ValueError as error:

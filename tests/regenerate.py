@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from compiler.schemas import SCHEMAS
+from rdc.commands.schema import SCHEMAS
 from tests.reference.cli import commands
 from tests.reference.diagnostics import diagnostics
 from tests.reference.environment import environment

@@ -353,6 +353,45 @@ def test_every_feature_has_words_and_a_target() -> None:
     assert set(Feature) == {feature for name in BACKENDS for feature in load(name).features}
 
 
+# --- Readers and issues -----------------------------------------------------------------------------------------------
+
+READERS = {"yaml": {"compiler/yaml_text.py"}, "tomllib": {"compiler/toml_text.py"}, "tomlkit": {"rdc/building/pins.py"}}
+"""The only modules that read or write a syntax with a library of their own, so that a text has one meaning."""
+
+
+@pytest.mark.parametrize("library", READERS)
+def test_each_syntax_has_one_reader(library: str) -> None:
+    """The runtime cannot ask the compiler's reader."""
+    ours = (path for path in MODULES if not path.is_relative_to(ROOT / "runtime_shim"))
+    found = {shown(path) for path in ours for module, _ in imports(path) if module.split(".")[0] == library}
+    assert found == READERS[library]
+
+
+OTHERS = {"compiler/frontends/json/syntax.py: Problem", "backends/python/proof.py: Problem"}
+"""A code with a position in a program as JSON, and a difference of generated text."""
+
+
+def test_what_is_wrong_in_data_is_an_issue() -> None:
+    """Documents, options and the configuration have one class for it, and one function makes diagnostics of it."""
+    named = re.compile(r"_?(Flaw|Problems?|Wrong|Mistake|OptionsError)")
+    classes = {
+        f"{shown(path)}: {node.name}"
+        for path in MODULES
+        for node in ast.walk(tree(path))
+        if isinstance(node, ast.ClassDef) and (node.name == "Issue" or named.fullmatch(node.name))
+    }
+    assert classes - OTHERS == {"compiler/diagnostic.py: Issue"}
+    makers = {
+        f"{shown(path)}: {function.name}"
+        for path in MODULES
+        if "from compiler.diagnostic import" in path.read_text(encoding="utf-8")
+        for function in functions(path)
+        if "Diagnostic" in ast.unparse(function.returns or ast.Constant(None))
+        and "Iterable[Issue]" in ast.unparse(function.args)
+    }
+    assert makers == {"compiler/issues.py: diagnostics"}
+
+
 # --- Diagnostics ------------------------------------------------------------------------------------------------------
 
 

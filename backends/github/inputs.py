@@ -190,11 +190,6 @@ def _declared(declared: Input, event: str, is_continued: bool) -> dict[str, Any]
     return said
 
 
-# --- Patterns for bash ------------------------------------------------------------------------------------------------
-
-# Python checks what bash may read otherwise: characters that bash in the C locale reads as bytes (`.`, `[^a]`), Unicode
-# classes (`\d`), and syntax that bash doesn't have.
-
 _CLASS = r"\[[A-Za-z0-9_.@+/ ](?:[A-Za-z0-9_.@+/ ]|-(?=[A-Za-z0-9\]]))*\]"
 _TOKEN = Regex(
     r"(?P<plain>[A-Za-z0-9_ /:@,=~%&<>!#'\"-])"

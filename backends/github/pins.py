@@ -65,9 +65,9 @@ def _repinned(step: Step, pin: Pin | None) -> Step:
 @cache
 def pins() -> dict[str, Pin]:
     """Return the pinned actions by their short names."""
-    import tomllib  # noqa: PLC0415 (only for workflows that use an action)
+    from compiler.toml_text import load_toml  # noqa: PLC0415 (only for workflows that use an action)
 
-    return {name: Pin(**entry) for name, entry in tomllib.loads(FILE.read_text(encoding="utf-8")).items()}
+    return {name: Pin(**entry) for name, entry in load_toml(FILE.read_text(encoding="utf-8")).items()}
 
 
 def newest(uses: str, listing: str) -> Pin | None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import json
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 import click
+from msgspec import Struct
 
 from rdc.terminal import put
 
@@ -12,9 +15,43 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
 
-def _known(_: click.Context, __: click.Parameter, name: str | None) -> str | None:
-    from compiler.schemas import SCHEMAS  # noqa: PLC0415 (the compiler is slow to import)
+class Schema(Struct, frozen=True):
+    """A published schema: a summary, and the module whose function `schema` creates it.
 
+    If a module creates several schemas, `about` is the argument that selects one.
+    """
+
+    summary: str
+    module: str
+    about: tuple[str, ...] = ()
+
+    def text(self) -> str:
+        """Return the schema as published."""
+        made: dict[str, Any] = import_module(self.module).schema(*self.about)
+        return json.dumps(made, indent=2, sort_keys=True) + "\n"
+
+
+_RECORDS = "compiler.records"
+
+# The JSON Schemas that rdc publishes. Each is also in `docs/NAME.schema.json`, which `make golden` writes.
+SCHEMAS: dict[str, Schema] = {
+    "agent-workflow": Schema("agent workflows", "compiler.frontends.agent_workflow.syntax"),
+    "program": Schema("programs as JSON", "compiler.frontends.json.schema"),
+    "project": Schema("rdc.toml", "rdc.building.schema"),
+    "run-approvals": Schema("a run's approvals.json", _RECORDS, ("approvals",)),
+    "run-artifacts": Schema("a run's artifacts.json", _RECORDS, ("artifacts",)),
+    "run-drrs": Schema("a run's drrs.json", _RECORDS, ("drrs",)),
+    "run-events": Schema("a run's events.json", _RECORDS, ("events",)),
+    "run-evidence": Schema("a run's evidence.json", _RECORDS, ("evidence",)),
+    "run-gates": Schema("a run's gates.json", _RECORDS, ("gates",)),
+    "run-manifest": Schema("a run's manifest.json", _RECORDS, ("manifest",)),
+    "run-timeline": Schema("a run's timeline.json", _RECORDS, ("timeline",)),
+    "run-tool-results": Schema("a run's tool_results.json", _RECORDS, ("tool_results",)),
+    "step-specs": Schema("step specifications", "compiler.frontends.stepspec.runtime"),
+}
+
+
+def _known(_: click.Context, __: click.Parameter, name: str | None) -> str | None:
     if name is None or name in SCHEMAS:
         return name
     from rdc.usage import UnknownWordError  # noqa: PLC0415 (only for the error)
@@ -24,8 +61,6 @@ def _known(_: click.Context, __: click.Parameter, name: str | None) -> str | Non
 
 def _complete(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:
     from click.shell_completion import CompletionItem  # noqa: PLC0415 (only on the Tab key)
-
-    from compiler.schemas import SCHEMAS  # noqa: PLC0415
 
     return [CompletionItem(name, help=known.summary) for name, known in SCHEMAS.items() if name.startswith(begun)]
 
@@ -40,8 +75,6 @@ def command(name: str | None) -> int:
     \b
     # yaml-language-server: $schema=agent-workflow.schema.json
     """  # noqa: D301 (\b is what click takes for a paragraph not to be filled)
-    from compiler.schemas import SCHEMAS  # noqa: PLC0415 (the compiler is slow to import)
-
     if name is not None:
         put(SCHEMAS[name].text().removesuffix("\n"))
         return 0

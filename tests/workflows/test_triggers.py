@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 from backends.github import GithubBackend
-from backends.github.event_settings import TYPES
-from backends.github.triggers import EVENTS
+from backends.github.triggers import EVENTS, TYPES
 from compiler.issues import InvalidError
 from tests.workflows.lint import ACTIONLINT, program
 

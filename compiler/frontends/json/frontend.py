@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from msgspec.structs import replace
 
-from compiler.analyses.flow import flow_warnings
+from compiler.analyses.flow import Wording, flow_warnings
 from compiler.diagnostic import Diagnostic
 from compiler.frontends.base import Formatted, Job, Result
 from compiler.frontends.json import FORMAT
@@ -15,13 +15,29 @@ from compiler.frontends.json.check import check
 from compiler.frontends.json.lower import Reader
 from compiler.frontends.json.parse import parse
 from compiler.frontends.json.syntax import Places
-from compiler.frontends.json.wording import WORDING
 from compiler.frontends.naming import safe_name
 from compiler.ir.edges import Edge, Origin
 from compiler.ir.program import Node, Program, SourceFile
 from compiler.options import Options
 from compiler.regex import Regex
 from compiler.source import KeyPath, Source
+
+WORDING = Wording(
+    unreachable=("node {} is unreachable", "add an edge that leads to it, or remove it"),
+    no_path_out=(
+        "a run that reaches node {} can never end",
+        "add a path from it to an `end` node",
+    ),
+    never_completes=(
+        "no run of this program can complete",
+        'add an edge that leads to an `end` node with "result": "complete"',
+    ),
+    never_fires=(
+        "this edge is never taken: an earlier edge always matches, or no counter reaches this value",
+        "remove it, or change its guard or an earlier one",
+    ),
+)
+
 
 __all__ = ["compile_document", "format_document", "recognizes"]
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from compiler.analyses.flow import flow_warnings
+from compiler.analyses.flow import Wording, flow_warnings
 from compiler.diagnostic import Diagnostic, has_error
 from compiler.frontends.base import Formatted, Job, Result
 from compiler.frontends.rundown import FORMAT
@@ -24,7 +24,7 @@ from compiler.frontends.rundown.names import Frame
 from compiler.frontends.rundown.options import PROSE, SHELL, TRANSITIONS
 from compiler.frontends.rundown.parse import Parsed, parse
 from compiler.frontends.rundown.prose import advise_prose
-from compiler.frontends.rundown.unreachable import WORDING, advise_unreachable
+from compiler.frontends.rundown.unused import advise_unreachable
 from compiler.ir.program import Program
 from compiler.options import Options
 from compiler.regex import Regex
@@ -32,6 +32,23 @@ from compiler.source import Source
 
 if TYPE_CHECKING:
     from compiler.frontends.rundown.beyond.applied import Effective
+
+WORDING = Wording(
+    unreachable=("step {} is unreachable", "add a GOTO to it, or remove it"),
+    no_path_out=(
+        "a run that reaches step {} can never COMPLETE or STOP",
+        "add COMPLETE or STOP to one of its transitions, or to one of a later step",
+    ),
+    never_completes=(
+        "no run of this document can COMPLETE",
+        "add COMPLETE to a transition, or let the last step CONTINUE",
+    ),
+    never_fires=(
+        "this transition never fires: no outcome of the step's children leads to it",
+        "remove it, or remove the matching transition from one of the step's children to pass on its outcome",
+    ),
+)
+
 
 _STEP = Regex(r"^##[ \t]+(\d+([.:) ]|$)|\{N\})", re.MULTILINE)
 
@@ -94,7 +111,7 @@ def _with_settings(program: Program, settings: Mapping[str, Effective]) -> Progr
 def _value_warnings(program: Program, frames: Sequence[Frame]) -> Iterable[Diagnostic]:
     if not any(frame.document.runbook.declared.slots for frame in frames):
         return ()
-    from compiler.frontends.rundown.beyond.unread import value_warnings  # noqa: PLC0415
+    from compiler.frontends.rundown.unused import value_warnings  # noqa: PLC0415
 
     return value_warnings(program, frames)
 

@@ -6,15 +6,16 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 from msgspec.structs import replace
+from pydantic_core import ErrorDetails
 
 from compiler.diagnostic import Diagnostic
 from compiler.files import Refusal
 from compiler.frontends.base import Job
 from compiler.frontends.data_text import BrokenDataError, Data, read_data
-from compiler.frontends.modeled import Flaw, validated
-from compiler.frontends.stepspec.messages import broken, flaw_findings, is_misplaced, repeated
+from compiler.frontends.modeled import validated
+from compiler.frontends.stepspec.parse import CONFIGURATION_FORM, is_misplaced
 from compiler.frontends.stepspec.runtime import NO_RUNTIME, Configuration, Runtime, has_safeguards, layered
-from compiler.issues import Path, SourceMap
+from compiler.issues import Path, SourceMap, duplicate_keys
 from compiler.project import Located
 from compiler.source import Source, below
 from compiler.suggestions import did_you_mean
@@ -93,16 +94,16 @@ def _in_file(located: Located | Refusal, nothing: Configured, *, is_named: bool)
     try:
         data = read_data(file)
     except BrokenDataError as error:
-        return replace(nothing, files=(file,), diagnostics=[broken(file, error, NOUN)])
+        return replace(nothing, files=(file,), diagnostics=[error.finding("RD850", file, NOUN)])
     found = _read(data, SourceMap(file, data.spans), file)
-    return replace(found, diagnostics=[*repeated(file, data), *found.diagnostics])
+    return replace(found, diagnostics=[*duplicate_keys("RD852", file, data.repeated), *found.diagnostics])
 
 
 def _read(data: Data, places: SourceMap, file: Source | None) -> Configured:
-    configuration, flaws = validated(Configuration, data.values, {})
+    configuration, errors = validated(Configuration, data.values, {})
     files = () if file is None else (file,)
-    told = [flaw for flaw in flaws if file is None or not _is_of_others(flaw)]
-    found = list(flaw_findings(places, data.values, told, Configuration))
+    told = [error for error in errors if file is None or not _is_of_others(error)]
+    found = list(CONFIGURATION_FORM.findings(places, data.values, told))
     if configuration is None:
         return Configured(NO_RUNTIME, files, places, NO_RUNTIME, found)
     runtime = configuration.runtime or NO_RUNTIME
@@ -113,11 +114,11 @@ def _read(data: Data, places: SourceMap, file: Source | None) -> Configured:
     return Configured(settings, files, places, settings, found)
 
 
-def _is_of_others(flaw: Flaw) -> bool:
+def _is_of_others(error: ErrorDetails) -> bool:
     """Return whether an unknown key in a configuration file is probably meant for another program."""
-    *above, key = flaw.path
+    *above, key = error["loc"]
     is_outer = above in ([], ["runtime"]) and not is_misplaced(str(key))
-    return flaw.kind == "extra_forbidden" and is_outer and not did_you_mean(str(key), Configuration.model_fields)
+    return error["type"] == "extra_forbidden" and is_outer and not did_you_mean(str(key), Configuration.model_fields)
 
 
 def _conflicts(configuration: Configuration, runtime: Runtime, places: SourceMap) -> Iterator[Diagnostic]:

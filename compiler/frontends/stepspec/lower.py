@@ -11,13 +11,10 @@ from msgspec import Struct
 from compiler.frontends.naming import safe_name
 from compiler.frontends.stepspec import paths
 from compiler.frontends.stepspec.contract import contract_of, phase_of
-from compiler.frontends.stepspec.names import Called, part, tool_stages
 from compiler.frontends.stepspec.placeholders import placeholders, with_references
-from compiler.frontends.stepspec.policy import Subject, reason_to_block
 from compiler.frontends.stepspec.runtime import Runtime
-from compiler.frontends.stepspec.syntax import STEPS, Document, StepSpec
-from compiler.frontends.stepspec.tools import Asked, tool_gates
-from compiler.frontends.stepspec.validation import checks_of
+from compiler.frontends.stepspec.syntax import STEPS, Called, Document, StepSpec, part, tool_stages
+from compiler.frontends.stepspec.tools import Asked, Subject, checks_of, reason_to_block, tool_gates
 from compiler.ir.edges import Add, CounterTest, Edge, Effect, Origin, OutcomeTest, Reset
 from compiler.ir.program import Group, Input, Jump, Node, Program, Register, Settings, Slot, SourceFile
 from compiler.ir.tasks import End, Gate, Stage

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from compiler.diagnostic import Diagnostic
-from compiler.frontends.stepspec.names import Called, stages
-from compiler.frontends.stepspec.syntax import STEPS, Document
+from compiler.frontends.stepspec.syntax import STEPS, Called, Document, stages
 from compiler.frontends.stepspec.tools import tool_gate
 from compiler.issues import Path, SourceMap
 

@@ -6,9 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from compiler.diagnostic import Issue
-from compiler.frontends.name_lists import MOST, name_issues, unknown_key
+from compiler.frontends.name_lists import MOST, name_issues, text_problem, unknown_key
 from compiler.frontends.rundown.beyond.declarations import DeclaredInput
-from compiler.frontends.rundown.beyond.texts import text_problem
 from compiler.ir.program import Input
 from compiler.ir.wellformed import Field, input_problems
 from compiler.issues import InvalidError, Places

@@ -6,9 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from compiler.diagnostic import Issue
-from compiler.frontends.name_lists import name_issues, unknown_key
+from compiler.frontends.name_lists import name_issues, text_problem, unknown_key
 from compiler.frontends.rundown.beyond.declarations import EVERY, StepSettings
-from compiler.frontends.rundown.beyond.texts import text_problem
 from compiler.issues import InvalidError, Place, Places
 from compiler.options import Table
 from compiler.source import KeyPath
