@@ -11,7 +11,7 @@ TARGETS = {
 }
 
 JUMPING = frozenset({"python", "make", "dbos"})
-"""The targets whose programs support the operator's jumps; see `rdc.trials.driving`."""
+"""The targets whose programs support the operator's jumps; see `rdc.trials.driver`."""
 
 OPENING = ("python", "make", "dbos")
 """The targets whose gates a trial can approve. On GitHub reviewers approve, which act doesn't support."""

@@ -17,7 +17,7 @@ from compiler.ir.edges import Keep
 from compiler.ir.program import Node, Program
 from compiler.ir.tasks import Ask, Shell
 from compiler.ir.texts import text
-from rdc.trials.driving import ENDS, drive
+from rdc.trials.driver import ENDS, drive
 from rdc.trials.process import Finished, execute, running
 from rdc.trials.run import MissingToolError, Moved, Run, Setting, Step, TrialError
 
@@ -88,8 +88,7 @@ class _Trial:
     def go_on(self, part: int) -> None:
         """Answer the steps that wait, one at a time. Replies by step were all given at the start."""
         setting = self._setting
-        lines = () if setting.replies else (*(leg.answers for leg in setting.legs), setting.answers)[part]
-        left = [line.split() for line in lines]
+        left = [] if setting.replies else [line.split() for line in setting.answers[part]]
         while (facts := self._facts()) and facts["state"] == "waiting":
             found = next((one for one in left if one[:-1] == [facts["step"]]), None)
             found = found or next((one for one in left if not one[:-1]), None)
@@ -133,10 +132,10 @@ class _Trial:
 
 
 def _steps(facts: dict[str, Any], setting: Setting) -> Iterator[Step | Moved]:
-    legs = iter(setting.legs)
+    jumps = iter(setting.jumps)
     for done in facts["finished"]:
         if done["outcome"] == "goto":
-            yield Moved(next(legs).step)
+            yield Moved(next(jumps))
         else:
             yield Step(done["step"], done["attempt"], str(done["outcome"]))
 

@@ -28,7 +28,7 @@ def setting(tmp_path: Path) -> Setting:
     assert program
     for name in ("workspace", "scratch"):
         (tmp_path / name).mkdir()
-    return Setting(program, {}, (), tmp_path / "workspace", tmp_path / "scratch", 20, is_mock=False)
+    return Setting(program, {}, ((),), tmp_path / "workspace", tmp_path / "scratch", 20, is_mock=False)
 
 
 def several(path: str) -> Emission:
