@@ -35,6 +35,9 @@ ADVICE = (
     "(in a checkout of rdc: `uv tool install '.[act]'`), or test another target"
 )
 
+OURS = {"COMPLETE", "STOP", CLOSED}
+"""The names of rdc's own steps that write the summary."""
+
 ABSENT = Path(__file__).parent / "absent"
 
 # Without these, act needs a Git repository. SHA_REF sets `github.sha`.
@@ -53,10 +56,7 @@ Event = dict[str, Any]
 
 _KEEPS_FILES = Regex(r"actions/(?:upload|download)-artifact@.*")
 _ROW = Regex(r"^\| (?P<title>.*?) \| (?P<attempt>\d+) \| (?P<word>[^|]*?) \| \d* ?s? ?\|$", re.MULTILINE)
-_VERDICTS = {
-    word: verdict.value
-    for word, verdict in {"PASS": Verdict.PASS, "YES": Verdict.PASS, "FAIL": Verdict.FAIL, "NO": Verdict.FAIL}.items()
-}
+_VERDICTS = {"YES": Verdict.PASS.value, "NO": Verdict.FAIL.value}
 _VALUE = "\ue000"  # a private character, which no title has
 _INSTANCE = Regex(r", instance [\d.]+$")
 _HEADING = Regex(r"^### (?P<result>[A-Z]+) ?(?P<message>.*)$", re.MULTILINE)
@@ -66,29 +66,19 @@ def run(setting: Setting) -> Run:
     """Run the generated workflow, and read the run from its summary."""
     tool = find_tool("act", advice=ADVICE)
     path = setting.lay("workflow.yml", _workflow(setting), setting.workspace / ".github" / "workflows")
-    text = path.read_bytes().decode()
+    workflow: Any = load_value(path.read_bytes().decode())
+    parts = [part for job in workflow["jobs"].values() for part in job["steps"]]
+    # Trials don't need the actions that store files on GitHub, because all answers are given.
+    storing = {part["uses"] for part in parts if _KEEPS_FILES.fullmatch(part.get("uses", ""))}
     home = setting.scratch / "home"
     home.mkdir()
-    words = [
-        f"--directory={setting.workspace}",
-        f"--workflows={path}",
-        f"--action-cache-path={setting.scratch / 'cache'}",
-        *(f"--local-repository={action}={ABSENT}" for action in sorted(_actions(text))),
-        *(f"--env={name}={value}" for name, value in REPOSITORY.items()),
-        "--secret=GITHUB_TOKEN=none",
-    ]
-    secrets = setting.secrets
-    words += [f"--secret={name}" for name in secrets]  # act takes the values from its environment
-    words += [f"--input={name}={value}" for name, value in setting.inputs.items()]
-    if setting.replies:
-        words.append(f"--input=answers={_as_json(setting.replies)}")
-    elif setting.answers[0]:
-        words.append(f"--input=answers={'; '.join(setting.answers[0])}")
     # Act reads options from `.actrc` in the current folder, in HOME and in XDG's folders.
     places = dict.fromkeys(("HOME", "XDG_CONFIG_HOME", "XDG_CONFIG_DIRS"), str(home))
-    environment = {**secrets, "PATH": os.environ.get("PATH", os.defpath), **places}
-    done = execute([tool, "workflow_dispatch", *OPTIONS, *words], home, environment, setting.timeout)
-    ours = _own_steps(text)
+    environment = {**setting.secrets, "PATH": os.environ.get("PATH", os.defpath), **places}
+    absent = (f"--local-repository={action}={ABSENT}" for action in sorted(storing))
+    command = [tool, "workflow_dispatch", *OPTIONS, f"--workflows={path}", *absent, *_words(setting)]
+    done = execute(command, home, environment, setting.timeout)
+    ours = {SUMMARY, *(part["id"] for part in parts if part["name"] in OURS and "id" in part)}
     summary = "".join(said for step, said in summaries(events_of(done.out)) if step in ours)  # commands write them, too
     result = _HEADING.search(summary)
     if result is None:
@@ -97,33 +87,27 @@ def run(setting: Setting) -> Run:
     return Run(tuple(_steps(setting.program, summary)), result["result"], message)
 
 
+def _words(setting: Setting) -> Iterator[str]:
+    """Yield act's options for the folders, secrets, inputs and answers of a run."""
+    yield from (f"--directory={setting.workspace}", f"--action-cache-path={setting.scratch / 'cache'}")
+    yield from (f"--env={name}={value}" for name, value in REPOSITORY.items())
+    yield "--secret=GITHUB_TOKEN=none"
+    yield from (f"--secret={name}" for name in setting.secrets)  # act takes the values from its environment
+    yield from (f"--input={name}={value}" for name, value in setting.inputs.items())
+    if setting.replies:
+        steps = dict.fromkeys(step for step, _ in setting.replies)
+        given = {step: [reply for other, reply in setting.replies if other == step] for step in steps}
+        yield f"--input=answers={json.dumps(given)}"
+    elif setting.answers[0]:
+        yield f"--input=answers={'; '.join(setting.answers[0])}"
+
+
 def _workflow(setting: Setting) -> Emission:
     kept = {} if setting.is_mock else {key: setting.options[key] for key in KEPT if key in setting.options}
     calls = {"agent": setting.mocks.get(""), "tools": setting.tools}
     whole = {"checkout": False, "runtime": "inline"} if setting.is_mock else {}
     options = {**kept, **calls, **whole, "python": sys.executable, "summary": True}
     return GithubBackend().emit(setting.program, options)
-
-
-def _as_json(replies: tuple[tuple[str, str], ...]) -> str:
-    steps = dict.fromkeys(step for step, _ in replies)
-    return json.dumps({step: [reply for other, reply in replies if other == step] for step in steps})
-
-
-def _actions(text: str) -> set[str]:
-    """Return the actions that store files on GitHub. Trials don't need them, because all answers are given."""
-    workflow: Any = load_value(text)
-    steps = [step for job in workflow["jobs"].values() for step in job["steps"]]
-    used = {step["uses"] for step in steps if "uses" in step}
-    return {action for action in used if _KEEPS_FILES.fullmatch(action)}
-
-
-def _own_steps(text: str) -> set[str]:
-    """Return the ids of rdc's own steps that write the summary."""
-    workflow: Any = load_value(text)
-    steps = [step for job in workflow["jobs"].values() for step in job["steps"]]
-    ours = {"COMPLETE", "STOP", CLOSED}
-    return {SUMMARY, *(step["id"] for step in steps if step["name"] in ours and "id" in step)}
 
 
 def _steps(program: Program, summary: str) -> Iterator[Step]:

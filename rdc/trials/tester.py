@@ -27,7 +27,7 @@ from compiler.scenarios import Goto, Reply, Said
 from rdc.revision import RevisionError, present_files
 from rdc.tables import table_of
 from rdc.tools.mock import mock_command
-from rdc.trials import JUMPING, OPENING, TARGETS
+from rdc.trials import JUMPING, TARGETS
 from rdc.trials.mock_run import MockRun, mock
 from rdc.trials.result import Result, Status, judge, retrace, shows_values
 from rdc.trials.run import Run, Setting, TrialError
@@ -99,7 +99,7 @@ def _untestable(base: Result, mock_run: MockRun) -> str:
     if base.program.contract:
         return "a step specification cannot be tested on a target"
     gate = next((node.id for node in base.program.nodes if isinstance(node.task, Gate)), "")
-    if gate and base.on not in OPENING:
+    if gate and base.on not in JUMPING:
         return f"the gate {gate} cannot be approved on this machine"
     return ""
 
