@@ -10,7 +10,7 @@ from backends.make import MakeBackend
 from compiler.ir.program import Program
 from compiler.ir.tasks import Ask, Verdict, alphabet
 from rdc.trials.driver import drive, run_told
-from rdc.trials.process import Finished, execute, find_tool
+from rdc.trials.process import Finished, execute, find_tool, last_line
 from rdc.trials.run import RESULTS, Run, Setting, Step
 
 OF_MAKE = ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEFILES", "MAKEOVERRIDES")
@@ -93,7 +93,7 @@ class _Calling(_Makefile):
     def move(self, step: str) -> str:
         """Move the run to a step."""
         self._last = self._call("goto", f"STEP={step}")
-        return self._last.out.strip().rpartition("\n")[2] if self._last.code else ""
+        return last_line(self._last.out) if self._last.code else ""
 
     def go_on(self, part: int) -> None:
         """Continue the run."""

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 from msgspec import Struct, field
 
 from backends.base import Emission
 from backends.companions import Companion
-from compiler.diagnostic import Diagnostic
 from compiler.ir.program import Program
 
 ANSWERS = "answers"
@@ -81,7 +80,8 @@ class Setting(Struct, frozen=True):
             TrialError: There is no main file, or a companion would be outside the folders of the trial.
         """
         if emission.text is None:
-            raise TrialError(_refusal(emission.diagnostics))
+            refusals = (f"{one.message}; {one.help}" for one in emission.diagnostics)
+            raise TrialError(next(refusals, "the target wrote nothing"))
         for companion in emission.companions:
             self._lay_beside(home or self.scratch, companion)
         return self.write(name, emission.text)
@@ -116,10 +116,6 @@ def _lines(step: str, reply: str) -> str:
     while word in reply.splitlines():
         word += "_"
     return f"{step}<<{word}\n{reply}\n{word}\n"
-
-
-def _refusal(diagnostics: Sequence[Diagnostic]) -> str:
-    return f"{diagnostics[0].message}; {diagnostics[0].help}" if diagnostics else "the target wrote nothing"
 
 
 class Step(Struct, frozen=True):
@@ -159,8 +155,5 @@ class Run(Struct, frozen=True):
             if found := end.match(line):
                 return cls(steps, found["result"], found["message"] or "")
         said = lines[-1] if lines else "it printed nothing"
-        return cls(steps, "", f"{said} ({_exit(code)})")
-
-
-def _exit(code: int) -> str:
-    return f"exit code {code}" if code >= 0 else f"ended by signal {-code}"
+        ended = f"exit code {code}" if code >= 0 else f"ended by signal {-code}"
+        return cls(steps, "", f"{said} ({ended})")
