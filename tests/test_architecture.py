@@ -13,6 +13,7 @@ from typing import get_args
 
 import pytest
 
+from backends.python.edition import runtime
 from backends.registry import BACKENDS, load
 from compiler.diagnostic import CODES
 from compiler.frontends import FRONT_ENDS, all_options
@@ -23,6 +24,7 @@ from compiler.ir.tasks import Task
 from compiler.passes import PASSES
 from rdc.commands import COMMANDS
 from rdc.commands import load as load_command
+from runtime_shim.editions import EDITIONS
 from tests.conftest import ROOT
 
 OURS = ("rdc", "backends", "compiler", "runtime_shim", "grammars")
@@ -472,3 +474,20 @@ def test_docstrings_name_only_files_that_exist() -> None:
         if found not in EXAMPLES and not any((base / found).exists() for base in (ROOT, path.parent, path.parents[1]))
     }
     assert missing == set()
+
+
+# --- Mocks ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", EDITIONS)
+def test_no_edition_has_mocks(name: str) -> None:
+    """Programs don't mock: `rdc mock` answers instead of what they call (S7)."""
+    assert not [line for line in runtime(name).splitlines() if "mock" in line.lower()]
+
+
+def test_one_module_answers_in_mock_runs_and_in_tests_of_scenarios() -> None:
+    """`rdc run --mock` and `rdc test` call `rdc mock`, by the command that one function makes (S7)."""
+    texts = {shown(path): path.read_text(encoding="utf-8") for path in (ROOT / "rdc").rglob("*.py")}
+    calling = {path for path, text in texts.items() if "mock_command(" in text}
+    assert calling == {"rdc/tools/mock.py", "rdc/tools/mock_option.py", "rdc/trials/tester.py"}
+    assert [path for path, text in texts.items() if "def read_mocks(" in text] == ["rdc/tools/mock.py"]

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-import shlex
-import sys
 
-from rdc.tools.mock_file import Mocks, read_mocks
+from rdc.tools.mock import Mocks, mock_command, read_mocks
 from runtime_shim.contract.attempt import Stages, config_of
 from runtime_shim.engine.journal import Record
 from runtime_shim.engine.lifecycle import Extension, Part
@@ -33,7 +31,7 @@ class Mocked(Part):
             session.rest()
         self.mocks.due(kind, name, number, session.state.node)
         path = os.path.abspath(self.mocks.path)  # noqa: PTH100 (as in the runtime)
-        return shlex.join([sys.executable, "-P", "-m", "rdc", "mock", path, "--call", kind, name, str(number)])
+        return mock_command(path, "--call", kind, name, str(number))
 
 
 class MockedCaller(Mocked, Caller):
