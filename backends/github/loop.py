@@ -18,7 +18,7 @@ from backends.github.scalar import FILTERS, OPEN, comment, prints
 from backends.github.seen import may_use
 from backends.github.settings import variables
 from backends.marks import Marks, marked
-from backends.scheduling.names import Identifiers
+from backends.scheduling.flow import Identifiers
 from backends.scheduling.places import Place
 from backends.shell.choices import INDENT, Choices
 from backends.shell.quoting import quoted

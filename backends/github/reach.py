@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from backends.scheduling.condition import TRUE, Literal, expression
-from backends.scheduling.names import Identifiers
+from backends.scheduling.flow import Identifiers
 from backends.scheduling.places import Place
 from backends.scheduling.plan import Plan
 

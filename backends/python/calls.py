@@ -11,10 +11,9 @@ from msgspec import Struct
 
 from backends.marks import Marks
 from backends.python.common import Common, Step, group_places
-from backends.python.jumps import jumps
+from backends.python.jumps import jumps, told_steps
 from backends.python.literals import WIDEST, laid_out, literal, prose
 from backends.python.settings import Values, around, common_settings, given, placeholders, task_settings, word_of
-from backends.python.steps import told_steps
 from backends.python.transitions import Transitions, implied_question
 from backends.remarks import comment
 from compiler.ir.program import Context, Input, Program, scope_members

@@ -7,8 +7,7 @@ from collections.abc import Iterable, Sequence
 from msgspec import Struct
 
 from backends.scheduling.condition import FALSE, Literal, literals
-from backends.scheduling.flow import ANSWER, APPROVAL, Flow, Report, TangledError, Values, Verdicts
-from backends.scheduling.names import Identifiers
+from backends.scheduling.flow import ANSWER, APPROVAL, Flow, Identifiers, Report, TangledError, Values, Verdicts
 from backends.scheduling.places import Place, changes, find_places, scopes_of
 from compiler.ir.edges import Add, CounterTest
 from compiler.ir.graph import between, to_graph

@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from backends.scheduling.places import Place, find_places
 from compiler.ir.program import Node, Program
-from compiler.ir.tasks import Ask, Branch, End, Gate
+from compiler.ir.tasks import Ask, End, Gate
 
 
 class Routes(Struct, frozen=True):
@@ -78,21 +78,11 @@ class _Settled:
                 continue
             seen.add(name)
             node = self._index[name]
-            if is_passed(node):
+            if node.is_passed:
                 pending += [edge.target for edge in node.edges]
             else:
                 found.add(name)
         return frozenset(found)
-
-
-def is_passed(node: Node) -> bool:
-    """Return whether a run continues through a node: a branch, or the end of a nested document (M8)."""
-    return isinstance(node.task, Branch) or (isinstance(node.task, End) and bool(node.edges))
-
-
-def is_end(node: Node) -> bool:
-    """Return whether a run is over at a node."""
-    return isinstance(node.task, End) and not node.edges
 
 
 def ahead_of(found: AbstractSet[str], nodes: Mapping[str, Node]) -> set[str]:
@@ -103,4 +93,4 @@ def ahead_of(found: AbstractSet[str], nodes: Mapping[str, Node]) -> set[str]:
 def is_stop(node: Node) -> bool:
     """Return whether a run is over by STOP at a node."""
     task = node.task
-    return is_end(node) and isinstance(task, End) and task.result == "stop"
+    return isinstance(task, End) and not node.edges and task.result == "stop"

@@ -9,8 +9,7 @@ from backends.base import Emission
 from backends.make import MakeBackend
 from compiler.ir.program import Program
 from compiler.ir.tasks import Ask, Verdict, alphabet
-from rdc.trials.driving import drive
-from rdc.trials.events import run_told
+from rdc.trials.driving import drive, run_told
 from rdc.trials.process import Finished, execute, find_tool
 from rdc.trials.run import RESULTS, Run, Setting, Step
 

@@ -6,8 +6,7 @@ import os
 import sys
 
 from backends.python import PythonBackend
-from rdc.trials.driving import drive
-from rdc.trials.events import run_told
+from rdc.trials.driving import drive, run_told
 from rdc.trials.process import Finished, execute
 from rdc.trials.run import Run, Setting
 
