@@ -12,7 +12,7 @@ from msgspec import Struct
 from backends.marks import Marks
 from backends.python.common import Common, Step, group_places
 from backends.python.jumps import jumps, told_steps
-from backends.python.literals import WIDEST, laid_out, literal, prose
+from backends.python.literals import WIDEST, literal, prose
 from backends.python.settings import Values, around, common_settings, given, placeholders, task_settings, word_of
 from backends.python.transitions import Transitions, implied_question
 from backends.remarks import comment
@@ -192,7 +192,7 @@ def call_lines(word: str, head: list[str], settings: list[str]) -> list[str]:
 def settings_of(values: Values) -> list[str]:
     """Return the settings of a call as strings."""
     return [
-        f"{key}={prose(value) if isinstance(value, str) else laid_out(value, 8, len(key))}"
+        f"{key}={prose(value) if isinstance(value, str) else literal(value, 8, len(key), widest=WIDEST)}"
         for key, value in values.items()
     ]
 

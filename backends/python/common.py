@@ -6,12 +6,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from functools import cached_property
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import permutations
+from types import MappingProxyType
 from typing import Any, Self
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from backends.marks import Marks, marked
 from backends.python.settings import CALLING, Values, places
@@ -22,41 +23,42 @@ from compiler.ir.program import Group, Node, Program
 _TEXTS = ("prompt", "block", "command", "message", "reason", "arguments", "options", "entries")
 
 
-class Step(Struct, frozen=True, dict=True):
+class Step(Struct, frozen=True):
     """A node with marks for its references, and what it has in common with others.
 
+    `edges` are without the outputs in `kept`: those that each transition keeps first, in order, or None if they differ.
     `texts` are its variables with strings, `outputs` those of a command, and `places` the values of its marks.
     """
 
     original: Node
     node: Node
     edges: tuple[Edge, ...]
-    texts: dict[str, str]
-    outputs: list[str]
     places: Values
+    texts: Mapping[str, str] = MappingProxyType({})
+    outputs: Sequence[str] = ()
+    kept: Sequence[str] | None = ()
 
     @classmethod
     def of(cls, original: Node, slots: Collection[str]) -> Self:
         """Return the step of a node. An edge that needs two outcomes is never taken."""
         node, marks = marked(original)
         edges = tuple(edge for edge in node.edges if len(edge.guard) < 2 or len(words_of([edge])) < 2)
-        if not slots:
-            return cls(original, node, edges, {}, [], places(marks, slots) if marks.references else {})
-        pairs = node.variables if isinstance(node.task, CALLING) else ()
+        found = places(marks, slots) if marks.references else {}
+        pairs = node.variables if slots and isinstance(node.task, CALLING) else ()
         texts = {item.name: item.register for item in pairs if item.register in slots}
-        outputs = sorted(output_names(node.edges)) if node.task.kind == "shell" else []
-        return cls(original, node, edges, texts, outputs, places(marks, slots))
+        outputs = sorted(output_names(node.edges)) if slots and node.task.kind == "shell" else []
+        kept = _kept(edges, texts, outputs) if outputs else []
+        if kept:
+            edges = tuple(replace(edge, effects=edge.effects[len(kept) :]) for edge in edges)
+        return cls(original, node, edges, found, texts, outputs, kept)
 
-    @cached_property
-    def kept(self) -> list[str] | None:
-        """The outputs that each transition keeps first, in order, or None if they differ."""
-        if not self.outputs:
-            return []
-        firsts = [edge.effects[: len(self.outputs)] for edge in self.edges]
-        first = firsts[0] if firsts else ()
-        kept = [effect.name for effect in first if isinstance(effect, Keep) and effect.of == "output"]
-        keeps = tuple(Keep(self.texts.get(name, name), "output", name) for name in kept)
-        return kept if sorted(kept) == self.outputs and all(each == keeps for each in firsts) else None
+
+def _kept(edges: Sequence[Edge], texts: Mapping[str, str], outputs: Sequence[str]) -> list[str] | None:
+    firsts = [edge.effects[: len(outputs)] for edge in edges]
+    first = firsts[0] if firsts else ()
+    kept = [effect.name for effect in first if isinstance(effect, Keep) and effect.of == "output"]
+    keeps = tuple(Keep(texts.get(name, name), "output", name) for name in kept)
+    return kept if sorted(kept) == outputs and all(each == keeps for each in firsts) else None
 
 
 class Common(Struct, frozen=True):
@@ -88,12 +90,12 @@ class Common(Struct, frozen=True):
         """Return the variables, placeholders and outputs of a step that differ. `texts` are its other settings."""
         found: Values = {}
         if isinstance(step.node.task, CALLING) and step.texts != _same(self.names):
-            found["texts"] = step.texts
+            found["texts"] = dict(step.texts)
         found |= self.placeholders(step.places, str(step.node.title), texts)
         if step.kept is None:
-            found["gives"] = step.outputs
-        elif step.node.task.kind == "shell" and step.kept != self.values:
-            found["outputs"] = step.kept
+            found["gives"] = list(step.outputs)
+        elif step.node.task.kind == "shell" and list(step.kept) != self.values:
+            found["outputs"] = list(step.kept)
         return found
 
     def placeholders(self, marks: Values, title: str, texts: Values) -> Values:

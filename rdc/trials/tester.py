@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import stat
+import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from msgspec.structs import replace
 
@@ -16,16 +19,21 @@ from compiler.ir.program import Program
 from compiler.ir.semantics import Machine
 from compiler.ir.tasks import Gate
 from compiler.project import open_project
+from compiler.regex import Regex
 from compiler.scenarios import Goto, Reply, Scenario
+from rdc.revision import RevisionError, present_files
 from rdc.tables import table_of
 from rdc.trials import JUMPING, OPENING, TARGETS
 from rdc.trials.mock_run import MockRun, mock
 from rdc.trials.result import Result, Status, judge, retrace, shows_values
 from rdc.trials.run import Leg, Run, Setting, TrialError
 from rdc.trials.stand_in import calls, speaks, with_answers, with_stand_ins
-from rdc.trials.workspace import copied, plain_folder
 
 SEMANTICS = "semantics"
+_PLAIN = Regex(r"[A-Za-z0-9/._-]+")
+
+LEFT_OUT = {".git", ".rdc"}
+"""Folders that aren't part of a project: Git's data, and the state of runs."""
 
 
 def try_scenarios(compilation: Compilation, targets: Sequence[str], timeout: float) -> Iterator[Result]:
@@ -97,7 +105,7 @@ def _run(base: Result, mock_run: MockRun, compilation: Compilation, timeout: flo
     """Run the generated program in a temporary folder. In a mock run it executes nothing of the document."""
     target = import_module(TARGETS[base.on])
     table = table_of(load(base.on), compilation.tables)
-    with TemporaryDirectory(prefix="rdc-", dir=plain_folder(), ignore_cleanup_errors=True) as private:
+    with tempfile.TemporaryDirectory(prefix="rdc-", dir=plain_folder(), ignore_cleanup_errors=True) as private:
         scratch, workspace = Path(private, "scratch"), Path(private, "workspace")
         scratch.mkdir()
         workspace.mkdir()
@@ -132,3 +140,52 @@ def _answers(scenario: Scenario, mock_run: MockRun, program: Program) -> Sequenc
         elif isinstance(event, Reply):
             legs[-1] = (*legs[-1], event.line)
     return legs
+
+
+# --- A copy of the project, so that commands don't change the original ------------------------------------------------
+
+
+def plain_folder() -> str | None:
+    """Return a folder for temporary files without special characters, because make doesn't support spaces."""
+    folders = (tempfile.gettempdir(), "/tmp", "/var/tmp")  # noqa: S108 (a private folder is made there)
+    return next((folder for folder in folders if _PLAIN.fullmatch(folder) and os.access(folder, os.W_OK)), None)
+
+
+def copied(root: Path, target: Path) -> Path:
+    """Copy a project, and return the folder in the copy that corresponds to the current one.
+
+    Files that Git ignores are left out, as in a workflow. Links stay links; other special files are left out.
+
+    Raises:
+        TrialError: The copy cannot be made.
+    """
+    try:
+        for name in _files(root):
+            _copy(root / name, target / name)
+        here = Path.cwd().resolve()
+        place = target / here.relative_to(root) if here.is_relative_to(root) else target
+        place.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise TrialError(f"cannot copy the project: {error}") from None
+    return place
+
+
+def _files(root: Path) -> Iterator[str]:
+    """Yield the files of a project: the files that Git includes, or all files outside a repository."""
+    try:
+        yield from present_files(root)
+    except RevisionError:
+        for folder, folders, names in os.walk(root):
+            folders[:] = [name for name in folders if name not in LEFT_OUT]
+            links = [name for name in folders if Path(folder, name).is_symlink()]
+            yield from (os.path.relpath(os.path.join(folder, name), root) for name in (*names, *links))  # noqa: PTH118
+
+
+def _copy(source: Path, target: Path) -> None:
+    try:
+        mode = source.lstat().st_mode
+    except FileNotFoundError:
+        return  # it is in Git's index, but was deleted
+    if stat.S_ISREG(mode) or stat.S_ISLNK(mode):
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(source, target, follow_symlinks=False)
