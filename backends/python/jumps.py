@@ -153,7 +153,7 @@ def told_steps(program: Program) -> dict[str, tuple[str, ...]]:
 
 def _steps(program: Program, node: Node, known: Collection[str]) -> set[str]:
     """Return the groups around a node, and the steps whose question or branch it is, by its name."""
-    found = {begin for begin in _before_slashes(node.id) if begin in known}
+    found = {start for start in _before_slashes(node.id) if start in known}
     group = node.group
     while group:
         found.add(group)
@@ -163,9 +163,9 @@ def _steps(program: Program, node: Node, known: Collection[str]) -> set[str]:
 
 def _by_name(name: str) -> Iterator[str]:
     """Yield the steps around a node that `runtime_shim/data/settings.py` and the Make driver derive from its name."""
-    for begin in (*_before_slashes(name), name):
-        yield from (begin,) if begin != name else ()
-        yield from (begin[:-1],) if re.fullmatch("(?s:.+)[a-z]", begin) else ()
+    for start in (*_before_slashes(name), name):
+        yield from (start,) if start != name else ()
+        yield from (start[:-1],) if re.fullmatch("(?s:.+)[a-z]", start) else ()
     yield from (name[: found.start()] for found in _OF_NUMBER.finditer(name))
 
 

@@ -93,8 +93,8 @@ class Transitions(Struct, dict=True):
         if step.node.id in self.retried and (times := _times(step, edges[0])):
             self.used.add("retry")
             says = edges[0].label
-            told = "" if says == f"RETRY {times}" else f"{literal(says)}, "
-            return f"retry({times}, {told}then={self._transition(step, edges[1:], clears)})"
+            own = "" if says == f"RETRY {times}" else f"{literal(says)}, "
+            return f"retry({times}, {own}then={self._transition(step, edges[1:], clears)})"
         return broken("[", [self._one(step, edge, clears) for edge in edges], "]", 8)
 
     def _one(self, step: Step, edge: Edge, clears: int) -> str:
