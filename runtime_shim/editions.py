@@ -32,7 +32,7 @@ _ENGINE = (
 _TASKS = ("tasks.process", "tasks.shell", "tasks.answers", "tasks.ask")
 _COMMANDS = (*_ENGINE, *_TASKS, "operator.history", "engine.command_line")
 _GIVEN = (
-    *("data.implied", "data.shared", "data.fitting", "tasks.terminal", "tasks.reading", "data.values", "data.inputs"),
+    *("data.shared", "data.fitting", "tasks.terminal", "tasks.reading", "data.values", "data.inputs"),
     *("data.secrets", "data.limits", "tasks.replies", "tasks.gate", "operator.signing"),
 )
 _VALUES = (*_GIVEN, "operator.moving")

@@ -76,7 +76,6 @@ PURE = {
 of a validation have one meaning (I8, I12, B9, B11)."""
 
 TABLES = {
-    "runtime_shim.data.implied",
     "runtime_shim.data.shared",
     "runtime_shim.engine.builder",
     "runtime_shim.tasks.recipes",

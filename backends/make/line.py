@@ -10,7 +10,7 @@ from msgspec import Struct
 from backends.make.retries import own_retries, retries_of, shown_counters
 from compiler.diagnostic import Diagnostic
 from compiler.ir.edges import Edge, Effect, Reset, Set, may_follow
-from compiler.ir.program import Node, Program, is_passed, scope_members
+from compiler.ir.program import Node, Program, scope_members
 from compiler.ir.tasks import Branch, End, Shell, Verdict
 
 REMEDY = "remove `form: plain`"
@@ -149,7 +149,7 @@ class _Path(Struct, frozen=True, dict=True):
         node = self._nodes[name]
         while isinstance(node.task, Branch) and len(node.edges) == 1 and not node.edges[0].effects:
             node = self._nodes[node.edges[0].target]
-        if is_passed(node):
+        if node.is_passed:
             raise _BendError(node, "where the run decides without an outcome")
         return node
 

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar, NamedTuple
+from typing import Annotated, ClassVar, Literal, NamedTuple
 
 from msgspec.structs import replace
 
 from backends.base import MARK, Backend, Emission, Limit
 from backends.command import canonical_command
 from backends.companions import Companion
+from backends.options.fields import Options
 from backends.python.calls import Calls
 from backends.python.edition import optimized, runtime, runtime_for, runtime_sha256, shared_files
 from backends.python.literals import literal
-from backends.python.options import PythonOptions
 from backends.python.step_calls import author_calls
 from backends.remarks import comment, listed, of_contexts, of_placeholders, of_settings, shells
 from backends.templating import render
@@ -25,6 +25,33 @@ from compiler.version import __version__
 
 FILTERS = (comment, listed, literal)
 """The filters of the templates."""
+
+
+class PythonOptions(Options, frozen=True):
+    """The options of the python target. By default, a program is a single file."""
+
+    runtime: Annotated[
+        Literal["bundled", "shared", "script"],
+        "Whether the runtime is part of the program (`bundled`), or a separate file for several programs "
+        "(`shared`). `script` is a short program without state, which cannot resume runs.",
+    ] = "bundled"
+    operator: Annotated[
+        Literal["full", "basic"],
+        "Whether the program has all operator commands: goto, logs, notifications and more.",
+    ] = "basic"
+
+    caller: Annotated[
+        Literal["person", "make", "github"],
+        "Who calls the program. With `make` or `github`, a separate file reads their values, and hints show their "
+        "commands. rdc sets this for the programs of Makefiles and workflows.",
+    ] = "person"
+
+    def check(self) -> None:
+        """Check that a caller has a separate runtime, and that a script has no operator commands."""
+        if self.caller != "person" and self.runtime != "shared":
+            raise ValueError(f"`caller: {self.caller}` needs a separate runtime; add `runtime: shared`")
+        if self.runtime == "script" and self.operator == "full":
+            raise ValueError("a script has no operator commands; remove `operator: full`")
 
 
 class Content(NamedTuple):

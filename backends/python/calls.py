@@ -11,10 +11,9 @@ from msgspec import Struct
 
 from backends.marks import Marks
 from backends.python.common import Common, Step, group_places
-from backends.python.jumps import jumps
-from backends.python.literals import WIDEST, laid_out, literal, prose
+from backends.python.jumps import jumps, told_steps
+from backends.python.literals import WIDEST, literal, prose
 from backends.python.settings import Values, around, common_settings, given, placeholders, task_settings, word_of
-from backends.python.steps import told_steps
 from backends.python.transitions import Transitions, implied_question
 from backends.remarks import comment
 from compiler.ir.program import Context, Input, Program, scope_members
@@ -32,7 +31,7 @@ _FIRST = ("prompt", "bash", "sh")
 
 
 class Calls(Struct):
-    """The lines of the function, the names that it calls, and sentences about what it doesn't repeat."""
+    """The lines of the function, the names that it calls, and sentences about settings that it doesn't repeat."""
 
     lines: list[str]
     used: set[str]
@@ -46,7 +45,7 @@ class Calls(Struct):
         return [*(word for word in WORDS if word in self.used), *sorted(self.used - set(WORDS))]
 
     def built(self) -> dict[str, Any]:
-        """Return the program that the engine runs: what the builder makes of these calls. Nothing else is executed."""
+        """Return the program that the engine runs, as the builder makes it of these calls. Nothing else is executed."""
         builder = StepBuilder() if self.is_specification else Builder()
         known = dict(zip(self.parameters, functions(builder, self.parameters), strict=True))
         (function,) = ast.parse("\n".join(["def document():", *self.lines])).body
@@ -118,13 +117,13 @@ class _Writer:
         members = scope_members(program.registers)
         initial = {register.name: register.initial for register in program.registers if register.name not in slots}
         counted = {self._steps[name].node.retries for name in self._transitions.retried}
-        texts = {slot.name: slot.initial for slot in program.slots if slot.name not in common.names}
+        strings = {slot.name: slot.initial for slot in program.slots if slot.name not in common.names}
         held = given(
             limit=program.limit,
             secrets=list(program.secrets),
             counters={name: value for name, value in initial.items() if name not in counted},
             scopes={scope: [register.name for register in members.get(scope, ())] for scope in sorted(resets)},
-            texts=texts if any(value is not None for value in texts.values()) else list(texts),
+            texts=strings if any(value is not None for value in strings.values()) else list(strings),
             placeholders=common.places,
             inputs=[_input(declared) for declared in program.inputs],
             outputs=common.values,
@@ -140,9 +139,9 @@ class _Writer:
 
     def _group(self, name: str) -> list[str]:
         title, prompt, places = self._groups[name]
-        texts = {"title": title, "prompt": prompt}
-        more = self._common.placeholders(places, title, texts)
-        return self._call("group", [literal(name)], settings_of(texts | more))
+        shown = {"title": title, "prompt": prompt}
+        more = self._common.placeholders(places, title, shown)
+        return self._call("group", [literal(name)], settings_of(shown | more))
 
     def _node(self, step: Step) -> list[str]:
         """Return the call for a step, a branch, or an end that is not written in a transition."""
@@ -193,7 +192,7 @@ def call_lines(word: str, head: list[str], settings: list[str]) -> list[str]:
 def settings_of(values: Values) -> list[str]:
     """Return the settings of a call as strings."""
     return [
-        f"{key}={prose(value) if isinstance(value, str) else laid_out(value, 8, len(key))}"
+        f"{key}={prose(value) if isinstance(value, str) else literal(value, 8, len(key), widest=WIDEST)}"
         for key, value in values.items()
     ]
 

@@ -1,4 +1,4 @@
-"""What applies to several steps, and is written only once: outputs, variables and placeholders.
+"""Outputs, variables and placeholders of several steps, written only once.
 
 `runtime_shim/data/shared.py` adds it to each step again.
 """
@@ -6,12 +6,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from functools import cached_property
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import permutations
+from types import MappingProxyType
 from typing import Any, Self
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from backends.marks import Marks, marked
 from backends.python.settings import CALLING, Values, places
@@ -22,45 +23,46 @@ from compiler.ir.program import Group, Node, Program
 _TEXTS = ("prompt", "block", "command", "message", "reason", "arguments", "options", "entries")
 
 
-class Step(Struct, frozen=True, dict=True):
+class Step(Struct, frozen=True):
     """A node with marks for its references, and what it has in common with others.
 
-    `texts` are its variables with strings, `outputs` those of a command, and `places` the values of its marks.
+    `edges` are without the outputs in `kept`: the first outputs that each transition keeps, or None if they differ.
+    `variables` are those with strings, `outputs` those of a command, and `places` the values of its marks.
     """
 
     original: Node
     node: Node
     edges: tuple[Edge, ...]
-    texts: dict[str, str]
-    outputs: list[str]
     places: Values
+    variables: Mapping[str, str] = MappingProxyType({})
+    outputs: Sequence[str] = ()
+    kept: Sequence[str] | None = ()
 
     @classmethod
     def of(cls, original: Node, slots: Collection[str]) -> Self:
         """Return the step of a node. An edge that needs two outcomes is never taken."""
         node, marks = marked(original)
         edges = tuple(edge for edge in node.edges if len(edge.guard) < 2 or len(words_of([edge])) < 2)
-        if not slots:
-            return cls(original, node, edges, {}, [], places(marks, slots) if marks.references else {})
-        pairs = node.variables if isinstance(node.task, CALLING) else ()
-        texts = {item.name: item.register for item in pairs if item.register in slots}
-        outputs = sorted(output_names(node.edges)) if node.task.kind == "shell" else []
-        return cls(original, node, edges, texts, outputs, places(marks, slots))
+        found = places(marks, slots) if marks.references else {}
+        pairs = node.variables if slots and isinstance(node.task, CALLING) else ()
+        variables = {item.name: item.register for item in pairs if item.register in slots}
+        outputs = sorted(output_names(node.edges)) if slots and node.task.kind == "shell" else []
+        kept = _kept(edges, variables, outputs) if outputs else []
+        if kept:
+            edges = tuple(replace(edge, effects=edge.effects[len(kept) :]) for edge in edges)
+        return cls(original, node, edges, found, variables, outputs, kept)
 
-    @cached_property
-    def kept(self) -> list[str] | None:
-        """The outputs that each transition keeps first, in order, or None if they differ."""
-        if not self.outputs:
-            return []
-        firsts = [edge.effects[: len(self.outputs)] for edge in self.edges]
-        first = firsts[0] if firsts else ()
-        kept = [effect.name for effect in first if isinstance(effect, Keep) and effect.of == "output"]
-        keeps = tuple(Keep(self.texts.get(name, name), "output", name) for name in kept)
-        return kept if sorted(kept) == self.outputs and all(each == keeps for each in firsts) else None
+
+def _kept(edges: Sequence[Edge], variables: Mapping[str, str], outputs: Sequence[str]) -> list[str] | None:
+    firsts = [edge.effects[: len(outputs)] for edge in edges]
+    first = firsts[0] if firsts else ()
+    kept = [effect.name for effect in first if isinstance(effect, Keep) and effect.of == "output"]
+    keeps = tuple(Keep(variables.get(name, name), "output", name) for name in kept)
+    return kept if sorted(kept) == outputs and all(each == keeps for each in firsts) else None
 
 
 class Common(Struct, frozen=True):
-    """What applies to all steps.
+    """The settings of all steps.
 
     `names` are inputs and outputs that all steps see as variables and placeholders, and `values` the outputs of all
     commands. `places` are the marks in several steps with one meaning; `known` also has those of inputs and outputs.
@@ -74,7 +76,7 @@ class Common(Struct, frozen=True):
 
     @classmethod
     def of(cls, program: Program, steps: Sequence[Step], groups: Iterable[Values]) -> Self:
-        """Return what steps and groups have in common. `groups` are the values of the marks of each."""
+        """Return the common settings of steps and groups. `groups` are the values of the marks of each."""
         if not program.slots:
             return cls([], [], {}, {}, [])
         inputs = [item.name for item in program.inputs]
@@ -84,24 +86,24 @@ class Common(Struct, frozen=True):
         shared = _shared([*(step.places for step in steps), *groups], marks) if inputs or values else {}
         return cls(names, values or [], shared, marks | shared, inputs)
 
-    def settings(self, step: Step, texts: Values) -> Values:
-        """Return the variables, placeholders and outputs of a step that differ. `texts` are its other settings."""
+    def settings(self, step: Step, others: Values) -> Values:
+        """Return the variables, placeholders and outputs of a step that differ. `others` are its other settings."""
         found: Values = {}
-        if isinstance(step.node.task, CALLING) and step.texts != _same(self.names):
-            found["texts"] = step.texts
-        found |= self.placeholders(step.places, str(step.node.title), texts)
+        if isinstance(step.node.task, CALLING) and step.variables != _same(self.names):
+            found["texts"] = dict(step.variables)
+        found |= self.placeholders(step.places, str(step.node.title), others)
         if step.kept is None:
-            found["gives"] = step.outputs
-        elif step.node.task.kind == "shell" and step.kept != self.values:
-            found["outputs"] = step.kept
+            found["gives"] = list(step.outputs)
+        elif step.node.task.kind == "shell" and list(step.kept) != self.values:
+            found["outputs"] = list(step.kept)
         return found
 
-    def placeholders(self, marks: Values, title: str, texts: Values) -> Values:
+    def placeholders(self, marks: Values, title: str, others: Values) -> Values:
         """Return the marks of a step that not all steps see; None for a string that only looks like a mark."""
         if not marks and not self.known:
             return {}
-        command = texts.get("bash", texts.get("sh"))
-        shown = str([title, *({"command": command, **texts}.get(key) for key in _TEXTS)])
+        command = others.get("bash", others.get("sh"))
+        shown = str([title, *({"command": command, **others}.get(key) for key in _TEXTS)])
         common = {mark: place for mark, place in self.known.items() if mark in shown}
         # The first of two marks with the same start counts, so their order must stay.
         is_ordered = any(one.startswith(other) for one, other in permutations(marks, 2))
@@ -110,7 +112,7 @@ class Common(Struct, frozen=True):
         return {"placeholders": said} if said else {}
 
     def explained(self) -> Iterator[str]:
-        """Yield sentences about what steps don't repeat."""
+        """Yield sentences about settings that steps don't repeat."""
         if self.places:
             yield "The `placeholders` of `about` apply to every string that contains them."
         if not self.names:
@@ -132,14 +134,14 @@ def _common_values(program: Program, steps: Iterable[Step], inputs: Sequence[str
     votes = Counter[tuple[str, ...]]()
     calling = [step for step in steps if isinstance(step.node.task, CALLING)]
     for step in calling:
-        if step.texts and step.kept is not None and step.texts == _same([*inputs, *step.kept]):
+        if step.variables and step.kept is not None and step.variables == _same([*inputs, *step.kept]):
             votes[tuple(step.kept)] += 1
     if not votes:
         return None
     values, count = votes.most_common(1)[0]
     initial = {slot.name: slot.initial for slot in program.slots}
     is_kept_so = all(initial.get(name, "") is None for name in (*inputs, *values))
-    return list(values) if is_kept_so and count >= sum(not step.texts for step in calling) else None
+    return list(values) if is_kept_so and count >= sum(not step.variables for step in calling) else None
 
 
 def _shared(found: Iterable[Values], known: Values) -> Values:

@@ -10,7 +10,6 @@ from compiler.ir.edges import Add, AtLeast, Clear, CounterTest, Edge, Effect, Ke
 from compiler.ir.program import Node
 from compiler.ir.tasks import (
     IDLE,
-    PASS_OR_FAIL,
     Agent,
     Ask,
     Branch,
@@ -24,14 +23,11 @@ from compiler.ir.tasks import (
     alphabet,
 )
 from compiler.ir.texts import Reference
-from runtime_shim.data.implied import implied
 
 Values = dict[str, Any]
 
 CALLING = (Shell, Agent, Tool, Parallel)
 """The tasks with environment variables."""
-
-_OUTCOMES = {"pass/fail", "yes/no"}
 
 
 def word_of(task: Task) -> str:
@@ -42,68 +38,48 @@ def word_of(task: Task) -> str:
 
 
 def task_settings(task: Task, original: Task) -> Values:
-    """Return the settings of a task that no other setting implies. The prompt is the first, and then the command.
+    """Return the settings of a task that `runtime_shim/data/shared.py` doesn't add, the prompt and command first.
 
     Args:
         task: The task with marks for its references.
         original: The task before that. The words of a select are its options as written.
     """
-    if task.kind == "shell":  # most tasks are, and nothing is implied
-        prompt = str(task.prompt)
-        return ({"prompt": prompt} if prompt else {}) | {task.interpreter: str(task.command)}
-    if isinstance(task, Branch | End):
-        return {}
-    words = alphabet(original)
-    found = _settings(task, list(words))
-    if words and words != PASS_OR_FAIL:
-        found.setdefault("words", list(words))
-    if found.get("question") in _OUTCOMES:
-        return found
-    known = implied({"task": word_of(task), **found})
-    return {key: value for key, value in found.items() if key not in known or value != known[key]}
-
-
-def _settings(task: Ask | Agent | Tool | Parallel | Gate | Stage, words: list[str]) -> Values:
-    match task:
+    match task:  # most tasks are commands
+        case Shell():
+            return given(prompt=str(task.prompt)) | {task.interpreter: str(task.command)}
+        case End() | Branch():
+            return {}
         case Ask():
-            return _ask(task, words)
+            return _ask(task, list(alphabet(original)))
         case Agent():
-            found = _agent(task)
-            return {"prompt": found.pop("prompt"), **found} | _worded(task, words)
+            found = _agent(task) | given(report=task.report)
+            return {"prompt": found.pop("prompt")} | {key: item for key, item in found.items() if item}
         case Tool(connection, tool, arguments, optional=is_optional):
             return {"connection": connection, "tool": tool, "arguments": str(arguments)} | given(optional=is_optional)
-        case Parallel(entries, check, unanimous=unanimous):
+        case Parallel(entries, check, unanimous=unanimous, report=report):
             called: Values = {"entries": [_agent(entry) for entry in entries], "check": check}
             called |= {"failing": list(task.failing_words), "unanimous": list(unanimous)}
-            return called | _worded(task, words)
+            return called | given(report=report)
         case Gate(gate, reason):
             return {"gate": gate} | given(reason=str(reason))
         case Stage():
             place = {"place": task.place} if task.stage == "tool" else {}
             paths = list(map(str, task.paths))
-            found = {"stage": task.stage, "step": task.step, **place}
-            return found | given(subject=task.subject, paths=paths, checks=list(task.checks))
+            own: Values = {"stage": task.stage, "step": task.step, **place}
+            return own | given(subject=task.subject, paths=paths, checks=list(task.checks))
         case _:
             assert_never(task)
 
 
-def _worded(task: Agent | Parallel, words: list[str]) -> Values:
-    return given(words=words if tuple(words) != PASS_OR_FAIL else [], report=task.report)
-
-
 def _ask(task: Ask, words: list[str]) -> Values:
-    shown = given(prompt=str(task.prompt))
     block = given(language=task.language, block=str(task.block or ""))
-    match task.question:
-        case "pass_fail" | "yes_no":
-            return {**shown, "question": task.question.replace("_", "/"), **block}
-        case "input" | "confirm":
-            return {**shown, **block, "words": words}
-        case "select":
-            options = [str(option) for option in task.options]
-            return {**shown, **block, "words": words} | given(options=options if options != words else None)
-        case _:
-            assert_never(task.question)
+    if task.question in ("pass_fail", "yes_no"):
+        return given(prompt=str(task.prompt)) | {"question": task.question.replace("_", "/")} | block
+    found = given(prompt=str(task.prompt)) | block
+    if task.question == "select":
+        options = [str(option) for option in task.options]
+        found |= {"words": words} | given(options=options if options != words else None)
+    return found
 
 
 def _agent(task: Agent) -> Values:

@@ -54,7 +54,7 @@ class Transitions(Struct, dict=True):
         if not self.program.slots or name in self.retried or isinstance(step.node.task, End) or not step.edges:
             return []
         found: list[str] = []
-        for effects in zip(*(own_effects(step, edge) for edge in step.edges), strict=False):
+        for effects in zip(*(edge.effects for edge in step.edges), strict=False):
             first = effects[0]
             if not isinstance(first, Clear) or any(one != first for one in effects):
                 break
@@ -93,8 +93,8 @@ class Transitions(Struct, dict=True):
         if step.node.id in self.retried and (times := _times(step, edges[0])):
             self.used.add("retry")
             says = edges[0].label
-            told = "" if says == f"RETRY {times}" else f"{literal(says)}, "
-            return f"retry({times}, {told}then={self._transition(step, edges[1:], clears)})"
+            own = "" if says == f"RETRY {times}" else f"{literal(says)}, "
+            return f"retry({times}, {own}then={self._transition(step, edges[1:], clears)})"
         return broken("[", [self._one(step, edge, clears) for edge in edges], "]", 8)
 
     def _one(self, step: Step, edge: Edge, clears: int) -> str:
@@ -103,7 +103,7 @@ class Transitions(Struct, dict=True):
         if not edge.effects and len(edge.guard) < 2 and target not in self._unshared and not register_tests(edge):
             self.used.add("go")  # true for almost all edges
             return f"go({shown})"
-        do = own_effects(step, edge)
+        do = edge.effects
         if step.node.id in self.retried:
             if times := _times(step, edge):
                 self.used.add("retry")
@@ -141,11 +141,6 @@ class Transitions(Struct, dict=True):
         return f"{word}({', '.join(shown)})"
 
 
-def own_effects(step: Step, edge: Edge) -> tuple[Effect, ...]:
-    """Return the effects of an edge without the outputs that all transitions of its step keep."""
-    return edge.effects[len(step.kept or ()) :]
-
-
 def implied_question(transitions: Sequence[str]) -> str:
     """Return the question that a call's transitions imply for the builder."""
     return "yes/no" if any(one.startswith(("on_yes=", "on_no=")) for one in transitions) else "pass/fail"
@@ -163,7 +158,7 @@ def _retries(name: str, step: Step, initial: Mapping[str, int]) -> bool:
     if step.node.retries != counter or initial[counter] != 0:
         return False
     times = [_times(step, edge) for edge in step.edges]
-    resets = [own_effects(step, edge)[-1:] == (Set(counter, 0),) for edge in step.edges]
+    resets = [edge.effects[-1:] == (Set(counter, 0),) for edge in step.edges]
     return any(times) and all(bool(many) or reset for many, reset in zip(times, resets, strict=True))
 
 
@@ -171,7 +166,7 @@ def _times(step: Step, edge: Edge) -> int:
     """Return how often an edge retries its step, or 0 for another edge."""
     name = step.node.id
     counter = f"{name} retries"
-    if edge.target != name or own_effects(step, edge) != (Add(counter, 1),):
+    if edge.target != name or edge.effects != (Add(counter, 1),):
         return 0
     match register_tests(edge):
         case [CounterTest(register, "<", times)] if register == counter:

@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from backends.scheduling.places import Place, find_places
 from compiler.ir.graph import reached_from
-from compiler.ir.program import Node, Program, is_end, is_passed
+from compiler.ir.program import Node, Program
 from compiler.ir.tasks import Ask, End, Gate
 
 
@@ -62,8 +62,8 @@ def make_routes(program: Program, *, asks: bool = False) -> Routes:
 
 def _settled(index: Mapping[str, Node], names: Iterable[str]) -> frozenset[str]:
     """Return the nodes that a run may be at after some nodes, beyond branches and nested ends."""
-    found = reached_from(names, lambda name: _targets(index[name]) if is_passed(index[name]) else ())
-    return frozenset(name for name in found if not is_passed(index[name]))
+    found = reached_from(names, lambda name: _targets(index[name]) if index[name].is_passed else ())
+    return frozenset(name for name in found if not index[name].is_passed)
 
 
 def _targets(node: Node) -> set[str]:
@@ -78,4 +78,4 @@ def ahead_of(found: AbstractSet[str], nodes: Mapping[str, Node]) -> set[str]:
 def is_stop(node: Node) -> bool:
     """Return whether a run is over by STOP at a node."""
     task = node.task
-    return is_end(node) and isinstance(task, End) and task.result == "stop"
+    return isinstance(task, End) and not node.edges and task.result == "stop"

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from graphlib import CycleError, TopologicalSorter
 from typing import TYPE_CHECKING
 
-from compiler.ir.program import Program, is_end
+from compiler.ir.program import Program
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -50,7 +50,7 @@ def with_path_out(program: Program) -> dict[str, None]:
 
 def ends(program: Program) -> Iterator[str]:
     """Yield the nodes where a run is over."""
-    return (node.id for node in program.nodes if is_end(node))
+    return (node.id for node in program.nodes if node.is_end)
 
 
 def loop_regions(graph: Graph) -> list[frozenset[str]]:

@@ -18,7 +18,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from compiler.ir.edges import Edge, Effect, Origin
-from compiler.ir.tasks import IDLE, Branch, End, Task, map_task_texts, task_texts
+from compiler.ir.tasks import IDLE, Task, map_task_texts, task_texts
 from compiler.ir.texts import Text
 
 
@@ -61,6 +61,16 @@ class Node(Struct, frozen=True):  # I23, M4
     retries: str | None = None
     settings: Settings = Settings()
     constants: tuple[Constant, ...] = ()
+
+    @property
+    def is_end(self) -> bool:
+        """Whether a run is over at the node."""
+        return self.task.kind == "end" and not self.edges
+
+    @property
+    def is_passed(self) -> bool:
+        """Whether a run passes through the node: a branch, or the end of a nested document (M8)."""
+        return self.task.kind == "branch" or (self.task.kind == "end" and bool(self.edges))
 
 
 class Group(Struct, frozen=True):
@@ -275,16 +285,6 @@ def without_jumps(program: Program) -> Program:
     found = replace(program, jumps=())
     vars(found)["analyses"] = program.analyses.setdefault("without jumps", {})  # such programs are made repeatedly
     return found
-
-
-def is_passed(node: Node) -> bool:
-    """Return whether a run continues through a node: a branch, or the end of a nested document (M8)."""
-    return isinstance(node.task, Branch) or (isinstance(node.task, End) and bool(node.edges))
-
-
-def is_end(node: Node) -> bool:
-    """Return whether a run is over at a node."""
-    return isinstance(node.task, End) and not node.edges
 
 
 def texts_of(node: Node) -> tuple[Text, ...]:

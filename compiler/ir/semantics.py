@@ -30,7 +30,7 @@ from compiler.ir.edges import (
     Test,
     counter_effects,
 )
-from compiler.ir.program import Jump, Node, Program, Register, is_passed, jumps_of, scope_members
+from compiler.ir.program import Jump, Node, Program, Register, jumps_of, scope_members
 from compiler.ir.tasks import Agent, End, Gate
 from compiler.ir.texts import Text, text
 
@@ -233,7 +233,7 @@ class Machine:
     ) -> Move:
         """Pass through nodes without a task. The verifier guarantees that this ends."""
         node = self.nodes[name]
-        while is_passed(node):
+        while node.is_passed:
             edge = self._choose(node, counters, slots, None)
             counters, slots = counters.after(edge.effects), slots_after(slots, edge.effects, None)
             edges = (*edges, edge)

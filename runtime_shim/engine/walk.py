@@ -38,6 +38,11 @@ class Move(NamedTuple):
     passed: tuple[str, ...]
 
 
+def is_passed(node: Table) -> bool:
+    """Return whether a run passes through a node: a branch, or the end of a nested document (M8)."""
+    return node["task"] in ("branch", "end") and bool(node.get("edges"))
+
+
 def _apply(program: Table, edge: Table, registers: Registers, verbs: Verbs) -> None:
     for effect in edge.get("do", ()):
         if len(effect) == 2:  # "reset" and a scope
@@ -73,7 +78,7 @@ def follow(program: Table, edge: Table, before: Registers, verbs: Verbs = VERBS)
         _apply(program, edge, registers, verbs)
         name, node = edge["go"], program["nodes"][edge["go"]]
         says += filter(None, [edge.get("says")])
-        if node["task"] not in ("branch", "end") or not node.get("edges"):
+        if not is_passed(node):
             return Move(name, registers, changed, ", ".join(says), tuple(passed))
         passed.append(name)
         edge = choose(program, name, registers, None)

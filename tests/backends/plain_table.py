@@ -10,8 +10,7 @@ from collections.abc import Container
 from typing import Any, assert_never
 
 from backends.marks import Marks, marked
-from backends.python.jumps import jumps
-from backends.python.steps import told_steps
+from backends.python.jumps import jumps, told_steps
 from compiler.ir.edges import (
     Add,
     AtLeast,

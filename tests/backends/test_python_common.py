@@ -21,7 +21,7 @@ from compiler.ir.tasks import Agent, Ask, End, Shell, Task
 from compiler.ir.texts import Reference, Text, joined
 from compiler.passes import optimize
 from compiler.source import Span
-from runtime_shim.data.implied import implied
+from runtime_shim.data.shared import implied
 from runtime_shim.editions import EDITIONS
 from runtime_shim.engine.builder import built
 from tests.backends.plain_table import Table, table
