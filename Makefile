@@ -61,7 +61,6 @@ fuzz: $(READY) ## Fuzz the compiler, guided by coverage (MINUTES=10)
 golden: $(READY) ## Regenerate templates, tables of grammars, texts of the runtime, golden files and generated pages
 	$(BIN)/python -m tests.rdc.test_explanations
 	$(BIN)/python -m tests.regenerate
-	$(BIN)/python -m backends.python.bundler
 	$(BIN)/python -m pytest -q tests/golden tests/rdc/test_imports.py --snapshot-update
 	rm -rf rdc.lock .rdc_cache # the cache knows the version of rdc, and not its code; review reads the new lock
 	$(BIN)/python -m rdc build --prune

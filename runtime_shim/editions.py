@@ -89,13 +89,13 @@ _OF_RUNS = (
     *("database", "legs", "leases", "runs", "helpers", "steps", "metrics", "launching", "worker"),
     *("commands", "command_line"),
 )
-_DBOS = ("data.whole_files", "operator.logs", "operator.moving", *(f"targets.dbos.{name}" for name in _OF_RUNS))
 # Additions for programs that other targets call, each with its hash.
 CALLERS = {
     "make": Edition(("targets.make",), ("targets.make.OfMake",)),
     "github": Edition(_GITHUB, ()),
-    "dbos": Edition(_DBOS, ()),
+    "dbos": Edition(tuple(f"targets.dbos.{name}" for name in _OF_RUNS), ()),
 }
+FOR_WORKERS = ("data.whole_files", "operator.logs", "operator.moving")  # in workers of any edition
 _KINDS = ("publisher", "publisher_changes", "publisher_comment", "publisher_pull", "publisher_summary", "kinds")
 PUBLISH = tuple(f"publish.{name}" for name in _KINDS)  # publishes output on GitHub; in no program
 

@@ -13,7 +13,7 @@
 # The state directory is .rdc/examples.specifications.checked-code in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.specifications.checked-code.py
-override RDC_SHA256 := 395f1acf928ef468ff1b0d30c31d7f043536213a3fc107f3087d9836433c61e6
+override RDC_SHA256 := c74ca663cac4ee3182d5af3ac939aa1aea7c4e77c9f1dd8fe791dfe440720ef1
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:
@@ -80,5 +80,7 @@ found=$({ sha256sum || shasum -a 256; } 2> /dev/null < "$2")
 [ "${found%% *}" = "$sha256" ] ||
   fail "$2 is not the program that belongs to this Makefile; restore it, or compile the document again"
 unset RDC_SCRIPT MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES MAKE_TERMOUT MAKE_TERMERR
+python=$1; shift
+set -- "$python" -I "$@"  # import nothing from the folder of the program
 exec "$@"
 endef

@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.database-failover in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.database-failover.py
-override RDC_SHA256 := e31470446bc51b2d203bdb70c5a4d868ffe3953a287db6e4fb9aa84d601b351e
+override RDC_SHA256 := bd098d97c8c69f9e46eb52d69d03f0f07c757f91475db203d27cae46923b2ff0
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:
@@ -113,5 +113,7 @@ found=$({ sha256sum || shasum -a 256; } 2> /dev/null < "$2")
 [ "${found%% *}" = "$sha256" ] ||
   fail "$2 is not the program that belongs to this Makefile; restore it, or compile the document again"
 unset RDC_SCRIPT MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES MAKE_TERMOUT MAKE_TERMERR
+python=$1; shift
+set -- "$python" -I "$@"  # import nothing from the folder of the program
 exec "$@"
 endef

@@ -13,7 +13,7 @@
 # The state directory is .rdc/examples.specifications.draft-prd in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.specifications.draft-prd.py
-override RDC_SHA256 := 644fba43149e292308bb6ca3a8ed664ce0f2967f8b31a42a15d406b6b05a54fd
+override RDC_SHA256 := dd826f826cc9c113829bf9881014e3d97538ef1c5dcc2b150afc643827aa6ce2
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:
@@ -81,5 +81,7 @@ found=$({ sha256sum || shasum -a 256; } 2> /dev/null < "$2")
 [ "${found%% *}" = "$sha256" ] ||
   fail "$2 is not the program that belongs to this Makefile; restore it, or compile the document again"
 unset RDC_SCRIPT MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES MAKE_TERMOUT MAKE_TERMERR
+python=$1; shift
+set -- "$python" -I "$@"  # import nothing from the folder of the program
 exec "$@"
 endef

@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.workflows.first-note in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.workflows.first-note.py
-override RDC_SHA256 := 82fe871b402a22e732ee2410656dd23963e7b5a7b7e64ce6f9ed502ea73bd3eb
+override RDC_SHA256 := be1a51cfc496348e6ad7c6d12e8416910844a6ef87636be56a803652f44bfc5d
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:
@@ -127,5 +127,7 @@ found=$({ sha256sum || shasum -a 256; } 2> /dev/null < "$2")
 [ "${found%% *}" = "$sha256" ] ||
   fail "$2 is not the program that belongs to this Makefile; restore it, or compile the document again"
 unset RDC_SCRIPT MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES MAKE_TERMOUT MAKE_TERMERR
+python=$1; shift
+set -- "$python" -I "$@"  # import nothing from the folder of the program
 exec "$@"
 endef

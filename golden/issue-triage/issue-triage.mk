@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.playbooks.issue-triage in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.playbooks.issue-triage.py
-override RDC_SHA256 := 4c6604d34e13020a3040d8e6f1e160d49d530faec76123ac42dde1e3ce814620
+override RDC_SHA256 := 545e5498983dbc717e62a5ab6803da07932e0c1b80ac527e6dc9c5eb576a33fe
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:
@@ -116,5 +116,7 @@ found=$({ sha256sum || shasum -a 256; } 2> /dev/null < "$2")
 [ "${found%% *}" = "$sha256" ] ||
   fail "$2 is not the program that belongs to this Makefile; restore it, or compile the document again"
 unset RDC_SCRIPT MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES MAKE_TERMOUT MAKE_TERMERR
+python=$1; shift
+set -- "$python" -I "$@"  # import nothing from the folder of the program
 exec "$@"
 endef

@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.workflows.name-a-feature in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.workflows.name-a-feature.py
-override RDC_SHA256 := bc9bfa2c7b326f7c1e6072e7e8c248325d03d1a3fb72925478deac14aec643b1
+override RDC_SHA256 := de4a37057be4d8ffc06acaedd3a37e1687f618e7e15108af5e72e0269d93fb1f
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:
@@ -139,5 +139,7 @@ found=$({ sha256sum || shasum -a 256; } 2> /dev/null < "$2")
 [ "${found%% *}" = "$sha256" ] ||
   fail "$2 is not the program that belongs to this Makefile; restore it, or compile the document again"
 unset RDC_SCRIPT MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES MAKE_TERMOUT MAKE_TERMERR
+python=$1; shift
+set -- "$python" -I "$@"  # import nothing from the folder of the program
 exec "$@"
 endef

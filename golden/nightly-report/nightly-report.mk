@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.nightly-report in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.nightly-report.py
-override RDC_SHA256 := 863ea28f1a86ce6f86a295331034c8a90551dbe19be4da122347e10010cd9dfb
+override RDC_SHA256 := 6458a2645f7b2f7bd9e7bc1be335782a782fe58610eb137882ae5f1c91417d43
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:
@@ -103,5 +103,7 @@ found=$({ sha256sum || shasum -a 256; } 2> /dev/null < "$2")
 [ "${found%% *}" = "$sha256" ] ||
   fail "$2 is not the program that belongs to this Makefile; restore it, or compile the document again"
 unset RDC_SCRIPT MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES MAKE_TERMOUT MAKE_TERMERR
+python=$1; shift
+set -- "$python" -I "$@"  # import nothing from the folder of the program
 exec "$@"
 endef

@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.programs.parallel-review in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.programs.parallel-review.py
-override RDC_SHA256 := 82d1ccc295ae2f4ee04c3af51fa0ca23ac68196e76f0b2a2d82dc014a90eafd7
+override RDC_SHA256 := 29d72d9cdc599b53f87161f80d5f98d9519048114685aeed0e5caef443177b10
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:
@@ -95,5 +95,7 @@ found=$({ sha256sum || shasum -a 256; } 2> /dev/null < "$2")
 [ "${found%% *}" = "$sha256" ] ||
   fail "$2 is not the program that belongs to this Makefile; restore it, or compile the document again"
 unset RDC_SCRIPT MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES MAKE_TERMOUT MAKE_TERMERR
+python=$1; shift
+set -- "$python" -I "$@"  # import nothing from the folder of the program
 exec "$@"
 endef

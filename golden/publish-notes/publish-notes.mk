@@ -13,7 +13,7 @@
 # The state directory is .rdc/examples.specifications.publish-notes in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.specifications.publish-notes.py
-override RDC_SHA256 := e8e793c9f98f96dabc723dffe30dbd02d935b6e58e39a018b1f2ef022a27b041
+override RDC_SHA256 := 26ff57adf399c7eaf50ee6b2e5843b8b000744700a50523ec208d426956e1f90
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:
@@ -87,5 +87,7 @@ found=$({ sha256sum || shasum -a 256; } 2> /dev/null < "$2")
 [ "${found%% *}" = "$sha256" ] ||
   fail "$2 is not the program that belongs to this Makefile; restore it, or compile the document again"
 unset RDC_SCRIPT MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES MAKE_TERMOUT MAKE_TERMERR
+python=$1; shift
+set -- "$python" -I "$@"  # import nothing from the folder of the program
 exec "$@"
 endef

@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.programs.review-loop in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.programs.review-loop.py
-override RDC_SHA256 := 60e07df75a94f2c3cd5b0a1f64090a67950438634620bdc13e0e3d4c0b7ccd20
+override RDC_SHA256 := 48a6cb5935603faf013837d3605f43af2bbf14cfbb5827ae494badd978c1a172
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:
@@ -104,5 +104,7 @@ found=$({ sha256sum || shasum -a 256; } 2> /dev/null < "$2")
 [ "${found%% *}" = "$sha256" ] ||
   fail "$2 is not the program that belongs to this Makefile; restore it, or compile the document again"
 unset RDC_SCRIPT MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES MAKE_TERMOUT MAKE_TERMERR
+python=$1; shift
+set -- "$python" -I "$@"  # import nothing from the folder of the program
 exec "$@"
 endef

@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.playbooks.support-reply in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.playbooks.support-reply.py
-override RDC_SHA256 := f237104c56fe225cb5be983ea1130004d012423103f8485e81b4b5a62b32c3de
+override RDC_SHA256 := 4684bdc0001bd8647b1a89adb6ca75417dadb1b8fd9ebae5c98f3a7e182de5e1
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:
@@ -115,5 +115,7 @@ found=$({ sha256sum || shasum -a 256; } 2> /dev/null < "$2")
 [ "${found%% *}" = "$sha256" ] ||
   fail "$2 is not the program that belongs to this Makefile; restore it, or compile the document again"
 unset RDC_SCRIPT MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES MAKE_TERMOUT MAKE_TERMERR
+python=$1; shift
+set -- "$python" -I "$@"  # import nothing from the folder of the program
 exec "$@"
 endef

@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.tagged-release in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.tagged-release.py
-override RDC_SHA256 := 126c5871947b62a598c7bb677a3d8a5903688e9969d6469f696fc5421239f10f
+override RDC_SHA256 := 3803054beb0086447fc3ad5b6c9291f56aa6ace43e2655eeed162e5b773c6cb2
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:
@@ -98,5 +98,7 @@ found=$({ sha256sum || shasum -a 256; } 2> /dev/null < "$2")
 [ "${found%% *}" = "$sha256" ] ||
   fail "$2 is not the program that belongs to this Makefile; restore it, or compile the document again"
 unset RDC_SCRIPT MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES MAKE_TERMOUT MAKE_TERMERR
+python=$1; shift
+set -- "$python" -I "$@"  # import nothing from the folder of the program
 exec "$@"
 endef

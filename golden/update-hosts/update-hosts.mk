@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.update-hosts in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.update-hosts.py
-override RDC_SHA256 := 187297719b3a081e77b9adacc33c8d96c2de6ed3d37c825a65eddfed7a63db18
+override RDC_SHA256 := ad6b725623f06ba5d6d7fbad522afd53b30fa58e9bb4366817fc39d5887d1e51
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:
@@ -113,5 +113,7 @@ found=$({ sha256sum || shasum -a 256; } 2> /dev/null < "$2")
 [ "${found%% *}" = "$sha256" ] ||
   fail "$2 is not the program that belongs to this Makefile; restore it, or compile the document again"
 unset RDC_SCRIPT MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES MAKE_TERMOUT MAKE_TERMERR
+python=$1; shift
+set -- "$python" -I "$@"  # import nothing from the folder of the program
 exec "$@"
 endef

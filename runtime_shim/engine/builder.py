@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Callable
+from typing import Any, Callable
 
 from runtime_shim.engine.program import Table
-
-if TYPE_CHECKING:
-    from runtime_shim.engine.lifecycle import Extension
 
 OUTCOMES = {"on_pass": "pass", "on_fail": "fail", "on_yes": "pass", "on_no": "fail", "then": None, "otherwise": None}
 Pairs = list[tuple["str | None", Table]]
@@ -112,7 +109,7 @@ def unframed(value: Any) -> Any:  # a setting
     return value[1:-1] if isinstance(value, str) and value.startswith("\n") else value
 
 
-def built(document: Callable[..., None], extensions: Sequence[type[Extension]]) -> Table:
+def built(document: Callable[..., None], extensions: Sequence[Any]) -> Table:
     """Return the table of a document, made by the first builder that knows all its words.
 
     If none does, the common builder treats each unknown word as a kind of task.

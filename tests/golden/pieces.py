@@ -1,6 +1,6 @@
 """What generated files have in common: parts of a runtime or a driver, each kept once in `golden/shared`.
 
-A module of the runtime that says nothing of the kind of a document is in `backends/python/parts` already.
+A module of the runtime is in `runtime_shim` already.
 
 A golden file has one line instead of each; together they are byte for byte what was emitted. A piece is
 a part of a runtime, the driver of Makefiles, or the script of a step that rdc knows by its name.
@@ -8,19 +8,17 @@ a part of a runtime, the driver of Makefiles, or the script of a step that rdc k
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from itertools import count
-from typing import NamedTuple, get_args
+from typing import NamedTuple
 
-from compiler.ir.program import Noun
+from backends.python.edition import joined
 from tests.conftest import ROOT
 
 SHIM = ROOT / "runtime_shim"
-PARTS = ROOT / "backends" / "python" / "parts"
 SHARED = "shared"
 """The folder in `golden` with what is in several files."""
 
@@ -38,7 +36,7 @@ class Form:
 
 
 FORMS: Mapping[str, Form] = {
-    "py": Form(re.compile(r"(?m)^# --- (?P<title>[^-\n].*)\n"), after="\n# The runtime of rdc "),
+    "py": Form(re.compile(r"(?m)^# --- (?P<title>runtime_shim/\S+)\n"), after="\n# The runtime of rdc "),
     "mk": Form(re.compile(r"(?m)^\n# --- The (?P<title>driver): .*? -+\n")),
     "yml": Form(re.compile(r"(?!)"), 10, after="\n      - name: Write the program\n"),
 }
@@ -55,6 +53,10 @@ _SCRIPTS = {
     ),
 }
 """Scripts of steps that say nothing of a document."""
+
+
+BETWEEN = "\n\n"
+"""Between two modules of a runtime. Golden files have it only where more follows than the next module."""
 
 
 class Part(NamedTuple):
@@ -94,7 +96,11 @@ def _runtime(suffix: str, text: str) -> Iterator[Part]:
     yield Part("", text[: found[0].start()])
     ends = [*(match.start() for match in found[1:]), _end(form, text, found[-1].start())]
     for match, end in zip(found, ends, strict=True):
-        yield Part(match["title"] or "", text[match.start() : end])
+        module = _modules().get(match["title"])
+        close = match.start() + len(module) if module and text.startswith(module, match.start()) else end
+        yield Part(match["title"], text[match.start() : close])
+        if text[close:end] != BETWEEN:
+            yield Part("", text[close:end])
     yield Part("", text[ends[-1] :])
 
 
@@ -120,7 +126,8 @@ class Shared:
     def _shown(self, suffix: str, part: Part) -> str:
         if not part.title:
             return part.text
-        name = _bundled().get(part.text) or f"golden/{self._kept(suffix, part)}"
+        is_module = _modules().get(part.title) == part.text
+        name = part.title if is_module else f"golden/{self._kept(suffix, part)}"
         return f"{' ' * FORMS[suffix].indent}# --- {name}\n"
 
     def _kept(self, suffix: str, part: Part) -> str:
@@ -129,35 +136,27 @@ class Shared:
 
 
 @cache
-def _bundled() -> Mapping[str, str]:
-    """The files with the texts of modules of the runtime, by these texts as they stand in programs."""
-    texts = {path: path.read_text(encoding="utf-8").partition("\n\n")[2] for path in sorted(PARTS.glob("*.txt"))}
-    return {f"{text}\n": path.relative_to(ROOT).as_posix() for path, text in texts.items()}
+def _modules() -> Mapping[str, str]:
+    """The modules of the runtime as they are in programs, by their paths."""
+    paths = (path.relative_to(SHIM).with_suffix("").parts for path in SHIM.rglob("*/*.py") if path.stem != "__init__")
+    return {f"runtime_shim/{'/'.join(parts)}.py": joined([".".join(parts)]) for parts in sorted(paths)}
 
 
 def _names(suffix: str, title: str) -> Iterator[str]:
-    stem = _modules().get(title) or "-".join(re.findall(r"[a-z0-9]+", re.split(r"[:,.(]", title.lower())[0]))
+    stem = "-".join(re.findall(r"[a-z0-9]+", re.split(r"[:,.(]", title.lower())[0]))
     yield f"{SHARED}/{suffix}/{stem}.{suffix}"
     yield from (f"{SHARED}/{suffix}/{stem}.{number}.{suffix}" for number in count(2))
-
-
-@cache
-def _modules() -> Mapping[str, str]:
-    """The names of modules by what generated files say above their text, which names the kind of the document."""
-    shim = {
-        path.stem: ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or "" for path in SHIM.rglob("*.py")
-    }
-    said = {doc.partition("\n")[0]: name for name, doc in shim.items()}
-    return {re.sub(r"\brunbook(?=s?\b)", kind, doc): name for doc, name in said.items() for kind in get_args(Noun)}
 
 
 def whole(suffix: str, own: str, files: Mapping[str, str]) -> str:
     """The generated file again, from what is its own and the pieces that it names."""
     if suffix not in FORMS:
         return own
-    texts = {name: text for text, name in _bundled().items()} | {f"golden/{name}": text for name, text in files.items()}
-    line = re.compile(rf"(?m)^ {{{FORMS[suffix].indent}}}# --- ((?:golden|backends)/\S+)\n")
-    return line.sub(lambda match: texts[match[1]], own)
+    texts = {**_modules(), **{f"golden/{name}": text for name, text in files.items()}}
+    line = re.compile(
+        rf"(?m)^ {{{FORMS[suffix].indent}}}# --- ((?:golden|runtime_shim)/\S+)\n(?=(# --- runtime_shim/)?)"
+    )
+    return line.sub(lambda match: texts[match[1]] + BETWEEN * bool(match[2]), own)
 
 
 def taken_apart(outputs: Mapping[str, str]) -> dict[str, str]:
