@@ -26,13 +26,12 @@ class Edition(NamedTuple):
 
 _ENGINE = (
     *("engine.program", "engine.walk", "engine.texts", "engine.builder", "engine.private", "engine.journal"),
-    *("engine.signals", "engine.state", "engine.adopting", "engine.display", "engine.lifecycle", "engine.session"),
-    *("engine.status", "engine.subcommands"),
+    *("engine.signals", "engine.state", "engine.display", "engine.lifecycle", "engine.session", "engine.status"),
 )
 _TASKS = ("tasks.process", "tasks.shell", "tasks.answers", "tasks.ask")
 _COMMANDS = (*_ENGINE, *_TASKS, "operator.history", "engine.command_line")
 _GIVEN = (
-    *("data.implied", "data.shared", "data.fitting", "tasks.terminal", "tasks.reading", "data.values", "data.inputs"),
+    *("data.shared", "data.fitting", "tasks.terminal", "tasks.reading", "data.values", "data.inputs"),
     *("data.secrets", "data.limits", "tasks.replies", "tasks.gate", "operator.signing"),
 )
 _VALUES = (*_GIVEN, "operator.moving")
@@ -45,8 +44,8 @@ _AGENTS = (
 )
 _CONTRACT = (
     *(*_CALLS, "contract.step_builder", "contract.evidence", "contract.safe_paths", "contract.attempt"),
-    *("contract.guardrails", "contract.validation", "contract.tool_schemas", "contract.tools", "contract.stages"),
-    *("contract.timeline", "contract.records", "contract.record_files", "contract.specification"),
+    *("contract.checks", "contract.tool_schemas", "contract.tools", "contract.stages"),
+    *("contract.records", "contract.record_files", "contract.specification"),
     *_OPERATOR,
 )
 
@@ -82,11 +81,11 @@ EDITIONS = {
         ),
     ),
 }
-_AROUND = ("api", "says", "shown", "gates", "strict", "kept", "replies", "relay", "page", "changes", "entries")
+_AROUND = ("api", "says", "shown", "gates", "strict", "kept", "changes", "entries")
 _CALLED = (*_AROUND, "extension", "calls", "closing", "steps")
 _GITHUB = ("data.secrets", "targets.naming", *(f"targets.github.{name}" for name in _CALLED))
 _OF_RUNS = (
-    *("database", "legs", "leases", "runs", "helpers", "steps", "metrics", "launching", "worker"),
+    *("database", "legs", "leases", "runs", "helpers", "steps", "launching", "worker"),
     *("commands", "command_line"),
 )
 # Additions for programs that other targets call, each with its hash.
@@ -96,8 +95,7 @@ CALLERS = {
     "dbos": Edition(tuple(f"targets.dbos.{name}" for name in _OF_RUNS), ()),
 }
 FOR_WORKERS = ("data.whole_files", "operator.logs", "operator.moving")  # in workers of any edition
-_KINDS = ("publisher", "publisher_changes", "publisher_comment", "publisher_pull", "publisher_summary", "kinds")
-PUBLISH = tuple(f"publish.{name}" for name in _KINDS)  # publishes output on GitHub; in no program
+PUBLISH = ("publish.publisher",)  # publishes output on GitHub; in no program
 
 
 def main(

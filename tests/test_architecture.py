@@ -73,7 +73,7 @@ PURE = {
 of a validation have one meaning (I8, I12, B9, B11)."""
 
 TABLES = {
-    "runtime_shim.data.implied",
+    "runtime_shim.data.shared",
     "runtime_shim.tasks.recipes",
     "runtime_shim.editions",
     "runtime_shim.targets.github.shown",

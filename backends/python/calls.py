@@ -17,7 +17,7 @@ from backends.python.common import without_common
 from backends.python.literals import WIDEST, broken, laid_out, literal, prose
 from backends.python.table import Table
 from backends.remarks import comment
-from runtime_shim.data.implied import implied
+from runtime_shim.data.shared import implied
 
 INDENT = "    "
 WORDS = ("about", "group", "step", "end", "branch", "go", "retry", "complete", "stop")

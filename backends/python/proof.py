@@ -103,29 +103,22 @@ def proof(text: str) -> str | Problem:
     line = head.count("\n") + 1
     if found is None or (edition := found["name"]) not in EDITIONS:
         return Problem(line + 1, "this version of rdc does not have this edition")
-    is_shared = not is_worker and head[_end_of_header(head) :].startswith(SHARED_OPENING)
-    function = _author_part(head, edition, SHARED_OPENING if is_shared else opening(edition))
+    header = _HEADER.match(head)
+    start = header.end() if header else 0
+    is_shared = not is_worker and head.startswith(SHARED_OPENING, start)
+    above = SHARED_OPENING if is_shared else opening(edition)
+    if not head.startswith(above, start):
+        line = head.count("\n", 0, start) + first_difference(head[start:], above)
+        return Problem(line, f"this line differs from edition {edition}")
+    function = _author_part(head, start + len(above))
     if isinstance(function, Problem):
         return function
-    wanted = list(_tails(edition, function.name, is_worker=is_worker, is_shared=is_shared))
+    callers = [WORKER] if is_worker else ["", *_BESIDE] if is_shared else [""]
+    wanted = [tail(edition, function.name, is_shared=is_shared, caller=caller) for caller in callers]
     if rest in wanted:
         return edition
-    closest = max((first_difference(rest, each) for each in wanted), default=1)
+    closest = max(first_difference(rest, each) for each in wanted)
     return Problem(line + closest - 1, f"this line differs from edition {edition}")
-
-
-def _tails(edition: str, kind: str, *, is_worker: bool, is_shared: bool) -> Iterator[str]:
-    """Yield the parts after the document that rdc writes for an edition."""
-    if not is_shared:
-        yield tail(edition, kind, is_shared=False, caller=WORKER if is_worker else "")
-    for caller in ("", *_BESIDE) if is_shared else ():
-        yield tail(edition, kind, is_shared=True, caller=caller)
-
-
-def _end_of_header(head: str) -> int:
-    """Return where the comments and the empty line at the start of a program end."""
-    found = _HEADER.match(head)
-    return found.end() if found else 0
 
 
 def needed(text: str, edition: str) -> dict[str, str]:
@@ -150,19 +143,14 @@ def first_difference(one: str, other: str) -> int:
     return next((at for at, (a, b) in enumerate(pairs, 1) if a != b), min(len(lines), len(others)) + 1)
 
 
-def _author_part(head: str, edition: str, wanted: str) -> ast.FunctionDef | Problem:
-    """Return the document's function, or the first problem. `wanted` is between the header and the function."""
+def _author_part(head: str, start: int) -> ast.FunctionDef | Problem:
+    """Return the document's function, which starts at a place, or the first problem in it or in the header."""
     is_worker = head.startswith(_FIRST_OF_WORKERS)
     if not is_worker and not head.startswith(_FIRST):
         return Problem(1, "the first two lines are not the ones that rdc writes")  # the second could be `coding: utf-7`
-    for number, line in enumerate(head.split("\n"), 1):
-        if not line.replace("\t", "").isprintable():
+    for number, text in enumerate(head.split("\n"), 1):
+        if not text.replace("\t", "").isprintable():
             return Problem(number, "this line has an invisible character")
-    start = _end_of_header(head)
-    line = head.count("\n", 0, start)
-    if not head.startswith(wanted, start):
-        return Problem(line + first_difference(head[start:], wanted), f"this line differs from edition {edition}")
-    start += len(wanted)
     try:
         body = ast.parse("\n" * head.count("\n", 0, start) + head[start:], feature_version=(3, 9)).body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:

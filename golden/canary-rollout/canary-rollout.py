@@ -106,7 +106,7 @@ mkdir -p canary && echo "${shares[{N}]}" > canary/live && echo "stage {N}: $(cat
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition commands (sha256 4acccff502147bf66688393af68288ec1a57fa5ed1289c233e79009e80128a92).
+# The runtime of rdc 0.1.0, edition commands (sha256 6b9928d11cf501123018a204ec8c70beca45b70d2c84226bbb9ccfd97679cd86).
 # The runbook ends here. The rest and the imports above are the same in every program of this edition:
 # `rdc runtime commands` prints them.
 # To check the whole file, run `rdc verify FILE`.
@@ -120,12 +120,10 @@ mkdir -p canary && echo "${shares[{N}]}" > canary/live && echo "stage {N}: $(cat
 # --- runtime_shim/engine/journal.py
 # --- runtime_shim/engine/signals.py
 # --- runtime_shim/engine/state.py
-# --- runtime_shim/engine/adopting.py
 # --- runtime_shim/engine/display.py
 # --- runtime_shim/engine/lifecycle.py
 # --- runtime_shim/engine/session.py
 # --- runtime_shim/engine/status.py
-# --- runtime_shim/engine/subcommands.py
 # --- runtime_shim/tasks/process.py
 # --- runtime_shim/tasks/shell.py
 # --- runtime_shim/tasks/answers.py
@@ -140,4 +138,4 @@ EXTENSIONS = (
 
 
 if __name__ == "__main__":
-    sys.exit(main(built(runbook, EXTENSIONS), EXTENSIONS, host=Host(edition="commands 4acccff50214")))
+    sys.exit(main(built(runbook, EXTENSIONS), EXTENSIONS, host=Host(edition="commands 6b9928d11cf5")))

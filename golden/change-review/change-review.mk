@@ -15,7 +15,7 @@
 # The state directory is .rdc/examples.playbooks.change-review in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.playbooks.change-review.py
-override RDC_SHA256 := d9db7f0a426649037798374b5d44eef2fa848e1a052a1540a3cebc7124d0b99f
+override RDC_SHA256 := 3a42c105ee1a9d04daf3648481ebb4bd664d55558eeb719550dadd93f6cc9d1a
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

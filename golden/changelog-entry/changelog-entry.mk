@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.playbooks.changelog-entry in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.playbooks.changelog-entry.py
-override RDC_SHA256 := 5bded1f727f805e26cf13975d428cf82d6a61d78dec5946bd432662809ab8948
+override RDC_SHA256 := 636ef3cfa83c0db8ce80d8ed7e70054fec07ec89d75b731ec888a7632d082b96
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -13,7 +13,7 @@
 # The state directory is .rdc/examples.specifications.checked-code in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.specifications.checked-code.py
-override RDC_SHA256 := c74ca663cac4ee3182d5af3ac939aa1aea7c4e77c9f1dd8fe791dfe440720ef1
+override RDC_SHA256 := cf1066794989348dd8ccd538358cf04b87dc77db774504e79eedbc19f75ce177
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.programs.choose-region in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.programs.choose-region.py
-override RDC_SHA256 := 20849dd6961fbe94497a4a67ef4c6c7d98cea2af9d9e1ce3b564a850b2944b52
+override RDC_SHA256 := 3be43344550565297cc3be26ef93fd01579bc84a1e5e05306b3dfed1cd90dba0
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -108,7 +108,7 @@ def program(about, step, end, branch, go, select):
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition values (sha256 dfd76a0091eae0a7abfaa8338278c045c9ca754a6004b77a5dc0c3bcf4e32c1a).
+# The runtime of rdc 0.1.0, edition values (sha256 3ac1d825b26e41a0c57842a8069d8481b33fba2dccf2dace4bb460f95f6d6bfe).
 # The program ends here. The rest and the imports above are the same in every program of this edition:
 # `rdc runtime values` prints them.
 # To check the whole file, run `rdc verify FILE`.
@@ -122,19 +122,16 @@ def program(about, step, end, branch, go, select):
 # --- runtime_shim/engine/journal.py
 # --- runtime_shim/engine/signals.py
 # --- runtime_shim/engine/state.py
-# --- runtime_shim/engine/adopting.py
 # --- runtime_shim/engine/display.py
 # --- runtime_shim/engine/lifecycle.py
 # --- runtime_shim/engine/session.py
 # --- runtime_shim/engine/status.py
-# --- runtime_shim/engine/subcommands.py
 # --- runtime_shim/tasks/process.py
 # --- runtime_shim/tasks/shell.py
 # --- runtime_shim/tasks/answers.py
 # --- runtime_shim/tasks/ask.py
 # --- runtime_shim/operator/history.py
 # --- runtime_shim/engine/command_line.py
-# --- runtime_shim/data/implied.py
 # --- runtime_shim/data/shared.py
 # --- runtime_shim/data/fitting.py
 # --- runtime_shim/tasks/terminal.py
@@ -155,4 +152,4 @@ EXTENSIONS = (
 
 
 if __name__ == "__main__":
-    sys.exit(main(built(program, EXTENSIONS), EXTENSIONS, host=Host(edition="values dfd76a0091ea")))
+    sys.exit(main(built(program, EXTENSIONS), EXTENSIONS, host=Host(edition="values 3ac1d825b26e")))

@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.database-failover in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.database-failover.py
-override RDC_SHA256 := bd098d97c8c69f9e46eb52d69d03f0f07c757f91475db203d27cae46923b2ff0
+override RDC_SHA256 := d197741f689c46a5c68d9a5f6795838077e994d71c067ea51e016f38c130d711
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.workflows.dependency-update in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.workflows.dependency-update.py
-override RDC_SHA256 := d92bac6769f3965d3c8e4477430fb53c45ba509dad1e6361836b98b257f35809
+override RDC_SHA256 := 3834b748d0e3da257c65d741202522e2c60b0c5719e01b3d9a48caf0f46cc68e
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

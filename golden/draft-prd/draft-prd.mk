@@ -13,7 +13,7 @@
 # The state directory is .rdc/examples.specifications.draft-prd in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.specifications.draft-prd.py
-override RDC_SHA256 := dd826f826cc9c113829bf9881014e3d97538ef1c5dcc2b150afc643827aa6ce2
+override RDC_SHA256 := cf43d00d871eccdb7b063ae859b127aca79a82d6d1fff95bf5fdd693024a75fe
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

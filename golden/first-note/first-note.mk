@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.workflows.first-note in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.workflows.first-note.py
-override RDC_SHA256 := be1a51cfc496348e6ad7c6d12e8416910844a6ef87636be56a803652f44bfc5d
+override RDC_SHA256 := 4a7eb2e7e52d8a02baedac11d6b0564b21de413dfa48dad5cd9e8b39d8e8a866
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

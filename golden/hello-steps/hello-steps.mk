@@ -13,7 +13,7 @@
 # The state directory is .rdc/examples.specifications.hello-steps in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.specifications.hello-steps.py
-override RDC_SHA256 := d48b163fa2576ad1768ab28202148155927f4e20d9a6f34de1f4878b0c2b5bdf
+override RDC_SHA256 := 0fbdaf61c0d6f48de4e2eebac17fa82395351820ac58bc07db2430bd3f92f1e9
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

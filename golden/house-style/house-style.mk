@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.programs.house-style in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.programs.house-style.py
-override RDC_SHA256 := dd77700103fab623b63d875e9d6311de77799a23cd48fcc4a210d759366a44d5
+override RDC_SHA256 := c3399d1108f5e41a1722f9c1edd1e428ba3713e53a89f18b1c3a23bba7932cf2
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.playbooks.issue-triage in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.playbooks.issue-triage.py
-override RDC_SHA256 := 545e5498983dbc717e62a5ab6803da07932e0c1b80ac527e6dc9c5eb576a33fe
+override RDC_SHA256 := cf5a4d1afeb5914cc0b2106e7d3fc93082952090e2512c9d6cec890e0f5db038
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.playbooks.metrics-report in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.playbooks.metrics-report.py
-override RDC_SHA256 := 323f45f52bc66e71fe603d4e079f2d132d8c6051758564b61ceb5e379f3878dc
+override RDC_SHA256 := 0f7f1c031f2fca6743753a2d29adc026eae67fe9562919f9b5a1fec47441ad64
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

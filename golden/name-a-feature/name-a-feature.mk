@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.workflows.name-a-feature in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.workflows.name-a-feature.py
-override RDC_SHA256 := de4a37057be4d8ffc06acaedd3a37e1687f618e7e15108af5e72e0269d93fb1f
+override RDC_SHA256 := f95a52185db164f7cc3a65d3c7bf7a79a4893556d553b36532e99380c1265d9a
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

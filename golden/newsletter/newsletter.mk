@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.playbooks.newsletter in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.playbooks.newsletter.py
-override RDC_SHA256 := b0e4bb6e021320ad0de0e55cb0f6ff656f4077210f93a5899effbec35efe52f7
+override RDC_SHA256 := 70740408bcbfc6579c71bdce56f8ef3801901048beb1922ee27db4b0b497a037
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

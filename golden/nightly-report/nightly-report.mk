@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.nightly-report in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.nightly-report.py
-override RDC_SHA256 := 6458a2645f7b2f7bd9e7bc1be335782a782fe58610eb137882ae5f1c91417d43
+override RDC_SHA256 := a0f8a32433509d3a26063574dbca9f5f6ca774320978dca364102a99c744bf8e
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.programs.parallel-review in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.programs.parallel-review.py
-override RDC_SHA256 := 29d72d9cdc599b53f87161f80d5f98d9519048114685aeed0e5caef443177b10
+override RDC_SHA256 := 94f66596908da24797cdbd81945604745f9fd9b3fd64d43ebf4c2d92a57dab7f
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.workflows.plan-and-build in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.workflows.plan-and-build.py
-override RDC_SHA256 := 0bbc34d33cf3915098245ec7a894b98c2ce4179d603fe75332f118ab43839eb7
+override RDC_SHA256 := e166e3740263862395c5b60cbca8b82a86ed29d1e42aac9efff7b085d64ec635
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

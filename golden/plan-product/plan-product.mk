@@ -13,7 +13,7 @@
 # The state directory is .rdc/examples.specifications.plan-product in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.specifications.plan-product.py
-override RDC_SHA256 := f35badc98f1f7f4615aded283d1513bae4f1ab80e85dedcc9219712188b686ee
+override RDC_SHA256 := 7898522b2f1fce3988cbfaa4cccb3d1b4915e23eb8a1f3bbe21b5b7b3774ec46
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

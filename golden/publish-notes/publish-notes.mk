@@ -13,7 +13,7 @@
 # The state directory is .rdc/examples.specifications.publish-notes in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.specifications.publish-notes.py
-override RDC_SHA256 := 26ff57adf399c7eaf50ee6b2e5843b8b000744700a50523ec208d426956e1f90
+override RDC_SHA256 := 0f76bcbfd56354ac5ca20f60528673c3298683852a6dc5e283530d39a0f30089
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -131,7 +131,7 @@ mkdir -p public && printf '# Release notes\n\nThe search is faster now.\n' > pub
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition contract (sha256 16c44bb61ed4f788d68322d51b9b34f3f83f504ef03543047a73d679a5ef6f72).
+# The runtime of rdc 0.1.0, edition contract (sha256 bb115173b03d81f1f2ad12c5072d977391d6cdc4f3ae9149d11af8336387126c).
 # The specification ends here. The rest and the imports above are the same in every program of this edition:
 # `rdc runtime contract` prints them.
 # To check the whole file, run `rdc verify FILE`.
@@ -145,19 +145,16 @@ mkdir -p public && printf '# Release notes\n\nThe search is faster now.\n' > pub
 # --- runtime_shim/engine/journal.py
 # --- runtime_shim/engine/signals.py
 # --- runtime_shim/engine/state.py
-# --- runtime_shim/engine/adopting.py
 # --- runtime_shim/engine/display.py
 # --- runtime_shim/engine/lifecycle.py
 # --- runtime_shim/engine/session.py
 # --- runtime_shim/engine/status.py
-# --- runtime_shim/engine/subcommands.py
 # --- runtime_shim/tasks/process.py
 # --- runtime_shim/tasks/shell.py
 # --- runtime_shim/tasks/answers.py
 # --- runtime_shim/tasks/ask.py
 # --- runtime_shim/operator/history.py
 # --- runtime_shim/engine/command_line.py
-# --- runtime_shim/data/implied.py
 # --- runtime_shim/data/shared.py
 # --- runtime_shim/data/fitting.py
 # --- runtime_shim/tasks/terminal.py
@@ -176,12 +173,10 @@ mkdir -p public && printf '# Release notes\n\nThe search is faster now.\n' > pub
 # --- runtime_shim/contract/evidence.py
 # --- runtime_shim/contract/safe_paths.py
 # --- runtime_shim/contract/attempt.py
-# --- runtime_shim/contract/guardrails.py
-# --- runtime_shim/contract/validation.py
+# --- runtime_shim/contract/checks.py
 # --- runtime_shim/contract/tool_schemas.py
 # --- runtime_shim/contract/tools.py
 # --- runtime_shim/contract/stages.py
-# --- runtime_shim/contract/timeline.py
 # --- runtime_shim/contract/records.py
 # --- runtime_shim/contract/record_files.py
 # --- runtime_shim/contract/specification.py
@@ -196,4 +191,4 @@ EXTENSIONS = (
 
 
 if __name__ == "__main__":
-    sys.exit(main(built(specification, EXTENSIONS), EXTENSIONS, host=Host(edition="contract 16c44bb61ed4")))
+    sys.exit(main(built(specification, EXTENSIONS), EXTENSIONS, host=Host(edition="contract bb115173b03d")))

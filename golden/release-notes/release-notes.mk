@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.programs.release-notes in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.programs.release-notes.py
-override RDC_SHA256 := 8aec473c1f8e45293c20c708fb3a9a2eb275bfb5bd92f08dc8e0863b98787f3c
+override RDC_SHA256 := 65accd873a552bc9422159b7f83686e4056f85688847371af6d75be45f613d07
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

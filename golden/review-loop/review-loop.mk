@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.programs.review-loop in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.programs.review-loop.py
-override RDC_SHA256 := 48a6cb5935603faf013837d3605f43af2bbf14cfbb5827ae494badd978c1a172
+override RDC_SHA256 := bf907d4d6ecc3460439b2d3c9db616669a5355a513897957a6404d2c2a349010
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

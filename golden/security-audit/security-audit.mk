@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.workflows.security-audit in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.workflows.security-audit.py
-override RDC_SHA256 := fac54b78d8c71566deb7aaf7ea1712955f3d677e21aa318cda45642330e5d943
+override RDC_SHA256 := 59b97dabbc485ade37feb637b870cdb715dfb7eb5e931758b3b2a4d76cb8b812
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

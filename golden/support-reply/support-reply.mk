@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.playbooks.support-reply in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.playbooks.support-reply.py
-override RDC_SHA256 := 4684bdc0001bd8647b1a89adb6ca75417dadb1b8fd9ebae5c98f3a7e182de5e1
+override RDC_SHA256 := 2c3d39da8b921effabfce2e7543805667d20be204b5cc6f2205d15ee6286229d
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

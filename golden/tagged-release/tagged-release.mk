@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.tagged-release in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.tagged-release.py
-override RDC_SHA256 := 3803054beb0086447fc3ad5b6c9291f56aa6ace43e2655eeed162e5b773c6cb2
+override RDC_SHA256 := b3c4732a014eecdda8cee86f0ad6d632122d99cb9f8de70ddb493dd80af7f6be
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.update-hosts in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.update-hosts.py
-override RDC_SHA256 := ad6b725623f06ba5d6d7fbad522afd53b30fa58e9bb4366817fc39d5887d1e51
+override RDC_SHA256 := f8b18fc954699eae9a9e2216d558c6fb114af9b2fb586970ea144bd5c55c7d0b
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

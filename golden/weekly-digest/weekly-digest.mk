@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.workflows.weekly-digest in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.workflows.weekly-digest.py
-override RDC_SHA256 := 8332358e989e8430519d4300339aaef00633c8f850adc849993f237f109f6fb9
+override RDC_SHA256 := 75c6862f67a80c10040b7fa852153652a6932c990d5c4d07841c8bb1fad360ec
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

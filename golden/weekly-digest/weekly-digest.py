@@ -176,7 +176,7 @@ The same headings, in German.
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 300c0e3521c7bf3d1176b92b89ae391a8c118b3d8aefa51db0560b79251bca8a).
+# The runtime of rdc 0.1.0, edition agents (sha256 54372c5d33b53df7385e41ae9168b3261147cbc4c8faf76e0248a45d26f6c724).
 # The workflow ends here. The rest and the imports above are the same in every program of this edition:
 # `rdc runtime agents` prints them.
 # To check the whole file, run `rdc verify FILE`.
@@ -190,19 +190,16 @@ The same headings, in German.
 # --- runtime_shim/engine/journal.py
 # --- runtime_shim/engine/signals.py
 # --- runtime_shim/engine/state.py
-# --- runtime_shim/engine/adopting.py
 # --- runtime_shim/engine/display.py
 # --- runtime_shim/engine/lifecycle.py
 # --- runtime_shim/engine/session.py
 # --- runtime_shim/engine/status.py
-# --- runtime_shim/engine/subcommands.py
 # --- runtime_shim/tasks/process.py
 # --- runtime_shim/tasks/shell.py
 # --- runtime_shim/tasks/answers.py
 # --- runtime_shim/tasks/ask.py
 # --- runtime_shim/operator/history.py
 # --- runtime_shim/engine/command_line.py
-# --- runtime_shim/data/implied.py
 # --- runtime_shim/data/shared.py
 # --- runtime_shim/data/fitting.py
 # --- runtime_shim/tasks/terminal.py
@@ -241,4 +238,4 @@ EXTENSIONS = (
 
 
 if __name__ == "__main__":
-    sys.exit(main(built(workflow, EXTENSIONS), EXTENSIONS, host=Host(edition="agents 300c0e3521c7")))
+    sys.exit(main(built(workflow, EXTENSIONS), EXTENSIONS, host=Host(edition="agents 54372c5d33b5")))

@@ -17,7 +17,7 @@ from backends.python.table import Table, table
 from backends.registry import load
 from compiler.driver import compile_file
 from compiler.passes import optimize
-from runtime_shim.data.implied import implied
+from runtime_shim.data.shared import implied
 from runtime_shim.editions import EDITIONS
 from runtime_shim.engine.builder import built
 

@@ -69,7 +69,17 @@ def test_the_cases_have_all_editions_and_parts() -> None:
 @pytest.mark.parametrize("case", CASES)
 def test_ruff_finds_nothing(case: str, tmp_path: Path) -> None:
     written(case, tmp_path)
-    words = [RUFF, "check", "--isolated", "--no-cache", "--target-version", "py39", "--output-format", "concise", "."]
+    words = [
+        str(RUFF),
+        "check",
+        "--isolated",
+        "--no-cache",
+        "--target-version",
+        "py39",
+        "--output-format",
+        "concise",
+        ".",
+    ]
     done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert (done.stdout.splitlines()[-1:], done.returncode) == (["All checks passed!"], 0), done.stdout
     assert not any("noqa" in text for text in texts(case).values())
@@ -81,7 +91,7 @@ def test_every_interpreter_runs_the_programs(case: str, version: str, tmp_path: 
     python = interpreter(version)
     if python is None:
         pytest.skip(f"no Python {version} here")
-    words = [python, "-W", "error", written(case, tmp_path), "--help"]
+    words = [python, "-W", "error", str(written(case, tmp_path)), "--help"]
     done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout[:7]) == (0, "usage: "), done.stderr
 
