@@ -72,10 +72,9 @@ soak: $(READY) ## Run the cases that `make test` leaves out, then compare random
 fuzz: $(READY) ## Fuzz the compiler, guided by coverage (MINUTES=10)
 	$(BIN)/python -m tests.fuzzing --minutes $(MINUTES)
 
-golden: $(READY) ## Regenerate templates, texts of the runtime, golden files and generated pages
+golden: $(READY) ## Regenerate golden files and generated pages
 	$(BIN)/python -m tests.rdc.test_explanations
 	$(BIN)/python -m tests.regenerate
-	$(BIN)/python -m backends.python.bundler
 	$(BIN)/python -m pytest -q tests/golden tests/rdc/test_imports.py --snapshot-update
 	rm -rf rdc.lock .rdc_cache # the cache knows the version of rdc, and not its code; review reads the new lock
 	$(BIN)/python -m rdc build --prune

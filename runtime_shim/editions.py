@@ -26,8 +26,7 @@ class Edition(NamedTuple):
 
 _ENGINE = (
     *("engine.program", "engine.walk", "engine.texts", "engine.builder", "engine.private", "engine.journal"),
-    *("engine.signals", "engine.state", "engine.adopting", "engine.display", "engine.lifecycle", "engine.session"),
-    *("engine.status", "engine.subcommands"),
+    *("engine.signals", "engine.state", "engine.display", "engine.lifecycle", "engine.session", "engine.status"),
 )
 _TASKS = ("tasks.process", "tasks.shell", "tasks.answers", "tasks.ask")
 _COMMANDS = (*_ENGINE, *_TASKS, "operator.history", "engine.command_line")
@@ -45,8 +44,8 @@ _AGENTS = (
 )
 _CONTRACT = (
     *(*_CALLS, "contract.step_builder", "contract.evidence", "contract.safe_paths", "contract.attempt"),
-    *("contract.guardrails", "contract.validation", "contract.tool_schemas", "contract.tools", "contract.stages"),
-    *("contract.timeline", "contract.records", "contract.record_files", "contract.specification"),
+    *("contract.checks", "contract.tool_schemas", "contract.tools", "contract.stages"),
+    *("contract.records", "contract.record_files", "contract.specification"),
     *_OPERATOR,
 )
 
@@ -82,22 +81,21 @@ EDITIONS = {
         ),
     ),
 }
-_AROUND = ("api", "says", "shown", "gates", "strict", "kept", "replies", "relay", "page", "changes", "entries")
+_AROUND = ("api", "says", "shown", "gates", "strict", "kept", "changes", "entries")
 _CALLED = (*_AROUND, "extension", "calls", "closing", "steps")
 _GITHUB = ("data.secrets", "targets.naming", *(f"targets.github.{name}" for name in _CALLED))
 _OF_RUNS = (
-    *("database", "legs", "leases", "runs", "helpers", "steps", "metrics", "launching", "worker"),
+    *("database", "legs", "leases", "runs", "helpers", "steps", "launching", "worker"),
     *("commands", "command_line"),
 )
-_DBOS = ("data.whole_files", "operator.logs", "operator.moving", *(f"targets.dbos.{name}" for name in _OF_RUNS))
 # Additions for programs that other targets call, each with its hash.
 CALLERS = {
     "make": Edition(("targets.make",), ("targets.make.OfMake",)),
     "github": Edition(_GITHUB, ()),
-    "dbos": Edition(_DBOS, ()),
+    "dbos": Edition(tuple(f"targets.dbos.{name}" for name in _OF_RUNS), ()),
 }
-_KINDS = ("publisher", "publisher_changes", "publisher_comment", "publisher_pull", "publisher_summary", "kinds")
-PUBLISH = tuple(f"publish.{name}" for name in _KINDS)  # publishes output on GitHub; in no program
+FOR_WORKERS = ("data.whole_files", "operator.logs", "operator.moving")  # in workers of any edition
+PUBLISH = ("publish.publisher",)  # publishes output on GitHub; in no program
 
 
 def main(

@@ -7,8 +7,8 @@ from typing import Annotated, ClassVar, Literal
 from backends.base import Backend, Emission
 from backends.command import canonical_command
 from backends.options.fields import Options
-from backends.python import WORKER, Content, program_text
-from backends.python.edition import edition_of, has_jumps
+from backends.python import Content, program_text
+from backends.python.edition import WORKER, edition_of, has_jumps
 from backends.python.step_calls import author_calls
 from compiler.diagnostic import Diagnostic
 from compiler.ir.features import Feature

@@ -12,7 +12,18 @@ from backends.command import canonical_command
 from backends.companions import Companion
 from backends.options.fields import Options
 from backends.python.calls import Calls
-from backends.python.edition import optimized, runtime, runtime_for, runtime_sha256, shared_files
+from backends.python.edition import (
+    LOADED,
+    SHARED_OPENING,
+    WORKER,
+    modules,
+    more_for_workers,
+    opening,
+    optimized,
+    runtime_for,
+    runtime_sha256,
+    shared_files,
+)
 from backends.python.literals import literal
 from backends.python.step_calls import author_calls
 from backends.remarks import comment, listed, of_contexts, of_placeholders, of_settings, shells
@@ -129,12 +140,10 @@ def program_text(content: Content, command: str, shared: Sequence[str] = (), cal
         edition=edition,
         metadata=METADATA if caller == WORKER else "",
         command=command,
+        opening=SHARED_OPENING if shared else opening(edition),
         tail=tail(edition, program.kind, is_shared=bool(shared), caller=caller),
     )
 
-
-WORKER = "dbos"
-"""The caller whose part is in the file."""
 
 METADATA = """\
 # /// script
@@ -146,7 +155,7 @@ METADATA = """\
 
 
 def tail(edition: str, kind: str, *, is_shared: bool, caller: str = "") -> str:
-    """Return the part of a program after the document: the edition's line, the runtime, and the start."""
+    """Return the part of a program after the document: the edition's line, the modules, and the start."""
     return render(
         "python/tail.py",
         FILTERS,
@@ -155,7 +164,10 @@ def tail(edition: str, kind: str, *, is_shared: bool, caller: str = "") -> str:
         edition=edition,
         sha256=runtime_sha256(edition),
         shared={name: sha256_of(text) for name, text in shared_files(edition, caller).items()} if is_shared else {},
-        runtime="" if is_shared else runtime(edition),
+        loaded=LOADED,
+        caller=caller,
+        modules="" if is_shared else modules(edition),
+        more=more_for_workers(edition) if caller == WORKER else "",
         worker=runtime_for(WORKER) if caller == WORKER else "",
         worker_sha256=sha256_of(runtime_for(WORKER)) if caller == WORKER else "",
     )

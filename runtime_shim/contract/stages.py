@@ -18,6 +18,7 @@ from runtime_shim.contract.attempt import (
     some_of,
     spec_of,
 )
+from runtime_shim.contract.checks import checked, contents, guarded, strings_in
 from runtime_shim.contract.evidence import (
     checked_evidence,
     evidence_of,
@@ -27,11 +28,9 @@ from runtime_shim.contract.evidence import (
     unfit_for,
     whole_evidence,
 )
-from runtime_shim.contract.guardrails import contents, guarded, strings_in
 from runtime_shim.contract.safe_paths import UnsafeError, check_there, inside, is_missing, sha256_of
 from runtime_shim.contract.tool_schemas import BUILT_IN
 from runtime_shim.contract.tools import call_tool, calls_command, command_of_tool
-from runtime_shim.contract.validation import checked
 from runtime_shim.data.values import read_regular
 from runtime_shim.engine.lifecycle import Done, Waiting
 from runtime_shim.engine.program import Table

@@ -8,11 +8,11 @@ import os
 from typing import Any, Callable
 
 from runtime_shim.contract.attempt import Found, LateError, Stages, config_of, spec_of
+from runtime_shim.contract.checks import checked, listened
 from runtime_shim.contract.evidence import json_or_text
 from runtime_shim.contract.safe_paths import UnsafeError, inside, list_inside, read_inside, write_inside
 from runtime_shim.contract.step_builder import CALL
 from runtime_shim.contract.tool_schemas import BUILT_IN, unfit_arguments
-from runtime_shim.contract.validation import checked, listened
 from runtime_shim.engine.display import duration
 from runtime_shim.engine.program import Table
 from runtime_shim.engine.session import Session

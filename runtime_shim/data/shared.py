@@ -1,4 +1,4 @@
-"""Defaults that follow from other calls of a document."""
+"""Defaults that follow from a step's task and keywords, and from other calls of a document."""
 
 from __future__ import annotations
 

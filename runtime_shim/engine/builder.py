@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Callable
+from typing import Any, Callable
 
 from runtime_shim.engine.program import Table
-
-if TYPE_CHECKING:
-    from runtime_shim.engine.lifecycle import Extension
 
 OUTCOMES = {"on_pass": "pass", "on_fail": "fail", "on_yes": "pass", "on_no": "fail", "then": None, "otherwise": None}
 Pairs = list[tuple["str | None", Table]]
@@ -117,7 +114,7 @@ def functions(builder: Any, words: Sequence[str]) -> list[Callable[..., Any]]:
     return [getattr(builder, word, None) or functools.partial(builder.step, task=word) for word in words]
 
 
-def built(document: Callable[..., None], extensions: Sequence[type[Extension]]) -> Table:
+def built(document: Callable[..., None], extensions: Sequence[Any]) -> Table:
     """Return the table of a document, made by the first builder that knows all its words, or by the common one."""
     words = document.__code__.co_varnames[: document.__code__.co_argcount]
     makers = [extension.builder for extension in extensions if extension.builder]

@@ -11,7 +11,6 @@ import types
 from collections.abc import Sequence
 from typing import Any, TypeVar
 
-from runtime_shim.engine.adopting import matched, problem_with, renamed, steps_of
 from runtime_shim.engine.display import Display, Telling, duration, question
 from runtime_shim.engine.journal import Record, encoder
 from runtime_shim.engine.lifecycle import ANY_HOST, Done, Extension, Host, Performer, Waiting
@@ -25,6 +24,10 @@ from runtime_shim.engine.state import (
     Store,
     differences,
     identified,
+    matched,
+    problem_with,
+    renamed,
+    steps_of,
     utc_now,
     without_places,
 )

@@ -23,10 +23,9 @@ from runtime_shim.engine.texts import one_line, word_of, words_of
 from runtime_shim.operator.history import HOURS
 from runtime_shim.operator.moving import goto
 from runtime_shim.targets.dbos.helpers import Helpers
-from runtime_shim.targets.dbos.launching import Duties, Engine
+from runtime_shim.targets.dbos.launching import Duties, Engine, Metrics
 from runtime_shim.targets.dbos.leases import FENCE, Leases
 from runtime_shim.targets.dbos.legs import RUN_NAME, Leg, Legs, Place, now_ms
-from runtime_shim.targets.dbos.metrics import Metrics
 from runtime_shim.targets.dbos.runs import RunStore, TakenError, canceled, is_over, run_state
 from runtime_shim.targets.dbos.steps import run_leg
 from runtime_shim.targets.dbos.worker import Worker

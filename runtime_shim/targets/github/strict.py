@@ -8,10 +8,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from runtime_shim.engine.adopting import steps_of
 from runtime_shim.engine.journal import Record
 from runtime_shim.engine.program import RefusedError, Table
-from runtime_shim.engine.state import ENDED, FORMAT
+from runtime_shim.engine.state import ENDED, FORMAT, steps_of
 from runtime_shim.engine.texts import words_of
 from runtime_shim.engine.walk import VERBS, Verbs, choose, follow, is_passed
 from runtime_shim.targets.github.api import HaltError
