@@ -21,7 +21,7 @@ def remove_impossible_edges(program: Program) -> Program:
     if not transitions:
         return program
     nodes = tuple(_narrowed(node, transitions[node.id]) if node.id in transitions else node for node in program.nodes)
-    return replace(program, nodes=nodes)
+    return program if nodes == program.nodes else replace(program, nodes=nodes)
 
 
 def _narrowed(node: Node, transitions: Iterable[PossibleTransition]) -> Node:
