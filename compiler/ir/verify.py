@@ -67,12 +67,10 @@ def verify(program: Program, stage: str = "lowering") -> None:
     Raises:
         InvalidProgramError: The program breaks rules.
     """
-    if "valid" in program.analyses:  # also if it got another name since
-        return
     if found := problems(program):
         document = program.sources[0].path if program.sources else program.name
         raise InvalidProgramError(document, stage, found)
-    program.analyses["valid"] = True
+    program.analyses["verified"] = True
 
 
 def problems(program: Program) -> list[Broken]:
