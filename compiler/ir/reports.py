@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from compiler.diagnostic import Issue
-from compiler.ir.edges import Clear, Edge, Effect, Keep, SlotTest
+from compiler.ir.edges import Clear, Effect, Keep, SlotTest, Test
 from compiler.ir.program import Node, Program
 from compiler.ir.tasks import Agent, Parallel
 from compiler.regex import Regex
@@ -64,18 +64,13 @@ def folder_issues(program: Program) -> Iterator[Issue]:
     if program.artifact is not None and program.artifact.slot == folder:
         yield Issue(("folder",), f"the folder {folder} is also the artifact")
     for place, jump in enumerate(program.jumps):
-        if any(_changes(effect, folder) for effect in jump.all_effects):
+        if folder in _slots_of(jump.all_effects):
             yield Issue(("jumps", place), f"the jump to {jump.id} changes the folder {folder}")
     for place, node in enumerate(program.nodes):
         for number, edge in enumerate(node.edges):
-            if _touches(edge, folder):
+            if folder in _slots_of((*edge.guard, *edge.effects)):
                 yield Issue(("nodes", place, "edges", number), f"an edge tests or changes the folder {folder}")
 
 
-def _touches(edge: Edge, folder: str) -> bool:
-    tests = any(isinstance(test, SlotTest) and test.slot == folder for test in edge.guard)
-    return tests or any(_changes(effect, folder) for effect in edge.effects)
-
-
-def _changes(effect: Effect, folder: str) -> bool:
-    return isinstance(effect, Keep | Clear) and effect.slot == folder
+def _slots_of(parts: Iterable[Test | Effect]) -> set[str]:
+    return {part.slot for part in parts if isinstance(part, SlotTest | Keep | Clear)}

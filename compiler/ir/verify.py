@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import islice
+from itertools import islice, pairwise
 from typing import NamedTuple
 
 from compiler.diagnostic import DataPath, Issue
@@ -365,15 +365,20 @@ def _limit(program: Program) -> Issues:
 
 
 def _jumps(program: Program) -> Issues:
-    """Check that the names in operator's jumps are declared, and that jumps store no text (I27)."""
+    """Check that operator's jumps name declared parts, enter the outermost group first, and store no text (I27)."""
     yield from _duplicates(program, "jumps", "id", "jumps")
     nodes = {node.id for node in program.nodes}
     places = nodes | {group.id for group in program.groups}
-    declared = _declared(program)
+    declared, depth = _declared(program), {"": 0}
+    for group in program.groups:
+        depth[group.id] = depth.get(group.parent, 0) + 1
     for place, jump in enumerate(program.jumps):
         about, path = f"the jump to {jump.id}", ("jumps", place)
         if jump.target not in nodes or not places.issuperset((jump.id, *(item.group for item in jump.entering))):
             yield Issue(path, f"{about} names an unknown node or group")
+        entered = [depth.get(item.group, 0) for item in jump.entering]
+        if any(inner <= outer for outer, inner in pairwise(entered)):
+            yield Issue(path, f"{about} doesn't enter the outermost group first")
         if any(isinstance(effect, Keep) for effect in jump.all_effects):
             yield Issue(path, f"{about} stores a text, but a jump has none")
         yield from _unknown(jump.all_effects, declared, path, f"{about}: ")

@@ -41,13 +41,19 @@ def optimize(program: Program, *, jumps: bool = True) -> Program:
     if "verified" not in program.analyses:  # a backend changed it
         verify(program, "merging")
     program = with_jumps(program) if jumps else without_jumps(program)
-    for name, run in PASSES.items():
-        after = run(program)
-        if after is not program:
-            verify(after, name)
-        program = after
+    program = run_passes(program, *PASSES)
     if not program.jumps:
         return program
     plain = plain_targets(program)
     said = (jump for jump in program.jumps if jump.entering or jump.effects or plain.get(jump.id) != jump.target)
     return replace(program, jumps=tuple(said))
+
+
+def run_passes(program: Program, *names: str) -> Program:
+    """Return the program after some passes, each of which must leave a valid program."""
+    for name in names:
+        after = PASSES[name](program)
+        if after is not program:
+            verify(after, name)
+        program = after
+    return program

@@ -21,6 +21,7 @@ from compiler.ir.program import (
     Context,
     Contract,
     ContractStep,
+    Entering,
     Group,
     Input,
     Jump,
@@ -163,6 +164,11 @@ BREAKING: dict[str, tuple[Damage, ...]] = {
     ),
     "I27": (
         with_more("jumps", Jump(GONE, GONE)),
+        lambda program, place: replace(
+            program,
+            groups=(Group("g", Text(), Text(), "step", "", PLACE), Group("h", Text(), Text(), "step", "g", PLACE)),
+            jumps=(Jump("h", program.nodes[place].id, (Entering("h", ()), Entering("g", ()))),),
+        ),
         lambda program, place: replace(
             program, jumps=(Jump(program.nodes[place].id, program.nodes[place].id, effects=(Keep("s"),)),)
         ),

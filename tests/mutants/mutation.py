@@ -74,14 +74,16 @@ def _changes(tree: ast.Module) -> Iterator[tuple[int, str, Change]]:
         if isinstance(function, ast.FunctionDef):
             for statement in function.body:
                 for node in ast.walk(statement):
-                    yield from ((node.lineno, what, change) for what, change in _of_node(node))
+                    yield from ((getattr(node, "lineno", 0), what, change) for what, change in _of_node(node))
             yield from _dropped_statements(function)
 
 
 def _dropped_statements(function: ast.FunctionDef) -> Iterator[tuple[int, str, Change]]:
     for holder in ast.walk(function):
         for body in (getattr(holder, "body", None), getattr(holder, "orelse", None)):
-            for place, statement in enumerate(body if isinstance(body, list) else ()):
+            if not isinstance(body, list):
+                continue
+            for place, statement in enumerate(body):
                 is_text = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
                 if isinstance(statement, ast.Expr | ast.Assign | ast.AugAssign | ast.If) and not is_text:
                     yield statement.lineno, "dropped statement", _setter(body, place, ast.Pass())
@@ -93,8 +95,8 @@ def _setter(items: list[ast.AST], place: int, new: ast.AST) -> Change:
 
 def _of_node(node: ast.AST) -> Iterator[tuple[str, Change]]:
     match node:
-        case ast.Compare(ops=[operator]) if type(operator) in _OPPOSITE:
-            yield "swapped comparison", lambda: setattr(node, "ops", [_OPPOSITE[type(operator)]()])
+        case ast.Compare(ops=[compared]) if type(compared) in _OPPOSITE:
+            yield "swapped comparison", lambda: setattr(node, "ops", [_OPPOSITE[type(compared)]()])
         case ast.BoolOp(op=operator):
             other = ast.Or() if isinstance(operator, ast.And) else ast.And()
             yield "swapped and, or", lambda: setattr(node, "op", other)

@@ -19,7 +19,7 @@ def expected() -> Seen:
 
 @pytest.mark.share(2)
 def test_every_mutant_gets_a_verdict(expected: Seen) -> None:
-    for mutant in random.Random(7).sample(mutants(), NUMBER):  # noqa: S311
+    for mutant in random.Random(7).sample(mutants(), NUMBER):
         found, message = verdict(mutant, expected)
         assert found in CLASSES
         assert "TimeoutError" not in message, mutant

@@ -114,7 +114,8 @@ def _paths(program: object) -> Iterator[str]:
 
     machine = Machine(program)  # type: ignore[arg-type]
     for seed in range(6):
-        state, path = machine.start(), []
+        state = machine.start()
+        path: list[str] = []
         while machine.end(state) is None and len(path) < 40:
             task = machine.nodes[state.node].task
             words = alphabet(task)

@@ -9,7 +9,6 @@ from msgspec.structs import replace
 from compiler.diagnostic import DataPath, Issue
 from compiler.frontends.json.lower import MOST_SHOWN
 from compiler.ir.program import Program
-from compiler.ir.tasks import Gate, Task, Tool
 from compiler.ir.verify import problems, variables_at
 from compiler.ir.wellformed import agents_at
 from compiler.regex import Regex
@@ -62,18 +61,11 @@ def _names(program: Program) -> Iterator[tuple[DataPath, str]]:
     for place, node in enumerate(program.nodes):
         yield ("nodes", place, "id"), node.id
         yield from variables_at(place, node)
-        yield from _names_of_task(node.task, ("nodes", place, "task"))
+        of_task = ((key, getattr(node.task, key, None)) for key in ("connection", "tool", "gate"))
+        yield from ((("nodes", place, "task", key), name) for key, name in of_task if name is not None)
     yield from ((("groups", place, "id"), group.id) for place, group in enumerate(program.groups))
     for field in ("registers", "slots", "contexts", "inputs"):
         yield from (((field, place, "name"), item.name) for place, item in enumerate(getattr(program, field)))
     scopes = enumerate(register.scope for register in program.registers)
     yield from ((("registers", place, "scope"), scope) for place, scope in scopes if scope)
     yield from (((*path, "agent"), agent.agent) for path, agent in agents_at(program) if agent.agent)
-
-
-def _names_of_task(task: Task, path: DataPath) -> Iterator[tuple[DataPath, str]]:
-    if isinstance(task, Tool):
-        yield (*path, "connection"), task.connection
-        yield (*path, "tool"), task.tool
-    elif isinstance(task, Gate):
-        yield (*path, "gate"), task.gate

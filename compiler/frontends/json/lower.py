@@ -163,9 +163,9 @@ class Reader:
             return self._is_no(f"{wanted.called} (an object)", value, path)
         for key in value:
             if key not in wanted.types:
-                remedy = _did_you_mean(key, wanted.types) or f"remove it, or use one of {wanted.keys}"
-                problem = f"there is no key `{_cut(key)}` in {wanted.called}"
                 meant = nearest_name(key, wanted.types)
+                remedy = f"did you mean `{meant}`?" if meant else f"remove it, or use one of {wanted.keys}"
+                problem = f"there is no key `{_cut(key)}` in {wanted.called}"
                 self._tell("RD063", Issue((*path, key), problem, remedy, meant=meant))
         for name in wanted.required:
             if name not in value:
@@ -221,8 +221,3 @@ def _shown(value: object) -> str:
 
 def _cut(key: str) -> str:
     return key if len(key) <= _SHORT else f"{key[:_SHORT]}…"
-
-
-def _did_you_mean(word: object, known: Any) -> str:  # noqa: ANN401 (any collection of words)
-    close = nearest_name(word, known) if isinstance(word, str) else ""
-    return f"did you mean `{close}`?" if close else ""

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from compiler.diagnostic import DataPath, Diagnostic, Fix, Issue, Related
+from compiler.frontends.json.lower import MOST_SHOWN
 from compiler.frontends.repeated import stand_again
 from compiler.json_text import BrokenJsonError, Layout, lay_out, load_json
 from compiler.source import KeyPath, Lines, Source, Span, nearest
@@ -15,9 +16,6 @@ DEEPEST = 32
 
 MOST_VALUES = 500_000
 """Per file. Each value takes much more memory than its text."""
-
-MOST_SHOWN = 100
-"""Duplicate keys per file."""
 
 _UNCLEAR = "; programs that read JSON disagree which one counts"
 
