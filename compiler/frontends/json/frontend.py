@@ -7,13 +7,14 @@ from collections.abc import Iterable, Iterator
 
 from msgspec.structs import replace
 
-from compiler.analyses.flow import Wording, flow_warnings
+from compiler.analyses.flow import flow_warnings
 from compiler.diagnostic import DataPath, Diagnostic
 from compiler.frontends.base import Formatted, Job, Result
 from compiler.frontends.json import FORMAT
 from compiler.frontends.json.check import check
 from compiler.frontends.json.lower import Reader
 from compiler.frontends.json.parse import Places, key_path, parse
+from compiler.frontends.json.wording import WORDING
 from compiler.frontends.naming import safe_name
 from compiler.ir.edges import Edge, Origin
 from compiler.ir.program import Node, Program, SourceFile
@@ -24,22 +25,6 @@ from compiler.source import Source
 __all__ = ["compile_document", "format_document", "recognizes"]
 
 _KEYS = tuple(Regex(rf'"{name}"[ \t\r\n]*:') for name in ("entry", "nodes"))
-_WORDING = Wording(
-    unreachable=("node {} is unreachable", "add an edge that leads to it, or remove it"),
-    no_path_out=(
-        "a run that reaches node {} can never end",
-        "add a path from it to an `end` node",
-    ),
-    never_completes=(
-        "no run of this program can complete",
-        'add an edge that leads to an `end` node with "result": "complete"',
-    ),
-    never_fires=(
-        "this edge is never taken: an earlier edge always matches, or no counter reaches this value",
-        "remove it, or change its guard or an earlier one",
-    ),
-)
-"""Warnings from the graph, in the words of authors of programs (V12)."""
 
 
 def recognizes(source: Source) -> bool:
@@ -55,7 +40,7 @@ def compile_document(job: Job) -> Result:
         return Result(None, tuple(read.found), sources, Options())
     placed = read.placed(read.program)
     written = dict.fromkeys(origin for node in placed.nodes for edge in node.edges for origin in edge.origins)
-    return Result(read.program, tuple(flow_warnings(placed, written, sources, _WORDING)), sources, Options())
+    return Result(read.program, tuple(flow_warnings(placed, written, sources, WORDING)), sources, Options())
 
 
 def format_document(job: Job) -> Formatted:
