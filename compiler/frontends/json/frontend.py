@@ -13,7 +13,8 @@ from compiler.frontends.base import Formatted, Job, Result
 from compiler.frontends.json import FORMAT
 from compiler.frontends.json.check import check
 from compiler.frontends.json.lower import Reader
-from compiler.frontends.json.parse import Places, key_path, parse
+from compiler.frontends.json.parse import parse
+from compiler.frontends.json.syntax import Places, key_path
 from compiler.frontends.json.wording import WORDING
 from compiler.frontends.naming import safe_name
 from compiler.ir.edges import Edge, Origin
