@@ -18,6 +18,7 @@ from compiler.frontends.base import Formatted, Job
 from compiler.frontends.format import Format
 from compiler.frontends.naming import name_of
 from compiler.ir.program import Program
+from compiler.ir.verify import verify
 from compiler.options import Level, Options, Table, merge
 from compiler.project import Project, open_project, read_configuration
 from compiler.scenarios import Scenario
@@ -96,6 +97,7 @@ def compile_file(path: str, settings: Settings | None = None) -> Compilation:
     Raises:
         KeyError: `settings.front_end` is not the name of a front end.
         ValueError: A value in `settings.options` is not valid for its option.
+        InvalidProgramError: The program breaks rules, which is a bug in rdc.
     """
     return compile_opened(open_file(path), settings or Settings())
 
@@ -112,6 +114,7 @@ def compile_opened(opened: Opened, settings: Settings) -> Compilation:
     program = None
     if result.program and not (begun.found or too_long):
         program = _read_by(_identified(result.program, begun.job, begun.project), settings)
+        verify(program)
     ignores = _ignores(begun, result.sources.values())
     if ignores:
         is_complete = program is not None and settings.link

@@ -9,13 +9,12 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
+from compiler.diagnostic import DataPath as Path
 from compiler.diagnostic import Diagnostic, Fix, Issue, Related
 from compiler.source import KeyPath, Repeated, Source, Span, Spans, nearest
 
 # The start of a message, by the code for invalid options, which depends on their place.
 _BEGIN = {"RD013": "", "RD501": "the configuration is not valid: "}
-
-Path = tuple[str | int, ...]
 
 MOST_SHOWN = 100
 """The most findings of one kind about the form of a file."""

@@ -22,8 +22,7 @@ from compiler.ir.edges import output_names
 from compiler.ir.graph import led_to
 from compiler.ir.program import Group, Node, Program, without_jumps
 from compiler.ir.tasks import IDLE
-from compiler.passes.remove_impossible_edges import remove_impossible_edges
-from compiler.passes.thread_jumps import thread_jumps
+from compiler.passes import run_passes
 
 LOOP = "↻ loop"
 UNREACHABLE = "unreachable"
@@ -122,7 +121,7 @@ def _inside(drawn: Picture) -> Mapping[str, list[Box | Frame]]:
 
 def _drawn(program: Program) -> Program:
     """Return the program with only the nodes that are drawn."""
-    program = joined_breakdowns(thread_jumps(remove_impossible_edges(without_jumps(program))))
+    program = joined_breakdowns(run_passes(without_jumps(program), "remove-impossible-edges", "thread-jumps"))
     first = program.index()[program.entry]
     entry = first.edges[0].target if first.task.kind == "branch" and not first.edges[0].guard else first.id
     nodes = [node.id for node in program.nodes if type(node.task) not in IDLE]

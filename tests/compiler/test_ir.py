@@ -108,7 +108,7 @@ def test_the_text_form_says_everything_of_an_edge() -> None:
     ("broken", "problem"),
     [
         (program(node("a", to("b")), DONE), "leads to the unknown node b"),
-        (program(node("a", to("COMPLETE")), node("a", to("COMPLETE")), DONE), "two nodes have the same name"),
+        (program(node("a", to("COMPLETE")), node("a", to("COMPLETE")), DONE), "two nodes are named `a`"),
         (program(node("a", to("COMPLETE", Set("r", 1))), DONE), "counter r is not declared"),
         (program(node("a", to("COMPLETE", guard=ALWAYS[0])), DONE), "no edge to take"),
         (program(node("a", to("b"), task=Branch()), node("b", to("a"), task=Branch())), "form a cycle"),
@@ -119,7 +119,7 @@ def test_the_text_form_says_everything_of_an_edge() -> None:
         (program(replace(node("a", to("COMPLETE")), group="g"), DONE), "group g is not declared"),
         (replace(program(node("a", to("COMPLETE")), DONE), entry="z"), "entry z"),
         (replace(program(node("a", to("COMPLETE")), DONE), sources=()), "has no source"),
-        (replace(WITH_SLOT, registers=(Register("s", ""),)), "two registers have the same name"),
+        (replace(WITH_SLOT, registers=(Register("s", ""),)), "two registers or slots are named `s`"),
         (replace(WITH_SLOT, slots=()), "1: the slot s is not declared"),
         (replace(WITH_SLOT, slots=(), registers=(Register("s", ""),)), "1: the slot s is not declared"),
         (program(node("a", to("COMPLETE", Reset("1"))), DONE), "the scope 1 is not declared"),

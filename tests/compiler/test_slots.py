@@ -277,16 +277,16 @@ def with_variables(*names: str) -> Program:
         (replace(step(COMMAND), inputs=(Input("s", "choice", options=("a", "")),)), "option is empty"),
         (replace(step(COMMAND), inputs=(Input("s", "choice", options=("a", "a")),)), "or duplicated"),
         (replace(step(COMMAND), limit=0), "limit is below 1"),
-        (replace(step(COMMAND), inputs=(Input("a-b"),), slots=(Slot("a-b"),)), "a-b is not a valid variable name"),
-        (with_variables("1a"), "1a is not a valid name"),
-        (with_variables("PATH"), "the name PATH is reserved"),
-        (with_variables("LD_PRELOAD"), "the name LD_PRELOAD is reserved"),
-        (with_variables("RDC_OUTPUT"), "the name RDC_OUTPUT is reserved"),
+        (replace(step(COMMAND), inputs=(Input("a-b"),), slots=(Slot("a-b"),)), "`a-b` is not a valid variable name"),
+        (with_variables("1a"), "`1a` is not a valid variable name"),
+        (with_variables("PATH"), "the name `PATH` is reserved"),
+        (with_variables("LD_PRELOAD"), "the name `LD_PRELOAD` is reserved"),
+        (with_variables("RDC_OUTPUT"), "the name `RDC_OUTPUT` is reserved"),
         (with_variables("a", "a"), "two variables have the same name"),
         (replace(with_variables("T"), secrets=("T",)), "T is a secret, so a variable or output"),
         (with_constant("T"), "T is a secret, so a variable or output"),
-        (step(COMMAND, to("END", Keep("s", "output", "a b"))), "a b is not a valid name"),
-        (step(COMMAND, to("END", Keep("s", "output", "IFS"))), "the name IFS is reserved"),
+        (step(COMMAND, to("END", Keep("s", "output", "a b"))), "`a b` is not a valid variable name"),
+        (step(COMMAND, to("END", Keep("s", "output", "IFS"))), "the name `IFS` is reserved"),
         (step(Parallel((REVIEW, STRICTER), unanimous=("BAD",))), "a unanimous word is not a keyword of every entry"),
         (step(Gate("g"), settings=Settings(timeout=1)), "cannot have a timeout"),
         (step(Ask("input", text("?")), settings=Settings(timeout=1)), "cannot have a timeout"),
@@ -300,7 +300,7 @@ def with_variables(*names: str) -> Program:
         ),
         (
             replace(step(COMMAND), contexts=(Context("a", Text()), Context("a", Text()))),
-            "two contexts have the same name",
+            "two contexts are named `a`",
         ),
         (replace(step(COMMAND), contexts=(Context("a", Text(("a", "b"))),)), "two adjacent strings"),
         (replace(step(COMMAND), contexts=(Context("a", joined([Reference("gone")])),)), "the register gone is not"),
@@ -326,7 +326,7 @@ def test_what_is_well_formed_passes() -> None:
 
 
 def test_a_problem_names_its_node() -> None:
-    assert [where for where, _ in problems(step(COMMAND, to("END", Keep("gone"))))] == ["1"]
+    assert [found.node for found in problems(step(COMMAND, to("END", Keep("gone"))))] == ["1"]
 
 
 @pytest.mark.parametrize(
