@@ -9,8 +9,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from compiler.diagnostic import DataPath as Path
-from compiler.diagnostic import Diagnostic, Fix, Issue, Related
+from compiler.diagnostic import DataPath, Diagnostic, Fix, Issue, Related
 from compiler.source import KeyPath, Repeated, Source, Span, Spans, nearest
 
 # The start of a message, by the code for invalid options, which depends on their place.
@@ -69,18 +68,18 @@ class SourceMap(Struct, frozen=True):
     source: Source
     spans: Spans
 
-    def at(self, path: Path) -> Span:
+    def at(self, path: DataPath) -> Span:
         """Return the place of a key or item, or of the closest part around it."""
         return nearest(self.spans, tuple(map(str, path))) or self.source.line_span(1)
 
     def diagnostic(
-        self, code: str, path: Path, problem: str, remedy: str, other: tuple[Path, str] | None = None
+        self, code: str, path: DataPath, problem: str, remedy: str, other: tuple[DataPath, str] | None = None
     ) -> Diagnostic:
         """Return a diagnostic for a path; `other` is a second path with its message."""
         related = (Related(self.source.path, self.at(other[0]), other[1]),) if other else ()
         return Diagnostic(code, self.source.path, self.at(path), on_one_line(problem), on_one_line(remedy), related)
 
-    def respelled(self, path: Path, written: str, meant: str, *, is_value: bool = False) -> Fix | None:
+    def respelled(self, path: DataPath, written: str, meant: str, *, is_value: bool = False) -> Fix | None:
         """Return the fix that respells a key or its value on the first line of its place, or None."""
         span = self.spans.get(tuple(map(str, path)))
         line = self.source.lines[span.line - 1] if span else ""
@@ -102,7 +101,7 @@ class Position(Struct, frozen=True):
 
     places: SourceMap
     plain: Mapping[str, Any]
-    path: Path
+    path: DataPath
 
     @property
     def around(self) -> Position:

@@ -10,8 +10,8 @@ from msgspec import Struct
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from compiler.diagnostic import Diagnostic
-from compiler.issues import MOST_SHOWN, Path, Position, SourceMap
+from compiler.diagnostic import DataPath, Diagnostic
+from compiler.issues import MOST_SHOWN, Position, SourceMap
 from compiler.source import Source, may_repeat
 
 LARGEST = 1_000_000
@@ -134,7 +134,7 @@ def validated(
     return None, errors
 
 
-def _fix(value: Any, path: Path, kind: str, defaults: Mapping[str, object]) -> None:  # noqa: ANN401 (a plain value)
+def _fix(value: Any, path: DataPath, kind: str, defaults: Mapping[str, object]) -> None:  # noqa: ANN401 (a plain value)
     """Remove an invalid part, or add an empty one if it is missing."""
     *above, last = path
     for key in above:

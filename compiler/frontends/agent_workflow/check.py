@@ -9,13 +9,13 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from compiler.diagnostic import Diagnostic, Fix
+from compiler.diagnostic import DataPath, Diagnostic, Fix
 from compiler.frontends.agent_workflow.alternatives import LONGEST_PATTERN
 from compiler.frontends.agent_workflow.reached import all_findings, keyword_findings, route_findings
 from compiler.frontends.agent_workflow.syntax import FILE_NAME, Step, Workflow
 from compiler.frontends.naming import NAMED
 from compiler.ir.patterns import SEPARATE, overlap, overlapping, pattern_problem
-from compiler.issues import Path, SourceMap
+from compiler.issues import SourceMap
 from compiler.options import Table
 from compiler.regex import Regex
 from compiler.source import Span
@@ -60,11 +60,11 @@ class Scene(Struct, frozen=True):
     """A step, its position, and the keys that have a value. `keys` is None if the step isn't a mapping."""
 
     places: SourceMap
-    path: Path
+    path: DataPath
     step: Step
     keys: frozenset[str] | None
 
-    def finding(self, code: str, inner: Path, problem: str, remedy: str) -> Diagnostic:
+    def finding(self, code: str, inner: DataPath, problem: str, remedy: str) -> Diagnostic:
         """Return a diagnostic for a part of the step."""
         return self.places.diagnostic(code, (*self.path, *inner), problem, remedy)
 
@@ -81,7 +81,7 @@ def _title(workflow: Workflow, places: SourceMap) -> Iterator[Diagnostic]:
 
 def _names(scene: Scene) -> Iterator[Diagnostic]:
     step = scene.step
-    named: list[tuple[Path, str, str]] = [(("name",), step.name, "step name")]
+    named: list[tuple[DataPath, str, str]] = [(("name",), step.name, "step name")]
     named += [(("report", "name"), step.report.name, "report name")] if step.report else []
     for path, name, what in named:
         if name and (not re.fullmatch(FILE_NAME, name) or len(name) > LONGEST_NAME):
@@ -90,7 +90,7 @@ def _names(scene: Scene) -> Iterator[Diagnostic]:
                 f"use at most {LONGEST_NAME} letters A to Z, digits, `.`, `_` and `-`; start with a letter or digit"
             )
             yield scene.finding("RD806", path, problem, remedy)
-    agents: list[tuple[Path, str]] = [(("agent",), step.agent or "")]
+    agents: list[tuple[DataPath, str]] = [(("agent",), step.agent or "")]
     agents += [(("parallel", number, "agent"), entry.agent) for number, entry in enumerate(step.parallel or ())]
     for path, agent in agents:
         is_fit = _TYPE_OF_AGENT.fullmatch(agent) and agent.isprintable() and len(agent) <= LONGEST_NAME
@@ -117,7 +117,7 @@ class _File(Struct, frozen=True):
     """A file that a step writes, and the position of its name."""
 
     name: str
-    path: Path
+    path: DataPath
     step: Step
 
 
@@ -179,7 +179,7 @@ def _body(scene: Scene) -> Iterator[Diagnostic]:
 def _references(scene: Scene) -> Iterator[Diagnostic]:
     """Warn about names in braces, which the author expects to be replaced."""
     entries = enumerate(scene.step.parallel or ())
-    prompts: dict[Path, str] = {("parallel", number, "prompt"): entry.prompt for number, entry in entries}
+    prompts: dict[DataPath, str] = {("parallel", number, "prompt"): entry.prompt for number, entry in entries}
     for path, prompt in {("prompt",): scene.step.prompt or "", **prompts}.items():
         for whole in dict.fromkeys(NAMED.findall(prompt)):
             problem = f"the agent gets `{whole}` unchanged: prompts of agent workflows have no references"
@@ -227,7 +227,7 @@ def _validation(scene: Scene) -> Iterator[Diagnostic]:
     report = scene.step.report
     if report is None or report.validation is None:
         return
-    path: Path = ("report", "validation")
+    path: DataPath = ("report", "validation")
     if len(report.validation) > LONGEST_PATTERN:
         problem = f"the validation pattern has {len(report.validation):,} characters; the limit is {LONGEST_PATTERN:,}"
         yield scene.finding("RD811", path, problem, "shorten it; it only has to match a part of the answer")
@@ -257,9 +257,9 @@ def unlisted_agents(workflow: Workflow, places: SourceMap, tables: Mapping[str, 
                 yield places.diagnostic("RD833", path, problem, remedy)
 
 
-def _types(workflow: Workflow) -> Iterator[tuple[Path, str]]:
+def _types(workflow: Workflow) -> Iterator[tuple[DataPath, str]]:
     for number, step in enumerate(workflow.steps):
-        path: Path = ("steps", number)
+        path: DataPath = ("steps", number)
         if step.agent:
             yield (*path, "agent"), step.agent
         for index, entry in enumerate(step.parallel or ()):

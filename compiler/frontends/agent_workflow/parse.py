@@ -10,11 +10,11 @@ from msgspec.structs import replace
 from pydantic import BaseModel
 from pydantic_core import ErrorDetails
 
-from compiler.diagnostic import Diagnostic
+from compiler.diagnostic import DataPath, Diagnostic
 from compiler.frontends.agent_workflow.syntax import Condition, Entry, Report, Step, Workflow
 from compiler.frontends.data_text import unreadable
 from compiler.frontends.modeled import SHAPES, Codes, Form, validated
-from compiler.issues import Path, Position, SourceMap, duplicate_keys
+from compiler.issues import Position, SourceMap, duplicate_keys
 from compiler.regex import Regex
 from compiler.safeguards import hidden_safeguard, looks_like_safeguard
 from compiler.source import Source
@@ -88,7 +88,7 @@ def _newer_schema(places: SourceMap, values: Mapping[str, Any]) -> Diagnostic | 
     """Return the diagnostic of a workflow in a schema that rdc does not read."""
     steps = values.get("steps")
     is_mapping = isinstance(steps, dict) and steps and all(isinstance(step, dict) for step in steps.values())
-    found: tuple[Path, str] | None = (("steps",), "`steps` as a mapping") if is_mapping else None
+    found: tuple[DataPath, str] | None = (("steps",), "`steps` as a mapping") if is_mapping else None
     for number, step in enumerate(steps if isinstance(steps, list) else ()):
         if found is None and isinstance(step, dict):
             prompts = [step.get("prompt"), *(entry.get("prompt") for entry in _mappings(step.get("parallel")))]
@@ -115,7 +115,7 @@ def unfit_values(values: Mapping[str, Any]) -> Iterator[ErrorDetails]:
     """Yield values that are empty, and strings and booleans of another type. `as_written` hides these (W1)."""
     yield from _unfit(values, (), "")
     for number, step in enumerate(values["steps"] if isinstance(values.get("steps"), list) else ()):
-        path: Path = ("steps", number)
+        path: DataPath = ("steps", number)
         if isinstance(step, dict):
             yield from _unfit(step, path, "steps")
             yield from _unfit(step.get("report"), (*path, "report"), "report")
@@ -124,7 +124,7 @@ def unfit_values(values: Mapping[str, Any]) -> Iterator[ErrorDetails]:
                     yield from _unfit(item, (*path, kind, index), kind)
 
 
-def _unfit(part: object, path: Path, kind: str) -> Iterator[ErrorDetails]:
+def _unfit(part: object, path: DataPath, kind: str) -> Iterator[ErrorDetails]:
     for key, value in part.items() if isinstance(part, dict) else ():
         wanted = _KINDS.get(key, "string_type")
         if key not in _MODELS.get(kind, Workflow).model_fields or key in ("rdc", "scenarios"):

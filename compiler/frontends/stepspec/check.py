@@ -9,7 +9,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from compiler.diagnostic import Diagnostic, Severity
+from compiler.diagnostic import DataPath, Diagnostic, Severity
 from compiler.frontends.modeled import texts_in
 from compiler.frontends.stepspec import paths
 from compiler.frontends.stepspec.configuration import Configured
@@ -30,7 +30,7 @@ from compiler.frontends.stepspec.runtime import Runtime
 from compiler.frontends.stepspec.syntax import STEPS, Called, Document, StepSpec
 from compiler.frontends.stepspec.tools import Subject, checks_of, known_tools, skipped_checks, unmet_rules
 from compiler.ir.patterns import SEPARATE, overlap, overlapping, pattern_problem
-from compiler.issues import Path, SourceMap, on_one_line
+from compiler.issues import SourceMap, on_one_line
 from compiler.suggestions import did_you_mean, nearest_name
 from runtime_shim.contract.tool_schemas import BUILT_IN, TYPES, unfit_arguments
 
@@ -39,11 +39,11 @@ class Scene(Struct, frozen=True):
     """A step and its position."""
 
     places: SourceMap
-    path: Path
+    path: DataPath
     step: StepSpec
     configured: Configured
 
-    def finding(self, code: str, inner: Path, problem: str, remedy: str) -> Diagnostic:
+    def finding(self, code: str, inner: DataPath, problem: str, remedy: str) -> Diagnostic:
         """Return a diagnostic for a part of the step."""
         return self.places.diagnostic(code, (*self.path, *inner), problem, remedy)
 
@@ -173,7 +173,7 @@ def _rules(document: Document, called: Called, configured: Configured, layer: Co
     steps = [(step, Subject(phase_of(step, document), called.workflow)) for step in document.step_specs]
     applies, places = bool(configured.runtime.policy.conditional_required), layer.places
     for key, number, why in unmet_rules(steps, layer.own.policy, applies=applies, is_shared=bool(layer.files)):
-        ways: tuple[Path, ...] = (("hitl", "policy", key, number), ("runtime", "hitl", "policy", key, number))
+        ways: tuple[DataPath, ...] = (("hitl", "policy", key, number), ("runtime", "hitl", "policy", key, number))
         at = next((way for way in ways if tuple(map(str, way)) in places.spans), ())
         word = (getattr(layer.own.policy, key) or ())[number]
         remedy = "correct the rule, or remove it"
@@ -231,10 +231,10 @@ KEYS: dict[str, _Wanted] = {
 }
 
 
-def context_findings(step: StepSpec, places: SourceMap, path: Path) -> Iterator[Diagnostic]:
+def context_findings(step: StepSpec, places: SourceMap, path: DataPath) -> Iterator[Diagnostic]:
     """Yield the diagnostics of a step's context keys."""
     for key, value in (step.inputs or {}).items():
-        at: Path = (*path, "inputs", key)
+        at: DataPath = (*path, "inputs", key)
         wanted = KEYS.get(key)
         if wanted is None and key.startswith(PREFIX):
             problem = f"there is no context key `{key}`{did_you_mean(key, KEYS)}"
@@ -245,12 +245,12 @@ def context_findings(step: StepSpec, places: SourceMap, path: Path) -> Iterator[
 
 
 def tool_findings(
-    step: StepSpec, runtime: Runtime, places: SourceMap, path: Path, *, is_linked: bool
+    step: StepSpec, runtime: Runtime, places: SourceMap, path: DataPath, *, is_linked: bool
 ) -> Iterator[Diagnostic]:
     """Yield the diagnostics of a step's tool calls."""
     known = known_tools(runtime)
     for number, call in enumerate(step.tools or ()):
-        at: Path = (*path, "tools", number)
+        at: DataPath = (*path, "tools", number)
         if call.name and call.name not in known:
             if is_linked:
                 then = "the attempt fails" if call.required else "the call is skipped"
@@ -277,7 +277,7 @@ def _schema(name: str, runtime: Runtime) -> dict[str, Any]:
 
 def configured_findings(runtime: Runtime, places: SourceMap) -> Iterator[Diagnostic]:
     """Yield the diagnostics of the configured tools and guardrails."""
-    above: Path = ("runtime",) if ("runtime",) in places.spans else ()
+    above: DataPath = ("runtime",) if ("runtime",) in places.spans else ()
     for name, tool in (runtime.tools or {}).items():
         at = _at(places, above, ("tools", name))
         if name in BUILT_IN:
@@ -303,7 +303,7 @@ def configured_findings(runtime: Runtime, places: SourceMap) -> Iterator[Diagnos
                 yield places.diagnostic("RD136", at, f"the pattern {overlapping(character)}", SEPARATE)
 
 
-def _at(places: SourceMap, above: Path, path: Path) -> Path:
+def _at(places: SourceMap, above: DataPath, path: DataPath) -> DataPath:
     """Return the position of a setting: at the top level, or under `runtime`."""
     return path if tuple(map(str, path)) in places.spans else (*above, *path)
 

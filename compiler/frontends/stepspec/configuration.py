@@ -8,14 +8,14 @@ from msgspec import Struct
 from msgspec.structs import replace
 from pydantic_core import ErrorDetails
 
-from compiler.diagnostic import Diagnostic
+from compiler.diagnostic import DataPath, Diagnostic
 from compiler.files import Refusal
 from compiler.frontends.base import Job
 from compiler.frontends.data_text import BrokenDataError, Data, read_data
 from compiler.frontends.modeled import validated
 from compiler.frontends.stepspec.parse import CONFIGURATION_FORM, is_misplaced
 from compiler.frontends.stepspec.runtime import NO_RUNTIME, Configuration, Runtime, has_safeguards, layered
-from compiler.issues import Path, SourceMap, duplicate_keys
+from compiler.issues import SourceMap, duplicate_keys
 from compiler.project import Located
 from compiler.source import Source, below
 from compiler.suggestions import did_you_mean
@@ -88,7 +88,7 @@ def _site(job: Job, nothing: Configured) -> Configured | None:
 def _in_file(located: Located | Refusal, nothing: Configured, *, is_named: bool) -> Configured:
     file = located if isinstance(located, Refusal) else located.read()
     if isinstance(file, Refusal):
-        at: Path = ("config",) if is_named else ()
+        at: DataPath = ("config",) if is_named else ()
         problem = f"the configuration cannot be used: {file.problem}"
         return replace(nothing, diagnostics=[nothing.places.diagnostic("RD868", at, problem, file.remedy)])
     try:
@@ -127,5 +127,5 @@ def _conflicts(configuration: Configuration, runtime: Runtime, places: SourceMap
         outer, inner = getattr(configuration, name), getattr(runtime, name)
         if outer is not None and inner is not None and outer != inner:
             problem = f"`{name}` is set both at the top level and under `runtime`, with different values"
-            other: tuple[Path, str] = (("runtime", name), "the other one")
+            other: tuple[DataPath, str] = (("runtime", name), "the other one")
             yield places.diagnostic("RD869", (name,), problem, "remove one of the two", other)

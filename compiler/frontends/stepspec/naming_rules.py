@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from compiler.diagnostic import Diagnostic
+from compiler.diagnostic import DataPath, Diagnostic
 from compiler.frontends.stepspec.syntax import STEPS, Called, Document, stages
 from compiler.frontends.stepspec.tools import tool_gate
-from compiler.issues import Path, SourceMap
+from compiler.issues import SourceMap
 
 LONGEST_NAME = 100
 """In characters. Names become parts of file names."""
@@ -32,7 +32,7 @@ def name_findings(document: Document, called: Called, places: SourceMap) -> Iter
     yield from _gates(document, called, places)
 
 
-def _names(document: Document) -> Iterator[tuple[Path, str, str]]:
+def _names(document: Document) -> Iterator[tuple[DataPath, str, str]]:
     """Yield the names in a document with their paths and kinds."""
     about = document.workflow
     if about:
@@ -42,7 +42,7 @@ def _names(document: Document) -> Iterator[tuple[Path, str, str]]:
             if name is not None
         )
     for number, step in enumerate(document.step_specs):
-        at: Path = (STEPS, number)
+        at: DataPath = (STEPS, number)
         yield (*at, "id"), step.id, "step id"
         for place, call in enumerate(step.tools or ()):
             yield (*at, "tools", place, "name"), call.name, "tool name"
@@ -100,7 +100,7 @@ class _Gate(Struct, frozen=True):
     """A gate that may be needed. `origin` is its tool and step, None if the document names the gate."""
 
     name: str
-    at: Path
+    at: DataPath
     origin: tuple[str, str] | None = None
 
 
@@ -108,7 +108,7 @@ def _written_gates(document: Document, called: Called) -> Iterator[_Gate]:
     for number, step in enumerate(document.step_specs):
         yield _Gate(called.gate(step.id), (STEPS, number, "id"), ("", step.id))
         for place, call in enumerate(step.tools or ()):
-            at: Path = (STEPS, number, "tools", place)
+            at: DataPath = (STEPS, number, "tools", place)
             if call.gate:
                 yield _Gate(call.gate, (*at, "gate"))
             else:
