@@ -17,7 +17,27 @@
 # `retry(2)` makes up to 2 more attempts. After that, the transition in `then` applies.
 # `{N}` is the number of the instance.
 # A placeholder lists its value, the strings before and after it, and the string to show if it has no value.
-# Then comes the runtime. It is the same in every program of this edition.
+# Then comes the runtime. It is the same in every program of this edition, and so are the imports.
+
+from __future__ import annotations
+
+import sys
+
+if __name__ == "__main__" and not (sys.flags.isolated or getattr(sys.flags, "safe_path", False)):
+    del sys.path[0]  # import nothing from the folder of this file
+
+import collections
+import functools
+import operator
+import os
+import re
+import select
+import signal
+import socket
+import termios
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
+from contextlib import suppress
+from typing import Any, Callable, NamedTuple
 
 
 def runbook(about, step, go, retry, complete, stop, ask):
@@ -65,8 +85,9 @@ mkdir -p canary && echo "${shares[{N}]}" > canary/live && echo "stage {N}: $(cat
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition script (sha256 267310e6b2acd95c917526026b861b0a947d38084f0f02224f801d0441d48448).
-# The runbook ends here. The rest is the same in every program of this edition: `rdc runtime script` prints it.
+# The runtime of rdc 0.1.0, edition script (sha256 087964be03744e9607e8f33fc6eb6e275ad44705f163f537c34ae4a266284cdf).
+# The runbook ends here. The rest and the imports above are the same in every program of this edition:
+# `rdc runtime script` prints them.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
-# --- 346 lines, sha256 5270b613ca0e4c5f99ba5d4efd395007193c61744077d212e47661aec7bc871e
+# --- 501 lines, sha256 59d004fd59cee9874c0bc55eb0b1162a7e1d1d7bc53f3c8f6eec766939abdeb4

@@ -21,7 +21,49 @@
 #
 # First comes the runbook. Each step has its line in the document (`at`), its task, and a transition for each outcome:
 # `go("2")` continues at step 2, `complete` and `stop` end the run. A second string is the document's own wording.
-# Then comes the runtime. It is the same in every worker of this edition.
+# Then comes the runtime. It is the same in every worker of this edition, and so are the imports.
+
+from __future__ import annotations
+
+import sys
+
+if __name__ == "__main__" and not (sys.flags.isolated or getattr(sys.flags, "safe_path", False)):
+    del sys.path[0]  # import nothing from the folder of this file
+
+import collections
+import errno
+import fcntl
+import functools
+import json
+import operator
+import os
+import re
+import select
+import shlex
+import signal
+import stat
+import time
+import types
+from collections.abc import (
+    Collection,
+    Container,
+    Iterable,
+    Iterator,
+    Mapping,
+    MutableMapping,
+    Sequence,
+)
+from contextlib import AbstractContextManager, contextmanager, suppress
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Callable,
+    ClassVar,
+    NamedTuple,
+    Protocol,
+    TextIO,
+    TypeVar,
+)
 
 
 def runbook(about, go, complete, stop, ask):
@@ -64,9 +106,9 @@ Look for
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition values (sha256 c8f975feb1d046010d25f81ae6719f807be7bc0c7c49544e958325d8cc7d3de1).
-# The runbook ends here. This part is the same in every program of this edition: `rdc runtime values` prints it.
-# The part for workers follows it.
+# The runtime of rdc 0.1.0, edition values (sha256 95ef236f4ac7e27e507b6069e2ee04db826d88e5eddbeb6c99276e8dbabfed44).
+# The runbook ends here. This part and the imports above are the same in every program of this edition:
+# `rdc runtime values` prints them. The part for workers follows.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
-# --- 4012 lines, sha256 00e81523ec60897c62fd6af098d2cde183ffd7d989303076864c04572ede4244
+# --- 5631 lines, sha256 e23a2d4f78558eb2751febadb60b60cfd51eb1e37d3c2d05e7a235728e9d1474

@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.workflows.dependency-update in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.workflows.dependency-update.py
-override RDC_SHA256 := 3834b748d0e3da257c65d741202522e2c60b0c5719e01b3d9a48caf0f46cc68e
+override RDC_SHA256 := 9b4ee3396be279216f2c3f2ac360450ccefa0068462ceb40c6aeb8834c1d9e77
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

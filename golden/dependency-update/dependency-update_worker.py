@@ -30,7 +30,52 @@
 # A keyword counts if a line of the answer has nothing else, apart from Markdown marks and a short label.
 # An answer with TASK_DONE at any step ends the run as COMPLETE: this is a rule of the format.
 # A placeholder lists its value, the strings before and after it, and the string to show if it has no value.
-# Then comes the runtime. It is the same in every worker of this edition.
+# Then comes the runtime. It is the same in every worker of this edition, and so are the imports.
+
+from __future__ import annotations
+
+import sys
+
+if __name__ == "__main__" and not (sys.flags.isolated or getattr(sys.flags, "safe_path", False)):
+    del sys.path[0]  # import nothing from the folder of this file
+
+import collections
+import errno
+import fcntl
+import functools
+import io
+import json
+import operator
+import os
+import re
+import select
+import shlex
+import signal
+import stat
+import time
+import types
+from collections.abc import (
+    Collection,
+    Container,
+    Iterable,
+    Iterator,
+    Mapping,
+    MutableMapping,
+    Sequence,
+)
+from contextlib import AbstractContextManager, contextmanager, suppress
+from functools import cached_property
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    BinaryIO,
+    Callable,
+    ClassVar,
+    NamedTuple,
+    Protocol,
+    TextIO,
+    TypeVar,
+)
 
 
 def workflow(about, end, go, stop, agent, gate):
@@ -208,9 +253,9 @@ Task:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 fcbc7280300487fb4f41848290f7ee51b4a9b164a4e9f8357e5a1c131ed5a095).
-# The workflow ends here. This part is the same in every program of this edition: `rdc runtime agents` prints it.
-# The part for workers follows it.
+# The runtime of rdc 0.1.0, edition agents (sha256 1afbe0eb9490993d5e39483e60c6ced8cde8c31a37d9e3feb57b81a0a174cbf7).
+# The workflow ends here. This part and the imports above are the same in every program of this edition:
+# `rdc runtime agents` prints them. The part for workers follows.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
-# --- 5413 lines, sha256 6f3b6249233c534f0bc3a91df6aa755f8377371e29aeecb8fb50133642b84cb9
+# --- 7403 lines, sha256 059e62031a88dcf40f6693064f3c03745f79303a9ef39e7aad6f33571ccf06d9

@@ -13,7 +13,7 @@
 # The state directory is .rdc/examples.specifications.hello-steps in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.specifications.hello-steps.py
-override RDC_SHA256 := 0fbdaf61c0d6f48de4e2eebac17fa82395351820ac58bc07db2430bd3f92f1e9
+override RDC_SHA256 := 0c4d1b3f492e6305f6bedfee8eabdffb5b71de07df6e64d774995ef465bfb9fb
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

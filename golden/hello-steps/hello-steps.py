@@ -19,7 +19,52 @@
 # A step waits for its gates, reads its inputs, calls its tools, does its work, and validates its outputs. If a tool, the
 # work or a check fails, the whole step is retried up to `retries` times, and then the run stops. A rejected gate or a
 # missing input stops the run at once. Outputs of an earlier run are not deleted, so a check may find an old file.
-# Then comes the runtime. It is the same in every program of this edition.
+# Then comes the runtime. It is the same in every program of this edition, and so are the imports.
+
+from __future__ import annotations
+
+import sys
+
+if __name__ == "__main__" and not (sys.flags.isolated or getattr(sys.flags, "safe_path", False)):
+    del sys.path[0]  # import nothing from the folder of this file
+
+import collections
+import datetime
+import errno
+import fcntl
+import functools
+import json
+import math
+import operator
+import os
+import re
+import select
+import shlex
+import signal
+import stat
+import time
+import types
+from collections.abc import (
+    Collection,
+    Container,
+    Iterable,
+    Iterator,
+    Mapping,
+    MutableMapping,
+    Sequence,
+)
+from contextlib import AbstractContextManager, contextmanager, suppress
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    BinaryIO,
+    Callable,
+    ClassVar,
+    NamedTuple,
+    Protocol,
+    TextIO,
+    TypeVar,
+)
 
 
 def specification(about, step, end):
@@ -45,8 +90,9 @@ def specification(about, step, end):
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition contract (sha256 213b4347ca05761097803d486ec3069b4a67e372ac54a74e66335d6ede716a30).
-# The specification ends here. The rest is the same in every program of this edition: `rdc runtime contract` prints it.
+# The runtime of rdc 0.1.0, edition contract (sha256 941fde2e2ba7b51a6dfa4873016bfb5e810c03b974bd695aa12d0fabec272125).
+# The specification ends here. The rest and the imports above are the same in every program of this edition:
+# `rdc runtime contract` prints them.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
-# --- 4183 lines, sha256 9df096de6d2aafc7d0ae20fc382d58c63b6ec6312c28fb401c110c4ac2db3f0e
+# --- 5986 lines, sha256 cc6f839b9f47bceedc84a3671c674cdae00e2ed7c422af9ec7ebbbdc25940cb1

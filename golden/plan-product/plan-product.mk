@@ -13,7 +13,7 @@
 # The state directory is .rdc/examples.specifications.plan-product in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.specifications.plan-product.py
-override RDC_SHA256 := 7898522b2f1fce3988cbfaa4cccb3d1b4915e23eb8a1f3bbe21b5b7b3774ec46
+override RDC_SHA256 := e9d24a4e07e035d3b9d7e0b20994f338630cd10fbe0cd4af06401f953e941cd1
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -26,7 +26,52 @@
 # work or a check fails, the whole step is retried up to `retries` times, and then the run stops. A rejected gate or a
 # missing input stops the run at once. Outputs of an earlier run are not deleted, so a check may find an old file.
 # `pause` is in seconds.
-# Then comes the runtime. It is the same in every worker of this edition.
+# Then comes the runtime. It is the same in every worker of this edition, and so are the imports.
+
+from __future__ import annotations
+
+import sys
+
+if __name__ == "__main__" and not (sys.flags.isolated or getattr(sys.flags, "safe_path", False)):
+    del sys.path[0]  # import nothing from the folder of this file
+
+import collections
+import datetime
+import errno
+import fcntl
+import functools
+import json
+import math
+import operator
+import os
+import re
+import select
+import shlex
+import signal
+import stat
+import time
+import types
+from collections.abc import (
+    Collection,
+    Container,
+    Iterable,
+    Iterator,
+    Mapping,
+    MutableMapping,
+    Sequence,
+)
+from contextlib import AbstractContextManager, contextmanager, suppress
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    BinaryIO,
+    Callable,
+    ClassVar,
+    NamedTuple,
+    Protocol,
+    TextIO,
+    TypeVar,
+)
 
 
 def specification(about, step, end):
@@ -87,9 +132,9 @@ mkdir -p plan && printf '# %s\n' "$RDC_STEP" > "plan/$RDC_STEP.md"
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition contract (sha256 213b4347ca05761097803d486ec3069b4a67e372ac54a74e66335d6ede716a30).
-# The specification ends here. This part is the same in every program of this edition: `rdc runtime contract` prints it.
-# The part for workers follows it.
+# The runtime of rdc 0.1.0, edition contract (sha256 941fde2e2ba7b51a6dfa4873016bfb5e810c03b974bd695aa12d0fabec272125).
+# The specification ends here. This part and the imports above are the same in every program of this edition:
+# `rdc runtime contract` prints them. The part for workers follows.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
-# --- 5776 lines, sha256 9b4f5e547b1b56be084e4dc7a6af0418410b5351686f053b186993b1d2aeba94
+# --- 8063 lines, sha256 3dfa3548e4f6414864de91775d74d9f95bc3780e9573e453b9351751dda343d2

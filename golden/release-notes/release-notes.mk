@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.programs.release-notes in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.programs.release-notes.py
-override RDC_SHA256 := 65accd873a552bc9422159b7f83686e4056f85688847371af6d75be45f613d07
+override RDC_SHA256 := c2d7a7ed94cd4103732e0607cf859f02905c08249a20ec5e4cfd6bf550d4f891
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

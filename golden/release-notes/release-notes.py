@@ -19,7 +19,52 @@
 # Without it, each prompt waits for a person's reply by `answer`.
 # A keyword counts if a line of the answer has nothing else, apart from Markdown marks and a short label.
 # A placeholder lists its value, the strings before and after it, and the string to show if it has no value.
-# Then comes the runtime. It is the same in every program of this edition.
+# Then comes the runtime. It is the same in every program of this edition, and so are the imports.
+
+from __future__ import annotations
+
+import sys
+
+if __name__ == "__main__" and not (sys.flags.isolated or getattr(sys.flags, "safe_path", False)):
+    del sys.path[0]  # import nothing from the folder of this file
+
+import collections
+import errno
+import fcntl
+import functools
+import io
+import json
+import operator
+import os
+import re
+import select
+import shlex
+import signal
+import stat
+import time
+import types
+from collections.abc import (
+    Collection,
+    Container,
+    Iterable,
+    Iterator,
+    Mapping,
+    MutableMapping,
+    Sequence,
+)
+from contextlib import AbstractContextManager, contextmanager, suppress
+from functools import cached_property
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    BinaryIO,
+    Callable,
+    ClassVar,
+    NamedTuple,
+    Protocol,
+    TextIO,
+    TypeVar,
+)
 
 
 def program(about, step, end, go, agent, parallel):
@@ -105,8 +150,9 @@ printf '%s\n' "$REVIEWS" > REVIEWS.md
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 fcbc7280300487fb4f41848290f7ee51b4a9b164a4e9f8357e5a1c131ed5a095).
-# The program ends here. The rest is the same in every program of this edition: `rdc runtime agents` prints it.
+# The runtime of rdc 0.1.0, edition agents (sha256 1afbe0eb9490993d5e39483e60c6ced8cde8c31a37d9e3feb57b81a0a174cbf7).
+# The program ends here. The rest and the imports above are the same in every program of this edition:
+# `rdc runtime agents` prints them.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
-# --- 3820 lines, sha256 a8b9798e526c3852c2c0df40a2ae204a81020b8d82dc005dadc905b212a237bc
+# --- 5571 lines, sha256 d9367639cd999c1aaa7750bf6864543ec46f8f03765dc1df7bc01457d3a90a61

@@ -25,7 +25,47 @@
 # `go("2")` continues at step 2, `complete` and `stop` end the run. A second string is the document's own wording.
 # `retry(2)` makes up to 2 more attempts. After that, the transition in `then` applies.
 # In a command, `$RDC_ATTEMPT` is the number of the attempt, starting at 1.
-# Then comes the runtime. It is the same in every program of this edition.
+# Then comes the runtime. It is the same in every program of this edition, and so are the imports.
+
+from __future__ import annotations
+
+import sys
+
+if __name__ == "__main__" and not (sys.flags.isolated or getattr(sys.flags, "safe_path", False)):
+    del sys.path[0]  # import nothing from the folder of this file
+
+import collections
+import errno
+import fcntl
+import functools
+import operator
+import os
+import re
+import select
+import shlex
+import signal
+import stat
+import time
+import types
+from collections.abc import (
+    Collection,
+    Iterable,
+    Iterator,
+    Mapping,
+    MutableMapping,
+    Sequence,
+)
+from contextlib import AbstractContextManager, contextmanager, suppress
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Callable,
+    ClassVar,
+    NamedTuple,
+    Protocol,
+    TextIO,
+    TypeVar,
+)
 
 
 def runbook(about, step, end, go, retry, complete, stop):
@@ -145,8 +185,9 @@ mkdir -p dist && printf '%s\n' "libpack MIT" "libbox BSD-3-Clause" > dist/depend
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition commands (sha256 a0f026bd685da9e34566fd62bb9420478fc80924e3c61134d72a58d83e0a6045).
-# The runbook ends here. The rest is the same in every program of this edition: `rdc runtime commands` prints it.
+# The runtime of rdc 0.1.0, edition commands (sha256 a9f97e1de828e0a5c88620d62545f79608089e922cee30a33dc724e400ddaf3c).
+# The runbook ends here. The rest and the imports above are the same in every program of this edition:
+# `rdc runtime commands` prints them.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
-# --- 1611 lines, sha256 6691c96eab9fd336ac784af154c8bec875cda1fc8f39b563ac1f3a7060b18647
+# --- 2438 lines, sha256 81e477cbe1fc7915dc7f7fc9a06b4274e4cb0301d0ecdd93d6f76e9f956c3d3d

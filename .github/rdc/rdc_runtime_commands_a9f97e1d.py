@@ -83,6 +83,11 @@ class Move(NamedTuple):
     passed: tuple[str, ...]
 
 
+def is_passed(node: Table) -> bool:
+    """Return whether a run passes through a node: a branch, or the end of a nested document (M8)."""
+    return node["task"] in ("branch", "end") and bool(node.get("edges"))
+
+
 def _apply(program: Table, edge: Table, registers: Registers, verbs: Verbs) -> None:
     for effect in edge.get("do", ()):
         if len(effect) == 2:  # "reset" and a scope
@@ -118,7 +123,7 @@ def follow(program: Table, edge: Table, before: Registers, verbs: Verbs = VERBS)
         _apply(program, edge, registers, verbs)
         name, node = edge["go"], program["nodes"][edge["go"]]
         says += filter(None, [edge.get("says")])
-        if node["task"] not in ("branch", "end") or not node.get("edges"):
+        if not is_passed(node):
             return Move(name, registers, changed, ", ".join(says), tuple(passed))
         passed.append(name)
         edge = choose(program, name, registers, None)
@@ -298,15 +303,17 @@ def unframed(value: Any) -> Any:  # a setting
     return value[1:-1] if isinstance(value, str) and value.startswith("\n") else value
 
 
-def built(document: Callable[..., None], extensions: Sequence[Any]) -> Table:
-    """Return the table of a document, made by the first builder that knows all its words.
+def functions(builder: Any, words: Sequence[str]) -> list[Callable[..., Any]]:
+    """Return the functions that a document calls. A word that the builder does not know is a kind of task."""
+    return [getattr(builder, word, None) or functools.partial(builder.step, task=word) for word in words]
 
-    If none does, the common builder treats each unknown word as a kind of task.
-    """
+
+def built(document: Callable[..., None], extensions: Sequence[Any]) -> Table:
+    """Return the table of a document, made by the first builder that knows all its words, or by the common one."""
     words = document.__code__.co_varnames[: document.__code__.co_argcount]
     makers = [extension.builder for extension in extensions if extension.builder]
     builder = next((make for make in makers if all(hasattr(make, word) for word in words)), Builder)()
-    document(*(getattr(builder, word, None) or functools.partial(builder.step, task=word) for word in words))
+    document(*functions(builder, words))
     table: Table = builder.table
     for extension in extensions:
         extension.complete(table)
