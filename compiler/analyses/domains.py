@@ -6,11 +6,10 @@ each string that a test names, and one for all others.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
-from compiler.analyses.outcomes import told_apart
 from compiler.ir.edges import (
     Add,
     AtLeast,
@@ -25,6 +24,28 @@ from compiler.ir.edges import (
     counter_effects,
 )
 from compiler.ir.program import Input, Program, Register, scope_members
+
+OTHER = "other text"
+"""A string that no test distinguishes from others, unless a test uses exactly this one."""
+
+Told = Mapping[str, Sequence[str]]
+"""The strings that tests distinguish for each tested slot, including one other string."""
+
+
+def told_apart(program: Program) -> Told:
+    """Return the strings that a program's tests distinguish, by slot."""
+    found: dict[str, dict[str, None]] = {}
+    for node in program.nodes:
+        for test in (test for edge in node.edges for test in edge.guard if isinstance(test, SlotTest)):
+            found.setdefault(test.slot, {})[test.text] = None
+    return {slot: (*texts, _other(texts)) for slot, texts in found.items()}
+
+
+def _other(texts: Mapping[str, None]) -> str:
+    other = OTHER
+    while other in texts:
+        other += "'"
+    return other
 
 
 class Split(Struct, frozen=True):

@@ -18,8 +18,8 @@ from math import inf
 
 from msgspec import Struct, field
 
-from compiler.analyses.domains import may_fall
-from compiler.analyses.outcomes import beginnings, has_few_beginnings, outcomes_by_node, told_apart
+from compiler.analyses.domains import may_fall, told_apart
+from compiler.analyses.outcomes import beginnings, has_few_beginnings, outcomes_by_node
 from compiler.ir.edges import CounterTest, Edge, feeding
 from compiler.ir.graph import distances, reached_from
 from compiler.ir.paths import LIMIT, Path, Visit, visit
