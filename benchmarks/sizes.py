@@ -1,4 +1,4 @@
-"""How large generated files are, and how much of one changes with its document: what a reviewer has to read."""
+"""The size of generated files, and of their changes with a document: reviewers have to read this."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def _of_editions() -> Iterator[Size]:
 
 
 def lines_of_code(text: str) -> int:
-    """How many lines of a Python file are neither empty nor only a comment or a docstring."""
+    """Return the number of lines with code."""
     lines = {number for number, line in enumerate(text.splitlines(), 1) if line.strip() and line.lstrip()[0] != "#"}
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):

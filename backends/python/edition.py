@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from functools import cache
 from itertools import starmap
 from pathlib import Path
@@ -208,21 +208,16 @@ def _path_of(name: str) -> str:
 
 def _imports(names: Sequence[str]) -> frozenset[tuple[str, str]]:
     """Return the imports of joined modules: each source ("" for a module itself) and the name."""
-    own = {f"{_SHIM.name}.{name}" for name in names}
-    return frozenset(pair for name in names for pair in _imports_of(name, own))
-
-
-def _imports_of(name: str, own: Collection[str]) -> Iterator[tuple[str, str]]:
-    _, imports, body = _parts_of(name)
-    for plain, source, several, one in _IMPORT.findall(imports):
-        if plain:
-            yield "", plain
-            continue
-        for each in filter(None, re.split(r"[,\s]+", several or one)):
-            if source.startswith(_SHIM.name):
-                yield from [(LOADED, each)] if source not in own else []
-            elif source != "__future__" and (each != "TYPE_CHECKING" or each in body):
-                yield source, each
+    left_out = {"__future__", *(f"{_SHIM.name}.{name}" for name in names)}
+    found = set[tuple[str, str]]()
+    for name in names:
+        _, imports, body = _parts_of(name)
+        for plain, source, several, one in _IMPORT.findall(imports):
+            if source not in left_out:
+                from_ = LOADED if source.startswith(_SHIM.name) else source
+                words = [plain] if plain else re.findall(r"\w+", several or one)
+                found |= {(from_, each) for each in words if each != "TYPE_CHECKING" or each in body}
+    return frozenset(found)
 
 
 def _import_block(found: Collection[tuple[str, str]]) -> str:

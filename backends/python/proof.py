@@ -20,6 +20,7 @@ from backends.python.edition import (
     GUARD,
     SHARED_OPENING,
     WORKER,
+    more_for_workers,
     opening,
     publisher,
     runtime,
@@ -88,8 +89,12 @@ def runtime_in(text: str, name: str = "") -> str:
         return rest
     mark = f"# {MARK} {found['version']} for its programs: edition {found['name']}."
     above = head[max(head.find(GUARD[: GUARD.index("\n")]), 0) :].partition("\n\n\n")[0]
-    modules = modules.partition(_ABOVE_WORKERS)[0].partition(f"{RULER}\n")[2].partition(f"{RULER}\n")[2]
-    return f"{mark}\n\n{above}\n\n{modules.strip()}\n"
+    modules, _, more = modules.partition(_ABOVE_WORKERS)
+    modules = modules.split(f"{RULER}\n", 2)[-1].strip()
+    more = more.partition(f"{RULER}\n")[2].strip()
+    if more and more != more_for_workers(found["name"]).strip():  # no edition has all of these modules
+        modules = f"{modules}\n{more}"
+    return f"{mark}\n\n{above}\n\n{modules}\n"
 
 
 def proof(text: str) -> str | Problem:
