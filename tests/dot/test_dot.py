@@ -31,7 +31,18 @@ from tests.equivalence.cases import Case
 from tests.equivalence.compiled import compiled as compiled_case
 from tests.equivalence.strategies import cases
 from tests.golden.test_golden import listed, of
-from tests.mermaid.programs import FAIL, PASS, every_kind, group, hostile_programs, hostile_texts, node, program, to
+from tests.mermaid.programs import (
+    FAIL,
+    PASS,
+    every_kind,
+    group,
+    hostile_programs,
+    hostile_texts,
+    node,
+    program,
+    to,
+    unverified,
+)
 from tests.mermaid.test_mermaid import contrast
 
 from .real import Seen, drawn, seen, words
@@ -84,6 +95,7 @@ def test_the_picture_in_the_documentation_is_current(tmp_path: Path) -> None:
 
 @settings(max_examples=80, suppress_health_check=[HealthCheck.too_slow])
 @given(shown=hostile_programs())
+@unverified()
 def test_no_text_leaves_its_label(shown: Program) -> None:
     assert_same(drawn(emitted(shown)), picture(shown))
 
