@@ -147,29 +147,46 @@ class Domains:
 def find_domains(program: Program, also: Collection[str] = ()) -> Domains:
     """Return the domains of tested registers; `also` are counters to follow without a test.
 
-    A count of retries is not followed otherwise, because its tests may or may not hold. If a counter may fall below
-    zero, none is; no front end generates such programs.
+    If a counter may fall below zero, none is followed; no front end generates such programs.
     """
     if not program.registers or may_fall(program):
         return Domains(program, ())
-    tests = (test for node in program.nodes for edge in node.edges for test in edge.guard)
-    tested = {test.register for test in tests if test.kind == "counter"}
-    wanted = (one for one in program.registers if (one.name in tested and one.role != "retries") or one.name in also)
-    return Domains(program, wanted)
+    wanted = _worth_following(program).union(also)
+    return Domains(program, (register for register in program.registers if register.name in wanted))
+
+
+def _worth_following(program: Program) -> set[str]:
+    """Return the tested counters, except those that count the visits of one node, as for a RETRY.
+
+    The tests of such a count may or may not hold.
+    """
+    initial = {register.name: register.initial for register in program.registers}
+    testers: dict[str, set[str]] = {}
+    others: set[str] = set()
+    for node in program.nodes:
+        for test in (test for edge in node.edges for test in edge.guard if test.kind == "counter"):
+            testers.setdefault(test.register, set()).add(node.id)
+            if test.operator != "<" or test.value <= initial[test.register]:
+                others.add(test.register)
+    for effect in _changes(program):
+        name = effect.register
+        counts = effect.value == initial[name] if isinstance(effect, Set) else effect == Add(name, 1)
+        others |= set() if counts else {name}
+    return {name for name, nodes in testers.items() if len(nodes) > 1 or name in others}
 
 
 def may_fall(program: Program) -> bool:
     """Return whether a counter may fall below zero: one starts there, or a negative number is set or added."""
-    effects = [edge.effects for node in program.nodes for edge in node.edges if edge.effects]
-    effects += [jump.all_effects for jump in program.jumps]
-    numbers = [
-        effect.amount if isinstance(effect, Add) else effect.value
-        for found in effects
-        for effect in counter_effects(found)
-        if not isinstance(effect, Reset)
-    ]
+    numbers = [effect.amount if isinstance(effect, Add) else effect.value for effect in _changes(program)]
     numbers += [register.initial for register in program.registers]
     return any(isinstance(number, int) and number < 0 for number in numbers)
+
+
+def _changes(program: Program) -> Iterator[Set | Add | AtLeast]:
+    """Yield the effects that change one counter."""
+    effects = [edge.effects for node in program.nodes for edge in node.edges if edge.effects]
+    for found in (*effects, *(jump.all_effects for jump in program.jumps)):
+        yield from (effect for effect in counter_effects(found) if not isinstance(effect, Reset))
 
 
 def _unchanging(program: Program) -> Iterator[Input]:
