@@ -85,7 +85,7 @@ mkdir -p canary && echo "${shares[{N}]}" > canary/live && echo "stage {N}: $(cat
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition script (sha256 caea87574fd1c740aaad05728ff6a4413437fba88cf799090e09602233755196).
+# The runtime of rdc 0.1.0, edition script (sha256 6750c4b14f80081569dc8c2da64b05781154072657e518b36b0b84d96ecbad40).
 # The runbook ends here. The rest and the imports above are the same in every program of this edition:
 # `rdc runtime script` prints them.
 # To check the whole file, run `rdc verify FILE`.

@@ -15,7 +15,7 @@
 # The state directory is .rdc/examples.playbooks.change-review in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.playbooks.change-review.py
-override RDC_SHA256 := 3a42c105ee1a9d04daf3648481ebb4bd664d55558eeb719550dadd93f6cc9d1a
+override RDC_SHA256 := 5d7febe956b4b935989866c801a2d9072713869a0fa6d0352104a43d0cd2d960
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

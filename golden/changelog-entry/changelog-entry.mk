@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.playbooks.changelog-entry in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.playbooks.changelog-entry.py
-override RDC_SHA256 := 636ef3cfa83c0db8ce80d8ed7e70054fec07ec89d75b731ec888a7632d082b96
+override RDC_SHA256 := d35551a31d2e3fd54bf947e70a92a0d70938bf8aa903fe5aea62c665a8d66b92
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

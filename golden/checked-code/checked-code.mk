@@ -13,7 +13,7 @@
 # The state directory is .rdc/examples.specifications.checked-code in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.specifications.checked-code.py
-override RDC_SHA256 := cf1066794989348dd8ccd538358cf04b87dc77db774504e79eedbc19f75ce177
+override RDC_SHA256 := 0358c087a81ac8fd011798727dc145c5b673f55283c5f2b56e4faa1ff68b2de4
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

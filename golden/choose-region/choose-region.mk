@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.programs.choose-region in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.programs.choose-region.py
-override RDC_SHA256 := 3be43344550565297cc3be26ef93fd01579bc84a1e5e05306b3dfed1cd90dba0
+override RDC_SHA256 := 60f28c559e3f3a81b977be1537e14634ac57bf51884e73f1baa90b62a7bc8d85
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.database-failover in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.database-failover.py
-override RDC_SHA256 := d197741f689c46a5c68d9a5f6795838077e994d71c067ea51e016f38c130d711
+override RDC_SHA256 := 7064f69db82710feab649441ee7468dc06884a5c18030bd30836e10d2fb3a86b
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

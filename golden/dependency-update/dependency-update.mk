@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.workflows.dependency-update in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.workflows.dependency-update.py
-override RDC_SHA256 := 3834b748d0e3da257c65d741202522e2c60b0c5719e01b3d9a48caf0f46cc68e
+override RDC_SHA256 := 5aa700aac3fab0e339d46c77cf57d854a515ddecea07506b152574f516e32e2a
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

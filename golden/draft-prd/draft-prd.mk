@@ -13,7 +13,7 @@
 # The state directory is .rdc/examples.specifications.draft-prd in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.specifications.draft-prd.py
-override RDC_SHA256 := cf43d00d871eccdb7b063ae859b127aca79a82d6d1fff95bf5fdd693024a75fe
+override RDC_SHA256 := 4e40506c3da65ced0e13db688719f05c9e468955fd6e0fcad25633caef2a1da6
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -115,7 +115,7 @@ mkdir -p docs && printf '# Product requirements\n\nNotes are searched in a secon
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition contract (sha256 bb115173b03d81f1f2ad12c5072d977391d6cdc4f3ae9149d11af8336387126c).
+# The runtime of rdc 0.1.0, edition contract (sha256 f1d2a1263e7f208453d19c5e45eba33c0886bcaf6a014eb9d4614e3316009add).
 # The specification ends here. The rest and the imports above are the same in every program of this edition:
 # `rdc runtime contract` prints them.
 # To check the whole file, run `rdc verify FILE`.
@@ -175,4 +175,4 @@ EXTENSIONS = (
 
 
 if __name__ == "__main__":
-    sys.exit(main(built(specification, EXTENSIONS), EXTENSIONS, host=Host(edition="contract bb115173b03d")))
+    sys.exit(main(built(specification, EXTENSIONS), EXTENSIONS, host=Host(edition="contract f1d2a1263e7f")))

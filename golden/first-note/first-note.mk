@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.workflows.first-note in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.workflows.first-note.py
-override RDC_SHA256 := 4a7eb2e7e52d8a02baedac11d6b0564b21de413dfa48dad5cd9e8b39d8e8a866
+override RDC_SHA256 := c33babf126d5ebfaa81ce99e9b6374e9bf2cb25684e0c56544a2dee24791d52e
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -13,7 +13,7 @@
 # The state directory is .rdc/examples.specifications.hello-steps in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.specifications.hello-steps.py
-override RDC_SHA256 := 0fbdaf61c0d6f48de4e2eebac17fa82395351820ac58bc07db2430bd3f92f1e9
+override RDC_SHA256 := f59514515f3b01559b16b1bf8905117460cb72d551fd6387d8a83ef338faf1a7
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.programs.house-style in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.programs.house-style.py
-override RDC_SHA256 := c3399d1108f5e41a1722f9c1edd1e428ba3713e53a89f18b1c3a23bba7932cf2
+override RDC_SHA256 := cb0b4edcc4e1c16269813856b6545b5678ea7241e30ca91c35e1530d7f1129e5
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.playbooks.issue-triage in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.playbooks.issue-triage.py
-override RDC_SHA256 := cf5a4d1afeb5914cc0b2106e7d3fc93082952090e2512c9d6cec890e0f5db038
+override RDC_SHA256 := f1242efe5205be424e0e6308de7da446600f452f9e5a2e7edf4c2b1dbd4bdafa
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

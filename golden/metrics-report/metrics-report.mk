@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.playbooks.metrics-report in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.playbooks.metrics-report.py
-override RDC_SHA256 := 0f7f1c031f2fca6743753a2d29adc026eae67fe9562919f9b5a1fec47441ad64
+override RDC_SHA256 := ac4e8625314e2dedf7c0f3fe0db2a048fb8a00303796665ce51814c2d8309d70
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.workflows.name-a-feature in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.workflows.name-a-feature.py
-override RDC_SHA256 := f95a52185db164f7cc3a65d3c7bf7a79a4893556d553b36532e99380c1265d9a
+override RDC_SHA256 := ba7264d96db1f19c9981dad55733c0cd1934507e7fd27fe9853eee865ccb1c23
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

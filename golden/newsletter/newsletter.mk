@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.playbooks.newsletter in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.playbooks.newsletter.py
-override RDC_SHA256 := 70740408bcbfc6579c71bdce56f8ef3801901048beb1922ee27db4b0b497a037
+override RDC_SHA256 := c4bb4921f60675f4a1071b1774b547fe3684b673e137a04de8e52cb6ceec3979
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

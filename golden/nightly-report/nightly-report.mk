@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.nightly-report in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.nightly-report.py
-override RDC_SHA256 := a0f8a32433509d3a26063574dbca9f5f6ca774320978dca364102a99c744bf8e
+override RDC_SHA256 := 642fd67be45d2d8cdd3673ec3c1538fc96add2c9dfa7ee3b8a4674182882e70e
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

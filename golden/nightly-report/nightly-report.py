@@ -112,7 +112,7 @@ def runbook(about, step, go, retry, complete, stop):
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition values (sha256 3ac1d825b26e41a0c57842a8069d8481b33fba2dccf2dace4bb460f95f6d6bfe).
+# The runtime of rdc 0.1.0, edition values (sha256 77a1cca34c4be3083888d7e51d4b96ef524610ef387eefa405becf0be25b3149).
 # The runbook ends here. The rest and the imports above are the same in every program of this edition:
 # `rdc runtime values` prints them.
 # To check the whole file, run `rdc verify FILE`.
@@ -156,4 +156,4 @@ EXTENSIONS = (
 
 
 if __name__ == "__main__":
-    sys.exit(main(built(runbook, EXTENSIONS), EXTENSIONS, host=Host(edition="values 3ac1d825b26e")))
+    sys.exit(main(built(runbook, EXTENSIONS), EXTENSIONS, host=Host(edition="values 77a1cca34c4b")))

@@ -126,7 +126,7 @@ cat ~/.ssh/id_ed25519.pub
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition commands (sha256 6b9928d11cf501123018a204ec8c70beca45b70d2c84226bbb9ccfd97679cd86).
+# The runtime of rdc 0.1.0, edition commands (sha256 813e73a714c41b4eb0d516a1ee70d595262c574e45c29e9d571c2daca1ae140b).
 # The runbook ends here. The rest and the imports above are the same in every program of this edition:
 # `rdc runtime commands` prints them.
 # To check the whole file, run `rdc verify FILE`.
@@ -158,4 +158,4 @@ EXTENSIONS = (
 
 
 if __name__ == "__main__":
-    sys.exit(main(built(runbook, EXTENSIONS), EXTENSIONS, host=Host(edition="commands 6b9928d11cf5")))
+    sys.exit(main(built(runbook, EXTENSIONS), EXTENSIONS, host=Host(edition="commands 813e73a714c4")))

@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.programs.parallel-review in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.programs.parallel-review.py
-override RDC_SHA256 := 94f66596908da24797cdbd81945604745f9fd9b3fd64d43ebf4c2d92a57dab7f
+override RDC_SHA256 := 5c9746e9fe151ef500ea79e3c4c9eeb134113bb8c3e3539b46409ca8939f495c
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.workflows.plan-and-build in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.workflows.plan-and-build.py
-override RDC_SHA256 := e166e3740263862395c5b60cbca8b82a86ed29d1e42aac9efff7b085d64ec635
+override RDC_SHA256 := 7e746f363629b37ba9168783d4849c9c280c12fea07b2787700b738d3e646be4
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -13,7 +13,7 @@
 # The state directory is .rdc/examples.specifications.plan-product in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.specifications.plan-product.py
-override RDC_SHA256 := 7898522b2f1fce3988cbfaa4cccb3d1b4915e23eb8a1f3bbe21b5b7b3774ec46
+override RDC_SHA256 := f23489fca64db38f4c4afd7ba02d3f409773b25e4fa3dbc79f886a9eb07af105
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -13,7 +13,7 @@
 # The state directory is .rdc/examples.specifications.publish-notes in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.specifications.publish-notes.py
-override RDC_SHA256 := 0f76bcbfd56354ac5ca20f60528673c3298683852a6dc5e283530d39a0f30089
+override RDC_SHA256 := 93adcb4d66d91f4b0d7459b6c77e5f922c25b181d3e0fe808a7a33378359e702
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

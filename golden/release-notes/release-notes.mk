@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.programs.release-notes in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.programs.release-notes.py
-override RDC_SHA256 := 65accd873a552bc9422159b7f83686e4056f85688847371af6d75be45f613d07
+override RDC_SHA256 := f39beecc08f67305feefc62a5df87deb25ac948d62df77bdcd5ff93bd9e4c721
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

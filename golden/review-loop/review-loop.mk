@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.programs.review-loop in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.programs.review-loop.py
-override RDC_SHA256 := bf907d4d6ecc3460439b2d3c9db616669a5355a513897957a6404d2c2a349010
+override RDC_SHA256 := 2e5523d5a7f7dc14d2c13f0ff93e49b2869ec55662a0aff60e28ac2885ccbf1a
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

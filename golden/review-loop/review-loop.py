@@ -154,7 +154,7 @@ These are {words} words, after {rounds} rounds.
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 54372c5d33b53df7385e41ae9168b3261147cbc4c8faf76e0248a45d26f6c724).
+# The runtime of rdc 0.1.0, edition agents (sha256 2cd1422c6d95fa062a86ccbd358e2a0fd5a6c98c0d82a3d8c5c01cf8dfdf48d9).
 # The program ends here. The rest and the imports above are the same in every program of this edition:
 # `rdc runtime agents` prints them.
 # To check the whole file, run `rdc verify FILE`.
@@ -216,4 +216,4 @@ EXTENSIONS = (
 
 
 if __name__ == "__main__":
-    sys.exit(main(built(program, EXTENSIONS), EXTENSIONS, host=Host(edition="agents 54372c5d33b5")))
+    sys.exit(main(built(program, EXTENSIONS), EXTENSIONS, host=Host(edition="agents 2cd1422c6d95")))

@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.workflows.security-audit in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.workflows.security-audit.py
-override RDC_SHA256 := 59b97dabbc485ade37feb637b870cdb715dfb7eb5e931758b3b2a4d76cb8b812
+override RDC_SHA256 := c316c715c72d15e9530bfaaf83e228dcb21702b282a275b1b41670e2c13b8fa3
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.playbooks.support-reply in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.playbooks.support-reply.py
-override RDC_SHA256 := 2c3d39da8b921effabfce2e7543805667d20be204b5cc6f2205d15ee6286229d
+override RDC_SHA256 := 99b50085c2698dc4778eb41ac75bb6cc89e88e660ca7fc4975cfab93746a6e9c
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

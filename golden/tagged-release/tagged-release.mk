@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.tagged-release in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.tagged-release.py
-override RDC_SHA256 := b3c4732a014eecdda8cee86f0ad6d632122d99cb9f8de70ddb493dd80af7f6be
+override RDC_SHA256 := d6102532e911a0c40b90499cebc1640e39265c46eb161361326657a2f324db2d
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

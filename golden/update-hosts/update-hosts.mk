@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.update-hosts in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.update-hosts.py
-override RDC_SHA256 := f8b18fc954699eae9a9e2216d558c6fb114af9b2fb586970ea144bd5c55c7d0b
+override RDC_SHA256 := 4b479c88a8f888b2ca39e42d09f1f93286555e44b40b3ec5612f49ffd1db84af
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

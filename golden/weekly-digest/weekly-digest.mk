@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.workflows.weekly-digest in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.workflows.weekly-digest.py
-override RDC_SHA256 := 75c6862f67a80c10040b7fa852153652a6932c990d5c4d07841c8bb1fad360ec
+override RDC_SHA256 := 37d619775f1d580daf427efb5d2f0e006d9edc7dab1809d69c99814618654195
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:
