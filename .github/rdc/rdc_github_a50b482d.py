@@ -47,7 +47,11 @@ from rdc_runtime import (
     Reader,
     Record,
     RefusedError,
+<<<<<<<< HEAD:.github/rdc/rdc_github_a50b482d.py
     Script,
+========
+    Registers,
+>>>>>>>> w-c:.github/rdc/rdc_github_c8166ed8.py
     Session,
     State,
     Store,
@@ -1664,11 +1668,11 @@ class Job:
 
     def reader(self) -> Any:  # of a file of answers
         """Return the reader of answers."""
-        script = next((kind for kind in self._found if kind.__name__ == "Replies"), None)
-        if script is None:
+        replies: Any = next((kind for kind in self._found if kind.__name__ == "Replies"), None)
+        if replies is None:
             return read_lines
         performers = {task: each for kind in self._found for task, each in kind.performers.items()}
-        return lambda text, nodes: Script(nodes, performers).read(text)
+        return lambda text, nodes: replies.script(nodes, performers).read(text)
 
     def masks(self) -> list[bytes]:
         """Return the secrets and their long lines, which no kept file may have."""

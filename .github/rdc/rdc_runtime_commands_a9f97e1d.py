@@ -52,6 +52,11 @@ class RefusedError(Exception):
     """An error for the operator, with exit code 2. The arguments are lines of details, then the reason."""
 
 
+def takes_empty(item: Table) -> bool:
+    """Return whether an empty value of an input is one, and not a missing one: that of a text without a default."""
+    return bool(item["type"] == "text" and item["required"] and item.get("default") is None)
+
+
 # --- runtime_shim/engine/walk.py
 """The meaning of a program: pure functions that move from step to step."""
 

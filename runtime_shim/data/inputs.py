@@ -9,7 +9,7 @@ from runtime_shim.data.fitting import unfit
 from runtime_shim.data.shared import read_json
 from runtime_shim.data.values import pairs_in
 from runtime_shim.engine.lifecycle import Extension
-from runtime_shim.engine.program import RefusedError, Table
+from runtime_shim.engine.program import RefusedError, Table, takes_empty
 from runtime_shim.engine.session import Session
 from runtime_shim.engine.texts import meant, one_line
 from runtime_shim.engine.walk import Registers
@@ -76,11 +76,6 @@ def _problem(item: Table, value: str | None) -> str:
     if value is None:
         return "a value is required" if item["required"] else ""
     return unfit(value, item["type"], item.get("options", ()), item.get("pattern"))
-
-
-def takes_empty(item: Table) -> bool:
-    """Return whether an empty value is one, and not a missing one: that of a text without a default."""
-    return bool(item["type"] == "text" and item["required"] and item.get("default") is None)
 
 
 def _typed(session: Session, item: Table) -> str | None:

@@ -146,10 +146,11 @@ class Replies(Extension):
     """Programs whose questions take strings, also from files of answers and standard input."""
 
     performers: ClassVar[Performers] = {"confirm": Questions, "input": Questions, "select": Questions}
+    script = Script
 
     def answers_in(self, text: str, nodes: dict[str, Table]) -> Iterator[Answer | Problem]:
         """Read a file of answers."""
-        return Script(nodes, self.session.kinds).read(text)
+        return self.script(nodes, self.session.kinds).read(text)
 
     def reply(self, reply: str) -> str:
         """Return the reply that a word means; `-` means standard input."""

@@ -28,7 +28,6 @@ from runtime_shim.targets.github.extension import CallFacts, kinds_on_github
 from runtime_shim.targets.github.says import Runner, annotation, as_block
 from runtime_shim.targets.github.shown import is_shown, word_of_place
 from runtime_shim.tasks.answers import read_lines
-from runtime_shim.tasks.replies import Script
 
 LEAST_LINE = 16  # characters; a shorter line of a secret may be in any file
 OWN = ("RDC_SECRETS", "RDC_AGENT", "RDC_AGENTS", "RDC_EXECUTOR")  # for the program
@@ -233,11 +232,11 @@ class Job:
 
     def reader(self) -> Any:  # of a file of answers
         """Return the reader of answers."""
-        script = next((kind for kind in self._found if kind.__name__ == "Replies"), None)
-        if script is None:
+        replies: Any = next((kind for kind in self._found if kind.__name__ == "Replies"), None)
+        if replies is None:
             return read_lines
         performers = {task: each for kind in self._found for task, each in kind.performers.items()}
-        return lambda text, nodes: Script(nodes, performers).read(text)
+        return lambda text, nodes: replies.script(nodes, performers).read(text)
 
     def masks(self) -> list[bytes]:
         """Return the secrets and their long lines, which no kept file may have."""
