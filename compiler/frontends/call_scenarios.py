@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from compiler.diagnostic import Diagnostic, Issue, has_error
 from compiler.files import Refusal
 from compiler.frontends.base import Job, Result
-from compiler.frontends.call_steps import NO_STEPS, STEPS, TimeLimit, with_nodes
+from compiler.frontends.name_lists import NO_STEPS, STEPS, TimeLimit, with_nodes
 from compiler.ir.edges import Keep
 from compiler.ir.program import Node, Program, Settings
 from compiler.ir.tasks import Agent, Ask, Gate, Parallel, Stage, Task, Tool

@@ -13,10 +13,9 @@ from compiler.frontends.agent_workflow.lower import ENDINGS, Asked, lower
 from compiler.frontends.agent_workflow.parse import Parsed, parse
 from compiler.frontends.base import Formatted, Job, Result
 from compiler.frontends.call_scenarios import completed
+from compiler.frontends.data_text import formatted
 from compiler.frontends.modeled import LARGEST
-from compiler.frontends.name_lists import SECRETS
-from compiler.frontends.naming import stem
-from compiler.frontends.yaml_layout import formatted
+from compiler.frontends.name_lists import SECRETS, stem
 from compiler.ir.program import Program
 from compiler.options import Options, document_options, merge
 from compiler.regex import Regex

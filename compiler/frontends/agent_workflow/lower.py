@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from compiler.frontends.agent_workflow.syntax import TASK_DONE, Step, Workflow
 from compiler.frontends.agent_workflow.verdicts import Verdicts, last_lines, verdicts
-from compiler.frontends.naming import safe_name, stem
+from compiler.frontends.name_lists import safe_name, stem
 from compiler.ir.edges import Clear, Edge, Effect, Keep, Origin, OutcomeTest, Written
 from compiler.ir.program import Input, Jump, Node, Program, Slot, SourceFile
 from compiler.ir.tasks import Agent, End, Gate, Parallel, Reading, Task

@@ -7,9 +7,14 @@ from collections.abc import Collection, Iterator, Sequence
 
 from msgspec import Struct
 
-from compiler.frontends.playbook.context import own_prompt, prompt_slot
-from compiler.frontends.playbook.nodes import StepNode
-from compiler.frontends.playbook.placeholders import arguments_with_references, reply_slot, with_references
+from compiler.frontends.playbook.nodes import (
+    StepNode,
+    arguments_with_references,
+    own_prompt,
+    prompt_slot,
+    reply_slot,
+    with_references,
+)
 from compiler.frontends.playbook.syntax import Elicit, PromptRef
 from compiler.ir.edges import Clear, Edge, Effect, Keep, Origin, OutcomeTest, SlotTest
 from compiler.ir.program import Node

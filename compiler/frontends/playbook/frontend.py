@@ -14,13 +14,11 @@ from compiler.diagnostic import Diagnostic, Severity, has_error
 from compiler.files import Refusal
 from compiler.frontends.base import Formatted, Job, Result
 from compiler.frontends.call_scenarios import completed
-from compiler.frontends.name_lists import SECRETS
-from compiler.frontends.naming import stem
-from compiler.frontends.playbook.check import check_count
+from compiler.frontends.name_lists import SECRETS, stem
+from compiler.frontends.playbook.check import Read, check_count, read
 from compiler.frontends.playbook.lines import patterns
 from compiler.frontends.playbook.lower import lower
-from compiler.frontends.playbook.placeholders import PLACEHOLDER, names_of
-from compiler.frontends.playbook.reading import Read, read
+from compiler.frontends.playbook.nodes import PLACEHOLDER, names_of
 from compiler.frontends.playbook.references import known_sources
 from compiler.frontends.playbook.syntax import Branch, Elicit, Input, Playbook, PromptRef, Step, ToolCall, every_step
 from compiler.ir.program import Program

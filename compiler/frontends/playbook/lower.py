@@ -8,7 +8,7 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from compiler.frontends.naming import safe_name, stem
+from compiler.frontends.name_lists import safe_name, stem
 from compiler.frontends.playbook import syntax
 from compiler.frontends.playbook.calls import (
     COMPLETE,
@@ -18,9 +18,7 @@ from compiler.frontends.playbook.calls import (
     entry_of,
     nodes_of,
 )
-from compiler.frontends.playbook.context import Contexts, Link
-from compiler.frontends.playbook.nodes import Arranged, StepNode, arrange, every_node
-from compiler.frontends.playbook.placeholders import names_of
+from compiler.frontends.playbook.nodes import Arranged, Contexts, Link, StepNode, arrange, every_node, names_of
 from compiler.frontends.playbook.syntax import Branch as Marker
 from compiler.frontends.playbook.syntax import Playbook
 from compiler.ir.edges import Clear, Edge, Keep, Origin, SlotTest, Written

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from compiler.diagnostic import Diagnostic, Fix, Related
-from compiler.frontends.playbook.directives import QUESTIONS
-from compiler.frontends.playbook.lines import Line
+from compiler.frontends.playbook.lines import QUESTIONS, Line
 from compiler.frontends.playbook.syntax import Branch, Input
 from compiler.source import Source, Span
 from compiler.suggestions import did_you_mean, nearest_name

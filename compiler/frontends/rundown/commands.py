@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from compiler.diagnostic import Issue
 from compiler.frontends.name_lists import text_problem
-from compiler.frontends.rundown.beyond.declarations import Declarations
+from compiler.frontends.rundown.syntax import Declarations
 from compiler.issues import InvalidError
 from compiler.scenarios import Event, Goto, Keys, Locate, Reply, Script, Unclear
 from compiler.source import STANDARD_INPUT, Span

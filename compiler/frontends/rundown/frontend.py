@@ -13,18 +13,17 @@ from compiler.analyses.flow import Wording, flow_warnings
 from compiler.diagnostic import Diagnostic, has_error
 from compiler.frontends.base import Formatted, Job, Result
 from compiler.frontends.rundown import FORMAT
-from compiler.frontends.rundown.beyond.nesting import check_names
+from compiler.frontends.rundown.beyond.nesting import advise_unreachable, check_names, value_warnings
 from compiler.frontends.rundown.beyond.settings import joined_tables
 from compiler.frontends.rundown.check import check
 from compiler.frontends.rundown.frontmatter import STEPS
-from compiler.frontends.rundown.layout import OFFER, without_offer
 from compiler.frontends.rundown.link import Document, Linked, link
 from compiler.frontends.rundown.lower import lower
 from compiler.frontends.rundown.names import Frame
 from compiler.frontends.rundown.options import PROSE, SHELL, TRANSITIONS
 from compiler.frontends.rundown.parse import Parsed, parse
 from compiler.frontends.rundown.prose import advise_prose
-from compiler.frontends.rundown.unused import advise_unreachable
+from compiler.frontends.rundown.scan import OFFER, without_offer
 from compiler.ir.program import Program
 from compiler.options import Options
 from compiler.regex import Regex
@@ -91,8 +90,7 @@ def _settings(main: Document, linked: Linked, found: list[Diagnostic]) -> Mappin
     """Return the step settings by step id, and add their problems to `found`."""
     if not any(document.runbook.declared.steps for document in linked.documents.values()):
         return {}
-    from compiler.frontends.rundown.beyond.applied import held_against  # noqa: PLC0415
-    from compiler.frontends.rundown.beyond.outline import outline  # noqa: PLC0415
+    from compiler.frontends.rundown.beyond.applied import held_against, outline  # noqa: PLC0415
 
     settings, misplaced = held_against(outline(main, linked))
     told = {(item.path, item.span) for item in found}
@@ -111,8 +109,6 @@ def _with_settings(program: Program, settings: Mapping[str, Effective]) -> Progr
 def _value_warnings(program: Program, frames: Sequence[Frame]) -> Iterable[Diagnostic]:
     if not any(frame.document.runbook.declared.slots for frame in frames):
         return ()
-    from compiler.frontends.rundown.unused import value_warnings  # noqa: PLC0415
-
     return value_warnings(program, frames)
 
 

@@ -11,9 +11,9 @@ from msgspec.structs import replace
 from compiler.diagnostic import Diagnostic
 from compiler.frontends.frontmatter import read_block
 from compiler.frontends.name_lists import SECRETS
-from compiler.frontends.rundown.beyond.declarations import Declarations
 from compiler.frontends.rundown.commands import scenario_keys
 from compiler.frontends.rundown.options import INPUTS, OPTIONS, OUTPUTS, SHELL
+from compiler.frontends.rundown.syntax import Declarations
 from compiler.issues import InvalidError, Place, diagnostics, duplicate_options
 from compiler.options import Known, Level, Options, places_within, read_options
 from compiler.scenarios import Scenario, read_scenarios

@@ -15,12 +15,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from compiler.diagnostic import Diagnostic
-from compiler.frontends.naming import safe_name
-from compiler.frontends.rundown.beyond.visible import visible
-from compiler.frontends.rundown.jumps import enter_step, jump, restarted
+from compiler.frontends.name_lists import safe_name
+from compiler.frontends.rundown.jumps import Outcomes, enter_step, jump, restarted, settled_id
 from compiler.frontends.rundown.link import Document, references
-from compiler.frontends.rundown.names import Frame, StepRef
-from compiler.frontends.rundown.outcomes import Outcomes, settled_id
+from compiler.frontends.rundown.names import Frame, StepRef, visible
 from compiler.frontends.rundown.placeholders import with_references
 from compiler.frontends.rundown.syntax import Dynamic, Reference, Step, Substep, Target, Word, all_steps
 from compiler.ir.edges import AtLeast, Edge, Effect, Origin, OutcomeTest, Reset, Set
@@ -31,7 +29,7 @@ from compiler.ir.texts import Text, text
 LARGEST_PROGRAM = 100_000
 """The most steps that a program may have after inclusion (RD304)."""
 
-Part = Node | Group | Register | Jump | Frame
+Parts = Node | Group | Register | Jump | Frame
 
 
 class Lowered(Struct, frozen=True):
@@ -48,7 +46,7 @@ def lower(main: Document, documents: Mapping[str, Document]) -> Lowered | Diagno
         return _too_large(main)
     found: dict[type, list[Any]] = {Node: [], Group: [], Register: [], Jump: [], Frame: []}
     frame = Frame(main, visible=visible(main.runbook.declared))
-    stack: list[Iterator[Part]] = [iter((frame,))]
+    stack: list[Iterator[Parts]] = [iter((frame,))]
     while stack:
         for part in stack[-1]:
             found[type(part)].append(part)
@@ -114,7 +112,7 @@ def _written(documents: Mapping[str, Document]) -> Iterator[Origin]:
                 yield Origin(document.source.name, transition.span)
 
 
-def _parts(frame: Frame, documents: Mapping[str, Document]) -> Iterator[Part]:
+def _parts(frame: Frame, documents: Mapping[str, Document]) -> Iterator[Parts]:
     """Yield all parts of one inclusion in document order, with its ends last."""
     outcomes = Outcomes(frame)
     registers = tuple(frame.registers())
@@ -153,7 +151,7 @@ def _fresh(frame: Frame) -> tuple[Effect, ...]:
     return (*((Reset(frame.scope),) if has_counters else ()), *frame.visible.fresh)
 
 
-def _step_parts(outcomes: Outcomes, ref: StepRef, group: str, documents: Mapping[str, Document]) -> Iterator[Part]:
+def _step_parts(outcomes: Outcomes, ref: StepRef, group: str, documents: Mapping[str, Document]) -> Iterator[Parts]:
     """Yield a leaf's node, or a step's nested runbooks and the nodes that decide its outcome."""
     frame = outcomes.frame
     if ref.is_leaf:

@@ -11,7 +11,7 @@ from compiler.issues import InvalidError, Place, Places
 from compiler.options import Level, Option, choice
 
 if TYPE_CHECKING:
-    from compiler.frontends.rundown.beyond.declarations import DeclaredInput
+    from compiler.frontends.rundown.syntax import DeclaredInput
 
 Layout = Literal["after-header", "after-body"]
 """The position of a step's transitions (V7)."""
@@ -38,7 +38,7 @@ def _is_heading(item: object) -> bool:
 
 
 def _inputs(content: object, places: Places) -> tuple[DeclaredInput, ...]:
-    from compiler.frontends.rundown.beyond.inputs import read_inputs  # noqa: PLC0415 (most commands don't need it)
+    from compiler.frontends.rundown.beyond.settings import read_inputs  # noqa: PLC0415 (most commands don't need it)
 
     return read_inputs(content, places)
 

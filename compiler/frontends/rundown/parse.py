@@ -12,17 +12,20 @@ from msgspec.structs import replace
 from compiler.diagnostic import Diagnostic, Fix, Related, Severity, has_error
 from compiler.frontends.rundown.blocks import Block, grammar
 from compiler.frontends.rundown.build import TreeBuilder
-from compiler.frontends.rundown.fences import swallowed_lines
-from compiler.frontends.rundown.hints import almost_there, unlike_runbooks
-from compiler.frontends.rundown.layout import OFFER, deciding_steps, layout_of, mixed_layouts
+from compiler.frontends.rundown.fences import blocks_not_run, swallowed_lines
 from compiler.frontends.rundown.lines import LineError, parse_transition
-from compiler.frontends.rundown.meant import UNFIT_OUTCOME, meant_transitions, misplaced_item
+from compiler.frontends.rundown.meant import (
+    UNFIT_OUTCOME,
+    almost_there,
+    meant_transitions,
+    misplaced_item,
+    unlike_runbooks,
+)
 from compiler.frontends.rundown.options import PROSE, TRANSITIONS, Layout
 from compiler.frontends.rundown.prose import sections_of, transitions_in_prose, unknown_sections
 from compiler.frontends.rundown.questions import TASK, empty_steps, question_in
-from compiler.frontends.rundown.scan import Scanned, scan
+from compiler.frontends.rundown.scan import OFFER, Scanned, deciding_steps, layout_of, mixed_layouts, scan
 from compiler.frontends.rundown.syntax import EXECUTABLE, Runbook
-from compiler.frontends.rundown.unrun import blocks_not_run
 from compiler.grammar import Node, end, feed
 from compiler.issues import Place
 from compiler.options import Options

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from compiler.diagnostic import Diagnostic, sort_key
 from compiler.frontends.rundown.blocks import Block
-from compiler.frontends.rundown.numbering import heading_of
+from compiler.frontends.rundown.messages import heading_of
 from compiler.frontends.rundown.syntax import Goto, Identifier, Runbook, Step, all_steps
 from compiler.issues import Place
 from compiler.regex import Regex

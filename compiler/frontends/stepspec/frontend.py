@@ -9,18 +9,15 @@ from msgspec.structs import replace
 from compiler.diagnostic import Diagnostic, has_error, sort_key
 from compiler.frontends.base import Formatted, Job, Result
 from compiler.frontends.call_scenarios import completed
-from compiler.frontends.data_text import BrokenDataError, read_data
+from compiler.frontends.data_text import BrokenDataError, formatted, read_data
 from compiler.frontends.modeled import LARGEST
-from compiler.frontends.name_lists import SECRETS
-from compiler.frontends.naming import safe_name, stem
+from compiler.frontends.name_lists import SECRETS, safe_name, stem
 from compiler.frontends.stepspec import FORMAT, OPTIONS, VARIABLES
 from compiler.frontends.stepspec.check import check
-from compiler.frontends.stepspec.configuration import configuration_of
 from compiler.frontends.stepspec.lower import Meaning, lower
-from compiler.frontends.stepspec.parse import Parsed, parse
+from compiler.frontends.stepspec.parse import Parsed, configuration_of, parse
 from compiler.frontends.stepspec.runtime import with_values
 from compiler.frontends.stepspec.syntax import STEPS, StepSpec, called
-from compiler.frontends.yaml_layout import formatted
 from compiler.options import Options, document_options
 from compiler.regex import Regex
 from compiler.source import Source, below

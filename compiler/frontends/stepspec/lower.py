@@ -9,13 +9,19 @@ from typing import Literal
 from msgspec import Struct
 
 from compiler.diagnostic import DataPath
-from compiler.frontends.naming import safe_name
-from compiler.frontends.stepspec import paths
-from compiler.frontends.stepspec.contract import contract_of, phase_of
-from compiler.frontends.stepspec.placeholders import placeholders, with_references
+from compiler.frontends.name_lists import safe_name
+from compiler.frontends.stepspec.placeholders import needed_paths, placeholders, validated_paths, with_references
 from compiler.frontends.stepspec.runtime import Runtime
 from compiler.frontends.stepspec.syntax import STEPS, Called, Document, StepSpec, part, tool_stages
-from compiler.frontends.stepspec.tools import Asked, Subject, checks_of, reason_to_block, tool_gates
+from compiler.frontends.stepspec.tools import (
+    Asked,
+    Subject,
+    checks_of,
+    contract_of,
+    phase_of,
+    reason_to_block,
+    tool_gates,
+)
 from compiler.ir.edges import Add, CounterTest, Edge, Effect, Origin, OutcomeTest, Reset
 from compiler.ir.program import Group, Input, Jump, Node, Program, Register, Settings, Slot, SourceFile
 from compiler.ir.tasks import End, Gate, Stage
@@ -149,7 +155,7 @@ def _stages(spec: StepSpec, runtime: Runtime, number: int) -> Iterator[_Stage]:
     """Yield the stages of an attempt that have something to do, in order."""
     at: DataPath = (STEPS, number)
     guarded = runtime.guardrails
-    needed, checked = paths.needed(spec), paths.validated(spec)
+    needed, checked = needed_paths(spec), validated_paths(spec)
     if needed or (guarded and guarded.input):
         yield _stage(spec, "inputs", Stage("inputs", spec.id, paths=_texts(needed)), (*at, "inputs"), "stop")
     if runtime.context:

@@ -10,8 +10,8 @@ from itertools import islice
 from msgspec.structs import replace
 
 from compiler.diagnostic import Diagnostic, Fix
-from compiler.frontends.naming import NAMED
-from compiler.frontends.rundown.beyond.visible import written
+from compiler.frontends.name_lists import NAMED
+from compiler.frontends.rundown.names import written
 from compiler.frontends.rundown.syntax import AnyStep, Complete, Runbook, Stop, all_steps
 from compiler.regex import Regex
 from compiler.source import Source, Span

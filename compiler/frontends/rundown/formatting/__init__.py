@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
@@ -9,24 +10,36 @@ from msgspec.structs import replace
 
 from compiler.diagnostic import Diagnostic, Severity, sort_key
 from compiler.frontends.base import Formatted, Job
-from compiler.frontends.rundown.beyond.declarations import StepSettings
+from compiler.frontends.rundown.build import TOO_DEEP
 from compiler.frontends.rundown.check import check
-from compiler.frontends.rundown.formatting.arrange import arrange
-from compiler.frontends.rundown.formatting.emit import SEPARATOR, Line, Rewrite, emit, text_of
-from compiler.frontends.rundown.formatting.metadata import renumber_frontmatter
-from compiler.frontends.rundown.formatting.numbering import Numbering, has_doubled_names
-from compiler.frontends.rundown.formatting.pieces import Piece, Section, read_sections
-from compiler.frontends.rundown.formatting.problems import unclear_references
-from compiler.frontends.rundown.formatting.spelling import Spelling
-from compiler.frontends.rundown.layout import deciding_steps, layout_of, without_offer
+from compiler.frontends.rundown.formatting.numbering import (
+    Label,
+    Numbering,
+    has_doubled_names,
+    renumber_frontmatter,
+    unclear_references,
+)
+from compiler.frontends.rundown.formatting.pieces import (
+    SEPARATOR,
+    Line,
+    Piece,
+    Rewrite,
+    Section,
+    arrange,
+    emit,
+    read_sections,
+    text_of,
+)
+from compiler.frontends.rundown.lines import Header, print_transition
 from compiler.frontends.rundown.link import Document
 from compiler.frontends.rundown.lower import lower
-from compiler.frontends.rundown.numbering import missing_steps
+from compiler.frontends.rundown.messages import missing_steps
 from compiler.frontends.rundown.options import PROSE, TRANSITIONS, Layout
 from compiler.frontends.rundown.parse import parse_scanned
-from compiler.frontends.rundown.scan import Scanned, scan
-from compiler.frontends.rundown.syntax import Runbook
+from compiler.frontends.rundown.scan import Scanned, deciding_steps, layout_of, scan, without_offer
+from compiler.frontends.rundown.syntax import Complete, Runbook, StepSettings, Stop, Transition, spell
 from compiler.issues import Place
+from compiler.regex import Regex
 from compiler.sameness import same
 from compiler.source import Source, Span
 
@@ -216,3 +229,57 @@ def _content(source: Source, sections: Sequence[Section]) -> Iterator[tuple[str,
 def _kind(piece: Piece) -> str:
     """Return a piece's kind; a comment that moves between two texts becomes part of the prompt, as does a remark."""
     return "TEXT" if piece.kind in {"REST", "REMARK"} else piece.kind
+
+
+_CLOSING = Regex(r"(^|[ \t])#+$")
+"""Matches closing marks of a Markdown heading."""
+
+
+class Spelling:
+    """The normal spelling of each piece of a document whose only errors are in order and numbering."""
+
+    def __init__(self, sections: Sequence[Section], numbering: Numbering) -> None:
+        self._numbering = numbering
+        headers = [section.header for section in sections if section.header]
+        self._labels: Mapping[int, Label] = {
+            header.first: label for header, label in zip(headers, numbering.labels(), strict=True)
+        }
+
+    def __call__(self, piece: Piece) -> str | None:
+        """Return the line of a piece, or None if its lines stay unchanged."""
+        text, parsed = (piece.block.text, piece.block.parsed) if piece.block else ("", None)
+        match piece.kind, parsed:
+            case "TITLE", _:
+                return _heading("#", text)
+            case "STEP" | "SUBSTEP", Header():
+                return self._header(piece.kind, text, parsed, self._labels[piece.first])
+            case "TRANSITION", Transition():
+                return f"- {self._transition(text, parsed)}"
+            case "RUNBOOK", _:
+                return f"- {text}"
+            case _:
+                return None
+
+    @staticmethod
+    def _header(kind: str, text: str, header: Header, label: Label) -> str:
+        step, child = label
+        name = spell(step) if child is None else f"{spell(step)}.{spell(child)}"
+        separator, title = header.separator, header.title
+        deep = TOO_DEEP["step" if kind == "STEP" else "substep"].match(text)
+        if isinstance(step if child is None else child, str) or deep:
+            separator = re.sub(r"[ \t]+", " ", separator)  # keep the author's punctuation, or a number that is an error
+        else:
+            separator = ". " if kind == "STEP" else " "
+        return _heading("##" if kind == "STEP" else "###", f"{name}{separator}{title}" if title else name)
+
+    def _transition(self, text: str, parsed: Transition) -> str:
+        transition = self._numbering.transition(parsed)
+        action, quote = transition.action, text.find('"')
+        if not isinstance(action, Stop | Complete) or not action.message or quote < 0:
+            return print_transition(transition)
+        bare = replace(transition, action=type(action)())
+        return f"{print_transition(bare)} {text[quote:].rstrip()}"  # the message with the author's escapes
+
+
+def _heading(marks: str, text: str) -> str:
+    return f"{marks} {text} {marks}" if _CLOSING.search(text) else f"{marks} {text}".rstrip()
