@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from compiler.diagnostic import DataPath, Diagnostic, Fix
 from compiler.frontends.agent_workflow.syntax import FILE_NAME, TASK_DONE, Condition, Step, Workflow
 from compiler.frontends.agent_workflow.verdicts import (
+    LONGEST_KEYWORD,
     LONGEST_PATTERN,
     can_be_valid,
     candidates,
@@ -35,13 +36,7 @@ _TYPE_OF_AGENT = Regex(r"[^\s=](?:[^=]*[^\s=])?")
 
 
 def check(workflow: Workflow, plain: Mapping[str, Any], places: SourceMap) -> Iterator[Diagnostic]:
-    """Yield the diagnostics of a workflow. Parts that the models rejected are skipped.
-
-    Args:
-        workflow: The workflow without the rejected parts.
-        plain: The YAML value that it was read from.
-        places: The positions of its parts.
-    """
+    """Yield the diagnostics of a workflow, read from a plain value, without the parts that the models rejected."""
     yield from _title(workflow, places)
     for number, step in enumerate(workflow.steps):
         scene = Scene(places, ("steps", number), step, _keys(plain, number))
@@ -275,8 +270,6 @@ def _types(workflow: Workflow) -> Iterator[tuple[DataPath, str]]:
 
 
 END = "end"
-
-LONGEST_KEYWORD = 200
 
 
 def keyword_findings(step: Step, places: SourceMap, path: DataPath) -> Iterator[Diagnostic]:

@@ -156,7 +156,7 @@ def alternatives(pattern: str) -> tuple[Alternative, ...]:
 def _sequence(parsed: Iterable[Any]) -> tuple[Alternative, ...]:
     found = EMPTY
     for operation, argument in parsed:
-        found = _product(found, _READ.get(operation, _unknown)(argument))
+        found = _product(found, _READ[operation](argument) if operation in _READ else UNKNOWN)
     return found
 
 
@@ -171,19 +171,6 @@ def _union(parts: Iterable[Iterable[Alternative]]) -> tuple[Alternative, ...]:
     return tuple(found) if len(found) <= MOST else UNKNOWN
 
 
-def _unknown(_: object) -> tuple[Alternative, ...]:
-    return UNKNOWN
-
-
-def _empty(_: object) -> tuple[Alternative, ...]:
-    """Anchors and lookarounds consume nothing."""
-    return EMPTY
-
-
-def _literal(code: int) -> tuple[Alternative, ...]:
-    return (Alternative(chr(code)),)
-
-
 def _class(items: Sequence[tuple[Any, Any]]) -> tuple[Alternative, ...]:
     if items == [(_constants.CATEGORY, _constants.CATEGORY_SPACE)]:
         return (Alternative(" "),)
@@ -196,10 +183,6 @@ def _class(items: Sequence[tuple[Any, Any]]) -> tuple[Alternative, ...]:
         else:
             return UNKNOWN
     return tuple(map(Alternative, characters)) if len(characters) <= MOST_CHARACTERS else UNKNOWN
-
-
-def _branch(argument: tuple[Any, Sequence[Any]]) -> tuple[Alternative, ...]:
-    return _union(map(_sequence, argument[1]))
 
 
 def _group(argument: tuple[Any, ...]) -> tuple[Alternative, ...]:
@@ -218,17 +201,16 @@ def _repeated(argument: tuple[int, Any, Any]) -> tuple[Alternative, ...]:
 
 
 _READ: dict[Any, Callable[[Any], tuple[Alternative, ...]]] = {
-    _constants.LITERAL: _literal,
+    _constants.LITERAL: lambda code: (Alternative(chr(code)),),
     _constants.IN: _class,
-    _constants.BRANCH: _branch,
+    _constants.BRANCH: lambda argument: _union(map(_sequence, argument[1])),
     _constants.SUBPATTERN: _group,
     _constants.ATOMIC_GROUP: _sequence,
     _constants.MAX_REPEAT: _repeated,
     _constants.MIN_REPEAT: _repeated,
     _constants.POSSESSIVE_REPEAT: _repeated,
-    _constants.AT: _empty,
-    _constants.ASSERT: _empty,
-    _constants.ASSERT_NOT: _empty,
+    # Anchors and lookarounds consume nothing.
+    **dict.fromkeys((_constants.AT, _constants.ASSERT, _constants.ASSERT_NOT), lambda _: EMPTY),
 }
 
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from functools import cache
-from typing import Literal
+from typing import get_args
 
 from lark import Lark
 from msgspec import Struct
 
-from compiler.frontends.playbook.syntax import Elicit, Input, InputType, Output, PromptRef, ToolCall
+from compiler.frontends.playbook.syntax import Elicit, Input, InputType, Output, PromptRef, Question, ToolCall
 from compiler.grammar import Patterns, load, patterns_of
 from compiler.regex import Regex
 from compiler.source import Source, Span
@@ -161,11 +161,7 @@ def texts(lines: Sequence[Line]) -> Iterator[int]:
             yield from range(line.number, line.last + 1)
 
 
-QUESTIONS: dict[str, Literal["input", "confirm", "select"]] = {
-    "input": "input",
-    "confirm": "confirm",
-    "select": "select",
-}
+QUESTIONS: dict[str, Question] = {kind: kind for kind in get_args(Question)}
 
 TYPES: dict[str, InputType] = {
     **dict.fromkeys(("string",), "string"),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
-from typing import Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -48,9 +47,9 @@ def lower(source: Source, playbook: Playbook, files: Mapping[str, Source], secre
     nodes = [node for node in nodes if node.id != STOP or node.id in reached]
     named = [ref.output.name for ref in refs if ref.output]
     artifact = Artifact(LAST_OUTPUT, scene.text(playbook.artifact.type)) if playbook.artifact else None
-    slots = tuple(
-        dict.fromkeys((*(item.name for item in inputs), *named, *_read(nodes, contexts.made), *_read_by(artifact)))
-    )
+    read = [*_read(nodes, contexts.made)]
+    read += (artifact.slot, *(item.register for item in artifact.type.references)) if artifact else ()
+    slots = tuple(dict.fromkeys((*(item.name for item in inputs), *named, *read)))
     name = safe_name(stem(source.name, ".md", ".playbook"), "playbook")
     others = sorted({file.name: file for file in files.values()}.items())
     kept = frozenset(slots)
@@ -60,7 +59,7 @@ def lower(source: Source, playbook: Playbook, files: Mapping[str, Source], secre
         sources=tuple(SourceFile(item.name, item.sha256) for item in (source, *(file for _, file in others))),
         entry=_start(steps[0]),
         nodes=tuple(_trimmed(node, kept) for node in nodes),
-        groups=tuple(_groups(steps, scene)),
+        groups=tuple(_group(step.node, scene) for step in steps if step.arms),
         slots=tuple(map(Slot, slots)),
         jumps=tuple(Jump(ref.id, entry_of(ref)) for ref in refs if ref.has_output and entry_of(ref) != ref.id),
         inputs=inputs,
@@ -119,16 +118,12 @@ def _start(step: Arranged) -> str:
 
 def _ends(scene: Scene, playbook: Playbook) -> Iterator[Node]:
     last = scene.at(playbook.steps[-1].span)
-    results: tuple[tuple[str, Literal["complete", "stop"]], ...] = ((COMPLETE, "complete"), (STOP, "stop"))
-    for name, result in results:
-        yield Node(name, Text(), last, End(result), ())
+    yield Node(COMPLETE, Text(), last, End("complete"), ())
+    yield Node(STOP, Text(), last, End("stop"), ())
 
 
-def _groups(steps: Iterable[Arranged], scene: Scene) -> Iterator[Group]:
-    for step in steps:
-        if step.arms:
-            node = step.node
-            yield Group(node.id, text(node.title), Text(), "step", "", scene.at(node.step.span))
+def _group(node: StepNode, scene: Scene) -> Group:
+    return Group(node.id, text(node.title), Text(), "step", "", scene.at(node.step.span))
 
 
 # --- Registers -------------------------------------------------------------------------------------------------------
@@ -150,13 +145,6 @@ def _read(nodes: Iterable[Node], contexts: Iterable[Context]) -> Iterator[str]:
     for node in nodes:
         yield from (item.register for written in texts_of(node) for item in written.references)
         yield from (test.slot for edge in node.edges for test in edge.guard if isinstance(test, SlotTest))
-
-
-def _read_by(artifact: Artifact | None) -> Iterator[str]:
-    """Yield the slots that the artifact reads."""
-    if artifact is not None:
-        yield artifact.slot
-        yield from (item.register for item in artifact.type.references)
 
 
 def _trimmed(node: Node, slots: frozenset[str]) -> Node:

@@ -110,7 +110,8 @@ class _Feeder:
 
 def with_conditions(scanned: Scanned) -> Scanned:
     """Return the lines with markers of non-boolean inputs as text; this needs all lines, as INPUTS may come last."""
-    bare = [line for line in scanned.lines if _is_bare(line)]
+    conditions = (line for line in scanned.lines if line.kind in ("IF", "ELIF"))
+    bare = [line for line in conditions if line.found and line.found["operator"] is None]
     if not bare:
         return scanned
     inputs = (read_input(line) for line in scanned.lines if line.kind == "INPUT")
@@ -119,10 +120,6 @@ def with_conditions(scanned: Scanned) -> Scanned:
     numbers = {line.number for line in odd}
     lines = [_text(line) if line.number in numbers else line for line in scanned.lines]
     return Scanned(lines, [*scanned.odd, *map(_text, odd)])
-
-
-def _is_bare(line: Line) -> bool:
-    return line.kind in ("IF", "ELIF") and line.found is not None and line.found["operator"] is None
 
 
 def _text(line: Line) -> Line:

@@ -10,6 +10,7 @@ from msgspec import Struct
 from compiler.scenarios import Scenario
 from compiler.source import Span
 
+Question = Literal["input", "confirm", "select"]
 InputType = Literal["string", "text", "number", "boolean", "enum"]
 
 
@@ -43,7 +44,7 @@ class Output(Struct, frozen=True):
 class Elicit(Struct, frozen=True):
     """`@elicit(kind, "question", "option")` (P11)."""
 
-    kind: Literal["input", "confirm", "select"]
+    kind: Question
     question: str
     options: tuple[str, ...]
     span: Span

@@ -16,7 +16,7 @@ from compiler.frontends.rundown.beyond.references import (
 from compiler.frontends.rundown.link import references
 from compiler.frontends.rundown.lost import check_lost_state
 from compiler.frontends.rundown.messages import missing_steps, numbered_header, second_transition, with_number
-from compiler.frontends.rundown.names import StepRef, step_ref
+from compiler.frontends.rundown.names import step_refs
 from compiler.frontends.rundown.questions import check_languages, check_questions
 from compiler.frontends.rundown.scan import OFFER
 from compiler.frontends.rundown.silent import check_silent
@@ -46,7 +46,7 @@ from compiler.source import Source, Span
 
 def check_scenarios(source: Source, runbook: Runbook) -> Iterator[Diagnostic]:
     """Warn about each scenario command that `rdc test` cannot execute."""
-    places = {ref.label for ref in _refs(runbook)} if any(item.jumps for item in runbook.scenarios) else set()
+    places = {ref.label for ref in step_refs(runbook.steps)} if any(item.jumps for item in runbook.scenarios) else set()
     values = None if any(True for _ in references(runbook)) else runbook.declared.outputs
     for scenario in runbook.scenarios:
         for command in scenario.replies:
@@ -74,10 +74,6 @@ def _command_problem(command: Event, places: Collection[str], values: Collection
     given = command.values if isinstance(command, Reply) else ()
     unknown = [name for name, _ in given if values is not None and name not in values]
     return f"there is no output `{unknown[0]}`" if unknown else ""
-
-
-def _refs(runbook: Runbook) -> Iterator[StepRef]:
-    return (step_ref(step, substep) for step in runbook.steps for substep in (None, *step.substeps))
 
 
 Rule = Callable[[Source, Runbook], Iterator[Diagnostic]]

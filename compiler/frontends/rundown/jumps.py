@@ -261,15 +261,7 @@ def settled_id(frame: Frame, ref: StepRef, verdict: Verdict) -> str:
 
 def _written(action: Action) -> Written:
     """Return an action as written, without its message; equal results share one object."""
-    match action:
-        case Goto(target):
-            return Written(f"GOTO {target}")
-        case Continue():
-            return _CONTINUE
-        case Complete():
-            return _COMPLETE
-        case _:
-            return _STOP
+    return Written(f"GOTO {action.target}") if isinstance(action, Goto) else _WRITTEN[type(action)]
 
 
-_CONTINUE, _COMPLETE, _STOP = Written("CONTINUE"), Written("COMPLETE"), Written("STOP")
+_WRITTEN = {Continue: Written("CONTINUE"), Complete: Written("COMPLETE"), Stop: Written("STOP")}

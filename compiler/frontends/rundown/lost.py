@@ -25,40 +25,11 @@ _UNKNOWN = frozenset({"source", ".", "eval"})
 _STATE = frozenset({"alias", "umask", "ulimit", "shopt", "set", "unset", "unalias", *_DECLARES, *_UNKNOWN})
 """Commands that only change the shell."""
 
-_EXISTING = frozenset(
-    {
-        *(
-            "PATH",
-            "HOME",
-            "USER",
-            "LOGNAME",
-            "SHELL",
-            "PWD",
-            "OLDPWD",
-            "LANG",
-            "TERM",
-            "TZ",
-            "EDITOR",
-            "PAGER",
-            "TMPDIR",
-        ),
-        *(
-            "HOSTNAME",
-            "DISPLAY",
-            "MAIL",
-            "UID",
-            "EUID",
-            "PPID",
-            "RANDOM",
-            "SECONDS",
-            "LINENO",
-            "IFS",
-            "REPLY",
-            "OPTARG",
-        ),
-        *("OPTIND", "PS1", "SHLVL", "COLUMNS", "LINES", "HOSTTYPE", "OSTYPE", "MACHTYPE", "CI", "LC_ALL", "BASH"),
-    }
+_NAMES = (
+    "PATH HOME USER LOGNAME SHELL PWD OLDPWD LANG TERM TZ EDITOR PAGER TMPDIR HOSTNAME DISPLAY MAIL UID EUID PPID "
+    "RANDOM SECONDS LINENO IFS REPLY OPTARG OPTIND PS1 SHLVL COLUMNS LINES HOSTTYPE OSTYPE MACHTYPE CI LC_ALL BASH"
 )
+_EXISTING = frozenset(_NAMES.split())
 """Variables that a shell or its environment usually has."""
 
 _MOVES = frozenset({"cd", "pushd"})

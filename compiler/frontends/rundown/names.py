@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from itertools import zip_longest
 
@@ -151,6 +151,11 @@ def step_ref(step: Step, substep: Substep | None = None) -> StepRef:
     return StepRef(step, substep, syntax, label, is_leaf, passing, failing, has_retry, decisive)
 
 
+def step_refs(steps: Iterable[Step]) -> Iterator[StepRef]:
+    """Yield the references to steps and to their substeps, in document order."""
+    return (step_ref(step, substep) for step in steps for substep in (None, *step.substeps))
+
+
 class Frame(Struct, frozen=True, dict=True):
     """One inclusion of a document.
 
@@ -183,12 +188,7 @@ class Frame(Struct, frozen=True, dict=True):
 
     @cached_property
     def _refs(self) -> dict[Identifier | tuple[Identifier, Identifier], StepRef]:
-        found: dict[Identifier | tuple[Identifier, Identifier], StepRef] = {}
-        for step in self.steps:
-            found[step.id] = step_ref(step)
-            for substep in step.substeps:
-                found[step.id, substep.id] = step_ref(step, substep)
-        return found
+        return {(ref.step.id, ref.substep.id) if ref.substep else ref.step.id: ref for ref in step_refs(self.steps)}
 
     @cached_property
     def by_id(self) -> dict[Identifier, Step]:
@@ -254,8 +254,7 @@ class Frame(Struct, frozen=True, dict=True):
 
     @cached_property
     def _runbook_ids(self) -> dict[str, tuple[str, ...]]:
-        every = (step_ref(step, substep) for step in self.steps for substep in (None, *step.substeps))
-        return {ref.label: tuple(_listed(self.id(ref), ref)) for ref in every if ref.syntax.runbooks}
+        return {ref.label: tuple(_listed(self.id(ref), ref)) for ref in step_refs(self.steps) if ref.syntax.runbooks}
 
     @property
     def step_counter(self) -> str:

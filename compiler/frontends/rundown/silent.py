@@ -21,28 +21,8 @@ HARMLESS = frozenset(
 )
 """Commands that rarely fail, or run no command after them."""
 
-DISPLAYS = frozenset(
-    {
-        *(
-            "date",
-            "df",
-            "dmesg",
-            "env",
-            "free",
-            "hostname",
-            "id",
-            "jobs",
-            "nproc",
-            "ps",
-            "seq",
-            "uname",
-            "uptime",
-            "w",
-            "who",
-        ),
-        "yes",
-    }
-)
+_SHOWING = "date df dmesg env free hostname id jobs nproc ps seq uname uptime w who yes"
+DISPLAYS = frozenset(_SHOWING.split())
 """Commands before a pipe that only show the state of the machine."""
 
 _TESTS = frozenset(["[", "test", "case", "grep", "egrep", "fgrep", "zgrep", "rg", "jq", "cmp", "diff"])

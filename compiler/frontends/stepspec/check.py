@@ -208,33 +208,26 @@ LANGUAGES = ("python", "typescript", "javascript", "json", "yaml")
 METHODS = ("hover", "signatureHelp")
 
 
-class _Wanted(Struct, frozen=True):
-    what: str
-    fits: Callable[[object], bool]
+_Wanted = tuple[str, Callable[[Any], bool]]
+"""What a value must be, and whether it is."""
 
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
-
-
-def _is_count(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
-
-
-_TEXT = _Wanted("a string", lambda value: isinstance(value, str))
-_COUNT = _Wanted("a whole number, 0 or more", _is_count)
+_TEXT: _Wanted = ("a string", TYPES["string"])
+_COUNT: _Wanted = (
+    "a whole number, 0 or more",
+    lambda value: isinstance(value, int) and TYPES["number"](value) and value >= 0,
+)
 KEYS: dict[str, _Wanted] = {
     "telis_query": _TEXT,
-    "telis_language": _Wanted(f"one of {', '.join(LANGUAGES)}", lambda value: value in LANGUAGES),
+    "telis_language": (f"one of {', '.join(LANGUAGES)}", lambda value: value in LANGUAGES),
     "telis_document_path": _TEXT,
     "telis_document_text": _TEXT,
-    "telis_method": _Wanted(" or ".join(METHODS), lambda value: value in METHODS),
+    "telis_method": (" or ".join(METHODS), lambda value: value in METHODS),
     "telis_line": _COUNT,
     "telis_character": _COUNT,
     "telis_shard_limit": _COUNT,
-    "telis_min_score": _Wanted("a number", _is_number),
+    "telis_min_score": ("a number", TYPES["number"]),
     "telis_max_phase": _COUNT,
-    "telis_phase_tiers": _Wanted("a list or a mapping", lambda value: isinstance(value, (list, dict))),
+    "telis_phase_tiers": ("a list or a mapping", lambda value: isinstance(value, (list, dict))),
 }
 
 
@@ -247,8 +240,8 @@ def context_findings(step: StepSpec, places: SourceMap, path: DataPath) -> Itera
             problem = f"there is no context key `{key}`{did_you_mean(key, KEYS)}"
             found = places.diagnostic("RD862", at, problem, f"use one of {', '.join(KEYS)}")
             yield replace(found, fix=places.respelled(at, key, nearest_name(key, KEYS)))
-        elif wanted and value is not None and not wanted.fits(value):
-            yield places.diagnostic("RD861", at, f"`{key}` is not {wanted.what}", f"write {wanted.what}")
+        elif wanted and value is not None and not wanted[1](value):
+            yield places.diagnostic("RD861", at, f"`{key}` is not {wanted[0]}", f"write {wanted[0]}")
 
 
 def tool_findings(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import cache, partial
+from functools import cache
 from typing import Literal
 
 from msgspec import Struct
@@ -67,6 +67,11 @@ class _Step(Struct, frozen=True):
     counter: str | None
 
     @property
+    def fresh(self) -> tuple[Effect, ...]:
+        """The effects of leaving the step."""
+        return (Reset(self.spec.id),) if self.counter else ()
+
+    @property
     def entry(self) -> str:
         """The step's first node."""
         return self.gates[0].gate if self.gates else self.stages[0].id
@@ -75,12 +80,12 @@ class _Step(Struct, frozen=True):
 def lower(meaning: Meaning, places: SourceMap, secrets: tuple[str, ...]) -> Program:
     """Return the program of a specification without errors."""
     steps = list(_steps(meaning))
-    origin = cache(partial(_origin, places))
+    origin = cache(lambda at: Origin(places.source.name, places.at(at)))
     complete = _free(COMPLETE, steps)
     following = [*(step.entry for step in steps[1:]), complete]
     nodes = [node for step, then in zip(steps, following, strict=True) for node in _nodes(step, then, origin)]
     end = Node(complete, Text(), origin(steps[-1].at), End("complete"), ())
-    names = placeholders([step.spec for step in steps])
+    names, values = placeholders([step.spec for step in steps]), meaning.runtime.values
     called = meaning.called
     return Program(
         name=safe_name(called.stem, "specification"),
@@ -93,7 +98,7 @@ def lower(meaning: Meaning, places: SourceMap, secrets: tuple[str, ...]) -> Prog
             Register(step.counter, step.spec.id, role="retries", of=step.spec.id) for step in steps if step.counter
         ),
         slots=tuple(map(Slot, names)),
-        inputs=tuple(_input(name, meaning.runtime) for name in names),
+        inputs=tuple(Input(one, description=f"Placeholder {{{one}}}", default=values.get(one)) for one in names),
         secrets=secrets,
         jumps=tuple(Jump(step.spec.id, step.entry) for step in steps if step.entry != step.spec.id),
         kind="specification",
@@ -110,17 +115,9 @@ def _free(name: str, steps: Sequence[_Step]) -> str:
     return name
 
 
-def _origin(places: SourceMap, at: DataPath) -> Origin:
-    return Origin(places.source.name, places.at(at))
-
-
 def _group(step: _Step, origin: Origin) -> Group:
     about = with_references(step.spec.description or "")
     return Group(step.spec.id, text(step.spec.name or ""), about, "step", "", origin)
-
-
-def _input(name: str, runtime: Runtime) -> Input:
-    return Input(name, description=f"Placeholder {{{name}}}", default=runtime.values.get(name))
 
 
 # --- Steps -----------------------------------------------------------------------------------------------------------
@@ -196,7 +193,7 @@ def _nodes(step: _Step, following: str, origin: Callable[[DataPath], Origin]) ->
             Edge((OutcomeTest("rejected"),), (), part(spec.id, "rejected")),
         )
         yield Node(gate.gate, text(spec.name or ""), origin((*step.at, "human_gate")), task, edges, spec.id)
-    fresh, failing, usual = _fresh(step), _failing(step), Settings()
+    fresh, failing, usual = step.fresh, _failing(step), Settings()
     last = len(step.stages) - 1
     for place, stage in enumerate(step.stages):
         then = following if place == last else step.stages[place + 1].id
@@ -211,14 +208,9 @@ def _nodes(step: _Step, following: str, origin: Callable[[DataPath], Origin]) ->
         yield Node(part(spec.id, word), Text(), origin(step.at), end, ())
 
 
-def _fresh(step: _Step) -> tuple[Effect, ...]:
-    """Return the effects of leaving a step."""
-    return (Reset(step.spec.id),) if step.counter else ()
-
-
 def _failing(step: _Step) -> dict[str, tuple[Edge, ...]]:
     """Return the edges of a failure, by `failed`: retry from the first stage, stop, or continue as if it had passed."""
-    stop = Edge((FAIL,), _fresh(step), part(step.spec.id, "failed"))
+    stop = Edge((FAIL,), step.fresh, part(step.spec.id, "failed"))
     if step.counter is None:
         return {"again": (stop,), "stop": (stop,), "on": ()}
     left = CounterTest(step.counter, "<", step.retries)

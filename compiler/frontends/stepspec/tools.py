@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from compiler.diagnostic import DataPath, Diagnostic
 from compiler.frontends.stepspec.placeholders import json_text, with_json_references
-from compiler.frontends.stepspec.runtime import Guardrail, Policy, Runtime
+from compiler.frontends.stepspec.runtime import Policy, Runtime
 from compiler.frontends.stepspec.syntax import RISKS, STEPS, Called, Document, Risk, StepSpec, ToolCall, stages
 from compiler.ir.program import Contract, ContractStep
 from compiler.ir.tasks import Check
@@ -155,7 +155,7 @@ def _spec(spec: StepSpec, phase: str, runtime: Runtime) -> Text:
     most = said.max if said and said.max is not None else runtime.max_retries
     kept = [spec.id, spec.title, phase, spec.validation, *(f"{call.name}{call.gate}" for call in spec.tools or ())]
     is_filled_at_once = not any("{" in text for text in kept if text)  # the usual case, and several times as fast
-    filled = _as_it_is if is_filled_at_once else with_json_references
+    filled = (lambda value: value) if is_filled_at_once else with_json_references
     table = {
         "id": spec.id,
         "name": spec.title,
@@ -182,10 +182,6 @@ def _spec(spec: StepSpec, phase: str, runtime: Runtime) -> Text:
     return with_json_references(table) if is_filled_at_once else json_text(table)
 
 
-def _as_it_is(value: object) -> object:
-    return value
-
-
 def _config(runtime: Runtime) -> Table:
     """Return the settings that runs need, without empty ones."""
     found: Table = {
@@ -201,11 +197,11 @@ def _config(runtime: Runtime) -> Table:
 def _guardrails(runtime: Runtime) -> Table:
     both = runtime.guardrails
     sides = {"input": both.input, "output": both.output} if both else {}
-    return {side: _guardrail(said) for side, said in sides.items() if said}
-
-
-def _guardrail(said: Guardrail) -> Table:
-    return {"blocklist": said.blocklist or [], "patterns": said.patterns or []}
+    return {
+        side: {"blocklist": said.blocklist or [], "patterns": said.patterns or []}
+        for side, said in sides.items()
+        if said
+    }
 
 
 LONGEST_NAME = 100

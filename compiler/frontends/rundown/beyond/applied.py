@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import Generic, TypeVar
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -12,25 +13,19 @@ from compiler.frontends.rundown.beyond.nesting import unknown_step
 from compiler.frontends.rundown.beyond.settings import full_id
 from compiler.frontends.rundown.link import Document, Linked
 from compiler.frontends.rundown.lower import LARGEST_PROGRAM
-from compiler.frontends.rundown.names import Frame, StepRef, step_ref, visible
+from compiler.frontends.rundown.names import Frame, StepRef, step_ref, step_refs, visible
 from compiler.frontends.rundown.syntax import EVERY, UNKNOWN, StepSettings, all_steps
 from compiler.ir.program import Constant, Node, Program, Settings
 from compiler.ir.tasks import Shell
 from compiler.issues import Place
 
-
-class Said(Struct, frozen=True):
-    """A numeric setting: its value, its place, and the step or group it is set for."""
-
-    value: int
-    place: Place
-    step: str
+Value = TypeVar("Value", int, str)
 
 
-class SaidText(Struct, frozen=True):
-    """An environment variable's value, with the same fields as `Said`."""
+class Said(Struct, Generic[Value], frozen=True):
+    """A setting: its value, its place, and the step or group it is set for."""
 
-    value: str
+    value: Value
     place: Place
     step: str
 
@@ -38,20 +33,20 @@ class SaidText(Struct, frozen=True):
 class Effective(Struct, frozen=True):
     """The settings that apply to a step, including those of its surrounding groups."""
 
-    numbers: Mapping[str, Said] = field(default_factory=dict)
-    env: Mapping[str, SaidText] = field(default_factory=dict)
+    numbers: Mapping[str, Said[int]] = field(default_factory=dict)
+    env: Mapping[str, Said[str]] = field(default_factory=dict)
 
     def within(self, step: str, settings: Iterable[StepSettings]) -> Effective:
         """Return the settings within an inner step. Of two documents, the one that includes the other wins."""
-        numbers: dict[str, Said] = {}
-        env: dict[str, SaidText] = {}
+        numbers: dict[str, Said[int]] = {}
+        env: dict[str, Said[str]] = {}
         for said in settings:
             own = {"timeout": said.timeout, "retry-delay": said.delay, "retry-backoff": said.backoff}
             for key, value in own.items():
                 if value is not None:
                     numbers.setdefault(key, Said(value, said.place(key), step))
             for name, text in said.env.items():
-                env.setdefault(name, SaidText(text, said.place("env", name), step))
+                env.setdefault(name, Said(text, said.place("env", name), step))
         return Effective({**self.numbers, **numbers}, {**self.env, **env})
 
 
@@ -132,7 +127,7 @@ def _without_command(leaf: Leaf, holds: Effective) -> Iterator[Diagnostic]:
             yield text.place.finding(f"`{name}` has no effect on step {leaf.id}: the step runs no command", remedy)
 
 
-def _without_retry(leaf: Leaf, own: Mapping[str, Said], holds: Effective) -> Iterator[Diagnostic]:
+def _without_retry(leaf: Leaf, own: Mapping[str, Said[int]], holds: Effective) -> Iterator[Diagnostic]:
     for key in ("retry-delay", "retry-backoff"):
         if key in own and not leaf.has_retry:
             problem = f"`{key}` has no effect on step {leaf.id}: the step has no RETRY"
@@ -191,7 +186,7 @@ def outline(main: Document, linked: Linked) -> Outline:
     while pending:
         frame = pending.pop()
         _add_frame(found, frame)
-        pending += [inner for ref in _refs(frame) for inner in _add_step(found, frame, ref, linked)]
+        pending += [inner for ref in step_refs(frame.steps) for inner in _add_step(found, frame, ref, linked)]
         if len(found.leaves) > LARGEST_PROGRAM:
             return Outline()
     return found
@@ -200,10 +195,6 @@ def outline(main: Document, linked: Linked) -> Outline:
 def _is_known(document: Document) -> bool:
     """Return whether all steps of a document are known; an unreadable header could be any step."""
     return document.is_whole and all(step.id != UNKNOWN for step in all_steps(document.runbook))
-
-
-def _refs(frame: Frame) -> Iterator[StepRef]:
-    return (step_ref(step, substep) for step in frame.steps for substep in (None, *step.substeps))
 
 
 def _add_frame(found: Outline, frame: Frame) -> None:

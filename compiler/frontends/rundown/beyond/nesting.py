@@ -10,7 +10,7 @@ from compiler.analyses.values import read_too_early, unread_inputs, value_flow
 from compiler.diagnostic import Diagnostic, Related
 from compiler.frontends.rundown.link import Document, references
 from compiler.frontends.rundown.messages import heading_of, numbered_header, with_number
-from compiler.frontends.rundown.names import Frame, step_ref
+from compiler.frontends.rundown.names import Frame, step_refs
 from compiler.frontends.rundown.prose import jump_targets, may_be_prose, prose_advice
 from compiler.frontends.rundown.syntax import (
     EVERY,
@@ -105,7 +105,7 @@ def unknown_steps(_: Source, runbook: Runbook) -> Iterator[Diagnostic]:
     """Report unknown step names in this document; names in nested runbooks are checked after linking."""
     if not runbook.declared.steps or any(step.id == UNKNOWN for step in all_steps(runbook)):
         return  # the unreadable header could be this step
-    known = [step_ref(step, substep).label for step in runbook.steps for substep in (None, *step.substeps)]
+    known = [ref.label for ref in step_refs(runbook.steps)]
     names = {EVERY, *known}
     for settings in runbook.declared.steps:
         if "/" not in settings.step and settings.step not in names:
