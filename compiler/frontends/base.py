@@ -78,18 +78,10 @@ class FrontEnd(Protocol):
 
 
 class Format(Struct, frozen=True):
-    """A source format.
+    """A source format: a document's `noun` in messages, its file `suffixes` and other file `names`, and its options.
 
-    Attributes:
-        name: The name of its front end and of its folder here.
-        noun: The name of a document in messages.
-        summary: A one-line description.
-        suffixes: The extensions of its files.
-        names: Other full file names.
-        module: The module of its front end.
-        grammars: Its files in `grammars/`; empty if its syntax is YAML or JSON.
-        options: The options of its documents.
-        drafts: The module that drafts scenarios, as described in `compiler/drafts.py`, or "" without scenarios.
+    `module` has its front end, and `drafts` the module that drafts scenarios, or "" without scenarios. `grammars` are
+    its files in `grammars/`, none for YAML and JSON.
     """
 
     name: str

@@ -53,10 +53,7 @@ class BrokenDataError(ValueError):
 
 
 def read_data(source: Source, list_key: str = "") -> Data:
-    """Return the value of a document; raise `BrokenDataError` if it is invalid.
-
-    With a `list_key`, a document that is a list is read as a mapping with only this key.
-    """
+    """Return the value of a document, with a list below `list_key`; raise `BrokenDataError` if it is invalid."""
     data = _read(source, list_key)
     _refuse_others(data, source)
     return data

@@ -22,10 +22,7 @@ MOST = 100
 
 
 def name_issues(name: str, noun: str, path: KeyPath, *, is_set: bool = False) -> Iterator[Issue]:
-    """Yield the problem with a variable's name, if any.
-
-    `noun` is the thing to name. With `is_set`, the document has the value.
-    """
+    """Yield the problem with the name of `noun`, a variable; with `is_set`, the document has its value."""
     from compiler.ir.variables import is_identifier, reserved_because, unsettable_because  # noqa: PLC0415 (few need it)
 
     if not is_identifier(name):

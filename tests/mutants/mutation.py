@@ -15,7 +15,7 @@ PATTERNS = (
     "compiler/frontends/rundown/operator.py",
     "compiler/frontends/rundown/jumps.py",
     "compiler/frontends/playbook/branches.py",
-    "compiler/frontends/playbook/calls.py",
+    "compiler/frontends/playbook/lower.py",
     "compiler/frontends/playbook/nodes.py",
     "compiler/frontends/playbook/nodes.py",
     "compiler/frontends/agent_workflow/prompts.py",

@@ -27,10 +27,7 @@ _TASK = Regex(r"^[ \t]+(?:-[ \t]+)?(?:prompt|parallel)[ \t]*:", re.MULTILINE)
 
 
 def recognizes(source: Source) -> bool:
-    """Return whether a source looks like an agent workflow (W1).
-
-    It does if it has a name, and a step with a name and a prompt or entries. Invalid YAML is recognized by its lines.
-    """
+    """Return whether a source has a name and a step with work (W1); invalid YAML is recognized by its lines."""
     text = "\n".join(source.lines)
     if not _STEPS.search(text) or len(text) > LARGEST:
         return False

@@ -151,10 +151,7 @@ def _whose(step: Step) -> str:
 
 
 def _edges(number: int, stops: Mapping[str, str], scene: _Scene) -> Iterator[Edge]:
-    """Yield the edges of a step: no verdict, TASK_DONE, conditions, then `end` or `next` (W10).
-
-    Every edge clears the feedback that led to the step (W11).
-    """
+    """Yield the edges of a step in order (W10); every edge clears the feedback that led to the step (W11)."""
     step = scene.workflow.steps[number]
     forgets = tuple(Clear(redirect.slot) for redirect in scene.redirects[step.name])
     for word in _words_without_verdict(step, scene.read[step.name]):

@@ -20,10 +20,7 @@ LONGEST_KEYWORD = 200
 
 
 class Verdicts(Struct, frozen=True):
-    """The keywords of a step that decide, and the next step for each keyword with a condition.
-
-    Keywords of a step differ by more than case. `failing` are the keywords that fail a parallel step.
-    """
+    """A step's keywords, which differ by more than case, the next step for some, and those that fail the step."""
 
     keywords: tuple[str, ...]
     goto: Mapping[str, str]
@@ -141,10 +138,7 @@ EMPTY: tuple[Alternative, ...] = (Alternative(""),)
 
 @lru_cache(maxsize=16)
 def alternatives(pattern: str) -> tuple[Alternative, ...]:
-    """Return every string that a valid pattern can match, with `GAP` for parts that can't be listed.
-
-    Cached, because several rules ask for the same pattern.
-    """
+    """Return every string that a valid pattern can match, with `GAP` for parts that can't be listed."""
     with warnings.catch_warnings(action="ignore"):
         parsed = _parser.parse(pattern)
     try:

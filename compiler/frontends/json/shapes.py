@@ -11,55 +11,26 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 from msgspec import NODEFAULT, Struct
 from msgspec.structs import FieldInfo, fields
 
-from compiler.ir.edges import Edge, Origin, Written
+from compiler.ir.edges import Written
 from compiler.ir.program import (
-    Artifact,
-    Constant,
-    Context,
-    Contract,
     ContractStep,
     Entering,
-    Group,
-    Input,
-    Jump,
-    Node,
     Program,
-    Register,
     Settings,
-    Slot,
     SourceFile,
-    Variable,
 )
 from compiler.ir.serialize import LARGEST_NUMBER, MAY_BE_MISSING, plain
-from compiler.ir.tasks import Agent, Reading, Task
-from compiler.ir.texts import Part, Reference, Text
-from compiler.source import Span
+from compiler.ir.tasks import Agent, Task
+from compiler.ir.texts import Part, Text
 
 NOTES = ("generated", "$schema")
 """Keys about the file, not the program."""
 
 _CALLED: Mapping[type, str] = {
-    Program: "a program",
     SourceFile: "a source",
-    Node: "a node",
-    Group: "a group",
-    Register: "a register",
-    Slot: "a slot",
-    Input: "an input",
-    Edge: "an edge",
     Written: "a `written` entry",
-    Origin: "an origin",
-    Span: "a span",
-    Variable: "a variable",
-    Artifact: "an artifact",
-    Context: "a context",
     Settings: "the settings",
-    Reading: "a reading",
-    Reference: "a reference",
-    Constant: "a constant",
-    Jump: "a jump",
     Entering: "an `entering` entry",
-    Contract: "a contract",
     ContractStep: "a step of a contract",
 }
 
@@ -81,7 +52,8 @@ class Shape:
     @property
     def called(self) -> str:
         """The name in messages: "a node", "an `agent`"."""
-        return _CALLED.get(self.kind) or f"{'an' if self.tag[:1] in 'aeio' else 'a'} `{self.tag}`"
+        name = f"`{self.tag}`" if self.tag else self.kind.__name__.lower()
+        return _CALLED.get(self.kind) or f"{'an' if name.strip('`')[0] in 'aeio' else 'a'} {name}"
 
     @property
     def keys(self) -> str:

@@ -233,10 +233,7 @@ def _no_constant(name: str) -> object:
 
 
 class Frontmatter(Struct, frozen=True):
-    """The options, the next line of the document, and the unparsed scenarios with their places.
-
-    `scenarios` is None if there are none.
-    """
+    """A document's options, the line below, and the unparsed scenarios with their places; None if there are none."""
 
     options: Options
     next_line: int

@@ -70,10 +70,7 @@ class Line(Struct, frozen=True):
 
 
 class Scanned(Struct, frozen=True):
-    """The lines of a document below its frontmatter.
-
-    `odd` are lines of text whose first character suggests another kind.
-    """
+    """The lines of a document below its frontmatter; `odd` are lines of text that look like another kind."""
 
     lines: list[Line]
     odd: list[Line]

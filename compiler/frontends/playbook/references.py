@@ -280,13 +280,9 @@ def _artifacts(source: Source, scanned: Scanned) -> Iterator[Diagnostic]:
     """Warn about an artifact section without a type (P15)."""
     kinds = [line.kind for line in scanned.lines]
     for index, line in enumerate(scanned.lines):
-        if line.kind == "ARTIFACTS" and "TYPE" not in takewhile(_is_inside, kinds[index + 1 :]):
+        if line.kind == "ARTIFACTS" and "TYPE" not in takewhile({"TEXT", "TYPE"}.__contains__, kinds[index + 1 :]):
             problem = "this section has no type, so the last output is not written to a file"
             yield _at(source, line, "RD735", problem, "add a line `type: markdown` below it")
-
-
-def _is_inside(kind: str) -> bool:
-    return kind in {"TEXT", "TYPE"}
 
 
 def _sections(source: Source, scanned: Scanned) -> Iterator[Diagnostic]:

@@ -81,10 +81,7 @@ class Condition(Struct, frozen=True):
 
 
 class Branch(Struct, frozen=True):
-    """The sub-steps of one marker, or one unnamed step; `condition` is None for `else` (P14).
-
-    The span is the place of the marker.
-    """
+    """The sub-steps of the marker at `span`, or one unnamed step; `condition` is None for `else` (P14)."""
 
     condition: Condition | None
     steps: tuple[Step, ...]

@@ -10,16 +10,16 @@ from compiler.diagnostic import Diagnostic, Fix, Related
 from compiler.frontends.rundown.beyond.nesting import unknown_steps
 from compiler.frontends.rundown.beyond.references import (
     almost_references,
+    check_targets,
     references_in_commands,
     references_in_settings,
 )
 from compiler.frontends.rundown.link import references
-from compiler.frontends.rundown.lost import check_lost_state
 from compiler.frontends.rundown.messages import missing_steps, numbered_header, second_transition, with_number
 from compiler.frontends.rundown.names import step_refs
 from compiler.frontends.rundown.questions import check_languages, check_questions
 from compiler.frontends.rundown.scan import OFFER
-from compiler.frontends.rundown.silent import check_silent
+from compiler.frontends.rundown.silent import check_lost_state, check_silent
 from compiler.frontends.rundown.suspect import check_commands
 from compiler.frontends.rundown.syntax import (
     UNKNOWN,
@@ -37,7 +37,6 @@ from compiler.frontends.rundown.syntax import (
     all_steps,
     spell,
 )
-from compiler.frontends.rundown.targets import check_targets
 from compiler.regex import Regex
 from compiler.scenarios import Event, Reply, Unclear
 from compiler.scenarios import Goto as Jump

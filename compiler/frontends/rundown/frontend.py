@@ -22,8 +22,7 @@ from compiler.frontends.rundown.lower import lower
 from compiler.frontends.rundown.names import Frame
 from compiler.frontends.rundown.options import PROSE, SHELL, TRANSITIONS
 from compiler.frontends.rundown.parse import Parsed, parse
-from compiler.frontends.rundown.prose import advise_prose
-from compiler.frontends.rundown.scan import OFFER, without_offer
+from compiler.frontends.rundown.scan import OFFER, advise_prose, without_offer
 from compiler.options import Options
 from compiler.regex import Regex
 from compiler.source import Source

@@ -113,10 +113,7 @@ OTHER = {Verdict.PASS: Verdict.FAIL, Verdict.FAIL: Verdict.PASS}
 
 
 class Ending(Struct, frozen=True):
-    """An end that an edge leads to: its result and message, and the place and step of its first use.
-
-    `step` is None for an end without a message, which all steps share.
-    """
+    """An end, with the place and step of its first use; `step` is None without a message, because all share it."""
 
     result: Literal["complete", "stop"]
     message: str

@@ -32,10 +32,7 @@ from compiler.source import Span
 
 
 class Visible(Struct, frozen=True, dict=True):
-    """The slots of a runbook's inputs and outputs by name; commands can write those in `outputs`.
-
-    `added` are the slots that the surrounding runbook does not have.
-    """
+    """A runbook's slots by name; commands can write those in `outputs`, and the surrounding runbook has no `added`."""
 
     slots: Mapping[str, str] = field(default_factory=dict)
     outputs: tuple[str, ...] = ()
@@ -283,10 +280,7 @@ class Frame(Struct, frozen=True, dict=True):
         return f"{self.id(child)} {_PAST[parent.decisive]}" if goes_on or parent.step.id in self.revisited else None
 
     def earlier_mark(self, parent: StepRef, child: StepRef) -> str | None:
-        """Return the counter of earlier `{n}` instances with the decisive outcome.
-
-        Each instance is a separate child.
-        """
+        """Return the counter of earlier `{n}` instances with the decisive outcome; each is a separate child."""
         mark = self.mark(parent, child)
         is_dynamic = child.substep is not None and child.substep.id is Dynamic.SUBSTEP
         return f"{mark} before" if mark and is_dynamic and parent.step.id in self.advanced else None

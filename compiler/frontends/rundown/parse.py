@@ -22,9 +22,18 @@ from compiler.frontends.rundown.meant import (
     unlike_runbooks,
 )
 from compiler.frontends.rundown.options import PROSE, TRANSITIONS, Layout
-from compiler.frontends.rundown.prose import sections_of, transitions_in_prose, unknown_sections
 from compiler.frontends.rundown.questions import TASK, empty_steps, question_in
-from compiler.frontends.rundown.scan import OFFER, Scanned, deciding_steps, layout_of, mixed_layouts, scan
+from compiler.frontends.rundown.scan import (
+    OFFER,
+    Scanned,
+    deciding_steps,
+    layout_of,
+    mixed_layouts,
+    scan,
+    sections_of,
+    transitions_in_prose,
+    unknown_sections,
+)
 from compiler.frontends.rundown.syntax import EXECUTABLE, Runbook
 from compiler.grammar import Node, end, feed
 from compiler.issues import Place
@@ -36,10 +45,7 @@ _START: dict[Layout, str] = {"after-body": "runbook", "after-header": "runbook_a
 
 
 class Parsed(NamedTuple):
-    """The syntax tree, the diagnostics, and the options in the document; the tree is None if there are no steps.
-
-    `is_whole` is true if everything below the frontmatter is free of errors.
-    """
+    """The tree, or None without steps, the diagnostics and options; `is_whole` without errors below the frontmatter."""
 
     runbook: Runbook | None
     diagnostics: list[Diagnostic]

@@ -139,10 +139,7 @@ Action = Continue | Complete | Stop | Goto
 
 
 class Transition(Struct, frozen=True):
-    """`- PASS ALL: RETRY 2 GOTO 3`: with a RETRY, `action` follows after all retries (G3).
-
-    `retries` is 0 without a RETRY.
-    """
+    """`- PASS ALL: RETRY 2 GOTO 3`: `action` follows after all retries, 0 without a RETRY (G3)."""
 
     word: Word
     modifier: Modifier | None

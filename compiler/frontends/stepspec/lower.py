@@ -34,10 +34,7 @@ PASS, FAIL = OutcomeTest("pass"), OutcomeTest("fail")
 
 
 class Meaning(Struct, frozen=True):
-    """A specification without errors: its steps, its names, and its settings.
-
-    `sources` are the files it was read from, the document first.
-    """
+    """A specification without errors: steps, names, settings, and the files it was read from, the document first."""
 
     document: Document
     called: Called

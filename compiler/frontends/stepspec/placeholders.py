@@ -127,10 +127,7 @@ Path = tuple[str | int, ...]
 
 
 def input_paths(step: StepSpec) -> Iterator[tuple[Path, str]]:
-    """Yield the paths among the inputs, each with its key path.
-
-    An input is a path if its key is `artifacts`, `files` or the like, or if it starts with a folder placeholder.
-    """
+    """Yield the paths among the inputs by their keys or folder placeholders, each with its key path."""
     for key, value in (step.inputs or {}).items():
         if key == TARGETS or (key.startswith("telis_") and key != "telis_document_path"):
             continue

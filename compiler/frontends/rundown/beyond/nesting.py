@@ -11,7 +11,7 @@ from compiler.diagnostic import Diagnostic, Related
 from compiler.frontends.rundown.link import Document, references
 from compiler.frontends.rundown.messages import heading_of, numbered_header, with_number
 from compiler.frontends.rundown.names import Frame, step_refs
-from compiler.frontends.rundown.prose import jump_targets, may_be_prose, prose_advice
+from compiler.frontends.rundown.scan import jump_targets, may_be_prose, prose_advice
 from compiler.frontends.rundown.syntax import (
     EVERY,
     UNKNOWN,

@@ -100,13 +100,10 @@ def _env_issues(inside: str, env: object, path: KeyPath) -> Iterator[Issue]:
 def table_for_targets(content: object, places: Places) -> Table | None:
     """Return the settings under `steps` that are for targets, or None if there are none."""
     steps = content if isinstance(content, Mapping) else {}
-    said = {str(step): _for_targets(value) for step, value in steps.items() if isinstance(value, Mapping)}
-    kept = {step: value for step, value in said.items() if value}
+    said = {str(step): value for step, value in steps.items() if isinstance(value, Mapping)}
+    own = {step: {str(key): one for key, one in value.items() if key in OF_TARGETS} for step, value in said.items()}
+    kept = {step: value for step, value in own.items() if value}
     return Table(kept, {path: place for path, place in places.items() if _is_kept(path, kept)}) if kept else None
-
-
-def _for_targets(said: Mapping[str, object]) -> dict[str, object]:
-    return {str(key): value for key, value in said.items() if key in OF_TARGETS}
 
 
 def _is_kept(path: KeyPath, kept: Mapping[str, Mapping[str, object]]) -> bool:

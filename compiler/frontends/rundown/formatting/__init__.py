@@ -102,9 +102,10 @@ def _format(job: Job) -> Formatted:
     errors = tuple(sorted(dict.fromkeys([*misplaced, *original.errors]), key=sort_key))
     if original.runbook is None or not _is_fixable(original):
         return Formatted(None, errors)
-    if moved and not _has_same_content(job.source, sections, original.scanned, layout):
+    again = arrange(read_sections(original.scanned), layout, layout) if moved else sections
+    if list(_content(job.source, sections)) != list(_content(original.scanned.source, again)):
         return _unmovable(as_written, errors)
-    return _formatted(_Task(scanned, sections, wanted, errors), original.runbook)
+    return _formatted(scanned, sections, wanted, errors, original.runbook)
 
 
 def _unmovable(as_written: _Read, errors: tuple[Diagnostic, ...]) -> Formatted:
@@ -131,34 +132,21 @@ def _is_fixable(read: _Read) -> bool:
     return not is_missing and not has_doubled_names(read.runbook)
 
 
-class _Task(Struct, frozen=True):
-    """A document with its ordered sections, the wanted layout, and the document's errors."""
-
-    scanned: Scanned
-    sections: Sequence[Section]
-    wanted: _Wanted
-    errors: tuple[Diagnostic, ...]
-
-
-def _formatted(task: _Task, runbook: Runbook) -> Formatted:
-    """Return the normal form of a document after proving that it means the same."""
-    source, numbering = task.scanned.source, Numbering(runbook)
+def _formatted(
+    scanned: Scanned, sections: Sequence[Section], wanted: _Wanted, errors: tuple[Diagnostic, ...], runbook: Runbook
+) -> Formatted:
+    """Return the normal form of a document with these ordered sections, after proving that it means the same."""
+    source, numbering = scanned.source, Numbering(runbook)
     unclear = tuple(unclear_references(source, runbook, numbering))
     if unclear:
-        return Formatted(None, (*task.errors, *unclear))
-    lines = emit(source, task.scanned.begin, task.sections, Spelling(task.sections, numbering))
+        return Formatted(None, (*errors, *unclear))
+    lines = emit(source, scanned.begin, sections, Spelling(sections, numbering))
     text = text_of(renumber_frontmatter(lines, runbook, numbering))
-    result = _read(task.wanted.scan(source, text), task.wanted.layout)
+    result = _read(wanted.scan(source, text), wanted.layout)
     meant = numbering.runbook(runbook)
     if result.errors or result.runbook is None or not same_meaning(source, meant, result.runbook):
-        return Formatted(None, task.errors, defect=DEFECT)
+        return Formatted(None, errors, defect=DEFECT)
     return Formatted(text, (), numbering.changes)
-
-
-def _has_same_content(source: Source, sections: Sequence[Section], moved: Scanned, layout: Layout) -> bool:
-    """Return whether a document with reordered lines still has the same blocks."""
-    again = arrange(read_sections(moved), layout, layout)
-    return same_content(source, sections, moved.source, again)
 
 
 def _kept(source: Source) -> Rewrite:
@@ -214,12 +202,8 @@ def _said(settings: StepSettings) -> tuple[object, ...]:
     return settings.step, settings.timeout, settings.delay, settings.backoff, tuple(settings.env.items())
 
 
-def same_content(source: Source, before: Sequence[Section], moved: Source, after: Sequence[Section]) -> bool:
-    """Return whether two documents have the same lines, each in the same step and kind of block."""
-    return list(_content(source, before)) == list(_content(moved, after))
-
-
 def _content(source: Source, sections: Sequence[Section]) -> Iterator[tuple[str, str]]:
+    """Yield the lines of a document, each with its kind of block."""
     for section in sections:
         for piece in section.all():
             lines = source.lines[piece.first - 1 : piece.last]

@@ -23,7 +23,7 @@ from compiler.frontends.rundown.syntax import (
     all_steps,
     spell,
 )
-from compiler.scenarios import Event, Scenario
+from compiler.scenarios import Event
 from compiler.scenarios import Goto as Jump
 from compiler.source import Source, Span
 
@@ -143,7 +143,7 @@ class Numbering:
         steps = tuple(self._step(step, *new) for step, new in zip(runbook.steps, self.steps, strict=True))
         nodes = tuple(replace(said, step=self.path(said.step)) for said in runbook.declared.steps)
         declared = replace(runbook.declared, steps=nodes)
-        scenarios = tuple(map(self._scenario, runbook.scenarios))
+        scenarios = tuple(replace(one, replies=tuple(map(self.event, one.replies))) for one in runbook.scenarios)
         return replace(runbook, steps=steps, scenarios=scenarios, declared=declared)
 
     def _step(self, old: Step, step: Identifier, children: list[Identifier]) -> Step:
@@ -160,9 +160,6 @@ class Numbering:
         """Return the renumbered transition; raise `UnclearError` if its target is ambiguous."""
         action = transition.action
         return replace(transition, action=Goto(self.target(action.target))) if isinstance(action, Goto) else transition
-
-    def _scenario(self, scenario: Scenario) -> Scenario:
-        return replace(scenario, replies=tuple(map(self.event, scenario.replies)))
 
     def event(self, event: Event) -> Event:
         """Return the renumbered event of a scenario; raise `UnclearError` if its target is ambiguous."""

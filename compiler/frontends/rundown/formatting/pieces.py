@@ -129,13 +129,7 @@ MODIFIED = Regex(r"(PASS|FAIL|YES|NO)[ \t]+(ALL|ANY)")
 
 
 def arrange(sections: Sequence[Section], written: Layout | None, wanted: Layout) -> list[Section]:
-    """Return the sections with the parts of each step in order.
-
-    Args:
-        sections: All sections of a document.
-        written: The document's layout, or None if it mixes both layouts.
-        wanted: The layout of the result.
-    """
+    """Return the sections with each step's parts in order; `written` is None if the document mixes both layouts."""
     head, *steps = sections
     return [head, *(_ordered(step, wanted) for step in _settled(steps, written, wanted))]
 
@@ -179,11 +173,8 @@ def _late(step: Section, written: Layout | None, wanted: Layout) -> Iterable[Pie
     if written is None and wanted == "after-header":
         bodies = (number for number, piece in enumerate(step.pieces) if piece.kind in {"TEXT", "CODE"})
         begin = next(bodies, len(step.pieces))
-    return [piece for piece in step.pieces[begin:] if piece.kind == "TRANSITION" and _has_modifier(piece)]
-
-
-def _has_modifier(piece: Piece) -> bool:
-    return bool(piece.block and MODIFIED.match(piece.block.text))
+    found = (piece for piece in step.pieces[begin:] if piece.kind == "TRANSITION")
+    return [piece for piece in found if piece.block and MODIFIED.match(piece.block.text)]
 
 
 def _without_modifier(piece: Piece) -> Piece:
