@@ -49,8 +49,8 @@ def prepare_blocks(path: str) -> Callable[[], object]:
 
 def prepare_playbook(path: str) -> Callable[[], object]:
     """Parse and check a playbook, with the places of everything in it."""
+    from compiler.frontends.playbook.check import read  # noqa: PLC0415
     from compiler.frontends.playbook.lines import patterns  # noqa: PLC0415 (after the process is set up, as in rdc)
-    from compiler.frontends.playbook.reading import read  # noqa: PLC0415
     from compiler.source import Source  # noqa: PLC0415
 
     patterns()

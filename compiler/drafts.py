@@ -9,7 +9,7 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from compiler.frontends.format import Format
+from compiler.frontends.base import Format
 from compiler.ir.paths import Path
 from compiler.ir.program import Program
 from compiler.regex import Regex

@@ -14,9 +14,8 @@ from compiler.analyses.flow import commands_too_long
 from compiler.diagnostic import Diagnostic, sort_key
 from compiler.files import Refusal
 from compiler.frontends import FRONT_ENDS, all_options, endings, recognize
-from compiler.frontends.base import Formatted, Job
-from compiler.frontends.format import Format
-from compiler.frontends.naming import name_of
+from compiler.frontends.base import Format, Formatted, Job
+from compiler.frontends.name_lists import name_of
 from compiler.ir.program import Program
 from compiler.ir.verify import verify
 from compiler.options import Level, Options, Table, merge

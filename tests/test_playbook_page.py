@@ -9,10 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from compiler.frontends.playbook.check import ARTIFACTS
-from compiler.frontends.playbook.directives import TYPES
-from compiler.frontends.playbook.lines import DIRECTIVES, patterns
-from compiler.frontends.playbook.reading import read
+from compiler.frontends.playbook.check import ARTIFACTS, read
+from compiler.frontends.playbook.lines import DIRECTIVES, TYPES, patterns
 from compiler.source import Source
 from tests.conftest import ROOT
 from tests.pages import blocks

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from compiler.frontends import agent_workflow, json, playbook, rundown, stepspec
-from compiler.frontends.format import Format
+from compiler.frontends.base import Format
 from compiler.options import Option
 from compiler.source import Source
 

@@ -1,19 +1,21 @@
-"""Define a front end's input and output."""
+"""Describe source formats, and define a front end's input and output."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from importlib import import_module
 from types import MappingProxyType
-from typing import Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from msgspec import Struct
 
-from compiler.diagnostic import Diagnostic
-from compiler.ir.program import Program
-from compiler.options import Options, Table
-from compiler.project import Project
-from compiler.scenarios import Scenario
-from compiler.source import Source
+if TYPE_CHECKING:  # a format is described without importing what its front end needs
+    from compiler.diagnostic import Diagnostic
+    from compiler.ir.program import Program
+    from compiler.options import Option, Options, Table
+    from compiler.project import Project
+    from compiler.scenarios import Scenario
+    from compiler.source import Source
 
 
 class Job(Struct, frozen=True):
@@ -73,3 +75,35 @@ class FrontEnd(Protocol):
 
     def format_document(self, job: Job) -> Formatted:
         """Return the normal form of a document, proved to mean the same; never raises for any content."""
+
+
+class Format(Struct, frozen=True):
+    """A source format: a document's `noun` in messages, its file `suffixes` and other file `names`, and its options.
+
+    `module` has its front end, and `drafts` the module that drafts scenarios, or "" without scenarios. `grammars` are
+    its files in `grammars/`, none for YAML and JSON.
+    """
+
+    name: str
+    noun: str
+    summary: str
+    suffixes: tuple[str, ...]
+    module: str
+    grammars: tuple[str, ...] = ()
+    options: tuple[Option[Any], ...] = ()
+    names: tuple[str, ...] = ()
+    drafts: str = ""
+
+    def has(self, path: str) -> bool:
+        """Return whether a file has a name of this format."""
+        return path.endswith(self.suffixes) or path.rpartition("/")[2] in self.names
+
+    @property
+    def word(self) -> str:
+        """The format's name on the command line."""
+        return self.name.replace("_", "-")
+
+    def load(self) -> FrontEnd:
+        """Return the front end, importing it on first use."""
+        module: FrontEnd = import_module(self.module)
+        return module

@@ -6,9 +6,9 @@ companion file `NAME.scenarios.yaml`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -16,16 +16,20 @@ from msgspec.structs import replace
 from compiler.diagnostic import Diagnostic, Issue, has_error
 from compiler.files import Refusal
 from compiler.frontends.base import Job, Result
-from compiler.frontends.call_steps import NO_STEPS, STEPS, TimeLimit, with_nodes
+from compiler.frontends.name_lists import NO_STEPS, STEPS, TimeLimit, with_nodes
 from compiler.ir.edges import Keep
 from compiler.ir.program import Node, Program, Settings
 from compiler.ir.tasks import Agent, Ask, Gate, Parallel, Stage, Task, Tool
 from compiler.issues import InvalidError, Place, diagnostics, duplicate_options
-from compiler.project import Project
+from compiler.options import Option, Options, document_options
 from compiler.scenarios import Event, Keys, Locate, Reply, Said, Scenario, Script, Unclear, read_scenarios
 from compiler.source import KeyPath, Source, Spans
 from compiler.suggestions import did_you_mean
 from runtime_shim.data.fitting import unfit
+
+if TYPE_CHECKING:
+    from compiler.frontends.data_text import Data
+    from compiler.yaml_text import Reading
 
 ENDING = ".scenarios.yaml"
 KEY = "scenarios"
@@ -36,14 +40,6 @@ FAIL = "fail"
 _REMEDY = "a scenario has `result` and optionally `inputs`, `answers`, `agents`, `tools` and `outputs`"
 
 
-class Told(Struct, frozen=True):
-    """A document to find scenarios for: its source, its name without extensions, and its project."""
-
-    source: Source
-    stem: str
-    project: Project
-
-
 class Found(NamedTuple):
     """The scenarios of a document, their diagnostics, and the companion file if there is one."""
 
@@ -52,23 +48,10 @@ class Found(NamedTuple):
     file: Source | None = None
 
 
-def find_scenarios(told: Told, content: object, spans: Spans, program: Program) -> Found:
-    """Return all scenarios of a document.
-
-    Args:
-        told: The document, whose folder may have the companion file.
-        content: The document's `scenarios` as written, or None.
-        spans: The places of `scenarios` and of each key and item in it.
-        program: The document's program, with the steps, inputs and outputs that scenarios can name.
-    """
-    own = _read(told.source, content, spans, program)
-    beside = _beside(told, program)
-    return Found((*own.scenarios, *beside.scenarios), [*own.diagnostics, *beside.diagnostics], beside.file)
-
-
-def _beside(told: Told, program: Program) -> Found:
-    source, name = told.source, f"{told.stem}{ENDING}"
-    located = told.project.find_below(source, name) if told.stem else None
+def _beside(job: Job, stem: str, program: Program) -> Found:
+    """Return the scenarios in the companion file of a document, if it has one."""
+    source, name = job.source, f"{stem}{ENDING}"
+    located = job.project.find_below(source, name) if stem else None
     if located is None:
         return Found((), [])
     file = located if isinstance(located, Refusal) else located.read()
@@ -123,7 +106,7 @@ def _script(program: Program, content: Mapping[str, object], locate: Locate) -> 
         raise InvalidError(*issues)
     unclear = (*_unfit_inputs(program, inputs, locate), *_unknown(program, said, replies, outputs, locate))
     events: list[Event] = [*unclear]
-    events += [Said(item.name, _answer(item.value), locate(item.path)) for item in said]
+    events += [Said(item.name, item.value if isinstance(item.value, str) else None, locate(item.path)) for item in said]
     events += [Reply(item.name or None, str(item.value), (), locate(item.path)) for item in replies]
     return Script(tuple(events), inputs=_plain(inputs), outputs=_plain(outputs))
 
@@ -159,10 +142,6 @@ def _said(content: Mapping[str, object], key: str, issues: list[Issue]) -> Itera
                 yield _Item(item.name, one, path)
             else:
                 issues.append(Issue(path, f'an answer of `{item.name}` must be a string or `{{fail: "why"}}`'))
-
-
-def _answer(value: object) -> str | None:
-    return value if isinstance(value, str) else None
 
 
 def _replies(content: Mapping[str, object], program: Program, issues: list[Issue]) -> Iterator[_Item]:
@@ -254,28 +233,32 @@ def _listed(what: str, names: list[str]) -> str:
     return f"the {what} are {', '.join(f'`{name}`' for name in names)}" if names else f"there are no {what}"
 
 
-def completed(job: Job, result: Result, program: Program, stem: str, content: object, spans: Spans) -> Result:
-    """Return the result with the program, the time limits of its steps, and its scenarios.
+def options_of(
+    source: Source, read: Reading | Data | None, known: Sequence[Option[Any]]
+) -> tuple[Options, list[Diagnostic]]:
+    """Return the options under `rdc`, and the problems with them; the model reports it if it is no mapping."""
+    if read is None or not isinstance(read.values.get("rdc"), dict):
+        return Options(), []
+    return document_options(source, read.values, read.spans, known)
 
-    Args:
-        job: The document.
-        result: The result so far, without errors.
-        program: The document's program.
-        stem: The document's file name without extensions; a companion file with scenarios starts with it.
-        content: The document's `scenarios` as written, or None.
-        spans: The places of `scenarios` and of each key and item in it.
+
+def completed(job: Job, result: Result, program: Program, stem: str, content: object, spans: Spans) -> Result:
+    """Return an error-free result with the program, the time limits of its steps, and its scenarios.
+
+    `stem` is the document's file name without extensions; a companion file with scenarios starts with it. `content` are
+    the document's `scenarios` as written, or None. `spans` has the places of its keys and items.
     """
     nodes = STEPS.first(result.options.values) or NO_STEPS
     limited, problems = with_limits(program, nodes.limits)
-    scenarios = find_scenarios(Told(job.source, stem, job.project), content, spans, limited)
-    found = [*problems, *scenarios.diagnostics]
+    own, beside = _read(job.source, content, spans, limited), _beside(job, stem, limited)
+    found = [*problems, *own.diagnostics, *beside.diagnostics]
     return replace(
         result,
         program=None if has_error(found) else limited,
         diagnostics=(*result.diagnostics, *found),
-        sources={**result.sources, **({scenarios.file.name: scenarios.file} if scenarios.file else {})},
+        sources={**result.sources, **({beside.file.name: beside.file} if beside.file else {})},
         options=with_nodes(result.options, nodes),
-        scenarios=scenarios.scenarios,
+        scenarios=(*own.scenarios, *beside.scenarios),
         scenario_file=f"{stem}{ENDING}" if stem else "",
     )
 

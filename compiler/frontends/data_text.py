@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
 from math import isfinite
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from msgspec import Struct
 
-from compiler.diagnostic import Diagnostic, Fix
+from compiler.diagnostic import Diagnostic, Fix, Severity
 from compiler.files import LARGEST_VALUE
+from compiler.frontends.base import Formatted, Job
 from compiler.json_text import BrokenJsonError, lay_out, load_json
 from compiler.regex import Regex
-from compiler.source import KeyPath, Lines, Repeated, Source, Span, nearest
+from compiler.source import LINE_END, KeyPath, Lines, Repeated, Source, Span, nearest
 
 if TYPE_CHECKING:
     from compiler.yaml_text import Reading, UnreadableError
+
 
 DEEPEST = 32
 """The deepest nesting of collections: reading recurses, and documents are never this deep."""
@@ -50,10 +53,7 @@ class BrokenDataError(ValueError):
 
 
 def read_data(source: Source, list_key: str = "") -> Data:
-    """Return the value of a document; raise `BrokenDataError` if it is invalid.
-
-    With a `list_key`, a document that is a list is read as a mapping with only this key.
-    """
+    """Return the value of a document, with a list below `list_key`; raise `BrokenDataError` if it is invalid."""
     data = _read(source, list_key)
     _refuse_others(data, source)
     return data
@@ -136,3 +136,55 @@ def _text_problem(text: str) -> str:
     if "\0" in text:
         return "a string contains a NUL character"
     return "a string contains an unpaired surrogate" if not text.isascii() and _HALF.search(text) else ""
+
+
+class Parsed(Protocol):
+    """A document as it was read; `reading` is None for JSON."""
+
+    @property
+    def reading(self) -> Reading | None: ...  # noqa: D102
+    @property
+    def diagnostics(self) -> list[Diagnostic]: ...  # noqa: D102
+
+
+def formatted(job: Job, parse: Callable[[Source], Parsed]) -> Formatted:
+    """Return a document with uniform line ends, no trailing white space and single blank lines.
+
+    Comments, key order, quotes and indentation stay. JSON and documents with errors are left unchanged.
+    """
+    parsed = parse(job.source)
+    reading, errors = parsed.reading, tuple(item for item in parsed.diagnostics if item.severity is Severity.ERROR)
+    if errors:
+        return Formatted(None, errors)
+    if reading is None:
+        return Formatted(job.source.text)
+    text = _in_order(job.source, reading)
+    again = parse(Source.from_text(job.source.path, text)).reading
+    if again is None or (again.values, again.as_written) != (reading.values, reading.as_written):
+        return Formatted(None, (), defect="the formatted document would not mean the same")
+    return Formatted(text)
+
+
+def _in_order(source: Source, reading: Reading) -> str:
+    ends = Counter(LINE_END.findall(source.text))
+    end = max(("\n", "\r\n", "\r"), key=lambda one: ends[one])
+    inside = reading.lines_in_texts
+    return "".join(line + end for line in _ordered(source.lines, inside))
+
+
+def _ordered(lines: tuple[str, ...], inside: frozenset[int]) -> Iterator[str]:
+    """Yield the lines without trailing whitespace or repeated blank lines; multi-line strings stay unchanged.
+
+    A blank line after a string may belong to it, so at least one is kept.
+    """
+    last = max((number for number, line in enumerate(lines, 1) if line.strip() or number in inside), default=0)
+    blank = True
+    for number, line in enumerate(lines[:last], 1):
+        if number in inside:
+            yield line
+            blank = False
+            continue
+        stripped = line.rstrip(" \t")
+        if stripped or not blank:
+            yield stripped
+        blank = not stripped

@@ -36,7 +36,7 @@ _RECORDS = "compiler.records"
 # The JSON Schemas that rdc publishes. Each is also in `docs/NAME.schema.json`, which `make golden` writes.
 SCHEMAS: dict[str, Schema] = {
     "agent-workflow": Schema("agent workflows", "compiler.frontends.agent_workflow.syntax"),
-    "program": Schema("programs as JSON", "compiler.frontends.json.schema"),
+    "program": Schema("programs as JSON", "compiler.frontends.json.shapes"),
     "project": Schema("rdc.toml", "rdc.building.schema"),
     "run-approvals": Schema("a run's approvals.json", _RECORDS, ("approvals",)),
     "run-artifacts": Schema("a run's artifacts.json", _RECORDS, ("artifacts",)),

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from msgspec.structs import fields
 
-from compiler.frontends.json.schema import schema
+from compiler.frontends.json.shapes import schema
 from compiler.ir.program import Program
 from compiler.ir.texts import Reference, Text, joined
 

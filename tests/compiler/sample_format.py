@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from compiler.diagnostic import Diagnostic, Issue
-from compiler.frontends.base import Formatted, Job, Result
-from compiler.frontends.format import Format
+from compiler.frontends.base import Format, Formatted, Job, Result
 from compiler.issues import InvalidError, Place, Places
 from compiler.options import Known, Level, Option, Options, choice, read_options
 from compiler.source import Source, below

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compiler.frontends.agent_workflow.alternatives import alternatives
+from compiler.frontends.agent_workflow.verdicts import alternatives
 from compiler.ir.semantics import Machine
 from tests.compiler.workflows import compiled, end, program_of, said
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from compiler.diagnostic import Severity
 from compiler.driver import Compilation, Formatting, Settings, compile_file, format_opened, open_file
-from compiler.frontends.playbook.reading import read
+from compiler.frontends.playbook.check import read
 from compiler.ir.verify import verify
 from compiler.passes import optimize
 from compiler.source import Source

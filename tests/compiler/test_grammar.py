@@ -20,7 +20,8 @@ from msgspec import Struct
 
 from compiler.frontends.base import Job
 from compiler.frontends.playbook import lines as playbook
-from compiler.frontends.rundown import blocks, layout, lines
+from compiler.frontends.rundown import blocks, lines
+from compiler.frontends.rundown import scan as scanning
 from compiler.frontends.rundown.formatting import format_document
 from compiler.frontends.rundown.lines import LineError
 from compiler.frontends.rundown.parse import parse
@@ -104,7 +105,7 @@ def test_terminals_of_the_grammar_decide_what_a_block_is(name: str, monkeypatch:
     written = (ROOT / "grammars" / "rundown.lark").read_text(encoding="utf-8")
     other = re.sub(rf"^{name}: .*(\n +\|.*)*", f"{name}: /@/", written, flags=re.MULTILINE)
     known = patterns_of(Lark(other, parser="lalr", start=["runbook", "item"], lexer="basic"))
-    for module in (blocks, layout):
+    for module in (blocks, scanning):
         monkeypatch.setattr(module, "patterns", lambda: known)
     assert kinds() == ["TEXT"]
 

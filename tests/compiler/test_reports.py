@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 import runtime_shim
 from backends.registry import load
-from compiler.frontends.json.schema import schema
+from compiler.frontends.json.shapes import schema
 from compiler.ir.edges import Clear, Edge, Effect, Keep, SlotTest, Test
 from compiler.ir.features import Feature, features_of
 from compiler.ir.program import Artifact, Input, Jump, Noun, Program, Slot

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from compiler.diagnostic import Issue
-from compiler.frontends.rundown.commands import scenario_keys
+from compiler.frontends.rundown.frontmatter import scenario_keys
 from compiler.issues import InvalidError, Place, diagnostics
 from compiler.scenarios import (
     Event,

@@ -18,8 +18,8 @@ from msgspec.structs import replace
 from backends.registry import BACKENDS, load
 from compiler.driver import Compilation, Settings, compile_file
 from compiler.frontends.rundown import lines
-from compiler.frontends.rundown.commands import scenario_keys
-from compiler.frontends.rundown.placeholders import with_references
+from compiler.frontends.rundown.frontmatter import scenario_keys
+from compiler.frontends.rundown.lower import with_references
 from compiler.ir.program import Program
 from compiler.ir.semantics import Machine, Outcome
 from compiler.ir.tasks import Verdict

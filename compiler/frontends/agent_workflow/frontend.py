@@ -6,19 +6,17 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from compiler.diagnostic import Diagnostic, has_error, sort_key
+from compiler.diagnostic import has_error, sort_key
 from compiler.frontends.agent_workflow import MAX_STEPS, OPTIONS
 from compiler.frontends.agent_workflow.check import check, unlisted_agents
-from compiler.frontends.agent_workflow.lower import ENDINGS, Asked, lower
-from compiler.frontends.agent_workflow.parse import Parsed, parse
+from compiler.frontends.agent_workflow.lower import ENDINGS, lower
+from compiler.frontends.agent_workflow.parse import parse
 from compiler.frontends.base import Formatted, Job, Result
-from compiler.frontends.call_scenarios import completed
+from compiler.frontends.call_scenarios import completed, options_of
+from compiler.frontends.data_text import formatted
 from compiler.frontends.modeled import LARGEST
-from compiler.frontends.name_lists import SECRETS
-from compiler.frontends.naming import stem
-from compiler.frontends.yaml_layout import formatted
-from compiler.ir.program import Program
-from compiler.options import Options, document_options, merge
+from compiler.frontends.name_lists import SECRETS, stem
+from compiler.options import merge
 from compiler.regex import Regex
 from compiler.source import Source, below
 from compiler.yaml_text import UnreadableError, read_mapping
@@ -29,10 +27,7 @@ _TASK = Regex(r"^[ \t]+(?:-[ \t]+)?(?:prompt|parallel)[ \t]*:", re.MULTILINE)
 
 
 def recognizes(source: Source) -> bool:
-    """Return whether a source looks like an agent workflow (W1).
-
-    It does if it has a name, and a step with a name and a prompt or entries. Invalid YAML is recognized by its lines.
-    """
+    """Return whether a source has a name and a step with work (W1); invalid YAML is recognized by its lines."""
     text = "\n".join(source.lines)
     if not _STEPS.search(text) or len(text) > LARGEST:
         return False
@@ -58,31 +53,19 @@ def _is_workflow(values: Mapping[str, Any]) -> bool:
 def compile_document(job: Job) -> Result:
     """Parse, check and lower a workflow, and read its scenarios."""
     parsed = parse(job.source)
-    options, found = _options(job.source, parsed)
+    reading = parsed.reading
+    options, found = options_of(job.source, reading, OPTIONS)
     found += parsed.diagnostics
     sources = {job.source.name: job.source}
-    if parsed.workflow is None or parsed.reading is None:
+    if parsed.workflow is None or reading is None:
         return Result(None, tuple(found), sources, options)
-    found += check(parsed.workflow, parsed.reading.as_written, parsed.places)
+    found += check(parsed.workflow, reading.as_written, parsed.places)
     found += unlisted_agents(parsed.workflow, parsed.places, merge(options.targets, job.tables))
     found = sorted(dict.fromkeys(found), key=sort_key)
     result = Result(None, tuple(found), sources, options)
     if has_error(found):
         return result
-    asked = Asked(tuple(SECRETS.first(options.values) or {}), MAX_STEPS.first(options.values, job.configured))
-    return _lowered(job, parsed, lower(parsed.workflow, parsed.places, asked), result)
-
-
-def _lowered(job: Job, parsed: Parsed, program: Program, result: Result) -> Result:
-    reading = parsed.reading
-    content = reading.as_written.get("scenarios") if reading else None
-    spans = below(reading.spans, "scenarios") if reading and content is not None else {}
+    secrets, limit = tuple(SECRETS.first(options.values) or {}), MAX_STEPS.first(options.values, job.configured)
+    program = lower(parsed.workflow, parsed.places, secrets, limit)
+    content, spans = reading.as_written.get("scenarios"), below(reading.spans, "scenarios")
     return completed(job, result, program, stem(job.source.name, *ENDINGS), content, spans)
-
-
-def _options(source: Source, parsed: Parsed) -> tuple[Options, list[Diagnostic]]:
-    """Return the options under `rdc`; the model reports it if it is no mapping."""
-    reading = parsed.reading
-    if reading is None or not isinstance(reading.values.get("rdc"), dict):
-        return Options(), []
-    return document_options(source, reading.values, reading.spans, OPTIONS)

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from compiler.frontends.agent_workflow.syntax import TASK_DONE, Step, Workflow
 from compiler.frontends.agent_workflow.verdicts import Verdicts, last_lines, verdicts
-from compiler.frontends.naming import safe_name, stem
+from compiler.frontends.name_lists import safe_name, stem
 from compiler.ir.edges import Clear, Edge, Effect, Keep, Origin, OutcomeTest, Written
 from compiler.ir.program import Input, Jump, Node, Program, Slot, SourceFile
 from compiler.ir.tasks import Agent, End, Gate, Parallel, Reading, Task
@@ -18,13 +18,6 @@ from compiler.issues import SourceMap
 
 ENDINGS = (".yaml", ".yml", ".workflow")
 FEWEST_STEPS, TIMES = 10, 3
-
-
-class Asked(Struct, frozen=True):
-    """The program's settings from the document's options."""
-
-    secrets: tuple[str, ...]
-    max_steps: int | None
 
 
 class _Scene(Struct, frozen=True):
@@ -50,7 +43,7 @@ def gate_of(name: str) -> str:
     return f"{name}/human"
 
 
-def lower(workflow: Workflow, places: SourceMap, asked: Asked) -> Program:
+def lower(workflow: Workflow, places: SourceMap, secrets: tuple[str, ...], max_steps: int | None) -> Program:
     """Return the program of a workflow without errors."""
     source, steps = places.source, workflow.steps
     names = [step.name for step in steps]
@@ -71,9 +64,9 @@ def lower(workflow: Workflow, places: SourceMap, asked: Asked) -> Program:
         entry=scene.entry_of(names[0]),
         nodes=(*nodes, complete),
         slots=(Slot(TASK), Slot(FOLDER), *(Slot(one.slot) for leading in scene.redirects.values() for one in leading)),
-        inputs=(_task_input(workflow),),
-        limit=_limit(workflow, asked.max_steps),
-        secrets=asked.secrets,
+        inputs=(Input(TASK, "text", "The task", default=described(workflow) or None, required=False),),
+        limit=_limit(workflow, max_steps),
+        secrets=secrets,
         jumps=tuple(Jump(name, gate_of(name)) for name in names if name in scene.gated),
         kind="workflow",
         folder=FOLDER,
@@ -88,11 +81,6 @@ def _read(steps: Sequence[Step]) -> dict[str, Verdicts]:
         earlier.add(step.name)
         found[step.name] = verdicts(step, earlier)
     return found
-
-
-def _task_input(workflow: Workflow) -> Input:
-    """The input for a run's task. Its default is the description (W15)."""
-    return Input(TASK, "text", "The task", default=described(workflow) or None, required=False)
 
 
 def _limit(workflow: Workflow, max_steps: int | None) -> int | None:
@@ -144,12 +132,15 @@ def _task(step: Step, scene: _Scene) -> Task:
     return Parallel(entries, step.check or "all", read.failing, (TASK_DONE,), step.report_name)
 
 
+_NO_COMMON_VERDICT = "agents gave no clear common verdict"
 _REASONS = {
     "failed": lambda step: f"step {step.name}: {_whose(step)} gave no answer",
     "invalid": lambda step: (
         f"step {step.name}: {_whose(step)} gave an answer that does not match the validation pattern"
     ),
-    "ambiguous": lambda step: f"step {step.name}: {_disagreement(step)}",
+    "ambiguous": lambda step: (
+        f"step {step.name}: the {'verdict is ambiguous' if step.parallel is None else _NO_COMMON_VERDICT}"
+    ),
     "unrouted": lambda step: f"step {step.name}: no condition matches the answer, and there is no `next` or `end`",
 }
 """Why a run stops after a step (W8, W10)."""
@@ -159,17 +150,8 @@ def _whose(step: Step) -> str:
     return "the agent" if step.parallel is None else "one of the agents"
 
 
-def _disagreement(step: Step) -> str:
-    if step.parallel is None:
-        return "the verdict is ambiguous"
-    return "the agents gave no clear common verdict"
-
-
 def _edges(number: int, stops: Mapping[str, str], scene: _Scene) -> Iterator[Edge]:
-    """Yield the edges of a step: no verdict, TASK_DONE, conditions, then `end` or `next` (W10).
-
-    Every edge clears the feedback that led to the step (W11).
-    """
+    """Yield the edges of a step in order (W10); every edge clears the feedback that led to the step (W11)."""
     step = scene.workflow.steps[number]
     forgets = tuple(Clear(redirect.slot) for redirect in scene.redirects[step.name])
     for word in _words_without_verdict(step, scene.read[step.name]):
@@ -177,7 +159,7 @@ def _edges(number: int, stops: Mapping[str, str], scene: _Scene) -> Iterator[Edg
     yield Edge((OutcomeTest(TASK_DONE),), forgets, scene.complete, (Written("complete"),))
     goto = scene.read[step.name].goto
     for place, (keyword, target) in enumerate(goto.items()):
-        keep = Keep(feedback_slot(step.name, target))
+        keep = Keep(f"feedback {target} {step.name}")
         origins = (scene.origin("steps", number, "conditions", place),)
         effects: tuple[Effect, ...] = (*forgets, keep)
         yield Edge((OutcomeTest(keyword),), effects, scene.entry_of(target), (Written(f"goto {target}"),), origins)
@@ -222,12 +204,7 @@ class Redirect(Struct, frozen=True):
     @property
     def slot(self) -> str:
         """Return the slot that holds the answer until the target has run."""
-        return feedback_slot(self.source, self.target)
-
-
-def feedback_slot(source: str, target: str) -> str:
-    """Return the slot that holds one step's answer for another."""
-    return f"feedback {target} {source}"
+        return f"feedback {self.target} {self.source}"
 
 
 def redirects(workflow: Workflow) -> Mapping[str, Sequence[Redirect]]:

@@ -1,6 +1,6 @@
 """Programs as JSON (docs/formats/json.md). `frontend.py` reads them."""
 
-from compiler.frontends.format import Format
+from compiler.frontends.base import Format
 
 FORMAT = Format(
     name="json",

@@ -15,7 +15,7 @@ from compiler.frontends.json.check import check
 from compiler.frontends.json.lower import Reader
 from compiler.frontends.json.parse import parse
 from compiler.frontends.json.syntax import Places, key_path
-from compiler.frontends.naming import safe_name
+from compiler.frontends.name_lists import safe_name
 from compiler.ir.edges import Edge, Origin
 from compiler.ir.program import Node, Program, SourceFile
 from compiler.options import Options

@@ -36,10 +36,7 @@ class TooManyError(Exception):
 
 
 class Reader:
-    """Reads plain values as parts of a program, and collects the issues, each with its code.
-
-    `place` returns the origin of a position, for parts without an explicit one.
-    """
+    """Reads plain values as parts of a program, and collects issues with codes; `place` is for missing origins."""
 
     def __init__(self, place: Callable[[DataPath], Origin]) -> None:
         self.issues: list[tuple[str, Issue]] = []

@@ -1,8 +1,7 @@
 """Describe the playbook format; `frontend.py` reads it (docs/formats/playbook.md)."""
 
-from compiler.frontends.call_steps import STEPS
-from compiler.frontends.format import Format
-from compiler.frontends.name_lists import SECRETS
+from compiler.frontends.base import Format
+from compiler.frontends.name_lists import SECRETS, STEPS
 
 FORMAT = Format(
     name="playbook",

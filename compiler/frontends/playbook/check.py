@@ -6,17 +6,22 @@ import json
 from collections.abc import Iterator
 from difflib import get_close_matches
 from itertools import pairwise
+from types import MappingProxyType
 
-from compiler.diagnostic import Diagnostic, Fix, Related
-from compiler.frontends.playbook.directives import TYPES
-from compiler.frontends.playbook.hints import hints
-from compiler.frontends.playbook.lines import patterns
+from msgspec import Struct
+
+from compiler.diagnostic import Diagnostic, Fix, Related, Severity, sort_key
+from compiler.frontends.frontmatter import read_block
+from compiler.frontends.playbook import FORMAT
+from compiler.frontends.playbook.lines import TYPES, patterns
 from compiler.frontends.playbook.messages import close, near
-from compiler.frontends.playbook.parse import Parsed
-from compiler.frontends.playbook.references import check_references
+from compiler.frontends.playbook.parse import Parsed, parse
+from compiler.frontends.playbook.references import check_references, hints
 from compiler.frontends.playbook.syntax import Artifact, Elicit, Input, Playbook, Step, ToolCall, every_step
+from compiler.issues import duplicate_options
+from compiler.options import Options, document_options
 from compiler.regex import Regex
-from compiler.source import Source, Span
+from compiler.source import Source, Span, Spans, below
 from runtime_shim.data.fitting import unfit
 
 LARGEST_PLAYBOOK = 200_000
@@ -225,3 +230,48 @@ def json_problem(text: str) -> str:
 
 def _no_constant(name: str) -> object:
     raise ValueError(f"{name} is not JSON")
+
+
+class Frontmatter(Struct, frozen=True):
+    """A document's options, the line below, and the unparsed scenarios with their places; None if there are none."""
+
+    options: Options
+    next_line: int
+    scenarios: object = None
+    spans: Spans = MappingProxyType({})
+
+
+def read_frontmatter(source: Source) -> tuple[Frontmatter, list[Diagnostic]]:
+    """Return the frontmatter at the start of a source, or an empty one, with its problems."""
+    read, next_line, found = read_block(source)
+    if read is None:
+        return Frontmatter(Options(), next_line), found
+    options, found = document_options(source, read.values, read.spans, FORMAT.options)
+    found += duplicate_options(source, (key for key in read.repeated if key.path[0] in {"rdc", "scenarios"}))
+    if "scenarios" not in read.values:
+        return Frontmatter(options, next_line), found
+    return Frontmatter(options, next_line, read.as_written["scenarios"], below(read.spans, "scenarios")), found
+
+
+class Read(Struct, frozen=True):
+    """A document that was read; `parsed` is None if it was too broken to parse."""
+
+    parsed: Parsed | None
+    frontmatter: Frontmatter
+    found: tuple[Diagnostic, ...]
+
+    @property
+    def errors(self) -> tuple[Diagnostic, ...]:
+        """The diagnostics that stop compilation."""
+        return tuple(item for item in self.found if item.severity is Severity.ERROR)
+
+
+def read(source: Source) -> Read:
+    """Return the document with all diagnostics in order."""
+    found = list(check_size(source))
+    if found:
+        return Read(None, Frontmatter(Options(), 1), tuple(found))
+    frontmatter, found = read_frontmatter(source)
+    parsed = parse(source, frontmatter.next_line)
+    found += [*parsed.diagnostics, *check(source, parsed)]
+    return Read(parsed, frontmatter, tuple(sorted(found, key=sort_key)))

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator
 from functools import partial
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from compiler.analyses.flow import Wording, flow_warnings
@@ -14,13 +13,11 @@ from compiler.diagnostic import Diagnostic, Severity, has_error
 from compiler.files import Refusal
 from compiler.frontends.base import Formatted, Job, Result
 from compiler.frontends.call_scenarios import completed
-from compiler.frontends.name_lists import SECRETS
-from compiler.frontends.naming import stem
-from compiler.frontends.playbook.check import check_count
+from compiler.frontends.name_lists import SECRETS, stem
+from compiler.frontends.playbook.check import Read, check_count, read
 from compiler.frontends.playbook.lines import patterns
 from compiler.frontends.playbook.lower import lower
-from compiler.frontends.playbook.placeholders import PLACEHOLDER, names_of
-from compiler.frontends.playbook.reading import Read, read
+from compiler.frontends.playbook.nodes import PLACEHOLDER, names_of
 from compiler.frontends.playbook.references import known_sources
 from compiler.frontends.playbook.syntax import Branch, Elicit, Input, Playbook, PromptRef, Step, ToolCall, every_step
 from compiler.ir.program import Program
@@ -69,12 +66,12 @@ def _compiled(job: Job, made: Read, playbook: Playbook, result: Result) -> Resul
     source, front = job.source, made.frontmatter
     if too_many := tuple(check_count(source, playbook)):
         return replace(result, diagnostics=(*result.diagnostics, *too_many))
-    linked = link(source, playbook, job.project, must_exist=job.link)
-    found = [*result.diagnostics, *linked.diagnostics]
-    sources = {source.name: source, **{file.name: file for file in linked.files.values()}}
-    if has_error(linked.diagnostics):
+    files, problems = _linked(job, playbook)
+    found = [*result.diagnostics, *problems]
+    sources = {source.name: source, **{file.name: file for file in files.values()}}
+    if has_error(problems):
         return replace(result, diagnostics=tuple(found), sources=sources)
-    lowered = lower(source, playbook, linked.files, tuple(SECRETS.first(front.options.values) or {}))
+    lowered = lower(source, playbook, files, tuple(SECRETS.first(front.options.values) or {}))
     warnings = flow_warnings(lowered.program, lowered.written, sources, WORDING)
     found += (item for item in warnings if item.code != "RD401")  # a branch that never runs already has a warning
     found += _unread(source, playbook, lowered.program)
@@ -116,15 +113,9 @@ LARGEST_PROMPT = 200_000
 """The largest prompt file in bytes, the same as for a playbook (P1)."""
 
 
-class Linked(Struct, frozen=True):
-    """The files of prompts by path as written, and the diagnostics for other files."""
-
-    files: Mapping[str, Source]
-    diagnostics: tuple[Diagnostic, ...]
-
-
-def link(source: Source, playbook: Playbook, project: Project, *, must_exist: bool) -> Linked:
-    """Read each file once; a missing file is an error only with `must_exist`."""
+def _linked(job: Job, playbook: Playbook) -> tuple[dict[str, Source], list[Diagnostic]]:
+    """Return the files of prompts by path as written, each read once, and the problems with them."""
+    source = job.source
     names = names_of(playbook)
     files: dict[str, Source] = {}
     found: list[Diagnostic] = []
@@ -132,13 +123,13 @@ def link(source: Source, playbook: Playbook, project: Project, *, must_exist: bo
         prompt = step.prompt
         if prompt is None or prompt.scheme != "file" or step.tool or prompt.id in files:
             continue
-        file = _file(source, prompt, project)
+        file = _file(source, prompt, job.project)
         if isinstance(file, Source):
             files[prompt.id] = file
             found += _unresolved(file, names)
-        elif must_exist or file.code != "RD741":
+        elif job.link or file.code != "RD741":
             found.append(Diagnostic(file.code, source.path, prompt.span, file.problem, file.remedy))
-    return Linked(files, tuple(found))
+    return files, found
 
 
 def _file(source: Source, prompt: PromptRef, project: Project) -> Source | Refusal:
@@ -225,7 +216,7 @@ def _step(step: Step, sources: dict[str, str]) -> dict[str, object]:
         **({"output_options": list(output.options)} if output and output.options else {}),
         "extract_field": output.extract if output else "",
         **({"elicitation": _elicit(step.elicit)} if step.elicit else {}),
-        **({"prompt_ref": _prompt(step.prompt)} if step.prompt else {}),
+        **({"prompt_ref": {"prompt_id": step.prompt.written}} if step.prompt else {}),
         **({"tool_call": _tool(step.tool)} if step.tool else {}),
         "is_branching": bool(step.branches),
         **({"branches": branches} if branches else {}),
@@ -257,10 +248,6 @@ def _unnamed(step: Step, place: int, only: Step, sources: dict[str, str]) -> lis
 def _elicit(elicit: Elicit) -> dict[str, object]:
     options = {"options": list(elicit.options)} if elicit.options else {}
     return {"type": elicit.kind, "prompt": elicit.question, **options}
-
-
-def _prompt(prompt: PromptRef) -> dict[str, object]:
-    return {"prompt_id": prompt.written}
 
 
 def _tool(tool: ToolCall) -> dict[str, object]:

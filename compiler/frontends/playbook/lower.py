@@ -2,33 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
-from typing import Literal
+import json
+from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from compiler.frontends.naming import safe_name, stem
+from compiler.frontends.name_lists import safe_name, stem
 from compiler.frontends.playbook import syntax
-from compiler.frontends.playbook.calls import (
-    COMPLETE,
-    LAST_OUTPUT,
-    STOP,
-    Scene,
-    entry_of,
-    nodes_of,
+from compiler.frontends.playbook.nodes import (
+    Arranged,
+    Contexts,
+    Link,
+    StepNode,
+    arguments_with_references,
+    arrange,
+    every_node,
+    names_of,
+    own_prompt,
+    prompt_slot,
+    reply_slot,
+    with_references,
 )
-from compiler.frontends.playbook.context import Contexts, Link
-from compiler.frontends.playbook.nodes import Arranged, StepNode, arrange, every_node
-from compiler.frontends.playbook.placeholders import names_of
 from compiler.frontends.playbook.syntax import Branch as Marker
-from compiler.frontends.playbook.syntax import Playbook
-from compiler.ir.edges import Clear, Edge, Keep, Origin, SlotTest, Written
+from compiler.frontends.playbook.syntax import Elicit, Playbook, PromptRef
+from compiler.ir.edges import Clear, Edge, Effect, Keep, Origin, OutcomeTest, SlotTest, Written
 from compiler.ir.program import Artifact, Context, Group, Input, Jump, Node, Program, Slot, SourceFile, texts_of
-from compiler.ir.tasks import Branch, End
+from compiler.ir.tasks import Agent, Ask, Branch, End, Task, Tool, Verdict
 from compiler.ir.texts import Text, text
 from compiler.ir.wellformed import input_problems
-from compiler.source import Source
+from compiler.source import Source, Span
 
 
 class Lowered(Struct, frozen=True):
@@ -50,9 +53,9 @@ def lower(source: Source, playbook: Playbook, files: Mapping[str, Source], secre
     nodes = [node for node in nodes if node.id != STOP or node.id in reached]
     named = [ref.output.name for ref in refs if ref.output]
     artifact = Artifact(LAST_OUTPUT, scene.text(playbook.artifact.type)) if playbook.artifact else None
-    slots = tuple(
-        dict.fromkeys((*(item.name for item in inputs), *named, *_read(nodes, contexts.made), *_read_by(artifact)))
-    )
+    read = [*_read(nodes, contexts.made)]
+    read += (artifact.slot, *(item.register for item in artifact.type.references)) if artifact else ()
+    slots = tuple(dict.fromkeys((*(item.name for item in inputs), *named, *read)))
     name = safe_name(stem(source.name, ".md", ".playbook"), "playbook")
     others = sorted({file.name: file for file in files.values()}.items())
     kept = frozenset(slots)
@@ -62,7 +65,7 @@ def lower(source: Source, playbook: Playbook, files: Mapping[str, Source], secre
         sources=tuple(SourceFile(item.name, item.sha256) for item in (source, *(file for _, file in others))),
         entry=_start(steps[0]),
         nodes=tuple(_trimmed(node, kept) for node in nodes),
-        groups=tuple(_groups(steps, scene)),
+        groups=tuple(_group(step.node, scene) for step in steps if step.arms),
         slots=tuple(map(Slot, slots)),
         jumps=tuple(Jump(ref.id, entry_of(ref)) for ref in refs if ref.has_output and entry_of(ref) != ref.id),
         inputs=inputs,
@@ -94,10 +97,7 @@ def _nodes(steps: Sequence[Arranged], contexts: Contexts, scene: Scene) -> Itera
 def _branches(
     step: Arranged, known: Link | None, after: str, contexts: Contexts, scene: Scene
 ) -> Generator[Node, None, Link | None]:
-    """Yield the nodes of a step's branches, and return the outputs known after them.
-
-    Branches don't know each other's outputs.
-    """
+    """Yield the nodes of branches, which don't know each other's outputs, and return the outputs known after them."""
     if any(node.calls_agent for arm in step.arms for node in arm.nodes):
         contexts.name(known)
     found = known
@@ -121,16 +121,12 @@ def _start(step: Arranged) -> str:
 
 def _ends(scene: Scene, playbook: Playbook) -> Iterator[Node]:
     last = scene.at(playbook.steps[-1].span)
-    results: tuple[tuple[str, Literal["complete", "stop"]], ...] = ((COMPLETE, "complete"), (STOP, "stop"))
-    for name, result in results:
-        yield Node(name, Text(), last, End(result), ())
+    yield Node(COMPLETE, Text(), last, End("complete"), ())
+    yield Node(STOP, Text(), last, End("stop"), ())
 
 
-def _groups(steps: Iterable[Arranged], scene: Scene) -> Iterator[Group]:
-    for step in steps:
-        if step.arms:
-            node = step.node
-            yield Group(node.id, text(node.title), Text(), "step", "", scene.at(node.step.span))
+def _group(node: StepNode, scene: Scene) -> Group:
+    return Group(node.id, text(node.title), Text(), "step", "", scene.at(node.step.span))
 
 
 # --- Registers -------------------------------------------------------------------------------------------------------
@@ -152,13 +148,6 @@ def _read(nodes: Iterable[Node], contexts: Iterable[Context]) -> Iterator[str]:
     for node in nodes:
         yield from (item.register for written in texts_of(node) for item in written.references)
         yield from (test.slot for edge in node.edges for test in edge.guard if isinstance(test, SlotTest))
-
-
-def _read_by(artifact: Artifact | None) -> Iterator[str]:
-    """Yield the slots that the artifact reads."""
-    if artifact is not None:
-        yield artifact.slot
-        yield from (item.register for item in artifact.type.references)
 
 
 def _trimmed(node: Node, slots: frozenset[str]) -> Node:
@@ -196,3 +185,122 @@ def marker(place: int, branch: Marker) -> str:
     if condition is None:
         return "else"
     return f'{"elif" if place else "if"} {condition.variable} {condition.operator} "{condition.value}"'
+
+
+COMPLETE, STOP = "COMPLETE", "STOP"
+LAST_OUTPUT = "last output"
+"""The slot of the latest output, which becomes the artifact (P22)."""
+
+
+class Scene(Struct, frozen=True):
+    """The playbook's path and the names that its text can refer to."""
+
+    path: str
+    names: Collection[str]
+
+    def at(self, span: Span) -> Origin:
+        """Return a place in the document."""
+        return Origin(self.path, span)
+
+    def text(self, written: str) -> Text:
+        """Return text with its placeholders resolved (P9)."""
+        return with_references(written, self.names)
+
+
+def entry_of(node: StepNode) -> str:
+    """Return the node that a step starts with."""
+    if node.asks and node.calls_agent:
+        return f"{node.id}/elicit"
+    return node.id if node.asks else _after_question(node)
+
+
+def _after_question(node: StepNode) -> str:
+    """Return the node that gets or checks the step's prompt, or the agent's node."""
+    return f"{node.id}/prompt" if node.gets_prompt or node.prompt_variable else node.id
+
+
+def nodes_of(node: StepNode, context: str, after: str, scene: Scene) -> Iterator[Node]:
+    """Yield a step's nodes, the last of which leads to `after`; `context` goes above its prompt."""
+    step = node.step
+    if step.tool is not None:
+        arguments = arguments_with_references(step.tool.arguments or "{}", scene.names)
+        task: Task = Tool(step.tool.connection, step.tool.tool, arguments)
+        yield _node(node, node.id, task, _answered(after, _kept(node)), scene)
+        return
+    if step.elicit is not None:
+        yield from _elicit(node, step.elicit, after, scene)
+    if step.prompt is not None and node.gets_prompt:
+        yield _prompt(node, step.prompt, after, scene)
+    if step.prompt is not None and node.prompt_variable:
+        yield from _given(node, step.prompt, scene)
+    if node.calls_agent:
+        agent = Agent("", own_prompt(node, scene.names), context=context)
+        yield _node(node, node.id, agent, _answered(after, _kept(node)), scene)
+    elif not node.asks and not step.branches:
+        yield _node(node, node.id, Branch(), (Edge((), (), after),), scene)
+
+
+def _node(
+    node: StepNode, name: str, task: Task, edges: tuple[Edge, ...], scene: Scene, span: Span | None = None
+) -> Node:
+    return Node(name, text(node.title), scene.at(span or node.step.span), task, edges, node.group)
+
+
+def _answered(after: str, kept: Sequence[Effect]) -> tuple[Edge, ...]:
+    """Return edges that continue with the answer, or stop if there is none (P18)."""
+    return (
+        Edge((OutcomeTest(Verdict.PASS.value),), tuple(kept), after),
+        Edge((OutcomeTest(Verdict.FAIL.value),), (), STOP),
+    )
+
+
+def _kept(node: StepNode) -> list[Effect]:
+    """Return the effects that keep a step's output: whole, under its name, and as the latest one (P10)."""
+    output = node.output
+    named = [Keep(output.name, extract=output.extract or None, options=output.options)] if output else []
+    return [Keep(node.slot), *named, Keep(LAST_OUTPUT)]
+
+
+# --- Questions -------------------------------------------------------------------------------------------------------
+
+
+def _elicit(node: StepNode, elicit: Elicit, after: str, scene: Scene) -> Iterator[Node]:
+    """Yield the question of a step; the reply is the output unless the step also calls an agent (P11)."""
+    options = tuple(dict.fromkeys(filter(None, elicit.options)))
+    is_select = elicit.kind == "select" and bool(options)
+    task = Ask(
+        "select" if is_select else "input" if elicit.kind == "select" else elicit.kind,
+        scene.text(elicit.question),
+        options=tuple(map(scene.text, options)) if is_select else (),
+    )
+    replied = Keep(reply_slot(node.step))
+    if not node.calls_agent:
+        edges = (Edge((), (replied, *_kept(node)), after),)
+        yield _node(node, node.id, task, edges, scene, elicit.span)
+        return
+    edges = (Edge((), (replied,), _after_question(node)),)
+    yield _node(node, f"{node.id}/elicit", task, edges, scene, elicit.span)
+
+
+# --- Prompt references -----------------------------------------------------------------------------------------------
+
+
+def _prompt(node: StepNode, prompt: PromptRef, after: str, scene: Scene) -> Node:
+    """Return the node that gets a prompt with a command; without one, the step continues with its own text (P12)."""
+    arguments = text(json.dumps({"id": prompt.id}, ensure_ascii=False))
+    without = node.id if node.step.content else after
+    edges = (
+        Edge((OutcomeTest(Verdict.PASS.value),), (Keep(prompt_slot(node)),), node.id),
+        Edge((OutcomeTest(Verdict.FAIL.value),), (Clear(prompt_slot(node)),), without),
+    )
+    task = Tool(prompt.scheme, "prompt", arguments, optional=True)
+    return _node(node, f"{node.id}/prompt", task, edges, scene, prompt.span)
+
+
+def _given(node: StepNode, prompt: PromptRef, scene: Scene) -> Iterator[Node]:
+    """Yield the nodes for a prompt from a variable; an empty variable stops the run (P12)."""
+    name, missing = node.prompt_variable, f"{node.id}/prompt/missing"
+    edges = (Edge((SlotTest(name, "==", ""),), (), missing), Edge((), (), node.id))
+    yield _node(node, f"{node.id}/prompt", Branch(), edges, scene, prompt.span)
+    message = text(f"Step {node.id}: {{{{{name}}}}} has no value, so there is no prompt")
+    yield Node(missing, Text(), scene.at(prompt.span), End("stop", message), (), node.group)

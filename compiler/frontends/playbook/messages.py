@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from compiler.diagnostic import Diagnostic, Fix, Related
-from compiler.frontends.playbook.directives import QUESTIONS
-from compiler.frontends.playbook.lines import Line
+from compiler.frontends.playbook.lines import QUESTIONS, Line
 from compiler.frontends.playbook.syntax import Branch, Input
 from compiler.source import Source, Span
 from compiler.suggestions import did_you_mean, nearest_name
@@ -32,7 +31,9 @@ def nested(source: Source, outer: Line, inner: Line) -> Diagnostic:
     """Return the diagnostic for an `if` inside another `if` (P14)."""
     problem = f"this `if` is inside the `if` of line {outer.number}, and branches cannot be nested"
     remedy = "close the outer `if` first; a later step can then branch on an @output of this step"
-    return Diagnostic("RD706", source.path, inner.span, problem, remedy, (_first(source, outer, "the outer `if`"),))
+    return Diagnostic(
+        "RD706", source.path, inner.span, problem, remedy, (Related(source.path, outer.span, "the outer `if`"),)
+    )
 
 
 def unclosed(source: Source, opened: Line, before: Line | None) -> Diagnostic:
@@ -146,14 +147,10 @@ def _written(source: Source, line: Line) -> Span | None:
 # --- Parts that count once -------------------------------------------------------------------------------------------
 
 
-def _first(source: Source, line: Line, what: str) -> Related:
-    return Related(source.path, line.span, what)
-
-
 def overridden(source: Source, first: Line, again: Line, what: str) -> Diagnostic:
     """Return the diagnostic for a repeated part, of which only the last one counts (P5, P10)."""
     problem = f"{what} in line {again.number} overrides this one"
-    related = (_first(source, again, "this one counts"),)
+    related = (Related(source.path, again.span, "this one counts"),)
     is_single = first.kind not in {"SYSTEM", "TEXT"}
     fix = without_equal(source, first.span, again.span) if is_single else None
     return Diagnostic("RD719", source.path, first.span, problem, "remove one of the two", related, fix)

@@ -10,6 +10,7 @@ from msgspec import Struct
 from compiler.scenarios import Scenario
 from compiler.source import Span
 
+Question = Literal["input", "confirm", "select"]
 InputType = Literal["string", "text", "number", "boolean", "enum"]
 
 
@@ -43,7 +44,7 @@ class Output(Struct, frozen=True):
 class Elicit(Struct, frozen=True):
     """`@elicit(kind, "question", "option")` (P11)."""
 
-    kind: Literal["input", "confirm", "select"]
+    kind: Question
     question: str
     options: tuple[str, ...]
     span: Span
@@ -80,10 +81,7 @@ class Condition(Struct, frozen=True):
 
 
 class Branch(Struct, frozen=True):
-    """The sub-steps of one marker, or one unnamed step; `condition` is None for `else` (P14).
-
-    The span is the place of the marker.
-    """
+    """The sub-steps of the marker at `span`, or one unnamed step; `condition` is None for `else` (P14)."""
 
     condition: Condition | None
     steps: tuple[Step, ...]

@@ -1,6 +1,6 @@
 """Describe the Rundown runbook format; `frontend.py` reads it (docs/formats/rundown.md)."""
 
-from compiler.frontends.format import Format
+from compiler.frontends.base import Format
 from compiler.frontends.rundown.options import OPTIONS
 
 FORMAT = Format(

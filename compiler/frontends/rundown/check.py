@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 from msgspec.structs import replace
 
@@ -10,16 +10,16 @@ from compiler.diagnostic import Diagnostic, Fix, Related
 from compiler.frontends.rundown.beyond.nesting import unknown_steps
 from compiler.frontends.rundown.beyond.references import (
     almost_references,
+    check_targets,
     references_in_commands,
     references_in_settings,
 )
-from compiler.frontends.rundown.layout import OFFER
-from compiler.frontends.rundown.lost import check_lost_state
-from compiler.frontends.rundown.messages import second_transition
-from compiler.frontends.rundown.numbering import missing_steps, numbered_header, with_number
+from compiler.frontends.rundown.link import references
+from compiler.frontends.rundown.messages import missing_steps, numbered_header, second_transition, with_number
+from compiler.frontends.rundown.names import step_refs
 from compiler.frontends.rundown.questions import check_languages, check_questions
-from compiler.frontends.rundown.scenarios import check_scenarios
-from compiler.frontends.rundown.silent import check_silent
+from compiler.frontends.rundown.scan import OFFER
+from compiler.frontends.rundown.silent import check_lost_state, check_silent
 from compiler.frontends.rundown.suspect import check_commands
 from compiler.frontends.rundown.syntax import (
     UNKNOWN,
@@ -37,9 +37,43 @@ from compiler.frontends.rundown.syntax import (
     all_steps,
     spell,
 )
-from compiler.frontends.rundown.targets import check_targets
 from compiler.regex import Regex
+from compiler.scenarios import Event, Reply, Unclear
+from compiler.scenarios import Goto as Jump
 from compiler.source import Source, Span
+
+
+def check_scenarios(source: Source, runbook: Runbook) -> Iterator[Diagnostic]:
+    """Warn about each scenario command that `rdc test` cannot execute."""
+    places = {ref.label for ref in step_refs(runbook.steps)} if any(item.jumps for item in runbook.scenarios) else set()
+    values = None if any(True for _ in references(runbook)) else runbook.declared.outputs
+    for scenario in runbook.scenarios:
+        for command in scenario.replies:
+            if problem := _command_problem(command, places, values):
+                text = f"scenario `{scenario.name}` cannot be tested: {problem}"
+                remedy = _command_remedy(command)
+                yield Diagnostic("RD014", source.path, command.span, text, remedy)
+
+
+def _command_remedy(command: Event) -> str:
+    if isinstance(command, Unclear):
+        start = "start with `rd run [--prompted] FILE` and continue with `rd pass`, `rd fail` or `rd goto ID`"
+        return command.remedy or start
+    if isinstance(command, Jump):
+        return "use the number or name of a step in this document"
+    return "declare it under `outputs`, or use the name of a declared output"
+
+
+def _command_problem(command: Event, places: Collection[str], values: Collection[str] | None) -> str:
+    """Return the problem with a command, or ""; `values` are the known outputs, None with nested runbooks."""
+    if isinstance(command, Unclear):
+        return command.problem
+    if isinstance(command, Jump):
+        return "" if command.step in places else f"there is no step `{command.step}`"
+    given = command.values if isinstance(command, Reply) else ()
+    unknown = [name for name, _ in given if values is not None and name not in values]
+    return f"there is no output `{unknown[0]}`" if unknown else ""
+
 
 Rule = Callable[[Source, Runbook], Iterator[Diagnostic]]
 

@@ -6,7 +6,7 @@ import posixpath
 import shlex
 
 from compiler.drafts import Draft, comment, scalar
-from compiler.ir.paths import Path, Visit
+from compiler.ir.paths import Path
 from compiler.ir.program import Program
 from compiler.ir.tasks import Ask
 from compiler.scenarios import Scenario
@@ -31,13 +31,9 @@ def script(program: Program, draft: Draft, document: str) -> list[str]:
         is_question = isinstance(task, Ask) and task.question == "yes_no"
         word = _ANSWERS[made.outcome.word] if is_question else made.outcome.word
         values = (part for name, value in made.outcome.values for part in ("--value", f"{name}={value}"))
-        lines.append(f"  - {scalar(shlex.join(['rd', word, *values]))}{comment(_step(made))}")
+        titled = made.step if made.title in ("", made.step) else f"{made.step} {made.title}"
+        lines.append(f"  - {scalar(shlex.join(['rd', word, *values]))}{comment(titled)}")
     return ["commands:", *lines]
-
-
-def _step(made: Visit) -> str:
-    """Return a step with its title, as in its header."""
-    return made.step if made.title in ("", made.step) else f"{made.step} {made.title}"
 
 
 def read(_source: Source, _program: Program) -> tuple[Scenario, ...] | None:

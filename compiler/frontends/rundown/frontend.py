@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -13,25 +12,20 @@ from compiler.analyses.flow import Wording, flow_warnings
 from compiler.diagnostic import Diagnostic, has_error
 from compiler.frontends.base import Formatted, Job, Result
 from compiler.frontends.rundown import FORMAT
-from compiler.frontends.rundown.beyond.nesting import check_names
+from compiler.frontends.rundown.beyond.applied import Effective, held_against, outline, with_settings
+from compiler.frontends.rundown.beyond.nesting import advise_unreachable, check_names, value_warnings
 from compiler.frontends.rundown.beyond.settings import joined_tables
 from compiler.frontends.rundown.check import check
 from compiler.frontends.rundown.frontmatter import STEPS
-from compiler.frontends.rundown.layout import OFFER, without_offer
 from compiler.frontends.rundown.link import Document, Linked, link
 from compiler.frontends.rundown.lower import lower
 from compiler.frontends.rundown.names import Frame
 from compiler.frontends.rundown.options import PROSE, SHELL, TRANSITIONS
 from compiler.frontends.rundown.parse import Parsed, parse
-from compiler.frontends.rundown.prose import advise_prose
-from compiler.frontends.rundown.unused import advise_unreachable
-from compiler.ir.program import Program
+from compiler.frontends.rundown.scan import OFFER, advise_prose, without_offer
 from compiler.options import Options
 from compiler.regex import Regex
 from compiler.source import Source
-
-if TYPE_CHECKING:
-    from compiler.frontends.rundown.beyond.applied import Effective
 
 WORDING = Wording(
     unreachable=("step {} is unreachable", "add a GOTO to it, or remove it"),
@@ -76,44 +70,21 @@ def compile_document(job: Job) -> Result:
     lowered = lower(main, linked.documents)
     if isinstance(lowered, Diagnostic):
         return Result(None, (*found, lowered), linked.sources, linked.options)
-    program = _with_settings(lowered.program, settings)
+    program = with_settings(lowered.program, settings)
     options = _with_steps(linked.options, lowered.frames)
     warnings = flow_warnings(program, lowered.written, linked.sources, WORDING)
     found += advise_unreachable(warnings, linked.documents.values())
-    found += _value_warnings(program, lowered.frames)
+    if any(frame.document.runbook.declared.slots for frame in lowered.frames):
+        found += value_warnings(program, lowered.frames)
     return Result(program, tuple(found), linked.sources, options, main.runbook.scenarios)
-
-
-# Few documents declare anything, so the modules for declarations are imported only when needed.
 
 
 def _settings(main: Document, linked: Linked, found: list[Diagnostic]) -> Mapping[str, Effective]:
     """Return the step settings by step id, and add their problems to `found`."""
-    if not any(document.runbook.declared.steps for document in linked.documents.values()):
-        return {}
-    from compiler.frontends.rundown.beyond.applied import held_against  # noqa: PLC0415
-    from compiler.frontends.rundown.beyond.outline import outline  # noqa: PLC0415
-
     settings, misplaced = held_against(outline(main, linked))
     told = {(item.path, item.span) for item in found}
     found += [item for item in misplaced if (item.path, item.span) not in told]
     return settings
-
-
-def _with_settings(program: Program, settings: Mapping[str, Effective]) -> Program:
-    if not settings:
-        return program
-    from compiler.frontends.rundown.beyond.applied import with_settings  # noqa: PLC0415
-
-    return with_settings(program, settings)
-
-
-def _value_warnings(program: Program, frames: Sequence[Frame]) -> Iterable[Diagnostic]:
-    if not any(frame.document.runbook.declared.slots for frame in frames):
-        return ()
-    from compiler.frontends.rundown.unused import value_warnings  # noqa: PLC0415
-
-    return value_warnings(program, frames)
 
 
 def _with_steps(options: Options, frames: Iterable[Frame]) -> Options:

@@ -26,10 +26,7 @@ Parse = Callable[[Source], Parsed]
 
 
 class Document(Struct, frozen=True):
-    """A parsed document with the document name for each path that it includes; missing documents are left out.
-
-    `is_whole` is true if its tree is complete.
-    """
+    """A parsed document, whole if its tree is complete, and the names of the documents that it includes, by path."""
 
     source: Source
     runbook: Runbook
@@ -38,10 +35,7 @@ class Document(Struct, frozen=True):
 
 
 class Linked(Struct, frozen=True):
-    """The parsed documents of a program by name, and the options of the main document.
-
-    `is_endless` is true if documents include each other.
-    """
+    """A program's documents by name, and the main document's options; `is_endless` if documents include each other."""
 
     documents: Mapping[str, Document]
     sources: Mapping[str, Source]
@@ -84,7 +78,7 @@ def link(source: Source, find: Find, parse: Parse, must_exist: bool) -> Linked:
                     sources[result.name] = result
                     pending.append(result)
             elif must_exist or result.code != "RD301":
-                diagnostics.append(_refused(current, reference, result))
+                diagnostics.append(Diagnostic(result.code, current.path, reference.span, result.problem, result.remedy))
         diagnostics += _named_otherwise(current, runbook, find if must_exist else None)
         documents[current.name] = Document(current, runbook, includes, is_whole)
     cycles = list(_cycles(documents.values()))
@@ -143,10 +137,6 @@ def _look_up(source: Source, reference: Reference, find: Find, sources: Mapping[
     if isinstance(located, Refusal):
         return located
     return sources.get(located.name) or located.read()
-
-
-def _refused(source: Source, reference: Reference, refusal: Refusal) -> Diagnostic:
-    return Diagnostic(refusal.code, source.path, reference.span, refusal.problem, refusal.remedy)
 
 
 def _cycles(documents: Iterable[Document]) -> Iterator[Diagnostic]:

@@ -7,6 +7,7 @@ frames of nested runbooks. A stack expands them in document order, so deep inclu
 from __future__ import annotations
 
 import posixpath
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -15,23 +16,21 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from compiler.diagnostic import Diagnostic
-from compiler.frontends.naming import safe_name
-from compiler.frontends.rundown.beyond.visible import visible
-from compiler.frontends.rundown.jumps import enter_step, jump, restarted
+from compiler.frontends.name_lists import safe_name
+from compiler.frontends.rundown.jumps import Outcomes, enter_step, jump, restarted, settled_id
 from compiler.frontends.rundown.link import Document, references
-from compiler.frontends.rundown.names import Frame, StepRef
-from compiler.frontends.rundown.outcomes import Outcomes, settled_id
-from compiler.frontends.rundown.placeholders import with_references
+from compiler.frontends.rundown.names import Frame, StepRef, visible
 from compiler.frontends.rundown.syntax import Dynamic, Reference, Step, Substep, Target, Word, all_steps
 from compiler.ir.edges import AtLeast, Edge, Effect, Origin, OutcomeTest, Reset, Set
 from compiler.ir.program import Entering, Group, Jump, Node, Program, Register, SourceFile, Variable
 from compiler.ir.tasks import Ask, Branch, End, Shell, Verdict
-from compiler.ir.texts import Text, text
+from compiler.ir.texts import Reference as TextReference
+from compiler.ir.texts import Text, joined, text
 
 LARGEST_PROGRAM = 100_000
 """The most steps that a program may have after inclusion (RD304)."""
 
-Part = Node | Group | Register | Jump | Frame
+Parts = Node | Group | Register | Jump | Frame
 
 
 class Lowered(Struct, frozen=True):
@@ -48,7 +47,7 @@ def lower(main: Document, documents: Mapping[str, Document]) -> Lowered | Diagno
         return _too_large(main)
     found: dict[type, list[Any]] = {Node: [], Group: [], Register: [], Jump: [], Frame: []}
     frame = Frame(main, visible=visible(main.runbook.declared))
-    stack: list[Iterator[Part]] = [iter((frame,))]
+    stack: list[Iterator[Parts]] = [iter((frame,))]
     while stack:
         for part in stack[-1]:
             found[type(part)].append(part)
@@ -58,10 +57,11 @@ def lower(main: Document, documents: Mapping[str, Document]) -> Lowered | Diagno
         else:
             stack.pop()
     name, declared = _name(main), [item.document.runbook.declared for item in found[Frame]]
+    others = (documents[one] for one in sorted(documents) if one != main.source.name)
     program = Program(
         name=name,
         title=main.runbook.title or name,
-        sources=tuple(SourceFile(item.source.name, item.source.sha256) for item in _main_first(main, documents)),
+        sources=tuple(SourceFile(item.source.name, item.source.sha256) for item in [main, *others]),
         entry=enter_step(frame, frame.start).target,
         nodes=tuple(found[Node]),
         groups=tuple(found[Group]),
@@ -103,10 +103,6 @@ def _name(document: Document) -> str:
     return safe_name(plain, "runbook")
 
 
-def _main_first(main: Document, documents: Mapping[str, Document]) -> list[Document]:
-    return [main, *(documents[name] for name in sorted(documents) if name != main.source.name)]
-
-
 def _written(documents: Mapping[str, Document]) -> Iterator[Origin]:
     for document in documents.values():
         for step in all_steps(document.runbook):
@@ -114,7 +110,7 @@ def _written(documents: Mapping[str, Document]) -> Iterator[Origin]:
                 yield Origin(document.source.name, transition.span)
 
 
-def _parts(frame: Frame, documents: Mapping[str, Document]) -> Iterator[Part]:
+def _parts(frame: Frame, documents: Mapping[str, Document]) -> Iterator[Parts]:
     """Yield all parts of one inclusion in document order, with its ends last."""
     outcomes = Outcomes(frame)
     registers = tuple(frame.registers())
@@ -153,7 +149,7 @@ def _fresh(frame: Frame) -> tuple[Effect, ...]:
     return (*((Reset(frame.scope),) if has_counters else ()), *frame.visible.fresh)
 
 
-def _step_parts(outcomes: Outcomes, ref: StepRef, group: str, documents: Mapping[str, Document]) -> Iterator[Part]:
+def _step_parts(outcomes: Outcomes, ref: StepRef, group: str, documents: Mapping[str, Document]) -> Iterator[Parts]:
     """Yield a leaf's node, or a step's nested runbooks and the nodes that decide its outcome."""
     frame = outcomes.frame
     if ref.is_leaf:
@@ -216,6 +212,18 @@ def _text(frame: Frame, ref: StepRef, written: str) -> Text:
     if "{" not in written:
         return text(written)
     return with_references(written, {**frame.visible.references, **_instances(frame, ref)})
+
+
+def with_references(written: str, registers: Mapping[str, str]) -> Text:
+    """Return text with references to the registers of placeholders, except those after a `$` (M5, E1, E2).
+
+    An unset slot shows its placeholder, which has double braces.
+    """
+    if not registers or "{" not in written:
+        return text(written)
+    parts = re.split(rf"((?<!\$)(?:{'|'.join(map(re.escape, registers))}))", written)
+    missing = {part: part if part.startswith("{{") else "" for part in registers}
+    return joined([TextReference(registers[one], one, missing[one]) if one in registers else one for one in parts])
 
 
 _NAMES = {"{N}": "RDC_STEP_INSTANCE", "{n}": "RDC_SUBSTEP_INSTANCE"}

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from itertools import zip_longest
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from compiler.frontends.rundown.beyond.visible import Visible
 from compiler.frontends.rundown.link import Document
 from compiler.frontends.rundown.syntax import (
     Complete,
+    Declarations,
     Dynamic,
     Goto,
     Identifier,
@@ -25,10 +25,68 @@ from compiler.frontends.rundown.syntax import (
     Transition,
     spell,
 )
-from compiler.ir.edges import Edge, Effect, Origin, Test, Written
-from compiler.ir.program import Entering, Register, Variable
+from compiler.ir.edges import Clear, Edge, Effect, Keep, Origin, Test, Written
+from compiler.ir.program import Entering, Register, Slot, Variable
 from compiler.ir.tasks import Verdict
 from compiler.source import Span
+
+
+class Visible(Struct, frozen=True, dict=True):
+    """A runbook's slots by name; commands can write those in `outputs`, and the surrounding runbook has no `added`."""
+
+    slots: Mapping[str, str] = field(default_factory=dict)
+    outputs: tuple[str, ...] = ()
+    added: tuple[Slot, ...] = ()
+
+    @property
+    def fresh(self) -> tuple[Clear, ...]:
+        """The effects when a nested runbook starts: its own outputs are unset."""
+        own = {self.slots[name] for name in self.outputs}
+        return tuple(Clear(slot.name) for slot in self.added if slot.name in own)
+
+    @cached_property
+    def keeps(self) -> tuple[Keep, ...]:
+        """The effects on each edge of a command: any command may write any output (E2)."""
+        return tuple(Keep(self.slots[name], "output", name) for name in self.outputs)
+
+    @cached_property
+    def variables(self) -> tuple[Variable, ...]:
+        """The environment variables of commands."""
+        return tuple(Variable(name, slot) for name, slot in self.slots.items())
+
+    @cached_property
+    def references(self) -> dict[str, str]:
+        """The slots by their reference in text, such as `{{version}}`."""
+        return {written(name): slot for name, slot in self.slots.items()}
+
+
+def written(name: str) -> str:
+    """Return the reference to an input or output, as written in text."""
+    return f"{{{{{name}}}}}"
+
+
+def visible(declared: Declarations, outer: Visible | None = None, prefix: str = "") -> Visible:
+    """Return the inputs and outputs that a runbook can use.
+
+    A name that the surrounding runbook declares too shares its slot. Other names get a slot that starts with `prefix`,
+    with the input's default or unset.
+    """
+    shared = outer.slots if outer else {}
+    slots = {name: shared.get(name, prefix + name) for name in declared.slots}
+    return Visible(slots, tuple(declared.outputs), tuple(_added(declared, slots, shared, is_main=outer is None)))
+
+
+def _added(
+    declared: Declarations, slots: Mapping[str, str], shared: Mapping[str, str], *, is_main: bool
+) -> Iterator[Slot]:
+    """Yield the runbook's own slots; an input of the main runbook gets its value when a run starts (I8)."""
+    for item in declared.inputs:
+        if item.input.name not in shared:
+            yield Slot(slots[item.input.name], None if is_main else item.input.default)
+    for name in declared.outputs:
+        if name not in shared:
+            yield Slot(slots[name])
+
 
 _PASS, _FAIL = Verdict.PASS, Verdict.FAIL
 
@@ -90,6 +148,11 @@ def step_ref(step: Step, substep: Substep | None = None) -> StepRef:
     return StepRef(step, substep, syntax, label, is_leaf, passing, failing, has_retry, decisive)
 
 
+def step_refs(steps: Iterable[Step]) -> Iterator[StepRef]:
+    """Yield the references to steps and to their substeps, in document order."""
+    return (step_ref(step, substep) for step in steps for substep in (None, *step.substeps))
+
+
 class Frame(Struct, frozen=True, dict=True):
     """One inclusion of a document.
 
@@ -122,12 +185,7 @@ class Frame(Struct, frozen=True, dict=True):
 
     @cached_property
     def _refs(self) -> dict[Identifier | tuple[Identifier, Identifier], StepRef]:
-        found: dict[Identifier | tuple[Identifier, Identifier], StepRef] = {}
-        for step in self.steps:
-            found[step.id] = step_ref(step)
-            for substep in step.substeps:
-                found[step.id, substep.id] = step_ref(step, substep)
-        return found
+        return {(ref.step.id, ref.substep.id) if ref.substep else ref.step.id: ref for ref in step_refs(self.steps)}
 
     @cached_property
     def by_id(self) -> dict[Identifier, Step]:
@@ -193,8 +251,7 @@ class Frame(Struct, frozen=True, dict=True):
 
     @cached_property
     def _runbook_ids(self) -> dict[str, tuple[str, ...]]:
-        every = (step_ref(step, substep) for step in self.steps for substep in (None, *step.substeps))
-        return {ref.label: tuple(_listed(self.id(ref), ref)) for ref in every if ref.syntax.runbooks}
+        return {ref.label: tuple(_listed(self.id(ref), ref)) for ref in step_refs(self.steps) if ref.syntax.runbooks}
 
     @property
     def step_counter(self) -> str:
@@ -223,10 +280,7 @@ class Frame(Struct, frozen=True, dict=True):
         return f"{self.id(child)} {_PAST[parent.decisive]}" if goes_on or parent.step.id in self.revisited else None
 
     def earlier_mark(self, parent: StepRef, child: StepRef) -> str | None:
-        """Return the counter of earlier `{n}` instances with the decisive outcome.
-
-        Each instance is a separate child.
-        """
+        """Return the counter of earlier `{n}` instances with the decisive outcome; each is a separate child."""
         mark = self.mark(parent, child)
         is_dynamic = child.substep is not None and child.substep.id is Dynamic.SUBSTEP
         return f"{mark} before" if mark and is_dynamic and parent.step.id in self.advanced else None

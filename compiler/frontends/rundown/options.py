@@ -11,7 +11,7 @@ from compiler.issues import InvalidError, Place, Places
 from compiler.options import Level, Option, choice
 
 if TYPE_CHECKING:
-    from compiler.frontends.rundown.beyond.declarations import DeclaredInput
+    from compiler.frontends.rundown.syntax import DeclaredInput
 
 Layout = Literal["after-header", "after-body"]
 """The position of a step's transitions (V7)."""
@@ -27,18 +27,15 @@ MOST_HEADINGS = 100
 
 def _headings(content: object, places: Places) -> Mapping[str, Place]:
     """Return the headings of a list, each with its place."""
-    if not isinstance(content, list) or len(content) > MOST_HEADINGS or not all(map(_is_heading, content)):
+    is_fit = isinstance(content, list) and all(isinstance(item, str) and item.strip() for item in content)
+    if not isinstance(content, list) or not is_fit or len(content) > MOST_HEADINGS:
         problem = f"`prose` must be a list of at most {MOST_HEADINGS} section headings"
         raise InvalidError(Issue((), problem, "write the headings without `#`: `prose: [Prerequisites]`"))
     return {item: places.get((str(number),), places[()]) for number, item in enumerate(content)}
 
 
-def _is_heading(item: object) -> bool:
-    return isinstance(item, str) and bool(item.strip())
-
-
 def _inputs(content: object, places: Places) -> tuple[DeclaredInput, ...]:
-    from compiler.frontends.rundown.beyond.inputs import read_inputs  # noqa: PLC0415 (most commands don't need it)
+    from compiler.frontends.rundown.beyond.settings import read_inputs  # noqa: PLC0415 (most commands don't need it)
 
     return read_inputs(content, places)
 

@@ -12,17 +12,29 @@ from msgspec.structs import replace
 from compiler.diagnostic import Diagnostic, Fix, Related, Severity, has_error
 from compiler.frontends.rundown.blocks import Block, grammar
 from compiler.frontends.rundown.build import TreeBuilder
-from compiler.frontends.rundown.fences import swallowed_lines
-from compiler.frontends.rundown.hints import almost_there, unlike_runbooks
-from compiler.frontends.rundown.layout import OFFER, deciding_steps, layout_of, mixed_layouts
+from compiler.frontends.rundown.fences import blocks_not_run, swallowed_lines
 from compiler.frontends.rundown.lines import LineError, parse_transition
-from compiler.frontends.rundown.meant import UNFIT_OUTCOME, meant_transitions, misplaced_item
+from compiler.frontends.rundown.meant import (
+    UNFIT_OUTCOME,
+    almost_there,
+    meant_transitions,
+    misplaced_item,
+    unlike_runbooks,
+)
 from compiler.frontends.rundown.options import PROSE, TRANSITIONS, Layout
-from compiler.frontends.rundown.prose import sections_of, transitions_in_prose, unknown_sections
 from compiler.frontends.rundown.questions import TASK, empty_steps, question_in
-from compiler.frontends.rundown.scan import Scanned, scan
+from compiler.frontends.rundown.scan import (
+    OFFER,
+    Scanned,
+    deciding_steps,
+    layout_of,
+    mixed_layouts,
+    scan,
+    sections_of,
+    transitions_in_prose,
+    unknown_sections,
+)
 from compiler.frontends.rundown.syntax import EXECUTABLE, Runbook
-from compiler.frontends.rundown.unrun import blocks_not_run
 from compiler.grammar import Node, end, feed
 from compiler.issues import Place
 from compiler.options import Options
@@ -33,10 +45,7 @@ _START: dict[Layout, str] = {"after-body": "runbook", "after-header": "runbook_a
 
 
 class Parsed(NamedTuple):
-    """The syntax tree, the diagnostics, and the options in the document; the tree is None if there are no steps.
-
-    `is_whole` is true if everything below the frontmatter is free of errors.
-    """
+    """The tree, or None without steps, the diagnostics and options; `is_whole` without errors below the frontmatter."""
 
     runbook: Runbook | None
     diagnostics: list[Diagnostic]

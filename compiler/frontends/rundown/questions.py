@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from compiler.diagnostic import Diagnostic
 from compiler.frontends.rundown.blocks import Block
-from compiler.frontends.rundown.syntax import AnyStep, Runbook, Transition, Word, all_steps
+from compiler.frontends.rundown.syntax import AnyStep, Runbook, Word, all_steps
 from compiler.regex import Regex
 from compiler.source import Source, Span
 
@@ -55,7 +55,8 @@ def check_languages(source: Source, runbook: Runbook) -> Iterator[Diagnostic]:
     """Warn about blocks in a language that people expect to run, except in steps that ask YES or NO."""
     for step in all_steps(runbook):
         code = step.code
-        if code is None or code.interpreter or code.prompt or _asks(step.transitions):
+        asks = any(transition.word in {Word.YES, Word.NO} for transition in step.transitions)
+        if code is None or code.interpreter or code.prompt or asks:
             continue
         language = code.language.lower()
         command = PROGRAMS.get(language)
@@ -117,10 +118,6 @@ def question_in(prompt: str) -> tuple[str, str]:
     if not match or last.lstrip()[:1] in "<>|#" or "://" in asked.split()[-1]:
         return "", prompt.rstrip()
     return asked, text[: len(text) - len(last) + match.start("asked")].rstrip("*_-+ \t\n")
-
-
-def _asks(transitions: Iterable[Transition]) -> bool:
-    return any(transition.word in {Word.YES, Word.NO} for transition in transitions)
 
 
 def empty_steps(source: Source, blocks: Iterable[Block]) -> Iterator[Diagnostic]:

@@ -9,10 +9,13 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from compiler.diagnostic import Edit, Fix
-from compiler.frontends.rundown.formatting.emit import Line
-from compiler.frontends.rundown.formatting.metadata import renumber_frontmatter
-from compiler.frontends.rundown.formatting.numbering import Numbering, UnclearError
-from compiler.frontends.rundown.formatting.problems import unclear_references
+from compiler.frontends.rundown.formatting.numbering import (
+    Numbering,
+    UnclearError,
+    renumber_frontmatter,
+    unclear_references,
+)
+from compiler.frontends.rundown.formatting.pieces import Line
 from compiler.frontends.rundown.questions import question_in
 from compiler.frontends.rundown.syntax import AnyStep, Dynamic, Goto, Runbook, Step, Substep, all_steps, spell
 from compiler.regex import Regex

@@ -6,11 +6,58 @@ from collections.abc import Iterator, Mapping
 from enum import Enum, StrEnum
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, field
 
-from compiler.frontends.rundown.beyond.declarations import Declarations
+from compiler.ir.program import Input
+from compiler.issues import Place, Places
+from compiler.options import Table
 from compiler.scenarios import Scenario
-from compiler.source import Span
+from compiler.source import Span, nearest
+
+EVERY = "*"
+"""The key for all steps in `steps:` (E3)."""
+
+
+class DeclaredInput(Struct, frozen=True):
+    """An input and the place of its name."""
+
+    input: Input
+    place: Place
+
+
+class StepSettings(Struct, frozen=True):
+    """The settings of one step or group; None where a key is not set. Times are in seconds (E3)."""
+
+    step: str
+    places: Places
+    timeout: int | None = None
+    delay: int | None = None
+    backoff: int | None = None
+    env: Mapping[str, str] = field(default_factory=dict)
+
+    def place(self, *path: str) -> Place:
+        """Return the place of a key, or of the whole settings if the key has no place."""
+        return nearest(self.places, path) or self.places[()]
+
+
+class Declarations(Struct, frozen=True):
+    """The declarations of one document; outputs and secrets are names with their places.
+
+    `for_targets` has the step settings that only targets use. `shell` is how code blocks run: `strict`, `plain`, or ""
+    for the default (E13).
+    """
+
+    inputs: tuple[DeclaredInput, ...] = ()
+    outputs: Mapping[str, Place] = field(default_factory=dict)
+    secrets: Mapping[str, Place] = field(default_factory=dict)
+    steps: tuple[StepSettings, ...] = ()
+    for_targets: Table | None = None
+    shell: str = ""
+
+    @property
+    def slots(self) -> dict[str, Place]:
+        """The names of inputs and outputs with their places, inputs first."""
+        return {**{item.input.name: item.place for item in self.inputs}, **self.outputs}
 
 
 class Dynamic(Enum):
@@ -92,10 +139,7 @@ Action = Continue | Complete | Stop | Goto
 
 
 class Transition(Struct, frozen=True):
-    """`- PASS ALL: RETRY 2 GOTO 3`: with a RETRY, `action` follows after all retries (G3).
-
-    `retries` is 0 without a RETRY.
-    """
+    """`- PASS ALL: RETRY 2 GOTO 3`: `action` follows after all retries, 0 without a RETRY (G3)."""
 
     word: Word
     modifier: Modifier | None

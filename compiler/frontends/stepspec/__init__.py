@@ -3,9 +3,8 @@
 from typing import Any
 
 from compiler.diagnostic import Issue
-from compiler.frontends.call_steps import STEPS
-from compiler.frontends.format import Format
-from compiler.frontends.name_lists import SECRETS
+from compiler.frontends.base import Format
+from compiler.frontends.name_lists import SECRETS, STEPS
 from compiler.issues import InvalidError, Places
 from compiler.options import Level, Option
 from compiler.regex import Regex

@@ -11,24 +11,31 @@ from msgspec.structs import replace
 
 from compiler.diagnostic import DataPath, Diagnostic, Severity
 from compiler.frontends.modeled import texts_in
-from compiler.frontends.stepspec import paths
-from compiler.frontends.stepspec.configuration import Configured
-from compiler.frontends.stepspec.contract import phase_of
-from compiler.frontends.stepspec.naming_rules import name_findings
-from compiler.frontends.stepspec.parse import Parsed
+from compiler.frontends.stepspec.parse import Configured, Parsed
 from compiler.frontends.stepspec.placeholders import (
     FOLDERS,
     PLACEHOLDER,
+    TARGETS,
+    all_paths,
     doubled,
     filled_texts,
     known_path,
     names_in,
     placeholders,
     single_names,
+    validated_paths,
 )
 from compiler.frontends.stepspec.runtime import Runtime
 from compiler.frontends.stepspec.syntax import STEPS, Called, Document, StepSpec
-from compiler.frontends.stepspec.tools import Subject, checks_of, known_tools, skipped_checks, unmet_rules
+from compiler.frontends.stepspec.tools import (
+    Subject,
+    checks_of,
+    known_tools,
+    name_findings,
+    phase_of,
+    skipped_checks,
+    unmet_rules,
+)
 from compiler.ir.patterns import SEPARATE, overlap, overlapping, pattern_problem
 from compiler.issues import SourceMap, on_one_line
 from compiler.suggestions import did_you_mean, nearest_name
@@ -117,16 +124,16 @@ def _outputs(scene: Scene) -> Iterator[Diagnostic]:
 def _paths(scene: Scene) -> Iterator[Diagnostic]:
     """Check that paths stay inside the project, as far as their placeholders are known (B3)."""
     values = scene.configured.runtime.values
-    for inner, written in paths.all_paths(scene.step):
+    for inner, written in all_paths(scene.step):
         path = known_path(written, values)
         if problem := _path_problem(path):
             shown = f"`{written}`" if path == written else f"`{written}`, which is `{path}`,"
             remedy = "write a path relative to the folder where you start the run, with `/` and without `..`"
             yield scene.finding("RD860", inner, f"the path {shown} {problem}", remedy)
-    said = (scene.step.inputs or {}).get(paths.TARGETS)
+    said = (scene.step.inputs or {}).get(TARGETS)
     if said is not None and (not isinstance(said, list) or any(not isinstance(one, str) for one in said)):
-        problem = f"`{paths.TARGETS}` is not a list of paths"
-        yield scene.finding("RD855", ("inputs", paths.TARGETS), problem, "write a list of paths")
+        problem = f"`{TARGETS}` is not a list of paths"
+        yield scene.finding("RD855", ("inputs", TARGETS), problem, "write a list of paths")
 
 
 def _doubled(scene: Scene, known: Callable[[], Collection[str]]) -> Iterator[Diagnostic]:
@@ -154,7 +161,7 @@ def _validation(scene: Scene) -> Iterator[Diagnostic]:
         problem = f"the validation policy `{policy}` names no check, so a run only checks that the files exist"
         remedy = "use one or more of the words format, template, schema, AST, type and lint"
         yield scene.finding("RD867", ("validation",), problem, remedy)
-    for problem, remedy in skipped_checks(policy or "", paths.validated(scene.step)):
+    for problem, remedy in skipped_checks(policy or "", validated_paths(scene.step)):
         yield scene.finding("RD878", ("validation",), problem, remedy)
 
 
@@ -201,33 +208,26 @@ LANGUAGES = ("python", "typescript", "javascript", "json", "yaml")
 METHODS = ("hover", "signatureHelp")
 
 
-class _Wanted(Struct, frozen=True):
-    what: str
-    fits: Callable[[object], bool]
+_Wanted = tuple[str, Callable[[Any], bool]]
+"""What a value must be, and whether it is."""
 
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
-
-
-def _is_count(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
-
-
-_TEXT = _Wanted("a string", lambda value: isinstance(value, str))
-_COUNT = _Wanted("a whole number, 0 or more", _is_count)
+_TEXT: _Wanted = ("a string", TYPES["string"])
+_COUNT: _Wanted = (
+    "a whole number, 0 or more",
+    lambda value: isinstance(value, int) and TYPES["number"](value) and value >= 0,
+)
 KEYS: dict[str, _Wanted] = {
     "telis_query": _TEXT,
-    "telis_language": _Wanted(f"one of {', '.join(LANGUAGES)}", lambda value: value in LANGUAGES),
+    "telis_language": (f"one of {', '.join(LANGUAGES)}", lambda value: value in LANGUAGES),
     "telis_document_path": _TEXT,
     "telis_document_text": _TEXT,
-    "telis_method": _Wanted(" or ".join(METHODS), lambda value: value in METHODS),
+    "telis_method": (" or ".join(METHODS), lambda value: value in METHODS),
     "telis_line": _COUNT,
     "telis_character": _COUNT,
     "telis_shard_limit": _COUNT,
-    "telis_min_score": _Wanted("a number", _is_number),
+    "telis_min_score": ("a number", TYPES["number"]),
     "telis_max_phase": _COUNT,
-    "telis_phase_tiers": _Wanted("a list or a mapping", lambda value: isinstance(value, (list, dict))),
+    "telis_phase_tiers": ("a list or a mapping", lambda value: isinstance(value, (list, dict))),
 }
 
 
@@ -240,8 +240,8 @@ def context_findings(step: StepSpec, places: SourceMap, path: DataPath) -> Itera
             problem = f"there is no context key `{key}`{did_you_mean(key, KEYS)}"
             found = places.diagnostic("RD862", at, problem, f"use one of {', '.join(KEYS)}")
             yield replace(found, fix=places.respelled(at, key, nearest_name(key, KEYS)))
-        elif wanted and value is not None and not wanted.fits(value):
-            yield places.diagnostic("RD861", at, f"`{key}` is not {wanted.what}", f"write {wanted.what}")
+        elif wanted and value is not None and not wanted[1](value):
+            yield places.diagnostic("RD861", at, f"`{key}` is not {wanted[0]}", f"write {wanted[0]}")
 
 
 def tool_findings(

@@ -6,22 +6,18 @@ import re
 
 from msgspec.structs import replace
 
-from compiler.diagnostic import Diagnostic, has_error, sort_key
+from compiler.diagnostic import has_error, sort_key
 from compiler.frontends.base import Formatted, Job, Result
-from compiler.frontends.call_scenarios import completed
-from compiler.frontends.data_text import BrokenDataError, read_data
+from compiler.frontends.call_scenarios import completed, options_of
+from compiler.frontends.data_text import BrokenDataError, formatted, read_data
 from compiler.frontends.modeled import LARGEST
-from compiler.frontends.name_lists import SECRETS
-from compiler.frontends.naming import safe_name, stem
+from compiler.frontends.name_lists import SECRETS, safe_name, stem
 from compiler.frontends.stepspec import FORMAT, OPTIONS, VARIABLES
 from compiler.frontends.stepspec.check import check
-from compiler.frontends.stepspec.configuration import configuration_of
 from compiler.frontends.stepspec.lower import Meaning, lower
-from compiler.frontends.stepspec.parse import Parsed, parse
+from compiler.frontends.stepspec.parse import configuration_of, parse
 from compiler.frontends.stepspec.runtime import with_values
 from compiler.frontends.stepspec.syntax import STEPS, StepSpec, called
-from compiler.frontends.yaml_layout import formatted
-from compiler.options import Options, document_options
 from compiler.regex import Regex
 from compiler.source import Source, below
 
@@ -67,12 +63,13 @@ def _is_step(item: object) -> bool:
 def compile_document(job: Job) -> Result:
     """Parse, check and lower a specification, and read its configuration and scenarios."""
     parsed = parse(job.source)
-    options, found = _options(job.source, parsed)
+    data = parsed.data
+    options, found = options_of(job.source, data, OPTIONS)
     found += parsed.diagnostics
     sources = {job.source.name: job.source}
-    if parsed.document is None or parsed.data is None:
+    if parsed.document is None or data is None:
         return Result(None, tuple(found), sources, options)
-    configured = configuration_of(job, parsed.data, parsed.places)
+    configured = configuration_of(job, data, parsed.places)
     given = VARIABLES.first(job.given) or {}
     filled = [with_values(settings, given) for settings in (configured.runtime, configured.own)]
     configured = replace(configured, runtime=filled[0], own=filled[1])
@@ -85,22 +82,7 @@ def compile_document(job: Job) -> Result:
     if has_error(found):
         return result
     meaning = Meaning(parsed.document, name, configured.runtime, tuple(sources.values()))
-    return _lowered(job, parsed, meaning, result)
-
-
-def _lowered(job: Job, parsed: Parsed, meaning: Meaning, result: Result) -> Result:
-    data = parsed.data
-    program = lower(meaning, parsed.places, tuple(SECRETS.first(result.options.values) or {}))
-    content, spans = None, {}
-    if data and data.values.get("scenarios") is not None:
-        content = (data.yaml.as_written if data.yaml else data.values)["scenarios"]
-        spans = below(data.spans, "scenarios")
-    return completed(job, result, program, stem(job.source.name, *ENDINGS), content, spans)
-
-
-def _options(source: Source, parsed: Parsed) -> tuple[Options, list[Diagnostic]]:
-    """Return the options under `rdc`; the model reports it if it is no mapping."""
-    data = parsed.data
-    if data is None or not isinstance(data.values.get("rdc"), dict):
-        return Options(), []
-    return document_options(source, data.values, data.spans, OPTIONS)
+    program = lower(meaning, parsed.places, tuple(SECRETS.first(options.values) or {}))
+    written = data.yaml.as_written if data.yaml else data.values
+    content = None if data.values.get("scenarios") is None else written["scenarios"]
+    return completed(job, result, program, file, content, below(data.spans, "scenarios"))

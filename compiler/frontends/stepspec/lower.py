@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import cache, partial
+from functools import cache
 from typing import Literal
 
 from msgspec import Struct
 
 from compiler.diagnostic import DataPath
-from compiler.frontends.naming import safe_name
-from compiler.frontends.stepspec import paths
-from compiler.frontends.stepspec.contract import contract_of, phase_of
-from compiler.frontends.stepspec.placeholders import placeholders, with_references
+from compiler.frontends.name_lists import safe_name
+from compiler.frontends.stepspec.placeholders import needed_paths, placeholders, validated_paths, with_references
 from compiler.frontends.stepspec.runtime import Runtime
 from compiler.frontends.stepspec.syntax import STEPS, Called, Document, StepSpec, part, tool_stages
-from compiler.frontends.stepspec.tools import Asked, Subject, checks_of, reason_to_block, tool_gates
+from compiler.frontends.stepspec.tools import (
+    Asked,
+    Subject,
+    checks_of,
+    contract_of,
+    phase_of,
+    reason_to_block,
+    tool_gates,
+)
 from compiler.ir.edges import Add, CounterTest, Edge, Effect, Origin, OutcomeTest, Reset
 from compiler.ir.program import Group, Input, Jump, Node, Program, Register, Settings, Slot, SourceFile
 from compiler.ir.tasks import End, Gate, Stage
@@ -28,10 +34,7 @@ PASS, FAIL = OutcomeTest("pass"), OutcomeTest("fail")
 
 
 class Meaning(Struct, frozen=True):
-    """A specification without errors: its steps, its names, and its settings.
-
-    `sources` are the files it was read from, the document first.
-    """
+    """A specification without errors: steps, names, settings, and the files it was read from, the document first."""
 
     document: Document
     called: Called
@@ -61,6 +64,11 @@ class _Step(Struct, frozen=True):
     counter: str | None
 
     @property
+    def fresh(self) -> tuple[Effect, ...]:
+        """The effects of leaving the step."""
+        return (Reset(self.spec.id),) if self.counter else ()
+
+    @property
     def entry(self) -> str:
         """The step's first node."""
         return self.gates[0].gate if self.gates else self.stages[0].id
@@ -69,12 +77,12 @@ class _Step(Struct, frozen=True):
 def lower(meaning: Meaning, places: SourceMap, secrets: tuple[str, ...]) -> Program:
     """Return the program of a specification without errors."""
     steps = list(_steps(meaning))
-    origin = cache(partial(_origin, places))
+    origin = cache(lambda at: Origin(places.source.name, places.at(at)))
     complete = _free(COMPLETE, steps)
     following = [*(step.entry for step in steps[1:]), complete]
     nodes = [node for step, then in zip(steps, following, strict=True) for node in _nodes(step, then, origin)]
     end = Node(complete, Text(), origin(steps[-1].at), End("complete"), ())
-    names = placeholders([step.spec for step in steps])
+    names, values = placeholders([step.spec for step in steps]), meaning.runtime.values
     called = meaning.called
     return Program(
         name=safe_name(called.stem, "specification"),
@@ -87,7 +95,7 @@ def lower(meaning: Meaning, places: SourceMap, secrets: tuple[str, ...]) -> Prog
             Register(step.counter, step.spec.id, role="retries", of=step.spec.id) for step in steps if step.counter
         ),
         slots=tuple(map(Slot, names)),
-        inputs=tuple(_input(name, meaning.runtime) for name in names),
+        inputs=tuple(Input(one, description=f"Placeholder {{{one}}}", default=values.get(one)) for one in names),
         secrets=secrets,
         jumps=tuple(Jump(step.spec.id, step.entry) for step in steps if step.entry != step.spec.id),
         kind="specification",
@@ -104,17 +112,9 @@ def _free(name: str, steps: Sequence[_Step]) -> str:
     return name
 
 
-def _origin(places: SourceMap, at: DataPath) -> Origin:
-    return Origin(places.source.name, places.at(at))
-
-
 def _group(step: _Step, origin: Origin) -> Group:
     about = with_references(step.spec.description or "")
     return Group(step.spec.id, text(step.spec.name or ""), about, "step", "", origin)
-
-
-def _input(name: str, runtime: Runtime) -> Input:
-    return Input(name, description=f"Placeholder {{{name}}}", default=runtime.values.get(name))
 
 
 # --- Steps -----------------------------------------------------------------------------------------------------------
@@ -149,7 +149,7 @@ def _stages(spec: StepSpec, runtime: Runtime, number: int) -> Iterator[_Stage]:
     """Yield the stages of an attempt that have something to do, in order."""
     at: DataPath = (STEPS, number)
     guarded = runtime.guardrails
-    needed, checked = paths.needed(spec), paths.validated(spec)
+    needed, checked = needed_paths(spec), validated_paths(spec)
     if needed or (guarded and guarded.input):
         yield _stage(spec, "inputs", Stage("inputs", spec.id, paths=_texts(needed)), (*at, "inputs"), "stop")
     if runtime.context:
@@ -190,7 +190,7 @@ def _nodes(step: _Step, following: str, origin: Callable[[DataPath], Origin]) ->
             Edge((OutcomeTest("rejected"),), (), part(spec.id, "rejected")),
         )
         yield Node(gate.gate, text(spec.name or ""), origin((*step.at, "human_gate")), task, edges, spec.id)
-    fresh, failing, usual = _fresh(step), _failing(step), Settings()
+    fresh, failing, usual = step.fresh, _failing(step), Settings()
     last = len(step.stages) - 1
     for place, stage in enumerate(step.stages):
         then = following if place == last else step.stages[place + 1].id
@@ -205,14 +205,9 @@ def _nodes(step: _Step, following: str, origin: Callable[[DataPath], Origin]) ->
         yield Node(part(spec.id, word), Text(), origin(step.at), end, ())
 
 
-def _fresh(step: _Step) -> tuple[Effect, ...]:
-    """Return the effects of leaving a step."""
-    return (Reset(step.spec.id),) if step.counter else ()
-
-
 def _failing(step: _Step) -> dict[str, tuple[Edge, ...]]:
     """Return the edges of a failure, by `failed`: retry from the first stage, stop, or continue as if it had passed."""
-    stop = Edge((FAIL,), _fresh(step), part(step.spec.id, "failed"))
+    stop = Edge((FAIL,), step.fresh, part(step.spec.id, "failed"))
     if step.counter is None:
         return {"again": (stop,), "stop": (stop,), "on": ()}
     left = CounterTest(step.counter, "<", step.retries)

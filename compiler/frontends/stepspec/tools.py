@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from typing import get_args
+from typing import Any, get_args
 
 from msgspec import Struct
 
+from compiler.diagnostic import DataPath, Diagnostic
+from compiler.frontends.stepspec.placeholders import json_text, with_json_references
 from compiler.frontends.stepspec.runtime import Policy, Runtime
-from compiler.frontends.stepspec.syntax import RISKS, Risk, StepSpec, ToolCall
+from compiler.frontends.stepspec.syntax import RISKS, STEPS, Called, Document, Risk, StepSpec, ToolCall, stages
+from compiler.ir.program import Contract, ContractStep
 from compiler.ir.tasks import Check
+from compiler.ir.texts import Text
+from compiler.issues import SourceMap
 from runtime_shim.contract.step_builder import checks_of as checks_named
 from runtime_shim.contract.step_builder import installed, language_of
 from runtime_shim.contract.tool_schemas import BUILT_IN
@@ -122,3 +128,181 @@ def unmet_rules(
             if (off or not is_met) and (not is_shared or (near and not is_met)):
                 hint = f"case matters in `{near}`" if near else f"no conditional step has this {key[:-1]}"
                 yield f"conditional_{key}", number, off or hint
+
+
+Table = dict[str, Any]
+
+
+def contract_of(document: Document, called: Called, runtime: Runtime) -> Contract:
+    """Return the contract of a specification without errors."""
+    about = document.workflow.model_dump(exclude_none=True) if document.workflow else {}
+    workflow = {**about, "module": called.module, "workflow": called.workflow}
+    steps = tuple(ContractStep(spec.id, _spec(spec, phase_of(spec, document), runtime)) for spec in document.step_specs)
+    return Contract(_dumped(workflow), steps, _dumped(_config(runtime)))
+
+
+def phase_of(spec: StepSpec, document: Document) -> str:
+    """Return the phase of a step. It defaults to the phase of the workflow."""
+    return spec.phase or (document.workflow and document.workflow.phase) or ""
+
+
+def _dumped(value: Table) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _spec(spec: StepSpec, phase: str, runtime: Runtime) -> Text:
+    said = spec.retries
+    most = said.max if said and said.max is not None else runtime.max_retries
+    kept = [spec.id, spec.title, phase, spec.validation, *(f"{call.name}{call.gate}" for call in spec.tools or ())]
+    is_filled_at_once = not any("{" in text for text in kept if text)  # the usual case, and several times as fast
+    filled = (lambda value: value) if is_filled_at_once else with_json_references
+    table = {
+        "id": spec.id,
+        "name": spec.title,
+        "description": filled(spec.description or ""),
+        "phase": phase,
+        "inputs": filled(spec.inputs or {}),
+        "outputs": filled(spec.outputs or []),
+        "templates": filled(spec.templates or []),
+        "tools": [
+            {
+                "name": call.name,
+                "args": filled(call.args or {}),
+                "required": bool(call.required),
+                "risk": risk_of(call, runtime),
+                **({"gate": call.gate} if call.gate else {}),
+            }
+            for call in spec.tools or ()
+        ],
+        "validation": spec.validation or "",
+        "evidence": spec.level or "none",
+        "human_gate": spec.human_gate or "optional",
+        "retries": {"max": most or 0, "backoff_seconds": (said and said.backoff_seconds) or 0},
+    }
+    return with_json_references(table) if is_filled_at_once else json_text(table)
+
+
+def _config(runtime: Runtime) -> Table:
+    """Return the settings that runs need, without empty ones."""
+    found: Table = {
+        "step_timeout_seconds": runtime.step_timeout_seconds,
+        "executor": runtime.executor,
+        "context": runtime.context,
+        "guardrails": _guardrails(runtime),
+        "tools": {name: tool.model_dump(exclude_none=True) for name, tool in (runtime.tools or {}).items()},
+    }
+    return {key: value for key, value in found.items() if value}
+
+
+def _guardrails(runtime: Runtime) -> Table:
+    both = runtime.guardrails
+    sides = {"input": both.input, "output": both.output} if both else {}
+    return {
+        side: {"blocklist": said.blocklist or [], "patterns": said.patterns or []}
+        for side, said in sides.items()
+        if said
+    }
+
+
+LONGEST_NAME = 100
+"""In characters. Names become parts of file names."""
+
+_LIMITS = {
+    "step id": ", without `/`, and without `-` at the start",
+    "gate name": ", without `-` at the start",
+    "module name": ", without `-` at the start",
+}
+"""Extra limits of names that are arguments of commands, where a leading `-` marks an option."""
+
+
+def name_findings(document: Document, called: Called, places: SourceMap) -> Iterator[Diagnostic]:
+    """Yield the diagnostics of a specification's names."""
+    for at, name, what in _names(document):
+        if problem := _unfit(name, what):
+            remedy = f"use a short name on one line{_LIMITS.get(what, '')}"
+            yield places.diagnostic("RD856", at, f"{problem} is not a valid {what}", remedy)
+    yield from _unique(document, places)
+    yield from _gates(document, called, places)
+
+
+def _names(document: Document) -> Iterator[tuple[DataPath, str, str]]:
+    """Yield the names in a document with their paths and kinds."""
+    about = document.workflow
+    if about:
+        yield from (
+            (("workflow", key), name, f"{key} name")
+            for key, name in (("module", about.module), ("workflow", about.workflow))
+            if name is not None
+        )
+    for number, step in enumerate(document.step_specs):
+        at: DataPath = (STEPS, number)
+        yield (*at, "id"), step.id, "step id"
+        for place, call in enumerate(step.tools or ()):
+            yield (*at, "tools", place, "name"), call.name, "tool name"
+            if call.gate is not None:
+                yield (*at, "tools", place, "gate"), call.gate, "gate name"
+
+
+def _unfit(name: str, what: str) -> str:
+    """Return an invalid name as messages show it, or "" if the name is valid."""
+    is_fit = name and name == name.strip() and name.isprintable() and len(name) <= LONGEST_NAME
+    if what in _LIMITS:
+        is_fit = is_fit and not name.startswith("-")
+    if what == "step id":
+        is_fit = is_fit and "/" not in name and name not in (".", "..")
+    shown = name if len(name) <= LONGEST_NAME else f"{name[:LONGEST_NAME]}…"
+    return "" if is_fit else (f"`{shown}`" if name.strip() else "an empty string")
+
+
+def _unique(document: Document, places: SourceMap) -> Iterator[Diagnostic]:
+    first: dict[str, int] = {}
+    for number, step in enumerate(document.step_specs):
+        before = first.setdefault(step.id.casefold(), number)
+        if not step.id or before == number:
+            continue
+        other = document.step_specs[before].id
+        here, there = (STEPS, number, "id"), ((STEPS, before, "id"), "the first one")
+        if other == step.id:
+            problem = f"two steps have the id `{step.id}`"
+            yield places.diagnostic("RD857", here, problem, "change one of them", there)
+        else:
+            problem = f"the ids `{other}` and `{step.id}` differ only in case, so they would use the same file"
+            yield places.diagnostic("RD858", here, problem, "change one of them", there)
+
+
+def _gates(document: Document, called: Called, places: SourceMap) -> Iterator[Diagnostic]:
+    """Check that gates share a name only on purpose, because gates with one name share one approval."""
+    made: dict[str, tuple[str, str]] = {}
+    spelled: dict[str, str] = {}
+    gates = sorted(_written_gates(document, called), key=lambda gate: gate.origin is None)
+    has_slash = any("/" in gate.name for gate in gates)  # all stage ids except the step's id have a slash
+    named = (stages(step) if has_slash else (step.id,) for step in document.step_specs)
+    taken = {stage.casefold(): stage for names in named for stage in names}
+    for gate in gates:
+        folded = gate.name.casefold()
+        other = taken.get(folded) or spelled.setdefault(folded, gate.name)
+        if folded in taken or (other != gate.name and gate.origin is None):
+            problem = f"the gate `{gate.name}` clashes with `{other}`"
+            yield places.diagnostic("RD858", gate.at, problem, "rename one of them")
+        elif gate.origin and made.setdefault(gate.name, gate.origin) != gate.origin:
+            problem = f"the gate `{gate.name}` also belongs to another tool or step"
+            yield places.diagnostic("RD858", gate.at, problem, "set `gate` of the tool to a different name")
+
+
+class _Gate(Struct, frozen=True):
+    """A gate that may be needed. `origin` is its tool and step, None if the document names the gate."""
+
+    name: str
+    at: DataPath
+    origin: tuple[str, str] | None = None
+
+
+def _written_gates(document: Document, called: Called) -> Iterator[_Gate]:
+    for number, step in enumerate(document.step_specs):
+        yield _Gate(called.gate(step.id), (STEPS, number, "id"), ("", step.id))
+        for place, call in enumerate(step.tools or ()):
+            at: DataPath = (STEPS, number, "tools", place)
+            if call.gate:
+                yield _Gate(call.gate, (*at, "gate"))
+            else:
+                yield _Gate(tool_gate(call, step), (*at, "name"), (call.name, step.id))

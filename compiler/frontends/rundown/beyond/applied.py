@@ -2,32 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import Generic, TypeVar
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
 from compiler.diagnostic import Diagnostic
-from compiler.frontends.rundown.beyond.declarations import StepSettings
 from compiler.frontends.rundown.beyond.nesting import unknown_step
-from compiler.frontends.rundown.beyond.outline import Leaf, Outline
+from compiler.frontends.rundown.beyond.settings import full_id
+from compiler.frontends.rundown.link import Document, Linked
+from compiler.frontends.rundown.lower import LARGEST_PROGRAM
+from compiler.frontends.rundown.names import Frame, StepRef, step_ref, step_refs, visible
+from compiler.frontends.rundown.syntax import EVERY, UNKNOWN, StepSettings, all_steps
 from compiler.ir.program import Constant, Node, Program, Settings
 from compiler.ir.tasks import Shell
 from compiler.issues import Place
 
-
-class Said(Struct, frozen=True):
-    """A numeric setting: its value, its place, and the step or group it is set for."""
-
-    value: int
-    place: Place
-    step: str
+Value = TypeVar("Value", int, str)
 
 
-class SaidText(Struct, frozen=True):
-    """An environment variable's value, with the same fields as `Said`."""
+class Said(Struct, Generic[Value], frozen=True):
+    """A setting: its value, its place, and the step or group it is set for."""
 
-    value: str
+    value: Value
     place: Place
     step: str
 
@@ -35,20 +33,20 @@ class SaidText(Struct, frozen=True):
 class Effective(Struct, frozen=True):
     """The settings that apply to a step, including those of its surrounding groups."""
 
-    numbers: Mapping[str, Said] = field(default_factory=dict)
-    env: Mapping[str, SaidText] = field(default_factory=dict)
+    numbers: Mapping[str, Said[int]] = field(default_factory=dict)
+    env: Mapping[str, Said[str]] = field(default_factory=dict)
 
     def within(self, step: str, settings: Iterable[StepSettings]) -> Effective:
         """Return the settings within an inner step. Of two documents, the one that includes the other wins."""
-        numbers: dict[str, Said] = {}
-        env: dict[str, SaidText] = {}
+        numbers: dict[str, Said[int]] = {}
+        env: dict[str, Said[str]] = {}
         for said in settings:
             own = {"timeout": said.timeout, "retry-delay": said.delay, "retry-backoff": said.backoff}
             for key, value in own.items():
                 if value is not None:
                     numbers.setdefault(key, Said(value, said.place(key), step))
             for name, text in said.env.items():
-                env.setdefault(name, SaidText(text, said.place("env", name), step))
+                env.setdefault(name, Said(text, said.place("env", name), step))
         return Effective({**self.numbers, **numbers}, {**self.env, **env})
 
 
@@ -129,7 +127,7 @@ def _without_command(leaf: Leaf, holds: Effective) -> Iterator[Diagnostic]:
             yield text.place.finding(f"`{name}` has no effect on step {leaf.id}: the step runs no command", remedy)
 
 
-def _without_retry(leaf: Leaf, own: Mapping[str, Said], holds: Effective) -> Iterator[Diagnostic]:
+def _without_retry(leaf: Leaf, own: Mapping[str, Said[int]], holds: Effective) -> Iterator[Diagnostic]:
     for key in ("retry-delay", "retry-backoff"):
         if key in own and not leaf.has_retry:
             problem = f"`{key}` has no effect on step {leaf.id}: the step has no RETRY"
@@ -150,3 +148,80 @@ def _never_waited(outline: Outline, groups: Mapping[str, Effective]) -> Iterator
             )
             remedy = "wait in a command there (`sleep 30`), or move the RETRY to a step without children"
             yield Diagnostic("RD015", delay.place.path, delay.place.span, problem, remedy)
+
+
+class Leaf(Struct, frozen=True):
+    """A leaf step and its group; `seen` are the inputs and outputs that its command can read."""
+
+    id: str
+    group: str
+    is_command: bool
+    has_retry: bool
+    seen: Collection[str]
+
+
+class Outline(Struct, frozen=True):
+    """The steps and groups of a program with their settings; the id of the whole program is "".
+
+    `parents` maps each group to the group around it, outer groups first. `repeated` are the groups with a RETRY, and
+    `unlinked` the groups whose document is missing.
+    """
+
+    leaves: list[Leaf] = field(default_factory=list)
+    parents: dict[str, str] = field(default_factory=dict)
+    repeated: list[str] = field(default_factory=list)
+    unlinked: list[str] = field(default_factory=list)
+    said: dict[str, list[StepSettings]] = field(default_factory=dict)
+
+
+def outline(main: Document, linked: Linked) -> Outline:
+    """Return the program's outline; empty if no step has settings or if some steps are unknown."""
+    documents = linked.documents.values()
+    found = Outline()
+    if linked.is_endless or not any(document.runbook.declared.steps for document in documents):
+        return found
+    if not all(map(_is_known, documents)):
+        return found
+    pending = [Frame(main, visible=visible(main.runbook.declared))]
+    while pending:
+        frame = pending.pop()
+        _add_frame(found, frame)
+        pending += [inner for ref in step_refs(frame.steps) for inner in _add_step(found, frame, ref, linked)]
+        if len(found.leaves) > LARGEST_PROGRAM:
+            return Outline()
+    return found
+
+
+def _is_known(document: Document) -> bool:
+    """Return whether all steps of a document are known; an unreadable header could be any step."""
+    return document.is_whole and all(step.id != UNKNOWN for step in all_steps(document.runbook))
+
+
+def _add_frame(found: Outline, frame: Frame) -> None:
+    if frame.scope:
+        found.parents[frame.scope] = frame.outer_group
+    for settings in frame.document.runbook.declared.steps:
+        name = full_id(frame.scope, settings.step)
+        found.said.setdefault("" if name == EVERY else name, []).append(settings)
+
+
+def _add_step(found: Outline, frame: Frame, ref: StepRef, linked: Linked) -> Iterator[Frame]:
+    """Add a step and yield the runbooks that it includes."""
+    own, group = frame.id(ref), frame.id(step_ref(ref.step)) if ref.substep else frame.scope
+    if ref.is_leaf:
+        is_command = bool(ref.syntax.code and ref.syntax.code.interpreter)
+        found.leaves.append(Leaf(own, group, is_command, ref.has_retry, frame.visible.slots))
+        return
+    found.parents[own] = group
+    if ref.has_retry:
+        found.repeated.append(own)
+    if not ref.syntax.runbooks:
+        return
+    for name, reference in zip(frame.runbook_ids(ref), ref.syntax.runbooks, strict=False):
+        document = linked.documents.get(frame.document.includes.get(reference.path, ""))
+        if document is None:
+            found.parents[name] = own
+            found.unlinked.append(name)
+            continue
+        seen = visible(document.runbook.declared, frame.visible, name + "/")
+        yield Frame(document, name + "/", name, outer_group=own, visible=seen)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
@@ -9,24 +10,36 @@ from msgspec.structs import replace
 
 from compiler.diagnostic import Diagnostic, Severity, sort_key
 from compiler.frontends.base import Formatted, Job
-from compiler.frontends.rundown.beyond.declarations import StepSettings
+from compiler.frontends.rundown.build import TOO_DEEP
 from compiler.frontends.rundown.check import check
-from compiler.frontends.rundown.formatting.arrange import arrange
-from compiler.frontends.rundown.formatting.emit import SEPARATOR, Line, Rewrite, emit, text_of
-from compiler.frontends.rundown.formatting.metadata import renumber_frontmatter
-from compiler.frontends.rundown.formatting.numbering import Numbering, has_doubled_names
-from compiler.frontends.rundown.formatting.pieces import Piece, Section, read_sections
-from compiler.frontends.rundown.formatting.problems import unclear_references
-from compiler.frontends.rundown.formatting.spelling import Spelling
-from compiler.frontends.rundown.layout import deciding_steps, layout_of, without_offer
+from compiler.frontends.rundown.formatting.numbering import (
+    Label,
+    Numbering,
+    has_doubled_names,
+    renumber_frontmatter,
+    unclear_references,
+)
+from compiler.frontends.rundown.formatting.pieces import (
+    SEPARATOR,
+    Line,
+    Piece,
+    Rewrite,
+    Section,
+    arrange,
+    emit,
+    read_sections,
+    text_of,
+)
+from compiler.frontends.rundown.lines import Header, print_transition
 from compiler.frontends.rundown.link import Document
 from compiler.frontends.rundown.lower import lower
-from compiler.frontends.rundown.numbering import missing_steps
+from compiler.frontends.rundown.messages import missing_steps
 from compiler.frontends.rundown.options import PROSE, TRANSITIONS, Layout
 from compiler.frontends.rundown.parse import parse_scanned
-from compiler.frontends.rundown.scan import Scanned, scan
-from compiler.frontends.rundown.syntax import Runbook
+from compiler.frontends.rundown.scan import Scanned, deciding_steps, layout_of, scan, without_offer
+from compiler.frontends.rundown.syntax import Complete, Runbook, StepSettings, Stop, Transition, spell
 from compiler.issues import Place
+from compiler.regex import Regex
 from compiler.sameness import same
 from compiler.source import Source, Span
 
@@ -89,9 +102,10 @@ def _format(job: Job) -> Formatted:
     errors = tuple(sorted(dict.fromkeys([*misplaced, *original.errors]), key=sort_key))
     if original.runbook is None or not _is_fixable(original):
         return Formatted(None, errors)
-    if moved and not _has_same_content(job.source, sections, original.scanned, layout):
+    again = arrange(read_sections(original.scanned), layout, layout) if moved else sections
+    if list(_content(job.source, sections)) != list(_content(original.scanned.source, again)):
         return _unmovable(as_written, errors)
-    return _formatted(_Task(scanned, sections, wanted, errors), original.runbook)
+    return _formatted(scanned, sections, wanted, errors, original.runbook)
 
 
 def _unmovable(as_written: _Read, errors: tuple[Diagnostic, ...]) -> Formatted:
@@ -118,34 +132,21 @@ def _is_fixable(read: _Read) -> bool:
     return not is_missing and not has_doubled_names(read.runbook)
 
 
-class _Task(Struct, frozen=True):
-    """A document with its ordered sections, the wanted layout, and the document's errors."""
-
-    scanned: Scanned
-    sections: Sequence[Section]
-    wanted: _Wanted
-    errors: tuple[Diagnostic, ...]
-
-
-def _formatted(task: _Task, runbook: Runbook) -> Formatted:
-    """Return the normal form of a document after proving that it means the same."""
-    source, numbering = task.scanned.source, Numbering(runbook)
+def _formatted(
+    scanned: Scanned, sections: Sequence[Section], wanted: _Wanted, errors: tuple[Diagnostic, ...], runbook: Runbook
+) -> Formatted:
+    """Return the normal form of a document with these ordered sections, after proving that it means the same."""
+    source, numbering = scanned.source, Numbering(runbook)
     unclear = tuple(unclear_references(source, runbook, numbering))
     if unclear:
-        return Formatted(None, (*task.errors, *unclear))
-    lines = emit(source, task.scanned.begin, task.sections, Spelling(task.sections, numbering))
+        return Formatted(None, (*errors, *unclear))
+    lines = emit(source, scanned.begin, sections, Spelling(sections, numbering))
     text = text_of(renumber_frontmatter(lines, runbook, numbering))
-    result = _read(task.wanted.scan(source, text), task.wanted.layout)
+    result = _read(wanted.scan(source, text), wanted.layout)
     meant = numbering.runbook(runbook)
     if result.errors or result.runbook is None or not same_meaning(source, meant, result.runbook):
-        return Formatted(None, task.errors, defect=DEFECT)
+        return Formatted(None, errors, defect=DEFECT)
     return Formatted(text, (), numbering.changes)
-
-
-def _has_same_content(source: Source, sections: Sequence[Section], moved: Scanned, layout: Layout) -> bool:
-    """Return whether a document with reordered lines still has the same blocks."""
-    again = arrange(read_sections(moved), layout, layout)
-    return same_content(source, sections, moved.source, again)
 
 
 def _kept(source: Source) -> Rewrite:
@@ -201,12 +202,8 @@ def _said(settings: StepSettings) -> tuple[object, ...]:
     return settings.step, settings.timeout, settings.delay, settings.backoff, tuple(settings.env.items())
 
 
-def same_content(source: Source, before: Sequence[Section], moved: Source, after: Sequence[Section]) -> bool:
-    """Return whether two documents have the same lines, each in the same step and kind of block."""
-    return list(_content(source, before)) == list(_content(moved, after))
-
-
 def _content(source: Source, sections: Sequence[Section]) -> Iterator[tuple[str, str]]:
+    """Yield the lines of a document, each with its kind of block."""
     for section in sections:
         for piece in section.all():
             lines = source.lines[piece.first - 1 : piece.last]
@@ -216,3 +213,57 @@ def _content(source: Source, sections: Sequence[Section]) -> Iterator[tuple[str,
 def _kind(piece: Piece) -> str:
     """Return a piece's kind; a comment that moves between two texts becomes part of the prompt, as does a remark."""
     return "TEXT" if piece.kind in {"REST", "REMARK"} else piece.kind
+
+
+_CLOSING = Regex(r"(^|[ \t])#+$")
+"""Matches closing marks of a Markdown heading."""
+
+
+class Spelling:
+    """The normal spelling of each piece of a document whose only errors are in order and numbering."""
+
+    def __init__(self, sections: Sequence[Section], numbering: Numbering) -> None:
+        self._numbering = numbering
+        headers = [section.header for section in sections if section.header]
+        self._labels: Mapping[int, Label] = {
+            header.first: label for header, label in zip(headers, numbering.labels(), strict=True)
+        }
+
+    def __call__(self, piece: Piece) -> str | None:
+        """Return the line of a piece, or None if its lines stay unchanged."""
+        text, parsed = (piece.block.text, piece.block.parsed) if piece.block else ("", None)
+        match piece.kind, parsed:
+            case "TITLE", _:
+                return _heading("#", text)
+            case "STEP" | "SUBSTEP", Header():
+                return self._header(piece.kind, text, parsed, self._labels[piece.first])
+            case "TRANSITION", Transition():
+                return f"- {self._transition(text, parsed)}"
+            case "RUNBOOK", _:
+                return f"- {text}"
+            case _:
+                return None
+
+    @staticmethod
+    def _header(kind: str, text: str, header: Header, label: Label) -> str:
+        step, child = label
+        name = spell(step) if child is None else f"{spell(step)}.{spell(child)}"
+        separator, title = header.separator, header.title
+        deep = TOO_DEEP["step" if kind == "STEP" else "substep"].match(text)
+        if isinstance(step if child is None else child, str) or deep:
+            separator = re.sub(r"[ \t]+", " ", separator)  # keep the author's punctuation, or a number that is an error
+        else:
+            separator = ". " if kind == "STEP" else " "
+        return _heading("##" if kind == "STEP" else "###", f"{name}{separator}{title}" if title else name)
+
+    def _transition(self, text: str, parsed: Transition) -> str:
+        transition = self._numbering.transition(parsed)
+        action, quote = transition.action, text.find('"')
+        if not isinstance(action, Stop | Complete) or not action.message or quote < 0:
+            return print_transition(transition)
+        bare = replace(transition, action=type(action)())
+        return f"{print_transition(bare)} {text[quote:].rstrip()}"  # the message with the author's escapes
+
+
+def _heading(marks: str, text: str) -> str:
+    return f"{marks} {text} {marks}" if _CLOSING.search(text) else f"{marks} {text}".rstrip()

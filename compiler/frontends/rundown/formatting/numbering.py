@@ -2,24 +2,78 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import count
 
 from msgspec.structs import replace
 
+from compiler.diagnostic import Diagnostic
+from compiler.frontends.rundown.formatting.pieces import Line
 from compiler.frontends.rundown.syntax import (
     Goto,
     Identifier,
     Runbook,
     Step,
+    StepSettings,
     Substep,
     Target,
     Transition,
+    all_steps,
     spell,
 )
-from compiler.scenarios import Event, Scenario
+from compiler.scenarios import Event
 from compiler.scenarios import Goto as Jump
+from compiler.source import Source, Span
+
+
+def unclear_references(source: Source, runbook: Runbook, numbering: Numbering) -> Iterator[Diagnostic]:
+    """Report references to a number that several steps have, or that no step has before renumbering."""
+    for step in all_steps(runbook):
+        for transition in step.transitions:
+            if isinstance(transition.action, Goto):
+                target = transition.action.target
+                try:
+                    numbering.target(target)
+                except UnclearError as error:
+                    yield _unclear(source, target.span, f"GOTO {target}", error)
+    for jump in jumps(runbook):
+        try:
+            changes = numbering.label(jump.step) != jump.step
+        except UnclearError as error:
+            yield _unclear(source, jump.span, f"rd goto {jump.step}", error)
+            continue
+        if changes and not (jump.span and find_label(source.lines[jump.span.line - 1], jump)):
+            problem = f"rdc cannot renumber `rd goto {jump.step}` in this form"
+            remedy = f"write it as a plain string on one line: `- rd goto {jump.step}`"
+            yield Diagnostic("RD117", source.path, jump.span, problem, remedy)
+    for said in runbook.declared.steps:
+        yield from _unclear_step(source, said, numbering)
+
+
+def _unclear_step(source: Source, said: StepSettings, numbering: Numbering) -> Iterator[Diagnostic]:
+    """Report a key under `steps` that cannot be renumbered."""
+    span = said.place().span
+    try:
+        changes = numbering.path(said.step) != said.step
+    except UnclearError as error:
+        yield _unclear(source, span, f"steps: {said.step}", error)
+        return
+    if changes and not (span and find_step(source.lines[span.line - 1], said)):
+        problem = f"rdc cannot renumber `{said.step}` under `steps` in this form"
+        yield Diagnostic("RD117", source.path, span, problem, f'write it as a plain key: `"{said.step}":`')
+
+
+def _unclear(source: Source, span: Span | None, reference: str, error: UnclearError) -> Diagnostic:
+    if error.meant:
+        problem = f"rdc cannot renumber `{reference}`: several steps have the number {error.label}"
+        remedy = "give the step you mean a unique number, here and in its header"
+    else:
+        problem = f"there is no step for `{reference}`, but there would be one after renumbering"
+        remedy = "fix or remove the reference"
+    return Diagnostic("RD117", source.path, span, problem, remedy)
+
 
 Label = tuple[Identifier, Identifier | None]
 """A step, or one of its substeps."""
@@ -89,7 +143,7 @@ class Numbering:
         steps = tuple(self._step(step, *new) for step, new in zip(runbook.steps, self.steps, strict=True))
         nodes = tuple(replace(said, step=self.path(said.step)) for said in runbook.declared.steps)
         declared = replace(runbook.declared, steps=nodes)
-        scenarios = tuple(map(self._scenario, runbook.scenarios))
+        scenarios = tuple(replace(one, replies=tuple(map(self.event, one.replies))) for one in runbook.scenarios)
         return replace(runbook, steps=steps, scenarios=scenarios, declared=declared)
 
     def _step(self, old: Step, step: Identifier, children: list[Identifier]) -> Step:
@@ -106,9 +160,6 @@ class Numbering:
         """Return the renumbered transition; raise `UnclearError` if its target is ambiguous."""
         action = transition.action
         return replace(transition, action=Goto(self.target(action.target))) if isinstance(action, Goto) else transition
-
-    def _scenario(self, scenario: Scenario) -> Scenario:
-        return replace(scenario, replies=tuple(map(self.event, scenario.replies)))
 
     def event(self, event: Event) -> Event:
         """Return the renumbered event of a scenario; raise `UnclearError` if its target is ambiguous."""
@@ -130,3 +181,45 @@ def _numbered(identifiers: Iterable[Identifier]) -> Iterator[Identifier]:
 def _spelled(label: Label) -> str:
     step, child = label
     return spell(step) if child is None else f"{spell(step)}.{spell(child)}"
+
+
+def jumps(runbook: Runbook) -> Iterator[Jump]:
+    """Yield every `rd goto ID` in a document's scenarios."""
+    for scenario in runbook.scenarios:
+        yield from scenario.jumps
+
+
+def find_label(line: str, jump: Jump) -> Span | None:
+    """Return the place of the ID in its line, or None if rdc cannot edit it in place."""
+    if jump.span is None:
+        return None
+    pattern = re.compile(rf"\bgoto[ \t]+[\"']?(?P<label>{re.escape(jump.step)})(?![\w.])")
+    match = pattern.search(line, jump.span.column - 1, jump.span.end_column - 1)
+    return match and Span(jump.span.line, match.start("label") + 1, jump.span.line, match.end("label") + 1)
+
+
+def find_step(line: str, said: StepSettings) -> Span | None:
+    """Return the place of a step's name under `steps`, or None if rdc cannot edit it in place."""
+    span = said.place().span
+    if span is None:
+        return None
+    match = re.compile(rf"[\"']?(?P<step>{re.escape(said.step)})(?=[\"']?[ \t]*:)").match(line, span.column - 1)
+    return match and Span(span.line, match.start("step") + 1, span.line, match.end("step") + 1)
+
+
+def renumber_frontmatter(lines: Sequence[Line], runbook: Runbook, numbering: Numbering) -> list[Line]:
+    """Return the document's lines with new step numbers in the frontmatter."""
+    edited = list(lines)
+    places: dict[Span, str] = {}
+    for jump in jumps(runbook):
+        place = find_label(lines[jump.span.line - 1].text, jump) if jump.span else None
+        places |= {place: numbering.label(jump.step)} if place else {}
+    for said in runbook.declared.steps:
+        span = said.place().span
+        place = find_step(lines[span.line - 1].text, said) if span else None
+        places |= {place: numbering.path(said.step)} if place else {}
+    for place in sorted(places, reverse=True):  # from the end, so that earlier columns stay valid
+        line = edited[place.line - 1]
+        text = line.text[: place.column - 1] + places[place] + line.text[place.end_column - 1 :]
+        edited[place.line - 1] = replace(line, text=text)
+    return edited

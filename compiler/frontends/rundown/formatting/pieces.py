@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from compiler.frontends.frontmatter import FENCE
 from compiler.frontends.rundown.blocks import Block
 from compiler.frontends.rundown.build import TEXTS
-from compiler.frontends.rundown.scan import Scanned
-from compiler.source import Source
+from compiler.frontends.rundown.options import Layout
+from compiler.frontends.rundown.scan import BODIES, Scanned
+from compiler.frontends.rundown.syntax import Transition
+from compiler.regex import Regex
+from compiler.source import LINE_END, Source
 
 OUTLINE = {"STEP", "SUBSTEP"}
 LISTED = {"RUNBOOK", "TRANSITION"}
@@ -113,3 +118,163 @@ def _joined(pieces: Sequence[Piece]) -> Iterator[Piece]:
             if text is None:
                 yield piece
     yield from [text, *between] if text else []
+
+
+ORDER: dict[Layout, tuple[str, ...]] = {
+    "after-body": ("TEXT", "CODE", "RUNBOOK", "TRANSITION", "REMARK", "LATER"),
+    "after-header": ("TRANSITION", "TEXT", "CODE", "RUNBOOK", "REMARK", "LATER"),
+}
+
+MODIFIED = Regex(r"(PASS|FAIL|YES|NO)[ \t]+(ALL|ANY)")
+
+
+def arrange(sections: Sequence[Section], written: Layout | None, wanted: Layout) -> list[Section]:
+    """Return the sections with each step's parts in order; `written` is None if the document mixes both layouts."""
+    head, *steps = sections
+    return [head, *(_ordered(step, wanted) for step in _settled(steps, written, wanted))]
+
+
+def _settled(steps: Sequence[Section], written: Layout | None, wanted: Layout) -> list[Section]:
+    """Move transitions from below the last substep to their place in the step (V8).
+
+    The layout `after-header` has no such place. There a modifier has no meaning and is removed.
+    """
+    settled = list(steps)
+    for index, node in enumerate(steps):
+        following = steps[index + 1].level if index + 1 < len(steps) else "STEP"
+        if node.level != "SUBSTEP" or following != "STEP" or any(piece.kind == "RUNBOOK" for piece in node.pieces):
+            continue
+        late = list(_late(node, written, wanted))
+        step = next((number for number in reversed(range(index)) if steps[number].level == "STEP"), index)
+        kept = [piece for piece in node.pieces if piece not in late]
+        if (written, wanted) == ("after-header", "after-body"):
+            kept = [_without_modifier(piece) for piece in kept]
+        settled[index] = replace(node, pieces=tuple(kept))
+        settled[step] = _with_late(settled[step], late)
+    return settled
+
+
+def _with_late(step: Section, late: Sequence[Piece]) -> Section:
+    """Add transitions to the end of a step, above a comment or prose section that ends it."""
+    end = len(step.pieces)
+    while end and step.pieces[end - 1].kind == "REST":
+        end -= 1
+    return replace(step, pieces=(*step.pieces[:end], *late, *step.pieces[end:]))
+
+
+def _late(step: Section, written: Layout | None, wanted: Layout) -> Iterable[Piece]:
+    """Return the transitions of a last substep that belong to its step: in the default layout, those with ALL or ANY.
+
+    If a document mixes both layouts, the lines below a body are in the default layout.
+    """
+    if written == "after-header":
+        return []
+    begin = 0
+    if written is None and wanted == "after-header":
+        bodies = (number for number, piece in enumerate(step.pieces) if piece.kind in {"TEXT", "CODE"})
+        begin = next(bodies, len(step.pieces))
+    found = (piece for piece in step.pieces[begin:] if piece.kind == "TRANSITION")
+    return [piece for piece in found if piece.block and MODIFIED.match(piece.block.text)]
+
+
+def _without_modifier(piece: Piece) -> Piece:
+    if piece.kind != "TRANSITION" or piece.block is None or not isinstance(piece.block.parsed, Transition):
+        return piece
+    text = MODIFIED.sub(r"\1", piece.block.text, count=1)
+    return replace(piece, block=replace(piece.block, text=text, parsed=replace(piece.block.parsed, modifier=None)))
+
+
+def _ordered(step: Section, layout: Layout) -> Section:
+    """Return the step with its parts in order; a comment stays with the part below it, and text below a body there."""
+    groups: list[tuple[str, list[Piece]]] = []
+    lead: list[Piece] = []
+    for piece in step.pieces:
+        lead.append(piece)
+        if piece.kind == "REMARK" and groups and groups[-1][0] in BODIES:
+            groups[-1][1].extend(lead)
+            lead = []
+        elif piece.kind != "REST":
+            groups.append((piece.kind, lead))
+            lead = []
+    groups.sort(key=lambda group: ORDER[layout].index(group[0]))
+    return replace(step, pieces=(*(piece for _, group in groups for piece in group), *lead))
+
+
+SEPARATOR = "<!-- -->"
+"""Separates a list from an indented block below it, which Markdown would add to the last item."""
+
+_INDENTED = Regex(r" {2}| ?\t")
+
+Rewrite = Callable[[Piece], str | None]
+"""Returns the new line of a piece, or None to keep its lines."""
+
+
+class Line(Struct, frozen=True):
+    """A line, its line ending, and its line number in the source (0 for a new line)."""
+
+    text: str
+    end: str
+    origin: int = 0
+
+
+def emit(source: Source, begin: int, sections: Sequence[Section], rewrite: Rewrite) -> list[Line]:
+    """Return the lines of a document whose frontmatter ends above line `begin`."""
+    return _Emitter(source, rewrite).document(begin, sections)
+
+
+def text_of(lines: Sequence[Line]) -> str:
+    """Join lines into a string."""
+    return "".join(line.text + line.end for line in lines)
+
+
+class _Emitter:
+    def __init__(self, source: Source, rewrite: Rewrite) -> None:
+        self.source = source
+        self.rewrite = rewrite
+        ends = LINE_END.findall(source.text)
+        written = Counter(end for line, end in zip(source.lines, ends, strict=False) if line.strip())
+        self.new_end = max(("\n", "\r\n", "\r"), key=lambda end: written[end])
+        self.ends = [*ends, self.new_end]
+
+    def document(self, begin: int, sections: Sequence[Section]) -> list[Line]:
+        """Return the frontmatter and all sections, separated by blank lines."""
+        lines = [self._kept(number) for number in range(1, begin)]
+        before: Piece | None = None
+        for piece in (piece for section in sections for piece in section.all()):
+            written = list(self._written(piece))
+            if lines and not (before and _is_one_list(before, piece)):
+                lines.append(self._new("", lines))
+            if before and self._would_join(before, piece):
+                lines.append(self._new(SEPARATOR, lines))
+                lines.append(self._new("", lines))
+            if not lines and FENCE.fullmatch(written[0].text):  # a rule on the first line would start a frontmatter
+                lines.append(self._new("", lines))
+            lines += written
+            before = piece
+        return lines
+
+    def _written(self, piece: Piece) -> Iterator[Line]:
+        line = self.rewrite(piece)
+        if line is None:
+            yield from map(self._kept, range(piece.first, piece.last + 1))
+        else:
+            yield Line(line, self.ends[piece.last - 1], piece.last)
+
+    def _kept(self, number: int) -> Line:
+        return Line(self.source.lines[number - 1], self.ends[number - 1], number)
+
+    def _new(self, text: str, above: Sequence[Line]) -> Line:
+        """Return a line that is not in the source; after a lone CR, an LF would not end its own line."""
+        return Line(text, "\r" if above and above[-1].end == "\r" else self.new_end)
+
+    def _would_join(self, before: Piece, piece: Piece) -> bool:
+        """Return whether an indented block would join a list that was not above it."""
+        if not before.ends_in_list or not _INDENTED.match(self.source.lines[piece.first - 1]):
+            return False
+        between = self.source.lines[before.last : piece.first - 1]
+        follows = before.last < piece.first and not any(line.strip() for line in between)
+        return piece.kind not in LISTED and not (follows and before.kind == "TEXT")
+
+
+def _is_one_list(before: Piece, piece: Piece) -> bool:
+    return piece.kind in LISTED and before.kind == piece.kind

@@ -1,19 +1,87 @@
-"""Lay out the lines of the normal form, with one blank line around headings, markers and directives.
-
-Blank lines within a step's content belong to it, so nothing changes between its first and last line.
-"""
+"""Put a playbook into its normal form (`rdc fmt`), and prove that the result means the same."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from string import ascii_lowercase
 
-from compiler.frontends.playbook.build import lines_of
-from compiler.frontends.playbook.directives import QUESTIONS, read_input
-from compiler.frontends.playbook.formatting.numbering import Numbering
-from compiler.frontends.playbook.lines import Line
+from msgspec import Struct
+from msgspec.structs import replace
+
+from compiler.frontends.base import Formatted, Job
+from compiler.frontends.call_scenarios import ENDING
+from compiler.frontends.frontmatter import FENCE
+from compiler.frontends.name_lists import stem
+from compiler.frontends.playbook.check import Read, read
+from compiler.frontends.playbook.lines import QUESTIONS, Line, read_input, texts
+from compiler.frontends.playbook.parse import lines_of
+from compiler.frontends.playbook.syntax import Branch, Playbook, Step
 from compiler.grammar import Node
 from compiler.regex import Regex
-from compiler.source import Source
+from compiler.source import LINE_END, Source
+
+DEFECT = "the formatted document would not mean the same"
+
+
+def format_document(job: Job) -> Formatted:
+    """Return the normal form of a playbook; a playbook with errors stays unchanged."""
+    source = job.source
+    made = read(source)
+    if made.parsed is None or made.errors:
+        return Formatted(None, made.errors)
+    is_named = _is_named_elsewhere(job, made)
+    numbering = keep_numbers(made.parsed.playbook) if is_named else new_numbers(made.parsed.playbook)
+    text = _text(source, made.frontmatter.next_line, laid_out(source, made.parsed.tree, numbering))
+    if not same_meaning(source, made, replace(source, text=text), numbering):
+        return Formatted(None, (), defect=DEFECT)
+    return Formatted(text, (), numbering.changes)
+
+
+def _is_named_elsewhere(job: Job, made: Read) -> bool:
+    """Return whether something else refers to step numbers, which formatting must keep then (P11)."""
+    source, own = job.source, made.frontmatter
+    if "__elicit_step_" in source.text or own.scenarios is not None or "steps" in own.options.values:
+        return True
+    own_stem = stem(source.name, ".md", ".playbook")
+    return bool(own_stem) and job.project.find_below(source, f"{own_stem}{ENDING}") is not None
+
+
+def _text(source: Source, begin: int, lines: list[str]) -> str:
+    """Return the unchanged frontmatter and these lines, with the most common line ending."""
+    head = list(source.lines[: begin - 1])
+    between = [""] if head or (lines and FENCE.fullmatch(lines[0])) else []  # a rule on top would start a frontmatter
+    ends = Counter(LINE_END.findall(source.text))
+    end = max(("\n", "\r\n", "\r"), key=lambda one: ends[one])
+    return "".join(line + end for line in (*head, *between, *lines))
+
+
+_PLACES = {"span", "system_span", "content_line", "lines"}
+
+
+def same_meaning(source: Source, before: Read, result: Source, numbering: Numbering) -> bool:
+    """Return whether the result reads as the same document with new numbers."""
+    after = read(result)
+    if before.parsed is None or after.parsed is None or after.errors:
+        return False
+    same_tree = _plain(numbering.playbook) == _plain(after.parsed.playbook)
+    same_options = repr(before.frontmatter.scenarios) == repr(after.frontmatter.scenarios)
+    return same_tree and same_options and list(_written(source, before)) == list(_written(result, after))
+
+
+def _plain(value: object) -> object:
+    """Return a tree as tuples, without places."""
+    if isinstance(value, Struct):
+        return tuple(_plain(getattr(value, name)) for name in value.__struct_fields__ if name not in _PLACES)
+    return tuple(map(_plain, value)) if isinstance(value, tuple) else value
+
+
+def _written(source: Source, made: Read) -> Iterator[str]:
+    """Yield the lines of text that are not blank."""
+    for number in texts(made.parsed.scanned.lines if made.parsed else ()):
+        if line := source.lines[number - 1].rstrip():
+            yield line
+
 
 _ARGUMENT = Regex(r'(?:\b(?P<key>\w+):\s*)?(?P<text>"[^"]*")')
 
@@ -98,7 +166,7 @@ Chunk = list[str]
 """Lines without blank lines in between; blank lines separate chunks."""
 
 
-def layout(source: Source, tree: Node, numbering: Numbering) -> list[str]:
+def laid_out(source: Source, tree: Node, numbering: Numbering) -> list[str]:
     """Return all lines below the frontmatter."""
     layouter = _Layout(source, Spelling(source, numbering))
     return joined(chunk for part in tree.children for chunk in layouter.part(part))
@@ -191,3 +259,50 @@ class _Layout:
         yield [self.spell(line) for line in lines[:first] if line.kind != "TEXT"]
         yield trimmed(list(self._lines(lines[first : last + 1])))
         yield [self.spell(line) for line in lines[last + 1 :] if line.kind != "TEXT"]
+
+
+class Numbering(Struct, frozen=True):
+    """The renumbered playbook; `labels` maps heading lines to labels."""
+
+    playbook: Playbook
+    labels: Mapping[int, str]
+    changes: tuple[tuple[str, str], ...] = ()
+
+    def label(self, heading: Line) -> str:
+        """Return a heading's new label."""
+        return self.labels[heading.number]
+
+
+def keep_numbers(playbook: Playbook) -> Numbering:
+    """Return the numbering that keeps all numbers."""
+    return Numbering(playbook, {step.span.line: step.label for step in _labeled(playbook)})
+
+
+def new_numbers(playbook: Playbook) -> Numbering:
+    """Return the new numbering; if a step has more sub-steps than letters, they keep their labels."""
+    renumbered = replace(playbook, steps=tuple(map(_step, playbook.steps, range(1, len(playbook.steps) + 1))))
+    before, after = list(_labeled(playbook)), list(_labeled(renumbered))
+    labels = {step.span.line: step.label for step in after}
+    pairs = ((old.label, new.label) for old, new in zip(before, after, strict=True))
+    return Numbering(renumbered, labels, tuple(pair for pair in pairs if pair[0] != pair[1]))
+
+
+def _labeled(playbook: Playbook) -> Iterator[Step]:
+    for step in playbook.steps:
+        yield step
+        for branch in step.branches:
+            yield from (substep for substep in branch.steps if substep.label)
+
+
+def _step(step: Step, number: int) -> Step:
+    count = sum(1 for branch in step.branches for substep in branch.steps if substep.label)
+    letters = iter(ascii_lowercase) if count <= len(ascii_lowercase) else None
+
+    def branch(one: Branch) -> Branch:
+        return replace(one, steps=tuple(map(substep, one.steps)))
+
+    def substep(one: Step) -> Step:
+        letter = (next(letters) if letters else one.label[-1]) if one.label else ""
+        return replace(one, number=number, label=f"{number}{letter}" if letter else "")
+
+    return replace(step, number=number, label=str(number), branches=tuple(map(branch, step.branches)))
