@@ -8,8 +8,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from backends.base import Reason
-from backends.companions import Companion
+from backends.base import Companion, Reason
 from backends.python import PythonBackend
 from backends.python.calls import Calls
 from compiler.ir.features import Feature, Use, uses

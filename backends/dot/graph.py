@@ -12,13 +12,11 @@ from msgspec.structs import replace
 
 from backends.dot.strings import attributes, label, name, pairs, record
 from backends.dot.styles import PALETTES, SHAPES, Colors, Theme, class_of
-from backends.picture.arrows import Arrow, Mark
-from backends.picture.captions import Lines, entries_of
-from backends.picture.links import source_link
+from backends.picture.arrows import Arrow, Mark, Stream
+from backends.picture.captions import Lines, entries_of, look_of
 from backends.picture.naming import free, one_line
 from backends.picture.picture import UNREACHABLE, Box, Frame, Picture, outline
-from backends.picture.stages import look_of
-from backends.picture.streams import Stream
+from backends.picture.sheet import source_link
 from backends.specification import shown
 from compiler.ir.program import Group, Node
 from compiler.ir.tasks import End, Task, Verdict, task_texts

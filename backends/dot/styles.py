@@ -13,8 +13,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from backends.picture.arrows import Arrow
+from backends.picture.captions import look_of
 from backends.picture.picture import Box, Frame
-from backends.picture.stages import look_of
 from compiler.ir.tasks import End, Verdict
 
 Theme = Literal["light", "dark"]

@@ -11,8 +11,6 @@ from msgspec.structs import replace
 
 from backends.base import Backend, Emission, OptionFinding, Reason
 from backends.delegating import reason
-from backends.github.binding import unfit_bindings, with_fixed
-from backends.github.calling.line import Line
 from backends.github.calling.publishing import unfit_publications
 from backends.github.calling.refusals import (
     entries_apart,
@@ -22,18 +20,17 @@ from backends.github.calling.refusals import (
     unexecuted,
     unroutable,
 )
-from backends.github.calling.specification import SpecificationWorkflow
+from backends.github.calling.specification import Line, SpecificationWorkflow
 from backends.github.calling.workflow import CallingWorkflow
 from backends.github.filling import values_of, without_slots
 from backends.github.identifiers import identifiers_of
+from backends.github.inputs import unfit_bindings, with_fixed
 from backends.github.limits import cautions, exceeded, taken, warnings
-from backends.github.listing import items
-from backends.github.native import reason_to_call
+from backends.github.native import Runbook, reason_to_call
 from backends.github.options import GithubOptions
-from backends.github.runbook import Runbook
 from backends.github.settings import unfit_nodes, unfit_secrets
 from backends.github.triggers import INPUTS, OF_CONTINUATION
-from backends.github.workflow import Written
+from backends.github.workflow import Written, items
 from backends.mermaid.chart import chart, is_too_big
 from backends.scheduling.places import simplified
 from backends.scheduling.plan import make_plan

@@ -15,15 +15,12 @@ from msgspec import Struct
 
 from backends.github.filling import in_log
 from backends.github.scalar import FILTERS, OPEN, comment, prints
-from backends.github.seen import may_use
 from backends.github.settings import variables
+from backends.github.shells import Conjunction, Registers, condition, may_use
 from backends.marks import Marks, marked
 from backends.scheduling.flow import Identifiers
 from backends.scheduling.places import Place
-from backends.shell.dialects import Conjunction, condition
-from backends.shell.quoting import quoted
-from backends.shell.registers import Registers
-from backends.templating import render
+from backends.templating import quoted, render
 from compiler.ir.edges import Edge, may_follow
 from compiler.ir.program import Node, Register, texts_of
 from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Shell, Stage, Task, Tool, alphabet, task_texts

@@ -21,17 +21,16 @@ from backends.github.loop import (
     script,
     written,
 )
-from backends.github.reasons import transitions_from, transitions_to
+from backends.github.question import transitions_from, transitions_to
 from backends.github.scalar import OPEN, Expression, comment, label
 from backends.github.settings import StepSecrets, variables
-from backends.github.shells import Shells
+from backends.github.shells import Registers, Shells
 from backends.github.step import PLAIN_SHELL, Step, compare, fact, when_reached, within
 from backends.remarks import of_placeholders, remarks
 from backends.scheduling.condition import expression
 from backends.scheduling.flow import Report, Values
 from backends.scheduling.places import Place, Retry, retry_of
 from backends.scheduling.plan import Plan
-from backends.shell.registers import Registers
 from backends.templating import render
 from compiler.ir.program import Group, Node, Register, Settings, map_texts, scope_members, texts_of
 from compiler.ir.tasks import Ask, Branch, End, Gate, Shell

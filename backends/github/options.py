@@ -8,8 +8,7 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta, field
 
-from backends.companions import CompanionPath
-from backends.github.events import AUTHORED, PREFIX, problem_with
+from backends.base import CompanionPath
 from backends.github.option_values import (
     Access,
     Identifier,
@@ -33,7 +32,7 @@ from backends.github.option_values import (
     repository_path,
 )
 from backends.github.pins import checked_pins
-from backends.github.triggers import checked_events
+from backends.github.triggers import AUTHORED, PREFIX, checked_events, problem_with
 from backends.options.fields import Check, Options
 from runtime_shim.tasks.recipes import RECIPES, called, is_recipe, mistyped
 

@@ -14,8 +14,7 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from backends.github.job import Job
-from backends.github.step import Step
+from backends.github.step import Job, Step
 
 FILE = Path(__file__).with_name("pins.toml")
 

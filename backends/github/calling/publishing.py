@@ -10,14 +10,13 @@ from backends.base import about_option
 from backends.github.calling.artifacts import TOKEN, taken_artifact
 from backends.github.calling.program import Calling, plain_name
 from backends.github.calling.surroundings import remark
-from backends.github.changes import proposes_changes
-from backends.github.job import Job
 from backends.github.options import GithubOptions
 from backends.github.scalar import Expression, label
-from backends.github.step import Step
+from backends.github.step import Job, Step
 from backends.github.workflow import all_of
 from compiler.diagnostic import Diagnostic
 from compiler.ir.program import Program
+from compiler.ir.tasks import Agent, Parallel
 
 ABOUT_ISSUES = frozenset({"issues", "issue_comment"})
 """The events of an issue."""
@@ -157,3 +156,12 @@ def _step(kind: str, about: _Kind, options: GithubOptions, title: str) -> Step:
         env["TITLE"] = title
     says = "Publishes the file that the run has left. The file is read, never executed."
     return Step(about.title, env=env, run=remark(says))
+
+
+_PLACES = frozenset({"artifact", "pull-request"})
+
+
+def proposes_changes(program: Program, options: GithubOptions) -> bool:
+    """Return whether the option `publish` publishes the agents' changes."""
+    calls = any(isinstance(node.task, Agent | Parallel) for node in program.nodes)
+    return bool(options.publish) and program.artifact is None and calls and set(options.publish) <= _PLACES

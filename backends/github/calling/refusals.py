@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from backends.base import about_option
-from backends.github.calling.line import Line
 from backends.github.calling.program import problem_with_path
+from backends.github.calling.specification import Line
 from backends.github.calling.workflow import CallingWorkflow
 from backends.github.limits import MOST_STEPS, with_too_many_steps
 from backends.github.options import USUAL_PYTHON, GithubOptions, command_of

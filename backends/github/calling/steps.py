@@ -11,8 +11,7 @@ from msgspec.structs import replace
 from backends.github.calling.program import Calling
 from backends.github.nodes import about, headings, in_loop, loop_title, title
 from backends.github.options import Caller, GithubOptions, named_command
-from backends.github.question import by_people
-from backends.github.reasons import transitions_from
+from backends.github.question import by_people, transitions_from
 from backends.github.scalar import Expression, comment
 from backends.github.settings import StepSecrets, agent_types
 from backends.github.step import Step

@@ -8,20 +8,18 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from backends.companions import Companion
+from backends.base import Companion
 from backends.github.calling import artifacts
 from backends.github.calling.artifacts import TOKEN
 from backends.github.calling.program import Calling
 from backends.github.calling.steps import CHECK, CLOSE, OPEN, masked
 from backends.github.inputs import given, input_names
-from backends.github.job import Job
 from backends.github.options import GithubOptions
-from backends.github.required import FORK, missing
 from backends.github.scalar import Expression
 from backends.github.settings import StepSecrets
-from backends.github.step import PLAIN_SHELL, Step
+from backends.github.step import PLAIN_SHELL, Job, Step
 from backends.github.triggers import OF_PULL_REQUESTS
-from backends.github.workflow import Written
+from backends.github.workflow import FORK, Written, missing
 from compiler.ir.edges import may_follow
 from compiler.ir.program import Input, Node, Program
 from compiler.ir.tasks import End, Shell, Verdict

@@ -10,7 +10,7 @@ from backends.github.calling import artifacts
 from backends.github.calling.artifacts import TOKEN
 from backends.github.calling.conditions import Conditions
 from backends.github.calling.program import plain_name
-from backends.github.calling.publishing import ABOUT_ISSUES, publications
+from backends.github.calling.publishing import ABOUT_ISSUES, proposes_changes, publications
 from backends.github.calling.steps import AROUND, CLOSE, OPEN, Places, calls_something, lines_of, option_lines
 from backends.github.calling.surroundings import (
     CallsProgram,
@@ -24,16 +24,14 @@ from backends.github.calling.surroundings import (
     shown_call,
     told_missing,
 )
-from backends.github.changes import proposes_changes
 from backends.github.identifiers import identifiers_of
 from backends.github.inputs import measured, said
-from backends.github.job import Job
 from backends.github.nodes import title
 from backends.github.options import Called, Concurrency, SetupStep
 from backends.github.question import example
 from backends.github.scalar import Expression, comment, label
 from backends.github.settings import StepSecrets, agent_types, callers_of, environments_of
-from backends.github.step import Step
+from backends.github.step import Job, Step
 from backends.github.triggers import with_inputs
 from backends.github.workflow import all_of, set_up
 from backends.scheduling.jobs import Jobs, Part
