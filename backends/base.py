@@ -13,7 +13,7 @@ from backends.options.fields import Check, Options, OptionsType
 from backends.options.reader import read_words, validate
 from compiler.diagnostic import Diagnostic
 from compiler.ir.features import IN_WORDS, Feature, Use, uses_beyond
-from compiler.ir.program import Program
+from compiler.ir.program import Node, Program
 from compiler.options import Table
 from compiler.source import KeyPath, Span
 
@@ -46,6 +46,11 @@ class OptionFinding(Diagnostic, frozen=True):
 def about_option(program: Program, option: KeyPath, code: str, problem: str, remedy: str) -> OptionFinding:
     """Return a finding about an option of a program's target."""
     return OptionFinding(code, program.sources[0].path, None, problem, remedy, option=option)
+
+
+def about_node(node: Node, code: str, problem: str, remedy: str) -> Diagnostic:
+    """Return a diagnostic about a node of a program."""
+    return Diagnostic(code, node.origin.path, node.origin.span, problem, remedy)
 
 
 class Reason(Struct, frozen=True):

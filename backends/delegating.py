@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import PurePosixPath
 from typing import Literal
 
@@ -11,7 +10,7 @@ from msgspec import Struct
 from backends.base import Companion, Reason
 from backends.python import PythonBackend
 from backends.python.calls import Calls
-from compiler.ir.features import Feature, Use, uses
+from compiler.ir.features import Feature, uses
 from compiler.ir.program import Program
 from compiler.source import sha256_of
 
@@ -53,23 +52,11 @@ _VAGUE = frozenset({Feature.TEXTS, Feature.CONTEXTS, Feature.LIMITS, Feature.KEY
 
 def reason(program: Program, native: frozenset[Feature] = BASIC, operator: Operator = "basic") -> Reason | None:
     """Return why a target with some native features must call the program, or None."""
-    vague: Use | None = None
-    for use in _foreign(program, native):
-        if use.feature not in _VAGUE:
-            return _reason(program, use)
-        vague = vague or use
-    if vague:
-        return _reason(program, vague)
-    if operator == "full":
-        return Reason(program.sources[0].path, None, "the option `operator` is `full`")
-    return None
-
-
-def _foreign(program: Program, native: frozenset[Feature]) -> Iterator[Use]:
-    return (use for use in uses(program) if use.feature not in native)
-
-
-def _reason(program: Program, use: Use) -> Reason:
+    foreign = (use for use in uses(program) if use.feature not in native)
+    use = min(foreign, key=lambda use: use.feature in _VAGUE, default=None)
+    if use is None:
+        path = program.sources[0].path
+        return Reason(path, None, "the option `operator` is `full`") if operator == "full" else None
     feature, node = use
     if node is None:
         return Reason(program.sources[0].path, None, f"the document {DOES[feature]}")

@@ -17,6 +17,7 @@ from backends.picture.captions import Lines, entries_of, look_of
 from backends.picture.naming import free, one_line
 from backends.picture.picture import UNREACHABLE, Box, Frame, Picture, outline
 from backends.picture.sheet import source_link
+from backends.remarks import printable
 from backends.specification import shown
 from compiler.ir.program import Group, Node
 from compiler.ir.tasks import End, Task, Verdict, task_texts
@@ -270,8 +271,5 @@ def _texts(task: Task) -> tuple[Text, ...]:
 
 def _cut(line: str) -> str:
     """Return a line without invisible characters. Spaces at its start have a meaning in commands, so they stay."""
-    shown = line[: TOOLTIP_WIDTH + 1]
-    if not shown.isprintable():
-        shown = "".join(c if c.isprintable() else " " for c in shown)
-    shown = shown.rstrip()
+    shown = printable(line[: TOOLTIP_WIDTH + 1]).rstrip()
     return shown if len(shown) <= TOOLTIP_WIDTH else shown[: TOOLTIP_WIDTH - 1] + "…"

@@ -91,9 +91,6 @@ class Nodes(Struct, frozen=True, dict=True):
     def _masked(self, *nodes: Node) -> dict[str, str]:
         return self.secrets.masked(*nodes) if self.values else {}
 
-    def _before(self, node: Node) -> str:
-        return within(node.settings.timeout or 0, valued=bool(self.values))
-
     def _why(self, place: Place) -> Iterator[str]:
         """Yield the document's transitions to a place, if its step has a condition that needs this explanation."""
         if when_reached(self.plan, place):
@@ -128,12 +125,12 @@ class Nodes(Struct, frozen=True, dict=True):
             env = step.env if fits_script(command) else {**step.env, "RDC_COMMAND": command}
             run = self._repetition(step.id, task, retry, node.settings)
             return replace(step, shell=PLAIN_SHELL, env=env, run=run)
-        return self._command(step, task, self._before(node))
+        return self._command(step, task, within(node.settings.timeout or 0, valued=bool(self.values)))
 
     def _command(self, step: Step, task: Shell, before: str) -> Step:
         """Add the command, unchanged unless GitHub, its runner or bash would modify it in a file."""
         command = str(task.command)
-        if not fits_file(command):
+        if OPEN in command or "\r" in command or command.endswith("\\"):
             env = {**step.env, "RDC_COMMAND": command}
             run = f'{task.interpreter} -c "$RDC_COMMAND"'
             return replace(step, shell=self.shells.shell("bash", before), env=env, run=run)
@@ -282,11 +279,6 @@ def headings(groups: Iterable[Group], places: Iterable[Place]) -> Mapping[str, s
             seen.add(node.group)
             found[node.id] = comment(f"--- {name_in_words(node.group, titles[node.group])}")
     return found
-
-
-def fits_file(command: str) -> bool:
-    """Return whether a command stays the same in a file. GitHub, its runner and bash change some commands."""
-    return not (OPEN in command or "\r" in command or command.endswith("\\"))
 
 
 def as_file(command: str) -> str:

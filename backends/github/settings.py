@@ -118,14 +118,9 @@ class StepSecrets:
 
     def named(self, node: Node) -> list[str] | None:
         """Return the secrets that `steps` names for a node, or None if it names none for any."""
-        if not self._is_narrowed:
+        if not any(said.secrets is not None for said in self._said.by_name.values()):
             return None
         return [name for said in self._said.of(node) for name in said.secrets or ()]
-
-    @cached_property
-    def _is_narrowed(self) -> bool:
-        """Whether `steps` names secrets for any node."""
-        return any(said.secrets is not None for said in self._said.by_name.values())
 
     def _names(self, node: Node) -> Iterable[str]:
         options = self._options

@@ -126,7 +126,7 @@ class Written(Struct, metaclass=_AbstractMeta, frozen=True, dict=True):
         When a run joins a group, GitHub cancels the run of that group that waits to start. A continuation has a
         separate group, so that a new run does not cancel it. Workflows of other documents may have the same title.
         """
-        workflow = _plain(self.program.name) + "-called" * (
+        workflow = re.sub(r"[^A-Za-z0-9._/-]+", "-", self.program.name) + "-called" * (
             "workflow_call" in self.events
         )  # its caller may be a namesake
         resume = "-${{ inputs.resume || 'new' }}" if self.waits else ""
@@ -173,11 +173,6 @@ class Written(Struct, metaclass=_AbstractMeta, frozen=True, dict=True):
     def _environment(self) -> dict[str, str]:
         """Return the variables that the option `env` sets for all steps."""
         return {name: as_shown(value) for name, value in self.options.env.items()}
-
-
-def _plain(path: str) -> str:
-    """Return a path as part of a group's name."""
-    return re.sub(r"[^A-Za-z0-9._/-]+", "-", path)
 
 
 def set_up(step: SetupStep) -> Step:

@@ -149,8 +149,6 @@ def _numbered(letter: str, taken: Iterable[str]) -> Iterator[str]:
     return (name for number in count(1) if (name := f"{letter}{number}") not in taken)
 
 
-ARROWS: Mapping[Verdict | None, str] = {Verdict.PASS: "-->", Verdict.FAIL: "-.->", None: "-->"}
-
 CARRYING = "==>"
 """The line of an arrow that passes an answer on."""
 
@@ -211,7 +209,7 @@ def line_of(arrow: Arrow) -> str:
     """Return the line of an arrow. A thick one passes an answer on."""
     if arrow.carries and arrow.mark != "removed":
         return CARRYING
-    return ARROWS[Verdict.FAIL] if arrow.mark == "removed" else ARROWS[arrow.verdict]
+    return "-.->" if arrow.mark == "removed" or arrow.verdict is Verdict.FAIL else "-->"
 
 
 def of_frame(frame: Frame) -> Iterator[str]:

@@ -6,6 +6,7 @@ from collections.abc import Container, Iterable, Iterator
 
 from msgspec import Struct
 
+from backends import remarks
 from backends.specification import Specification, shown
 from compiler.analyses.values import value_flow
 from compiler.ir.edges import Clear
@@ -115,10 +116,7 @@ def one_line(text: str) -> str:
 
 def printable(text: str) -> str:
     """Return the start of a string, as much as can be shown, without invisible characters."""
-    shown = text[:LONGEST_SHOWN]
-    if not shown.isprintable():
-        shown = "".join(c if c.isprintable() else " " for c in shown)
-    return " ".join(shown.split())
+    return " ".join(remarks.printable(text[:LONGEST_SHOWN]).split())
 
 
 WORDS = {Verdict.PASS.value: "PASS", Verdict.FAIL.value: "FAIL"}

@@ -14,6 +14,7 @@ from backends.command import canonical_command
 from backends.options.fields import Check, Options, OptionsType
 from backends.picture.captions import Lines
 from backends.picture.picture import Picture, picture
+from backends.remarks import printable
 from compiler.ir.edges import Origin
 from compiler.ir.features import Feature
 from compiler.ir.program import Program, SourceFile
@@ -38,13 +39,13 @@ class Sheet(Struct, frozen=True):
 
     def head(self, shown: Callable[[str], str] = str) -> Iterator[str]:
         """Yield the lines that show the picture's origin. `shown` prepares a path for a comment."""
-        first, *others = [f"{shown(_printable(source.path))} (sha256 {source.sha256})" for source in self.sources]
+        first, *others = [f"{shown(printable(source.path))} (sha256 {source.sha256})" for source in self.sources]
         if self.is_comparison:
             yield f"{MARK} {__version__} from {' and '.join([first, *others])}."
             yield "Do not edit: run the comparison again."
             return
         yield f"{MARK} {__version__} from {first}."
-        yield f"Do not edit: change {shown(_printable(self.document))} and compile it again."
+        yield f"Do not edit: change {shown(printable(self.document))} and compile it again."
         for included in others:
             yield f"It includes {included}."
         if self.command:
@@ -67,11 +68,6 @@ class PictureBackend(Backend[OptionsType]):
     @abstractmethod
     def draw(self, sheet: Sheet, options: OptionsType) -> Emission:
         """Return a picture of any origin."""
-
-
-def _printable(path: str) -> str:
-    """Return a path without line breaks, which would end a comment."""
-    return "".join(character if character.isprintable() else " " for character in path)
 
 
 _WEB = Regex(r"https?://[A-Za-z0-9][A-Za-z0-9.:-]*(/[A-Za-z0-9._~%+=@:/-]*)?")

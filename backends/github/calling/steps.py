@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -117,10 +116,6 @@ class Places(Struct, frozen=True, dict=True):
     def _options(self) -> GithubOptions:
         return self.calling.options
 
-    @cached_property
-    def _reasons(self) -> dict[str, list[str]]:
-        return reasons(self.jobs.routes.nodes)
-
     def steps(self) -> Iterator[Step]:
         """Yield the steps in order."""
         found = headings(self.jobs.routes.program.groups, self.part.own)
@@ -225,7 +220,7 @@ class Places(Struct, frozen=True, dict=True):
 
     def _when(self, node: Node) -> Iterator[str]:
         """Yield comments on what leads to a node."""
-        found = self._reasons.get(node.id, [])
+        found = reasons(self.jobs.routes.nodes).get(node.id, [])
         for said in found[:_MOST_REASONS]:
             yield comment(f"if {said}")
         if found[_MOST_REASONS:]:

@@ -174,8 +174,7 @@ class CallingWorkflow(CallsProgram, frozen=True, dict=True):
 
     @property
     def _publishes(self) -> bool:
-        leaves = self.program.artifact is not None or self._proposes
-        return leaves and any(kind != "artifact" for kind in self.options.publish)
+        return (self.program.artifact is not None or self._proposes) and self.calling.publishes
 
     @property
     def _gates(self) -> list[str]:
