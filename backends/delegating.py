@@ -80,15 +80,10 @@ class Called(Struct, frozen=True):
         """The hash of the program, which the main file checks. The program checks the runtime's."""
         return sha256_of(self.text)
 
-    @property
-    def runtime_sha256(self) -> str:
-        """The hash of the runtime."""
-        return sha256_of(next(iter(self.files.values())))
-
-    def companions(self, option: str = "program", home: str = "") -> tuple[Companion, ...]:
-        """Return the files beside the main one, all in the folder of `option`, because the program names the others."""
-        program = Companion(self.path, self.text, option, executable=True, home=home)
-        return program, *(Companion(each, text, option, home=home) for each, text in self.files.items())
+    def companions(self, home: str = "") -> tuple[Companion, ...]:
+        """Return the files beside the main one, all in one folder, because the program names the others."""
+        program = Companion(self.path, self.text, "program", executable=True, home=home)
+        return program, *(Companion(each, text, "program", home=home) for each, text in self.files.items())
 
 
 def called(program: Program, path: str, operator: Operator = "basic", caller: Caller = "person") -> Called:

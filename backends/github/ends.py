@@ -176,8 +176,10 @@ _SPECIAL = str.maketrans({character: f"\\{character}" for character in "\\`*_[]<
 
 def summary_step(plan: Plan, flow: str) -> Step:
     """Return the step that writes the run summary. `flow` is the graph as Mermaid, empty for none."""
-    yes_no = " ".join(_yes_no(plan))
-    env = {"STEPS": "\n".join(_titles(plan)) + "\n"}
+    ids, nodes = plan.ids.nodes, [node for place in plan.places for node in place.nodes]
+    yes_no = " ".join(ids[node.id] for node in nodes if verdict_words(node)[0] == "YES")
+    titles = (f"{ids[node.id]} {shown_title(node)}" for node in nodes if isinstance(node.task, (Shell, Ask)))
+    env = {"STEPS": "\n".join(titles) + "\n"}
     if yes_no:
         env["YES_NO"] = yes_no
     if flow:
@@ -191,21 +193,6 @@ def summary_step(plan: Plan, flow: str) -> Step:
         env=env,
         run=render("github/summary.sh", FILTERS, yes_no=yes_no, flow=flow),
     )
-
-
-def _titles(plan: Plan) -> Iterator[str]:
-    for place in plan.places:
-        for node in place.nodes:
-            if isinstance(node.task, (Shell, Ask)):
-                yield f"{plan.ids.nodes[node.id]} {shown_title(node)}"
-
-
-def _yes_no(plan: Plan) -> Iterator[str]:
-    """Yield the steps whose nodes ask for YES or NO."""
-    for place in plan.places:
-        for node in place.nodes:
-            if verdict_words(node)[0] == "YES":
-                yield plan.ids.nodes[node.id]
 
 
 def shown_title(node: Node) -> str:

@@ -113,8 +113,11 @@ def taken(inputs: tuple[Input, ...], events: Mapping[str, Any], options: GithubO
     Variables contain the names and types of the inputs, so the script has nothing from the document.
     """
     env = given(inputs, events, options, {item.name: item.name for item in inputs})
-    declared = "".join(f"{item.name} {item.type} {_need(item)}\n" for item in inputs)
-    for own, item in ((item.name, item) for item in inputs):
+    declared = ""
+    for item in inputs:
+        own = item.name
+        need = "default" if item.default is not None else "required" if item.required else "optional"
+        declared += f"{own} {item.type} {need}\n"
         env |= {f"RDC_DEFAULT_{own}": item.default} if item.default is not None else {}
         env |= {f"RDC_OPTIONS_{own}": "\n".join(item.options)} if item.options else {}
         rule = as_ere(item.pattern or "")
@@ -159,10 +162,6 @@ def said(inputs: Iterable[Input], events: Mapping[str, Any], options: GithubOpti
 
 def _gives(events: Mapping[str, Any]) -> bool:
     return any(event in events for event in GIVING)
-
-
-def _need(declared: Input) -> str:
-    return "default" if declared.default is not None else "required" if declared.required else "optional"
 
 
 def with_declared(events: Mapping[str, Any], inputs: tuple[Input, ...]) -> dict[str, Any]:

@@ -111,17 +111,17 @@ def _unready(program: Program, options: GithubOptions) -> Iterator[OptionFinding
         shared = isinstance(caller, str) or any(said.secrets for said in options.steps.values())
         lacks = [
             *(["set-up that installs it"] if not (own.setup or options.setup) else []),
-            *(["secret with its key"] if not (own.secrets or (shared and _has_secrets(program, options))) else []),
+            *(
+                ["secret with its key"]
+                if not (own.secrets or (shared and (program.secrets or options.all_secrets())))
+                else []
+            ),
         ]
         if lacks and not (options.setup and options.permissions.get("id-token") == "write"):
             problem = f"the agent {name} has no {' and no '.join(lacks)}"
             wanted = f"`{'.'.join(path)}: {{run: {name}, setup: [{{run: COMMAND}}], secrets: [NAME]}}`"
             remedy = f"write {wanted} with the command that installs it, and add NAME to the option `secrets`"
             yield about_option(program, path, "RD550", problem, remedy)
-
-
-def _has_secrets(program: Program, options: GithubOptions) -> bool:
-    return bool(program.secrets or options.all_secrets())
 
 
 def _unpinned(program: Program, options: GithubOptions) -> Iterator[OptionFinding]:

@@ -107,7 +107,9 @@ def script(loop: Loop, functions: str) -> str:
     choices = Choices(loop, frozenset(node.id for node in loop.place.nodes))
     for node in loop.place.nodes:
         lines += [INDENT * 2 + line for line in _arm(loop, node, choices)]
-    lines += [f"{INDENT}esac", "done", *_farewell(loop)]
+    told = ["rdc_next", *(loop.ids.counters[name] for name in loop.reports), *["rdc_message"] * _has_end(loop)]
+    lines += [f"{INDENT}esac", "done"]
+    lines += [f'echo "{name.removeprefix("rdc_")}=${name}" >> "$GITHUB_OUTPUT" || exit' for name in told]
     return "\n".join(lines) + "\n"
 
 
@@ -246,13 +248,6 @@ def _placeholders(node: Node, *, prompt: bool) -> dict[str, str]:
         used = set((node.task.prompt if prompt else node.task.command).references)
     references = Marks(texts_of(node)).references
     return {mark: reference.register for mark, reference in references.items() if reference in used}
-
-
-def _farewell(loop: Loop) -> Iterator[str]:
-    message = ["rdc_message"] if _has_end(loop) else []
-    told = ("rdc_next", *(loop.ids.counters[name] for name in loop.reports), *message)
-    for name in told:
-        yield f'echo "{name.removeprefix("rdc_")}=${name}" >> "$GITHUB_OUTPUT" || exit'
 
 
 INDENT = "  "

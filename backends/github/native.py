@@ -22,7 +22,7 @@ from backends.github.scalar import Expression
 from backends.github.settings import StepSecrets, environments_of
 from backends.github.shells import Shells, may_use
 from backends.github.step import PLAIN_SHELL, Job, Step
-from backends.github.workflow import Written
+from backends.github.workflow import Written, secrets_step
 from backends.scheduling.places import simplified
 from backends.scheduling.plan import Plan, make_plan
 from compiler.ir.edges import Clear, Keep, SlotTest
@@ -103,12 +103,13 @@ def _are_variables(program: Program, options: GithubOptions) -> bool:
         return False
     if any(_TAKEN.fullmatch(name) for name in names) or len({name.lower() for name in names}) < len(names):
         return False
-    if any(map(_has_lines, _choices(program))) or any(map(_tests_slots, program.nodes)):
+    if any(map(_has_lines, _choices(program))) or _tests_slots(program):
         return False
     if any(not isinstance(value, str) and not options.is_fixed(name) for name, value in options.bind.items()):
         return False  # the command's output comes later
-    own = {name: name for name in names}
-    return all(_slots_of(node, names) == own for node in program.nodes if isinstance(node.task, Shell))
+    own = {(name, name) for name in names}
+    commands = (node for node in program.nodes if isinstance(node.task, Shell))
+    return all({(v.name, v.register) for v in node.variables if v.register in names} == own for node in commands)
 
 
 def _are_handed_on(program: Program) -> bool:
@@ -134,12 +135,8 @@ def _has_lines(text: str) -> bool:
     return any(character in text for character in "\n\r\0") or any("\ud800" <= item <= "\udfff" for item in text)
 
 
-def _tests_slots(node: Node) -> bool:
-    return any(isinstance(test, SlotTest) for edge in node.edges for test in edge.guard)
-
-
-def _slots_of(node: Node, slots: set[str]) -> dict[str, str]:
-    return {item.name: item.register for item in node.variables if item.register in slots}
+def _tests_slots(program: Program) -> bool:
+    return any(isinstance(test, SlotTest) for node in program.nodes for edge in node.edges for test in edge.guard)
 
 
 def _is_native(node: Node, slots: set[str]) -> bool:
@@ -209,7 +206,8 @@ class Runbook(Written, frozen=True, dict=True):
         return replace(step, env={name: filled(text) for name, text in step.env.items()})
 
     def _steps(self) -> Iterator[Step]:
-        yield from self._check_secrets(self.options.environment or "", set(self.program.secrets))
+        if stored := [self._secrets.stored[name] for name in self.program.secrets]:
+            yield secrets_step(stored, self.options.environment or "", self.events)
         if self.program.inputs:
             yield from measured(self.program.inputs, self._events, self.options, waits=False)
             yield taken(self.program.inputs, self._events, self.options)

@@ -112,10 +112,10 @@ class Called(Options, frozen=True):
 Caller = Script | Called
 
 
-def command_of(caller: Caller | None, model: str | None = None) -> str:
+def command_of(caller: Caller | None) -> str:
     """Return the command, which is the recipe's for an agent that is called by name; "" for none."""
     command = named_command(caller)
-    return called(command, model or "") if is_recipe(command) else command
+    return called(command, "") if is_recipe(command) else command
 
 
 def named_command(caller: Caller | None) -> str:

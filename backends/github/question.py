@@ -33,25 +33,6 @@ def _reply(node: Node) -> str:
     )
 
 
-def question(node: Node, *, last_line: bool = False) -> str:
-    """Return a node's question as Markdown, with its code block and possible replies; "" if it asks nothing.
-
-    `last_line` means that only the last line of a long reply counts.
-    """
-    task = node.task
-    if not isinstance(task, Ask):
-        return ""
-    words = " or ".join(verdict_words(node))
-    parts = [str(task.prompt)]
-    if task.block is not None:
-        block, fence = str(task.block), "```"
-        while fence in block:
-            fence += "`"
-        parts.append(f"{fence}{task.language}\n{block}\n{fence}")
-    parts.append(f"End your answer with a line that is just {words}." if last_line else f"Answer {words}.")
-    return "\n\n".join(part for part in parts if part) + "\n"
-
-
 _BY_PEOPLE = "in the input `answers` or in a run that continues this one."
 BY_PEOPLE = f"A person answers, {_BY_PEOPLE}"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from abc import ABCMeta, abstractmethod
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -145,11 +145,6 @@ class Written(Struct, metaclass=_AbstractMeta, frozen=True, dict=True):
         """The names of all secrets on GitHub, by their variables."""
         return self._secrets.stored
 
-    def _check_secrets(self, environment: str, names: Collection[str]) -> Iterator[Step]:
-        found = {name: self._secrets.stored[name] for name in self.program.secrets if name in names}
-        if found:
-            yield secrets_step(found.values(), environment, self.events)
-
     def _permissions(self, *, asks: bool = False) -> Iterator[tuple[str, str, str]]:
         """Yield the permissions of a job's token. A job that `asks` reads the reviews of the run."""
         granted = dict(self.options.permissions)
@@ -202,23 +197,22 @@ FORK = Expression(
 )
 
 
-def missing(names: Iterable[str]) -> Expression:
-    """Return the expression for the names of missing secrets. The step sees names, not values."""
-    return Expression("".join(f"${{{{ secrets.{name} == '' && '{name} ' || '' }}}}" for name in names))
+def missing(names: Iterable[str], environment: str, events: Iterable[str]) -> dict[str, str]:
+    """Return the variables that tell which secrets are missing, by their names on GitHub. They have no values."""
+    found = "".join(f"${{{{ secrets.{name} == '' && '{name} ' || '' }}}}" for name in names)
+    env: dict[str, str] = {"MISSING": Expression(found)}
+    if environment:
+        env["PLACE"] = f"repository, or of the environment {environment}"
+    return env | ({} if OF_PULL_REQUESTS.isdisjoint(events) else {"FORK": FORK})
 
 
 def secrets_step(names: Iterable[str], environment: str, events: Iterable[str]) -> Step:
     """Return the step. `names` are the secrets' names on GitHub."""
-    env: dict[str, str] = {"MISSING": missing(names)}
-    if environment:
-        env["PLACE"] = f"repository, or of the environment {environment}"
-    if not OF_PULL_REQUESTS.isdisjoint(events):
-        env["FORK"] = FORK
     return Step(
         name="Check the secrets",
         comments=("Stops the run before the first command if a secret is missing. It sees only names, not values.",),
         shell=PLAIN_SHELL,
-        env=env,
+        env=missing(names, environment, events),
         run=render("github/secrets.sh"),
     )
 

@@ -12,7 +12,7 @@ from backends.picture.conditions import (
     PAST,
     action,
     condition,
-    has_condition,
+    conditions,
     past_of_marks,
     retry_limit,
 )
@@ -147,7 +147,7 @@ def _asked(edge: Edge, names: Naming) -> object:
     guard = edge.guard
     if (len(guard) == 1 and guard[0].kind == "outcome") or all(test.kind == "outcome" for test in guard):
         return guard
-    return None if has_condition(edge, names) else ("RETRY", *words_of([edge]))
+    return None if conditions(edge, names) else ("RETRY", *words_of([edge]))
 
 
 def _when(node: Node, edges: Sequence[Edge], names: Naming) -> Said:

@@ -155,14 +155,14 @@ def _redirected(old: Picture, new: Picture, matching: Matching) -> Iterator[Redi
     before, after = _leaving(old), _leaving(new)
     same = {box.node.id: said(box.node) for box in new.boxes}
     origin = {new_id: old_id for old_id, new_id in matching.boxes.items()}
-    labels = _Labels(new, matching)
+    runbooks = _runbooks(new)
     for box in new.boxes:
         if box.node.id not in origin:
             continue
         gone: dict[object, list[Arrow]] = {}
         for arrow in before.get(origin[box.node.id], ()):
             target = matching.boxes.get(arrow.target)
-            transition = (target and same[target], arrow.verdict, labels.renamed(arrow, box.node))
+            transition = (target and same[target], arrow.verdict, _renamed(arrow, matching, runbooks[box.node.group]))
             gone.setdefault(transition, []).append(arrow)
         come = []
         for arrow in after.get(box.node.id, ()):
@@ -174,24 +174,16 @@ def _redirected(old: Picture, new: Picture, matching: Matching) -> Iterator[Redi
         yield from _paired(box.node, [arrow for twins in gone.values() for arrow in twins], come)
 
 
-class _Labels:
-    """The labels of old arrows with the new names of steps."""
+def _renamed(arrow: Arrow, matching: Matching, runbook: str) -> str:
+    """Return the label of an old arrow with the new names of steps, without the path of their runbook."""
 
-    def __init__(self, new: Picture, matching: Matching) -> None:
-        self._matching = matching
-        self._new = _runbooks(new)
+    def name(part: str | Called) -> str:
+        if isinstance(part, str):
+            return part
+        new = matching.renamed(part.full)
+        return part.shown if new == part.full else new.removeprefix(f"{runbook}/")
 
-    def renamed(self, arrow: Arrow, source: Node) -> str:
-        """Return the label of an arrow that leaves `source`, without the path of its runbook."""
-        after = self._new[source.group]
-
-        def name(part: str | Called) -> str:
-            if isinstance(part, str):
-                return part
-            new = self._matching.renamed(part.full)
-            return part.shown if new == part.full else new.removeprefix(f"{after}/")
-
-        return "".join(map(name, arrow.said))
+    return "".join(map(name, arrow.said))
 
 
 def _runbooks(drawn: Picture) -> dict[str, str]:

@@ -53,7 +53,7 @@ class Naming:
         self._groups = {group.id: group for group in program.groups}
         self._registers = {register.name: register for register in program.registers}
         members = scope_members(program.registers)
-        self._plain_scopes = {name for name, found in members.items() if not all(item.role for item in found)}
+        self.plain_scopes = {name for name, found in members.items() if not all(item.role for item in found)}
         self.slots = frozenset(slot.name for slot in program.slots)
         self.flow = value_flow(program)
         self.carried = frozenset(_carried(program))
@@ -80,10 +80,6 @@ class Naming:
     def counter(self, name: str) -> Register:
         """Return a counter, with its purpose."""
         return self._registers.get(name) or Register(name, "")
-
-    def is_plain_scope(self, name: str) -> bool:
-        """Return whether a scope has a counter without a known purpose, so that its reset must be shown."""
-        return name in self._plain_scopes
 
 
 def _carried(program: Program) -> Iterator[str]:

@@ -11,7 +11,7 @@ from backends.github.calling.workflow import CallingWorkflow
 from backends.github.limits import MOST_STEPS, with_too_many_steps
 from backends.github.options import USUAL_PYTHON, GithubOptions, command_of
 from backends.github.settings import agent_types, environments_of
-from backends.scheduling.jobs import Jobs, Part
+from backends.scheduling.jobs import Jobs
 from backends.scheduling.places import Place
 from backends.scheduling.routes import Routes
 from compiler.diagnostic import Diagnostic
@@ -48,16 +48,11 @@ def unroutable(routes: Routes, options: GithubOptions) -> Iterator[Diagnostic]:
     for place in routes.places:
         for node in place.nodes:
             if place.kind == "loop" and node.id in environments:
-                yield _looped_environment(node)
+                problem = f"step {node.id} cannot have an environment because it is in a loop, which is part of a job"
+                remedy = "leave the loop before the step, or set the option `environment` for all steps"
+                yield about_node(node, "RD520", problem, remedy)
             yield from _approval(node, options, in_loop=place.kind == "loop")
     yield from _without_command(routes, options)
-
-
-def _looped_environment(node: Node) -> Diagnostic:
-    problem = f"step {node.id} cannot have an environment because it is in a loop, which is part of a job"
-    return about_node(
-        node, "RD520", problem, "leave the loop before the step, or set the option `environment` for all steps"
-    )
 
 
 def _lacks_command(tool: Tool, options: GithubOptions) -> bool:
@@ -135,7 +130,8 @@ def unexecuted(line: Line, options: GithubOptions) -> Iterator[Diagnostic]:
     """Report steps of a specification that a person would have to do, and environments of single steps."""
     contract = line.contract
     if not (contract.config.get("executor") or command_of(options.executor)):
-        node = next(node for step in contract.steps.values() for node in step.stages if _executes(node))
+        stages = (node for step in contract.steps.values() for node in step.stages)
+        node = next(node for node in stages if isinstance(node.task, Stage) and node.task.stage == "execute")
         problem = f"step {node.id} has no executor, and a workflow cannot wait for a person to do it"
         remedy = "set a command that reads the step as JSON from standard input: `-O executor=COMMAND`"
         yield about_node(node, "RD532", problem, f"{remedy}, or set it in the configuration")
@@ -157,20 +153,13 @@ def steps_longer_than_job(line: Line, options: GithubOptions) -> Iterator[Diagno
             yield about_node(step.stages[0], "RD537", problem, remedy)
 
 
-def _executes(node: Node) -> bool:
-    return isinstance(node.task, Stage) and node.task.stage == "execute"
-
-
 def too_many_steps(workflow: CallingWorkflow) -> Iterator[Diagnostic]:
     """Report a workflow whose document has more steps than GitHub shows for a job.
 
     Writing the steps takes several times as long as everything before. The size is not checked, because only the text
     shows it.
     """
-    if any(len(part.own) > MOST_STEPS for part in workflow.cut.parts):
-        yield from with_too_many_steps(workflow, (_count(workflow, part) for part in workflow.cut.parts))
-
-
-def _count(workflow: CallingWorkflow, part: Part) -> int:
-    """Return the number of steps in a part's job."""
-    return len([*workflow.begins(part), *workflow.ends(part)]) + len(part.own)
+    parts = workflow.cut.parts
+    if any(len(part.own) > MOST_STEPS for part in parts):
+        counts = (len([*workflow.begins(part), *workflow.ends(part), *part.own]) for part in parts)
+        yield from with_too_many_steps(workflow, counts)

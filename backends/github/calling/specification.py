@@ -21,6 +21,7 @@ from backends.github.calling.surroundings import (
     going_on,
     guide,
     opened_with,
+    outputs_of,
     reviewed_in,
     said_on_page,
     shown_call,
@@ -77,7 +78,9 @@ class SpecificationWorkflow(CallsProgram, frozen=True, dict=True):
         """The jobs of the line, each after its gates."""
         found: list[Job] = []
         for part in self.line.parts:
-            found += [*self._gates_of(part), self._job(part)]
+            if before := self.line.before(part):
+                found += [self._gate(gate, before, part.gates[:number]) for number, gate in enumerate(part.gates)]
+            found.append(self._job(part))
         return found
 
     @property
@@ -102,7 +105,7 @@ class SpecificationWorkflow(CallsProgram, frozen=True, dict=True):
             needs=tuple(needs),
             environment=self.options.environment or "",
             permissions=tuple(self._permissions(asks=bool(self._gates))),
-            outputs={name: Expression(f"${{{{ steps.{step}.outputs.{name} }}}}") for name, step in outputs.items()},
+            outputs=outputs_of(outputs),
             env=self._environment(),
         )
 
@@ -115,13 +118,6 @@ class SpecificationWorkflow(CallsProgram, frozen=True, dict=True):
         jobs = ((self.line.approvals[gate.id], self.word(gate.id)) for gate in part.gates)
         fine = (f"needs.{job}.result == 'success' || contains({approved}, ' {word} ')" for job, word in jobs)
         return all_of("!cancelled()", f"needs.{before.id}.result == 'success'", *fine)
-
-    def _gates_of(self, part: LinePart) -> Iterator[Job]:
-        before = self.line.before(part)
-        if before is None:
-            return
-        for number, gate in enumerate(part.gates):
-            yield self._gate(gate, before, part.gates[:number])
 
     def _gate(self, gate: Node, before: LinePart, earlier: Sequence[Node]) -> Job:
         """Return the job that people approve. The run is at its gate, or at an earlier one that was just approved."""
@@ -253,7 +249,10 @@ class Line(Struct, frozen=True, dict=True):
         cuts = list(self._cut())
         if len(cuts) == 1:
             return [LinePart(self.program.kind, tuple(cuts[0]))]
-        return [LinePart(f"part_{number}", tuple(cut), _gates(number, cut)) for number, cut in enumerate(cuts, 1)]
+        return [
+            LinePart(f"part_{number}", tuple(cut), cut[0].gates if number > 1 and cut else ())
+            for number, cut in enumerate(cuts, 1)
+        ]
 
     def _cut(self) -> Iterator[list[ContractStep]]:
         cut: list[ContractStep] = []
@@ -280,7 +279,3 @@ class Line(Struct, frozen=True, dict=True):
         """Return the job after another one."""
         number = self.parts.index(part) + 1
         return self.parts[number] if number < len(self.parts) else None
-
-
-def _gates(number: int, cut: Sequence[ContractStep]) -> tuple[Node, ...]:
-    return cut[0].gates if number > 1 and cut else ()
