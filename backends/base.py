@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
-from typing import ClassVar, Generic
+from pathlib import PurePosixPath
+from typing import Annotated, ClassVar, Generic
 
 from msgspec import Struct
 
-from backends.companions import Companion
-from backends.options.fields import Options, OptionsType
+from backends.options.fields import Check, Options, OptionsType
 from backends.options.reader import read_words, validate
 from compiler.diagnostic import Diagnostic
 from compiler.ir.features import IN_WORDS, Feature, Use, uses_beyond
-from compiler.ir.program import Program
+from compiler.ir.program import Node, Program
 from compiler.options import Table
 from compiler.source import KeyPath, Span
 
@@ -46,6 +46,11 @@ class OptionFinding(Diagnostic, frozen=True):
 def about_option(program: Program, option: KeyPath, code: str, problem: str, remedy: str) -> OptionFinding:
     """Return a finding about an option of a program's target."""
     return OptionFinding(code, program.sources[0].path, None, problem, remedy, option=option)
+
+
+def about_node(node: Node, code: str, problem: str, remedy: str) -> Diagnostic:
+    """Return a diagnostic about a node of a program."""
+    return Diagnostic(code, node.origin.path, node.origin.span, problem, remedy)
 
 
 class Reason(Struct, frozen=True):
@@ -149,3 +154,51 @@ def _refusal(program: Program, use: Use, limit: Limit) -> Diagnostic:
     path, span = (node.origin.path, node.origin.span) if node else (program.sources[0].path, None)
     problem = f"{limit.who} does not support {IN_WORDS[feature]}, which {whose} has"
     return Diagnostic("RD502", path, span, problem, limit.remedy.format(feature=feature))
+
+
+LONGEST_NAME = 200
+"""In bytes, for each part of a path. File systems allow 255."""
+
+LONGEST_PATH = 1000
+"""In characters."""
+
+
+def check_path(path: str) -> str:
+    """Return the path; raises `ValueError` if it is not a relative path to a file."""
+    pure = PurePosixPath(path)
+    named = [part for part in pure.parts if part != ".."]
+    if not path.isprintable() or "\\" in path:
+        raise ValueError("the path has a backslash or an invisible character")
+    if pure.is_absolute():
+        raise ValueError("the path is absolute; make it relative to the folder of the main file")
+    if ".." in pure.parts[len(pure.parts) - len(named) :]:
+        raise ValueError("`..` is only allowed at the start of the path")
+    if len(path) > LONGEST_PATH or any(len(part.encode()) > LONGEST_NAME for part in named):
+        raise ValueError("the path is too long")
+    if path.endswith(("/", "/.")) or not named or not pure.suffix:
+        # A document may choose the name. With an extension it is not a Git hook or a startup file of a shell.
+        raise ValueError(f"the path {path!r} needs a file extension such as `.py`")
+    return path
+
+
+CompanionPath = Annotated[str, Check(check_path)]
+"""The type of an option that names a companion."""
+
+
+class Companion(Struct, frozen=True):
+    """A file that belongs to the main one.
+
+    `path` is relative to the folder of the main file. `option` is the target's option with the path; its type is
+    `CompanionPath`. If the main file is not in the folder `home` of the repository, the companion is written next to
+    it.
+    """
+
+    path: str
+    text: str
+    option: str
+    executable: bool = False
+    home: str = ""
+
+    def __post_init__(self) -> None:
+        """Reject what the option should have rejected."""
+        check_path(self.path)

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import PurePosixPath
 from typing import Literal
 
 from msgspec import Struct
 
-from backends.base import Reason
-from backends.companions import Companion
+from backends.base import Companion, Reason
 from backends.python import PythonBackend
 from backends.python.calls import Calls
-from compiler.ir.features import Feature, Use, uses
+from compiler.ir.features import Feature, uses
 from compiler.ir.program import Program
 from compiler.source import sha256_of
 
@@ -54,23 +52,11 @@ _VAGUE = frozenset({Feature.TEXTS, Feature.CONTEXTS, Feature.LIMITS, Feature.KEY
 
 def reason(program: Program, native: frozenset[Feature] = BASIC, operator: Operator = "basic") -> Reason | None:
     """Return why a target with some native features must call the program, or None."""
-    vague: Use | None = None
-    for use in _foreign(program, native):
-        if use.feature not in _VAGUE:
-            return _reason(program, use)
-        vague = vague or use
-    if vague:
-        return _reason(program, vague)
-    if operator == "full":
-        return Reason(program.sources[0].path, None, "the option `operator` is `full`")
-    return None
-
-
-def _foreign(program: Program, native: frozenset[Feature]) -> Iterator[Use]:
-    return (use for use in uses(program) if use.feature not in native)
-
-
-def _reason(program: Program, use: Use) -> Reason:
+    foreign = (use for use in uses(program) if use.feature not in native)
+    use = min(foreign, key=lambda use: use.feature in _VAGUE, default=None)
+    if use is None:
+        path = program.sources[0].path
+        return Reason(path, None, "the option `operator` is `full`") if operator == "full" else None
     feature, node = use
     if node is None:
         return Reason(program.sources[0].path, None, f"the document {DOES[feature]}")
@@ -94,15 +80,10 @@ class Called(Struct, frozen=True):
         """The hash of the program, which the main file checks. The program checks the runtime's."""
         return sha256_of(self.text)
 
-    @property
-    def runtime_sha256(self) -> str:
-        """The hash of the runtime."""
-        return sha256_of(next(iter(self.files.values())))
-
-    def companions(self, option: str = "program", home: str = "") -> tuple[Companion, ...]:
-        """Return the files beside the main one, all in the folder of `option`, because the program names the others."""
-        program = Companion(self.path, self.text, option, executable=True, home=home)
-        return program, *(Companion(each, text, option, home=home) for each, text in self.files.items())
+    def companions(self, home: str = "") -> tuple[Companion, ...]:
+        """Return the files beside the main one, all in one folder, because the program names the others."""
+        program = Companion(self.path, self.text, "program", executable=True, home=home)
+        return program, *(Companion(each, text, "program", home=home) for each, text in self.files.items())
 
 
 def called(program: Program, path: str, operator: Operator = "basic", caller: Caller = "person") -> Called:

@@ -21,12 +21,14 @@ def remarks(node: Node) -> list[str]:
     return lines if len(lines) <= MOST else [*lines[:MOST], "…"]
 
 
+def printable(text: str) -> str:
+    """Return a string with a space for each invisible character."""
+    return text if text.isprintable() else "".join(char if char.isprintable() else " " for char in text)
+
+
 def comment(text: str, longest: int = 200) -> str:
     """Return a string for a comment: one line, limited length, only visible characters."""
-    shown = text[:longest]
-    if not shown.isprintable():
-        shown = "".join(character if character.isprintable() else " " for character in shown)
-    return shown + "…" if len(text) > longest else shown
+    return printable(text[:longest]) + "…" * (len(text) > longest)
 
 
 def shells(program: Program) -> list[str]:

@@ -37,3 +37,8 @@ def _environment(target: str, filters: tuple[Filter, ...]) -> Environment:
     )
     found.filters |= {each.__name__: each for each in filters}
     return found
+
+
+def quoted(text: str) -> str:
+    """Return a string in single quotes, which every shell reads unchanged."""
+    return "'" + text.replace("'", "'\\''") + "'"

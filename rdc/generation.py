@@ -9,8 +9,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from backends.base import Backend, Emission, OptionFinding, Reason
-from backends.companions import Companion
+from backends.base import Backend, Companion, Emission, OptionFinding, Reason
 from compiler.diagnostic import Diagnostic
 from compiler.driver import Compilation, Settings, compile_file
 from compiler.ir.program import Program

@@ -11,8 +11,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from backends.base import Backend, Reason
-from backends.companions import Companion
+from backends.base import Backend, Companion, Reason
 from backends.remarks import listed
 from compiler.diagnostic import Diagnostic
 from compiler.project import project_around

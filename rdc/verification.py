@@ -10,9 +10,8 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from backends.base import MARK, MARK_LINES
+from backends.base import MARK, MARK_LINES, Companion
 from backends.command import Command, read_command
-from backends.companions import Companion
 from backends.github.calling.proof import Called, called_by
 from backends.make.driver import driver_name, driver_text
 from backends.make.proof import pinned

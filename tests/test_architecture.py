@@ -297,7 +297,7 @@ def test_the_list_of_commands_says_what_their_help_says() -> None:
 
 
 def test_backends_and_their_folders_are_the_same() -> None:
-    assert packages(ROOT / "backends") - {"options", "picture", "scheduling", "shell"} == set(BACKENDS), (
+    assert packages(ROOT / "backends") - {"options", "picture", "scheduling"} == set(BACKENDS), (
         "what targets share is no target"
     )
 

@@ -8,8 +8,7 @@ from backends.base import Emission
 from backends.dot.graph import Graph, spread_ends
 from backends.dot.strings import comment
 from backends.dot.styles import Theme
-from backends.picture.links import LinkOptions
-from backends.picture.sheet import PictureBackend, Sheet
+from backends.picture.sheet import LinkOptions, PictureBackend, Sheet
 
 
 class DotOptions(LinkOptions, frozen=True):

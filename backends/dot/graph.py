@@ -12,13 +12,12 @@ from msgspec.structs import replace
 
 from backends.dot.strings import attributes, label, name, pairs, record
 from backends.dot.styles import PALETTES, SHAPES, Colors, Theme, class_of
-from backends.picture.arrows import Arrow, Mark
-from backends.picture.captions import Lines, entries_of
-from backends.picture.links import source_link
+from backends.picture.arrows import Arrow, Mark, Stream
+from backends.picture.captions import Lines, entries_of, look_of
 from backends.picture.naming import free, one_line
 from backends.picture.picture import UNREACHABLE, Box, Frame, Picture, outline
-from backends.picture.stages import look_of
-from backends.picture.streams import Stream
+from backends.picture.sheet import source_link
+from backends.remarks import printable
 from backends.specification import shown
 from compiler.ir.program import Group, Node
 from compiler.ir.tasks import End, Task, Verdict, task_texts
@@ -272,8 +271,5 @@ def _texts(task: Task) -> tuple[Text, ...]:
 
 def _cut(line: str) -> str:
     """Return a line without invisible characters. Spaces at its start have a meaning in commands, so they stay."""
-    shown = line[: TOOLTIP_WIDTH + 1]
-    if not shown.isprintable():
-        shown = "".join(c if c.isprintable() else " " for c in shown)
-    shown = shown.rstrip()
+    shown = printable(line[: TOOLTIP_WIDTH + 1]).rstrip()
     return shown if len(shown) <= TOOLTIP_WIDTH else shown[: TOOLTIP_WIDTH - 1] + "…"

@@ -13,8 +13,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from backends.picture.arrows import Arrow
+from backends.picture.captions import look_of
 from backends.picture.picture import Box, Frame
-from backends.picture.stages import look_of
 from compiler.ir.tasks import End, Verdict
 
 Theme = Literal["light", "dark"]
@@ -55,43 +55,37 @@ class Palette(Struct, frozen=True):
         return self.marks[arrow.mark].line if arrow.mark else self.arrows[class_of(arrow)]
 
 
-_PURPLE = Colors("#8250df", "#fbefff", "#3e1f79")
-_LILAC = Colors("#a371f7", "#271052", "#e2c5ff")
+def _boxes(
+    gray: Colors, blue: Colors, yellow: Colors, purple: Colors, complete: Colors, stop: Colors, unreachable: Colors
+) -> dict[str, Colors]:
+    return {
+        "start": Colors(gray.line, gray.line, gray.line),
+        "shell": gray,
+        "ask": blue,
+        "branch": yellow,
+        **dict.fromkeys(("agent", "tool", "parallel", "gate"), purple),
+        **dict.fromkeys(("inputs", "context"), gray),
+        "execute": blue,
+        **dict.fromkeys(("guardrails", "validation"), yellow),
+        "outputs": gray,
+        "complete": complete,
+        "stop": stop,
+        "unreachable": unreachable,
+    }
 
-_STAGES = {
-    "inputs": Colors("#57606a", "#ffffff", "#1f2328"),
-    "context": Colors("#57606a", "#ffffff", "#1f2328"),
-    "execute": Colors("#0969da", "#ddf4ff", "#0a3069"),
-    "guardrails": Colors("#9a6700", "#fff8c5", "#3b2300"),
-    "validation": Colors("#9a6700", "#fff8c5", "#3b2300"),
-    "outputs": Colors("#57606a", "#ffffff", "#1f2328"),
-}
-_DARK_STAGES = {
-    "inputs": Colors("#8b949e", "#21262d", "#e6edf3"),
-    "context": Colors("#8b949e", "#21262d", "#e6edf3"),
-    "execute": Colors("#58a6ff", "#0c2d6b", "#cae8ff"),
-    "guardrails": Colors("#d29922", "#3d2e00", "#f8e3a1"),
-    "validation": Colors("#d29922", "#3d2e00", "#f8e3a1"),
-    "outputs": Colors("#8b949e", "#21262d", "#e6edf3"),
-}
 
 PALETTES: Mapping[Theme, Palette] = {
     "light": Palette(
         Colors("#57606a", "#ffffff", "#1f2328"),
-        {
-            "start": Colors("#57606a", "#57606a", "#57606a"),
-            "shell": Colors("#57606a", "#ffffff", "#1f2328"),
-            "ask": Colors("#0969da", "#ddf4ff", "#0a3069"),
-            "branch": Colors("#9a6700", "#fff8c5", "#3b2300"),
-            "agent": _PURPLE,
-            "tool": _PURPLE,
-            "parallel": _PURPLE,
-            "gate": _PURPLE,
-            **_STAGES,
-            "complete": Colors("#1a7f37", "#dafbe1", "#0f3d1c"),
-            "stop": Colors("#cf222e", "#ffebe9", "#5c1116"),
-            "unreachable": Colors("#8c959f", "#d8dee4", "#424a53"),
-        },
+        _boxes(
+            gray=Colors("#57606a", "#ffffff", "#1f2328"),
+            blue=Colors("#0969da", "#ddf4ff", "#0a3069"),
+            yellow=Colors("#9a6700", "#fff8c5", "#3b2300"),
+            purple=Colors("#8250df", "#fbefff", "#3e1f79"),
+            complete=Colors("#1a7f37", "#dafbe1", "#0f3d1c"),
+            stop=Colors("#cf222e", "#ffebe9", "#5c1116"),
+            unreachable=Colors("#8c959f", "#d8dee4", "#424a53"),
+        ),
         {"frame": Colors("#afb8c1", "#f6f8fa", "#424a53"), "cycle": Colors("#8250df", "#f6f8fa", "#6639ba")},
         {"pass": "#1a7f37", "fail": "#cf222e", "both": "#57606a", "data": "#656d76"},
         {
@@ -102,20 +96,15 @@ PALETTES: Mapping[Theme, Palette] = {
     ),
     "dark": Palette(
         Colors("#8b949e", "#0d1117", "#e6edf3"),
-        {
-            "start": Colors("#8b949e", "#8b949e", "#8b949e"),
-            "shell": Colors("#8b949e", "#21262d", "#e6edf3"),
-            "ask": Colors("#58a6ff", "#0c2d6b", "#cae8ff"),
-            "branch": Colors("#d29922", "#3d2e00", "#f8e3a1"),
-            "agent": _LILAC,
-            "tool": _LILAC,
-            "parallel": _LILAC,
-            "gate": _LILAC,
-            **_DARK_STAGES,
-            "complete": Colors("#3fb950", "#0f3d1c", "#aff5b4"),
-            "stop": Colors("#f85149", "#4c1014", "#ffdcd7"),
-            "unreachable": Colors("#6e7681", "#30363d", "#b1bac4"),
-        },
+        _boxes(
+            gray=Colors("#8b949e", "#21262d", "#e6edf3"),
+            blue=Colors("#58a6ff", "#0c2d6b", "#cae8ff"),
+            yellow=Colors("#d29922", "#3d2e00", "#f8e3a1"),
+            purple=Colors("#a371f7", "#271052", "#e2c5ff"),
+            complete=Colors("#3fb950", "#0f3d1c", "#aff5b4"),
+            stop=Colors("#f85149", "#4c1014", "#ffdcd7"),
+            unreachable=Colors("#6e7681", "#30363d", "#b1bac4"),
+        ),
         {"frame": Colors("#484f58", "#161b22", "#b1bac4"), "cycle": Colors("#a371f7", "#161b22", "#d2a8ff")},
         {"pass": "#3fb950", "fail": "#f85149", "both": "#8b949e", "data": "#848d97"},
         {

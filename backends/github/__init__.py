@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 from typing import ClassVar
 
@@ -11,8 +11,6 @@ from msgspec.structs import replace
 
 from backends.base import Backend, Emission, OptionFinding, Reason
 from backends.delegating import reason
-from backends.github.binding import unfit_bindings, with_fixed
-from backends.github.calling.line import Line
 from backends.github.calling.publishing import unfit_publications
 from backends.github.calling.refusals import (
     entries_apart,
@@ -22,18 +20,17 @@ from backends.github.calling.refusals import (
     unexecuted,
     unroutable,
 )
-from backends.github.calling.specification import SpecificationWorkflow
+from backends.github.calling.specification import Line, SpecificationWorkflow
 from backends.github.calling.workflow import CallingWorkflow
 from backends.github.filling import values_of, without_slots
 from backends.github.identifiers import identifiers_of
+from backends.github.inputs import unfit_bindings, with_fixed
 from backends.github.limits import cautions, exceeded, taken, warnings
-from backends.github.listing import items
-from backends.github.native import reason_to_call
+from backends.github.native import Runbook, reason_to_call
 from backends.github.options import GithubOptions
-from backends.github.runbook import Runbook
 from backends.github.settings import unfit_nodes, unfit_secrets
 from backends.github.triggers import INPUTS, OF_CONTINUATION
-from backends.github.workflow import Written
+from backends.github.workflow import Written, items
 from backends.mermaid.chart import chart, is_too_big
 from backends.scheduling.places import simplified
 from backends.scheduling.plan import make_plan
@@ -75,16 +72,13 @@ class GithubBackend(Backend[GithubOptions]):
         )
         if wrong:
             return Emission(None, wrong)
-        bound = _limited(with_fixed(program, options), options)
+        bound = with_fixed(program, options)
+        if options.max_steps is not None:
+            bound = replace(bound, limit=options.max_steps or None)  # (I24)
         if program.contract is not None:
             return _specified(bound, options)
         why = reason_to_call(bound, options)
         return _native(bound, options) if why is None else _calling(bound, options, why)
-
-
-def _limited(program: Program, options: GithubOptions) -> Program:
-    """Return the program with the step limit of the options, if they set one (I24)."""
-    return program if options.max_steps is None else replace(program, limit=options.max_steps or None)
 
 
 def _native(program: Program, options: GithubOptions) -> Emission:
@@ -93,8 +87,8 @@ def _native(program: Program, options: GithubOptions) -> Emission:
     refused = (*taken(program, options, ()), *unfit_nodes(program, options))
     if refused:
         return Emission(None, refused)
-    flow = _chart(program, plan.ids.nodes) if options.summary else ""
-    return _checked(Runbook(program, options, plan, flow))
+    flow = chart(program, plan.ids.nodes) if options.summary else ""
+    return _checked(Runbook(program, options, plan, "" if is_too_big(flow) else flow))
 
 
 def _calling(program: Program, options: GithubOptions, why: Reason) -> Emission:
@@ -135,9 +129,3 @@ def _checked(workflow: Written, found: Iterable[Diagnostic] = (), why: Reason | 
     return Emission(
         text, (*warnings(workflow.program, workflow.options), *found), workflow.companions, why, items(workflow)
     )
-
-
-def _chart(program: Program, ids: Mapping[str, str]) -> str:
-    """Return the graph for the summary, or "" if it is too large for GitHub."""
-    text = chart(program, ids)
-    return "" if is_too_big(text) else text

@@ -12,14 +12,17 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from backends.github.filling import apart, has_several, is_given, is_marked
-from backends.github.nodes import choice
-from backends.github.reasons import transitions_to
-from backends.github.scalar import Expression
-from backends.github.step import Step, compare
+from backends.github.identifiers import SUMMARY
+from backends.github.nodes import choice, title
+from backends.github.question import transitions_to, verdict_words
+from backends.github.scalar import FILTERS, Expression
+from backends.github.step import PLAIN_SHELL, Step, compare
+from backends.github.workflow import all_of
 from backends.scheduling.condition import FALSE, TRUE, Condition, Literal, expression, some
 from backends.scheduling.plan import Plan
+from backends.templating import render
 from compiler.ir.program import Node
-from compiler.ir.tasks import End
+from compiler.ir.tasks import Ask, End, Shell
 
 _SHARED = 60
 """How many ends share a step. GitHub limits expressions to 21,000 characters."""
@@ -166,3 +169,32 @@ class Ends(Struct, frozen=True):
 
 def _operand(text: str) -> str:
     return f"({text})" if "||" in text else text
+
+
+_SPECIAL = str.maketrans({character: f"\\{character}" for character in "\\`*_[]<>|#&~!"})
+
+
+def summary_step(plan: Plan, flow: str) -> Step:
+    """Return the step that writes the run summary. `flow` is the graph as Mermaid, empty for none."""
+    ids, nodes = plan.ids.nodes, [node for place in plan.places for node in place.nodes]
+    yes_no = " ".join(ids[node.id] for node in nodes if verdict_words(node)[0] == "YES")
+    titles = (f"{ids[node.id]} {shown_title(node)}" for node in nodes if isinstance(node.task, (Shell, Ask)))
+    env = {"STEPS": "\n".join(titles) + "\n"}
+    if yes_no:
+        env["YES_NO"] = yes_no
+    if flow:
+        env["FLOW"] = flow
+    return Step(
+        name="Summary",
+        id=SUMMARY,
+        comments=("Shows the steps that ran as a table in the run summary.",),
+        condition=all_of("!cancelled()"),
+        shell=PLAIN_SHELL,
+        env=env,
+        run=render("github/summary.sh", FILTERS, yes_no=yes_no, flow=flow),
+    )
+
+
+def shown_title(node: Node) -> str:
+    """Return a node's name for the summary table, as Markdown."""
+    return title(node).translate(_SPECIAL)

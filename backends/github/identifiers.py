@@ -24,11 +24,7 @@ _WORD = Regex(r"[a-z]{2}")
 def identifiers(names: Iterable[tuple[str, str]], taken: Iterable[str]) -> dict[str, str]:
     """Return an identifier for each name: letters, digits and `_`, different even if case is ignored.
 
-    GitHub ignores case when it compares step ids, and reserves ids that start with `__`.
-
-    Args:
-        names: Each name, with the text that its identifier is made of.
-        taken: Identifiers that are in use.
+    Each name has the text that its identifier is made of. GitHub ignores case, and reserves ids that start with `__`.
     """
     used = {name.lower() for name in taken}
     found: dict[str, str] = {}
@@ -48,56 +44,23 @@ def _plain(name: str) -> str:
     return words if words[:1].isalpha() else f"s{words}"
 
 
-RESULT = "result"
-"""The id of the step that shows the result of a job, where its other steps don't."""
-
 SUMMARY = "summary"
 """The id of the step that writes the run summary."""
 
-SAVED = "saved"
-"""The id of the step that saves a run for another one."""
-
-KEPT = "kept"
-"""The id of the step that uploads the saved run."""
-
-HANDED = "handed"
-"""The id of the step that saves a run for the next job."""
-
-BEGIN = "begin"
-"""The id of the step that starts or continues a run of a called program."""
-
-REVIEWS = "reviews"
-"""The id of the step that records the reviews before a question."""
-
-APPROVED = "approved"
-"""The id of the step that checks that a person approved the job."""
-
-ARTIFACT = "artifact"
-"""The id of the step that writes the file that a run leaves."""
-
-_KEYWORDS = frozenset(shlex.split("start click class classdef default direction end flowchart graph style subgraph"))
+_KEYWORDS = shlex.split("start click class classdef default direction end flowchart graph style subgraph")
 """Keywords of Mermaid."""
 
-_RESERVED = frozenset(
-    shlex.split("case coproc do done elif else esac fi for function if in select then time until while")
-)
+_RESERVED = shlex.split("case coproc do done elif else esac fi for function if in select then time until while")
 """Words that bash or shellcheck reads as syntax: `esac)` would end the `case` around it."""
 
-_VALUES = ("true", "false", "null", "yes", "no", "on", "off", "nan", "infinity")
+_VALUES = shlex.split("true false null yes no on off nan infinity")
 """Words that YAML or an expression reads as a value. Quotes would not help in an expression."""
 
 _OURS = (
-    RESULT,
-    SUMMARY,
-    SAVED,
-    KEPT,
-    HANDED,
-    BEGIN,
-    REVIEWS,
-    APPROVED,
-    ARTIFACT,
-    *(f"{REVIEWS}_{number}" for number in range(2, 10)),
+    *shlex.split("result summary saved kept handed begin reviews approved artifact"),
+    *(f"reviews_{number}" for number in range(2, 10)),
 )
+"""Ids that a title must not get."""
 
 _TAKEN = (*_OURS, *_KEYWORDS, *_RESERVED, *_VALUES)
 

@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from backends.github.events import can_be_long
+from msgspec.structs import replace
+
+from backends.base import about_option
 from backends.github.identifiers import identifiers
 from backends.github.nodes import as_file
 from backends.github.options import Bound, GithubOptions
 from backends.github.scalar import FILTERS, OPEN, Expression, label
 from backends.github.step import PLAIN_SHELL, Step
+from backends.github.triggers import can_be_long, events_with, example_field
 from backends.templating import render
-from compiler.ir.program import Input
+from compiler.diagnostic import Diagnostic
+from compiler.ir.program import Input, Program
+from compiler.ir.wellformed import input_problems
 from compiler.regex import Regex
+from compiler.suggestions import did_you_mean
 
 _NAME = Regex(r"[A-Za-z_][A-Za-z0-9_-]*")
-_GIVING = ("workflow_dispatch", "workflow_call")
+GIVING = frozenset({"workflow_dispatch", "workflow_call"})
+"""Events whose runs have inputs. A called workflow also has the event of its caller."""
+
 _PATIENCE = 10
 """Minutes for a command that prints the value of an input."""
 
@@ -41,7 +50,7 @@ _NO_EVENTS: Mapping[str, Any] = MappingProxyType({})
 
 def input_names(inputs: Sequence[Input], events: Mapping[str, Any] = _NO_EVENTS) -> dict[str, str]:
     """Return each input's name on GitHub: its own name where that is valid and unique among all inputs."""
-    taken = {name for event in _GIVING for name in (events.get(event) or {}).get("inputs") or {}}
+    taken = {name for event in GIVING for name in (events.get(event) or {}).get("inputs") or {}}
     others = [name.lower() for name in taken] + [declared.name.lower() for declared in inputs]
     plain = {
         declared.name: declared.name
@@ -104,8 +113,11 @@ def taken(inputs: tuple[Input, ...], events: Mapping[str, Any], options: GithubO
     Variables contain the names and types of the inputs, so the script has nothing from the document.
     """
     env = given(inputs, events, options, {item.name: item.name for item in inputs})
-    declared = "".join(f"{item.name} {item.type} {_need(item)}\n" for item in inputs)
-    for own, item in ((item.name, item) for item in inputs):
+    declared = ""
+    for item in inputs:
+        own = item.name
+        need = "default" if item.default is not None else "required" if item.required else "optional"
+        declared += f"{own} {item.type} {need}\n"
         env |= {f"RDC_DEFAULT_{own}": item.default} if item.default is not None else {}
         env |= {f"RDC_OPTIONS_{own}": "\n".join(item.options)} if item.options else {}
         rule = as_ere(item.pattern or "")
@@ -149,18 +161,14 @@ def said(inputs: Iterable[Input], events: Mapping[str, Any], options: GithubOpti
 
 
 def _gives(events: Mapping[str, Any]) -> bool:
-    return any(event in events for event in _GIVING)
-
-
-def _need(declared: Input) -> str:
-    return "default" if declared.default is not None else "required" if declared.required else "optional"
+    return any(event in events for event in GIVING)
 
 
 def with_declared(events: Mapping[str, Any], inputs: tuple[Input, ...]) -> dict[str, Any]:
     """Return the events with the declared inputs, for runs by hand and calls from other workflows."""
     found = dict(events)
     names = input_names(inputs, events)
-    for event in _GIVING:
+    for event in GIVING:
         if event in found and inputs:
             said = dict(found[event] or {})
             is_continued = event == "workflow_dispatch" and "resume" in (said.get("inputs") or {})
@@ -221,3 +229,68 @@ def _written(match: re.Match[str]) -> str:
     if match["escaped"]:
         return f"\\{match['escaped']}" if match["escaped"] in _SPECIAL else match["escaped"]
     return "(" if match["opens"] else match[0]
+
+
+def with_fixed(program: Program, options: GithubOptions) -> Program:
+    """Return the program with the fixed values of `bind` as the defaults of their inputs."""
+    fixed = {name: options.fixed(name) for name in options.bind if options.is_fixed(name)}
+    if not fixed:
+        return program
+    inputs = (
+        replace(declared, default=fixed[declared.name]) if declared.name in fixed else declared
+        for declared in program.inputs
+    )
+    return replace(program, inputs=tuple(inputs))
+
+
+def unfit_bindings(program: Program, options: GithubOptions) -> Iterator[Diagnostic]:
+    """Report bindings of unknown inputs, of fields that no event in `on` has, and of invalid values."""
+    inputs = {declared.name: declared for declared in program.inputs}
+    events = set(options.triggers())
+    for name, value in options.bind.items():
+        if name not in inputs:
+            problem = f"`bind` names the input {name}, which the document does not declare{did_you_mean(name, inputs)}"
+            yield about_option(program, ("bind", name), "RD013", problem, "name a declared input")
+        elif options.is_of_event(name) and not events & {*_events(options, name), "workflow_call"}:
+            found = ", ".join(f"`{event}`" for event in sorted(events))
+            problem = f"`bind` reads {name} from `{value}`, but no event in `on` has this field: {found}"
+            remedy = f"add {' or '.join(f'`{event}`' for event in sorted(_events(options, name)))} to `on`"
+            yield about_option(program, ("bind", name), "RD013", problem, remedy)
+        elif options.is_fixed(name) and (wrong := _wrong(inputs[name], options.fixed(name))):
+            problem = f"`bind` sets {name} to `{options.fixed(name)}`, which is not valid: {wrong}"
+            yield about_option(program, ("bind", name), "RD013", problem, "set a valid value")
+    yield from _without_source(with_fixed(program, options), options, events)
+
+
+def _wrong(declared: Input, value: str) -> str:
+    return next((problem for _, problem in input_problems(replace(declared, default=value))), "")
+
+
+def _events(options: GithubOptions, name: str) -> frozenset[str]:
+    return events_with(options.event_field(name)) or frozenset()
+
+
+def _without_source(program: Program, options: GithubOptions, events: set[str]) -> Iterator[Diagnostic]:
+    """Report required inputs that an event in `on` leaves without a value."""
+    for declared in program.inputs:
+        if not declared.required or declared.default is not None or isinstance(options.bind.get(declared.name), Bound):
+            continue
+        given = GIVING | (_events(options, declared.name) if options.is_of_event(declared.name) else frozenset())
+        lacking = sorted(events - given)
+        if lacking:
+            problem = f"the event `{lacking[0]}` gives the required input `{declared.name}` no value"
+            remedy = (
+                f"give the input a default, {_by_bind(declared, events - GIVING)}, or use only the event "
+                "`workflow_dispatch`"
+            )
+            yield about_option(program, ("on",), "RD534", problem, remedy)
+
+
+def _by_bind(declared: Input, events: set[str]) -> str:
+    """Return how to set an input with `bind`: from a field that all these events have, or to a fixed value."""
+    if declared.type in ("string", "text") and (field := example_field(events)):
+        return f"set it with the option `bind` (for example `bind: {{{declared.name}: {field}}}`)"
+    value = {"number": "1", "boolean": "true", "choice": "".join(declared.options[:1])}.get(declared.type, "main")
+    written = json.dumps(value) if declared.type == "choice" else value
+    example = "" if _wrong(declared, value) else f" (for example `bind: {{{declared.name}: {written}}}`)"
+    return f"set it to a fixed value with the option `bind`{example}"

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeGuard
 
-from backends.base import OptionFinding, about_option
+from backends.base import OptionFinding, about_node, about_option
 from backends.github.options import Called, GithubOptions, named_command
 from backends.github.scalar import OPEN, Expression, label
 from backends.github.step import Step
@@ -111,17 +111,17 @@ def _unready(program: Program, options: GithubOptions) -> Iterator[OptionFinding
         shared = isinstance(caller, str) or any(said.secrets for said in options.steps.values())
         lacks = [
             *(["set-up that installs it"] if not (own.setup or options.setup) else []),
-            *(["secret with its key"] if not (own.secrets or (shared and _has_secrets(program, options))) else []),
+            *(
+                ["secret with its key"]
+                if not (own.secrets or (shared and (program.secrets or options.all_secrets())))
+                else []
+            ),
         ]
         if lacks and not (options.setup and options.permissions.get("id-token") == "write"):
             problem = f"the agent {name} has no {' and no '.join(lacks)}"
             wanted = f"`{'.'.join(path)}: {{run: {name}, setup: [{{run: COMMAND}}], secrets: [NAME]}}`"
             remedy = f"write {wanted} with the command that installs it, and add NAME to the option `secrets`"
             yield about_option(program, path, "RD550", problem, remedy)
-
-
-def _has_secrets(program: Program, options: GithubOptions) -> bool:
-    return bool(program.secrets or options.all_secrets())
 
 
 def _unpinned(program: Program, options: GithubOptions) -> Iterator[OptionFinding]:
@@ -152,7 +152,7 @@ def _longer_than_job(program: Program, options: GithubOptions) -> Iterator[Diagn
             limit = f"the job's limit of {spoken(longest)}"
             problem = f"with its attempts and delays, step {node.id} may take longer than {limit}"
             remedy = "reduce `timeout`, `retry-delay` or RETRY, or increase the option `timeout-minutes`"
-            yield _at(node, "RD537", problem, remedy)
+            yield about_node(node, "RD537", problem, remedy)
 
 
 def _longest(node: Node, enough: int) -> int:
@@ -188,14 +188,14 @@ def exceeded(workflow: Written, text: str) -> Iterator[Diagnostic]:
         if len(job.matrix) > MOST_JOBS:
             whose = next(nodes[step.id] for step in job.steps if step.id in nodes)
             problem = f"a matrix would have {len(job.matrix):,} jobs; GitHub's limit is {MOST_JOBS:,}"
-            yield _at(whose, "RD521", problem, "split the step, or use `parallel: step`")
+            yield about_node(whose, "RD521", problem, "split the step, or use `parallel: step`")
         if len(job.steps) > MOST_STEPS:
             yield _too_many_steps(workflow, len(job.steps))
         for step in job.steps:
             for problem, remedy, about in _step(step):
                 node = nodes.get(about)
                 said = problem if node else f"{problem}, in the step {step.name}"
-                yield _at(node, "RD521", said, remedy) if node else _too_large(workflow, said)
+                yield about_node(node, "RD521", said, remedy) if node else _too_large(workflow, said)
 
 
 def _inputs(workflow: Written) -> Iterator[Diagnostic]:
@@ -250,7 +250,3 @@ def _read_as_one(what: str, text: str) -> str:
     shown = label(f"{opening}{inside if len(inside) <= _SHOWN else ''}{closing}").replace("$ {{", OPEN)
     where = f"line {before.count(chr(10)) + 1} of {what}" if "\n" in text else what
     return f"`{shown}` in {where} makes all of it an expression, which would have {len(text):,} characters; {_LIMIT}"
-
-
-def _at(node: Node, code: str, problem: str, remedy: str) -> Diagnostic:
-    return Diagnostic(code, node.origin.path, node.origin.span, problem, remedy)

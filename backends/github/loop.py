@@ -7,7 +7,7 @@ a script cannot contain unchanged.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from shlex import quote
 from typing import assert_never
 
@@ -15,15 +15,12 @@ from msgspec import Struct
 
 from backends.github.filling import in_log
 from backends.github.scalar import FILTERS, OPEN, comment, prints
-from backends.github.seen import may_use
 from backends.github.settings import variables
+from backends.github.shells import Conjunction, Registers, condition, may_use
 from backends.marks import Marks, marked
 from backends.scheduling.flow import Identifiers
 from backends.scheduling.places import Place
-from backends.shell.dialects import Conjunction, condition
-from backends.shell.quoting import quoted
-from backends.shell.registers import Registers
-from backends.templating import render
+from backends.templating import quoted, render
 from compiler.ir.edges import Edge, may_follow
 from compiler.ir.program import Node, Register, texts_of
 from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Shell, Stage, Task, Tool, alphabet, task_texts
@@ -76,11 +73,12 @@ def functions(loops: Sequence[Loop]) -> str:
         "github/loop.sh",
         FILTERS,
         commands=Shell in kinds,
-        hands_on=first.valued or _hands_on(nodes),
+        hands_on=first.valued
+        or any(may_use(str(node.task.command), "GITHUB_") for node in nodes if isinstance(node.task, Shell)),
         valued=first.valued,
         repeats=any(node.retries for node in nodes),
         summary=first.summary,
-        numbers=sorted(_variables(nodes)),
+        numbers=sorted({variable.name for node in nodes for variable in node.variables}),
         own=tuple(dict.fromkeys(name for loop in loops for name in loop.own)),
         withheld=any(set(loop.own) - set(loop.secrets[node.id]) for loop in loops for node in loop.place.nodes),
         limits=any(node.settings.timeout for node in nodes),
@@ -106,24 +104,17 @@ def script(loop: Loop, functions: str) -> str:
     if _has_end(loop):
         lines.append("rdc_message=")
     lines += ['while [ -z "$rdc_next" ]; do', f"{INDENT}case $rdc_node in"]
-    choices = _choices(loop)
+    choices = Choices(loop, frozenset(node.id for node in loop.place.nodes))
     for node in loop.place.nodes:
         lines += [INDENT * 2 + line for line in _arm(loop, node, choices)]
-    lines += [f"{INDENT}esac", "done", *_farewell(loop)]
+    told = ["rdc_next", *(loop.ids.counters[name] for name in loop.reports), *["rdc_message"] * _has_end(loop)]
+    lines += [f"{INDENT}esac", "done"]
+    lines += [f'echo "{name.removeprefix("rdc_")}=${name}" >> "$GITHUB_OUTPUT" || exit' for name in told]
     return "\n".join(lines) + "\n"
 
 
-def _kinds(loop: Loop) -> set[type[Task]]:
-    return {type(node.task) for node in loop.place.nodes}
-
-
-def _hands_on(nodes: Iterable[Node]) -> bool:
-    """Return whether a command may set variables for later nodes, in `$GITHUB_ENV` or `$GITHUB_PATH`."""
-    return any(may_use(str(node.task.command), "GITHUB_") for node in nodes if isinstance(node.task, Shell))
-
-
 def _has_end(loop: Loop) -> bool:
-    return End in _kinds(loop)
+    return End in {type(node.task) for node in loop.place.nodes}
 
 
 def environment(loop: Loop) -> dict[str, str]:
@@ -156,10 +147,6 @@ def here_document(variable: str, command: str) -> Iterator[str]:
         end += "_"
     yield f"IFS= read -rd '' {variable} <<'{end}'"
     yield from (*command.split("\n"), end)
-
-
-def _variables(nodes: Iterable[Node]) -> set[str]:
-    return {variable.name for node in nodes for variable in node.variables}
 
 
 def _arm(loop: Loop, node: Node, choices: Choices) -> Iterator[str]:
@@ -263,34 +250,14 @@ def _placeholders(node: Node, *, prompt: bool) -> dict[str, str]:
     return {mark: reference.register for mark, reference in references.items() if reference in used}
 
 
-def _choices(loop: Loop) -> Choices:
-    own = {node.id for node in loop.place.nodes}
-
-    def take(edge: Edge) -> list[str]:
-        variable = "rdc_node" if edge.target in own else "rdc_next"
-        return [*loop.registers.done(edge.effects), f"{variable}='{loop.ids.nodes[edge.target]}'"]
-
-    return Choices(loop.registers, take)
-
-
-def _farewell(loop: Loop) -> Iterator[str]:
-    message = ["rdc_message"] if _has_end(loop) else []
-    told = ("rdc_next", *(loop.ids.counters[name] for name in loop.reports), *message)
-    for name in told:
-        yield f'echo "{name.removeprefix("rdc_")}=${name}" >> "$GITHUB_OUTPUT" || exit'
-
-
 INDENT = "  "
 
 
 class Choices(Struct, frozen=True):
-    """Writes the choice among the edges of a node.
+    """Writes the choice among the edges of a node. Words are those of commands and verdicts, never an author's."""
 
-    `take` returns the lines that take an edge. Words are those of commands and verdicts, never an author's.
-    """
-
-    registers: Registers
-    take: Callable[[Edge], list[str]]
+    loop: Loop
+    own: frozenset[str]
 
     def lines(self, node: Node) -> Iterator[str]:
         """Yield the lines that continue after a node."""
@@ -306,6 +273,11 @@ class Choices(Struct, frozen=True):
         for edges, tokens in transitions.items():
             yield from self._arm(" | ".join(tokens), list(self._choice(edges)))
         yield "esac"
+
+    def _take(self, edge: Edge) -> list[str]:
+        """Return the lines that take an edge."""
+        variable = "rdc_node" if edge.target in self.own else "rdc_next"
+        return [*self.loop.registers.done(edge.effects), f"{variable}='{self.loop.ids.nodes[edge.target]}'"]
 
     def _arm(self, pattern: str, lines: list[str]) -> Iterator[str]:
         if len(lines) == 1:
@@ -333,7 +305,7 @@ class Choices(Struct, frozen=True):
         alternatives: list[Conjunction] = []
         lines: list[str] = []
         for edge in edges:
-            tests, found = self.registers.asked(edge), self.take(edge)
+            tests, found = self.loop.registers.asked(edge), self._take(edge)
             if alternatives and not (found == lines and tests):
                 yield alternatives, lines
                 alternatives = []

@@ -5,16 +5,26 @@ Other programs are called. An input is a variable of all steps, so each command 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+
+from msgspec.structs import replace
 
 from backends.base import Reason
 from backends.delegating import reason
-from backends.github.filling import are_fillable, has_several, is_given, values_of, without_slots
+from backends.github.ends import Ends, summary_step
+from backends.github.filling import are_fillable, filled, has_several, is_given, values_of, without_slots
 from backends.github.identifiers import identifiers_of
+from backends.github.inputs import measured, taken
+from backends.github.nodes import Nodes
 from backends.github.options import GithubOptions
-from backends.github.settings import environments_of
+from backends.github.scalar import Expression
+from backends.github.settings import StepSecrets, environments_of
+from backends.github.shells import Shells, may_use
+from backends.github.step import PLAIN_SHELL, Job, Step
+from backends.github.workflow import Written, secrets_step
 from backends.scheduling.places import simplified
-from backends.scheduling.plan import make_plan
+from backends.scheduling.plan import Plan, make_plan
 from compiler.ir.edges import Clear, Keep, SlotTest
 from compiler.ir.features import Feature
 from compiler.ir.program import Node, Program, texts_of
@@ -93,12 +103,13 @@ def _are_variables(program: Program, options: GithubOptions) -> bool:
         return False
     if any(_TAKEN.fullmatch(name) for name in names) or len({name.lower() for name in names}) < len(names):
         return False
-    if any(map(_has_lines, _choices(program))) or any(map(_tests_slots, program.nodes)):
+    if any(map(_has_lines, _choices(program))) or _tests_slots(program):
         return False
     if any(not isinstance(value, str) and not options.is_fixed(name) for name, value in options.bind.items()):
         return False  # the command's output comes later
-    own = {name: name for name in names}
-    return all(_slots_of(node, names) == own for node in program.nodes if isinstance(node.task, Shell))
+    own = {(name, name) for name in names}
+    commands = (node for node in program.nodes if isinstance(node.task, Shell))
+    return all({(v.name, v.register) for v in node.variables if v.register in names} == own for node in commands)
 
 
 def _are_handed_on(program: Program) -> bool:
@@ -124,12 +135,8 @@ def _has_lines(text: str) -> bool:
     return any(character in text for character in "\n\r\0") or any("\ud800" <= item <= "\udfff" for item in text)
 
 
-def _tests_slots(node: Node) -> bool:
-    return any(isinstance(test, SlotTest) for edge in node.edges for test in edge.guard)
-
-
-def _slots_of(node: Node, slots: set[str]) -> dict[str, str]:
-    return {item.name: item.register for item in node.variables if item.register in slots}
+def _tests_slots(program: Program) -> bool:
+    return any(isinstance(test, SlotTest) for node in program.nodes for edge in node.edges for test in edge.guard)
 
 
 def _is_native(node: Node, slots: set[str]) -> bool:
@@ -146,3 +153,80 @@ def _is_known(reference: Reference, known: set[str], slots: set[str]) -> bool:
     if reference.register in slots:
         return True
     return reference.register in known and not (reference.before or reference.after)
+
+
+class Runbook(Written, frozen=True, dict=True):
+    """The workflow; `flow` is the graph as Mermaid, empty for none."""
+
+    plan: Plan
+    flow: str = ""
+
+    @property
+    def names(self) -> Mapping[str, Node]:
+        """The nodes by the ids of their steps."""
+        return {self.plan.ids.nodes[node.id]: node for node in self.plan.program.nodes}
+
+    @cached_property
+    def jobs(self) -> Sequence[Job]:
+        """The only job."""
+        steps = tuple(self._filled(step) for step in self._steps())
+        return (
+            Job(
+                id=self.program.kind,
+                name=self._title,
+                steps=steps,
+                environment=self.options.environment or "",
+                permissions=tuple(self._permissions()),
+                env={**self._own_variables(), **self._environment()},
+                shell=self._shells.shell("bash") if self._acts else PLAIN_SHELL,
+            ),
+        )
+
+    @cached_property
+    def _secrets(self) -> StepSecrets:
+        return StepSecrets(self.plan.program, self.options)
+
+    @property
+    def _shells(self) -> Shells:
+        return Shells(self.options.summary)
+
+    @property
+    def _shell_says(self) -> str:
+        return self._shells.says
+
+    @property
+    def _acts(self) -> bool:
+        """Whether the job has more than ends."""
+        return any(place.kind in {"step", "loop"} for place in self.plan.places)
+
+    def _filled(self, step: Step) -> Step:
+        """Return a step with expressions instead of input values."""
+        if not self.program.slots:
+            return step
+        return replace(step, env={name: filled(text) for name, text in step.env.items()})
+
+    def _steps(self) -> Iterator[Step]:
+        if stored := [self._secrets.stored[name] for name in self.program.secrets]:
+            yield secrets_step(stored, self.options.environment or "", self.events)
+        if self.program.inputs:
+            yield from measured(self.program.inputs, self._events, self.options, waits=False)
+            yield taken(self.program.inputs, self._events, self.options)
+        if self.options.checkout:
+            yield self._checkout()
+        if self._acts:
+            yield from self._set_up()
+        steps = [
+            *Nodes(self.plan, self._shells, self._secrets, values_of(self.program)).steps(),
+            *Ends(self.plan, told=self.options.summary, certain=not self._acts).steps(),
+        ]
+        yield from steps or [Step("Continue", run="true")]  # GitHub needs a step in each job
+        if self.options.summary:
+            yield summary_step(self.plan, self.flow)
+
+    def _own_variables(self) -> dict[str, str]:
+        """Return the variables that M4 gives each command, if a command may read them."""
+        tasks = [node.task for place in self.plan.places for node in place.nodes]
+        commands = [str(task.command) for task in tasks if isinstance(task, Shell)]
+        if not any(may_use(command, "RDC_") for command in commands):
+            return {}
+        return {"RDC_RUN_ID": Expression("${{ github.run_id }}"), "RDC_ATTEMPT": Expression("1")}

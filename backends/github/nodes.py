@@ -21,19 +21,18 @@ from backends.github.loop import (
     script,
     written,
 )
-from backends.github.reasons import transitions_from, transitions_to
+from backends.github.question import transitions_from, transitions_to
 from backends.github.scalar import OPEN, Expression, comment, label
 from backends.github.settings import StepSecrets, variables
-from backends.github.shells import Shells
+from backends.github.shells import Registers, Shells
 from backends.github.step import PLAIN_SHELL, Step, compare, fact, when_reached, within
 from backends.remarks import of_placeholders, remarks
 from backends.scheduling.condition import expression
 from backends.scheduling.flow import Report, Values
 from backends.scheduling.places import Place, Retry, retry_of
 from backends.scheduling.plan import Plan
-from backends.shell.registers import Registers
 from backends.templating import render
-from compiler.ir.program import Group, Node, Register, Settings, map_texts, scope_members, texts_of
+from compiler.ir.program import Group, Node, Settings, map_texts, scope_members, texts_of
 from compiler.ir.tasks import Ask, Branch, End, Gate, Shell
 from runtime_shim.targets.naming import name_in_words
 
@@ -65,10 +64,6 @@ class Nodes(Struct, frozen=True, dict=True):
     secrets: StepSecrets
     values: Sequence[str]
 
-    @cached_property
-    def _members(self) -> Mapping[str, tuple[Register, ...]]:
-        return scope_members(self.plan.program.registers)
-
     def steps(self) -> Iterator[Step]:
         """Yield the steps in order. Branches and ends have none."""
         found = headings(self.plan.program.groups, self.plan.places)
@@ -76,7 +71,8 @@ class Nodes(Struct, frozen=True, dict=True):
             yield Step(LIMITS, comments=(_ENDED,), shell=PLAIN_SHELL, run=render("github/limited.sh"))
         if self.values:
             env = {"OUTPUTS": " ".join(self.values)}
-            run = render("github/valued.sh", flags=self._shows_values(), secrets=self.secrets.needed)
+            flags = any(is_given(str(text)) for node in self.plan.program.nodes for text in texts_of(node))
+            run = render("github/valued.sh", flags=flags, secrets=self.secrets.needed)
             yield Step(OUTPUTS, comments=(_GIVEN,), shell=PLAIN_SHELL, env=env, run=run)
         if self._are_shared:
             yield Step(LOOPS, comments=(_SHARED,), shell=PLAIN_SHELL, run=written(self._functions))
@@ -86,14 +82,8 @@ class Nodes(Struct, frozen=True, dict=True):
                 heading = [found[node.id] for node in place.nodes if node.id in found]
                 yield replace(step, comments=(*heading, *step.comments))
 
-    def _shows_values(self) -> bool:
-        return any(is_given(str(text)) for node in self.plan.program.nodes for text in texts_of(node))
-
     def _masked(self, *nodes: Node) -> dict[str, str]:
         return self.secrets.masked(*nodes) if self.values else {}
-
-    def _before(self, node: Node) -> str:
-        return within(node.settings.timeout or 0, valued=bool(self.values))
 
     def _why(self, place: Place) -> Iterator[str]:
         """Yield the document's transitions to a place, if its step has a condition that needs this explanation."""
@@ -129,12 +119,12 @@ class Nodes(Struct, frozen=True, dict=True):
             env = step.env if fits_script(command) else {**step.env, "RDC_COMMAND": command}
             run = self._repetition(step.id, task, retry, node.settings)
             return replace(step, shell=PLAIN_SHELL, env=env, run=run)
-        return self._command(step, task, self._before(node))
+        return self._command(step, task, within(node.settings.timeout or 0, valued=bool(self.values)))
 
     def _command(self, step: Step, task: Shell, before: str) -> Step:
         """Add the command, unchanged unless GitHub, its runner or bash would modify it in a file."""
         command = str(task.command)
-        if not fits_file(command):
+        if OPEN in command or "\r" in command or command.endswith("\\"):
             env = {**step.env, "RDC_COMMAND": command}
             run = f'{task.interpreter} -c "$RDC_COMMAND"'
             return replace(step, shell=self.shells.shell("bash", before), env=env, run=run)
@@ -191,10 +181,6 @@ class Nodes(Struct, frozen=True, dict=True):
         """Return whether loops read their functions from a file. A single loop contains them."""
         return len(self._loops) > 1
 
-    @cached_property
-    def _nodes(self) -> Mapping[str, Node]:
-        return self.plan.program.index()
-
     def _loop_of(self, place: Place) -> Loop:
         plan = self.plan
         counters = tuple(r for r in plan.program.registers if r.name in plan.counters[place.name])
@@ -202,7 +188,7 @@ class Nodes(Struct, frozen=True, dict=True):
             place=place,
             ids=plan.ids,
             counters=counters,
-            registers=Registers(self._members, plan.ids.counters, plan.counters[place.name]),
+            registers=Registers(scope_members(plan.program.registers), plan.ids.counters, plan.counters[place.name]),
             start=self._starts(place)[0],
             reports=tuple(plan.reports[place.name]),
             own=tuple(self.secrets.of(*place.nodes)),
@@ -218,7 +204,7 @@ class Nodes(Struct, frozen=True, dict=True):
             name=loop_title(nodes, self.plan.program.groups),
             id=self.plan.ids.nodes[place.name],
             comments=(
-                *in_loop(nodes, self._nodes, ""),
+                *in_loop(nodes, self.plan.program.index(), ""),
                 *map(comment, of_placeholders(nodes, loop.counters)),
                 *self._why(place),
             ),
@@ -283,11 +269,6 @@ def headings(groups: Iterable[Group], places: Iterable[Place]) -> Mapping[str, s
             seen.add(node.group)
             found[node.id] = comment(f"--- {name_in_words(node.group, titles[node.group])}")
     return found
-
-
-def fits_file(command: str) -> bool:
-    """Return whether a command stays the same in a file. GitHub, its runner and bash change some commands."""
-    return not (OPEN in command or "\r" in command or command.endswith("\\"))
 
 
 def as_file(command: str) -> str:

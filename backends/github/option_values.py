@@ -46,6 +46,17 @@ def _line(text: str) -> str:
     return text
 
 
+def _matching(pattern: str, problem: str) -> Check:
+    """Return the check that a string matches a pattern."""
+
+    def ask(text: str) -> str:
+        if not re.fullmatch(pattern, text):
+            raise ValueError(problem)
+        return text
+
+    return Check(ask)
+
+
 def not_empty(text: str) -> str:
     """Return the string; raises `ValueError` if it is empty."""
     if not text.strip():
@@ -88,41 +99,10 @@ def _data(values: dict[str, Plain]) -> dict[str, Plain]:
     return values
 
 
-def _variable(name: str) -> str:
-    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
-        raise ValueError("a variable's name has only letters, digits and `_`, and doesn't start with a digit")
-    return name
-
-
-def _is_of_others(name: str) -> bool:
-    return _OWN_VARIABLES.fullmatch(name) is not None
-
-
-def _free_variable(name: str) -> str:
-    if _is_of_others(_variable(name)):
+def _free(name: str) -> str:
+    if _OWN_VARIABLES.fullmatch(name):
         raise ValueError(f"the variable {name} is reserved for GitHub, the shell or rdc; choose another name")
     return name
-
-
-def action_name(uses: str) -> str:
-    """Return the name of an action in a repository, a folder or an image; raises `ValueError` if it is invalid."""
-    if not re.fullmatch(r"\./\S*|docker://\S+|[\w.-]+/[\w.-]+(/[^@\s]*)?@\S+", uses):
-        raise ValueError("write the action as `owner/name@commit`, `./folder` or `docker://image`")
-    return uses
-
-
-def absolute_path(path: str) -> str:
-    """Return the path of an interpreter; raises `ValueError` if the shell would need quotes for it."""
-    if not re.fullmatch(r"/[A-Za-z0-9_./+-]+", path):
-        raise ValueError("write an absolute path with only letters, digits, `_`, `-`, `+`, `.` and `/`")
-    return path
-
-
-def program_path(path: str) -> str:
-    """Return the path of a program, relative to the workflow's folder; raises `ValueError` if it is invalid."""
-    if not re.fullmatch(r"(\.\./)?[A-Za-z0-9_./-]+\.py", path) or path.startswith("../../"):
-        raise ValueError("write a path with only letters, digits, `_`, `-`, `.` and `/`, for example `../rdc/x.py`")
-    return path
 
 
 def repository_path(path: str) -> str:
@@ -148,17 +128,33 @@ def listed_once(value: str | list[str]) -> list[str]:
     return [value] if isinstance(value, str) else list(dict.fromkeys(value))
 
 
-def _input(name: str) -> str:
-    if not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.-]*", name):
-        raise ValueError("an input's name has only letters, digits, `_`, `-` and `.`")
-    return name
+ACTION = _matching(
+    r"\./\S*|docker://\S+|[\w.-]+/[\w.-]+(/[^@\s]*)?@\S+",
+    "write the action as `owner/name@commit`, `./folder` or `docker://image`",
+)
+INTERPRETER = _matching(
+    "/[A-Za-z0-9_./+-]+", "write an absolute path with only letters, digits, `_`, `-`, `+`, `.` and `/`"
+)
+"""The path of an interpreter, for which the shell needs no quotes."""
 
+PROGRAM = _matching(
+    r"(?!\.\./\.\./)(\.\./)?[A-Za-z0-9_./-]+\.py",
+    "write a path with only letters, digits, `_`, `-`, `.` and `/`, for example `../rdc/x.py`",
+)
+"""The path of a program, relative to the workflow's folder."""
 
 Text = Annotated[str, Check(_line), Check(not_empty)]
 Script = Annotated[str, Check(_script), Check(not_empty)]
-Identifier = Annotated[str, Check(_variable)]
-VariableName = Annotated[str, Check(_free_variable)]
-InputName = Annotated[str, Check(_input)]
+Identifier = Annotated[
+    str,
+    _matching(
+        "[A-Za-z_][A-Za-z0-9_]*", "a variable's name has only letters, digits and `_`, and doesn't start with a digit"
+    ),
+]
+VariableName = Annotated[Identifier, Check(_free)]
+InputName = Annotated[
+    str, _matching("[A-Za-z0-9_][A-Za-z0-9_.-]*", "an input's name has only letters, digits, `_`, `-` and `.`")
+]
 Variables = Annotated[dict[VariableName, Plain], Check(_data)]
 Inputs = Annotated[dict[InputName, Plain], Check(_data)]
 Name = Annotated[str, Check(_line)]

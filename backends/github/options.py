@@ -8,9 +8,11 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta, field
 
-from backends.companions import CompanionPath
-from backends.github.events import AUTHORED, PREFIX, problem_with
+from backends.base import CompanionPath
 from backends.github.option_values import (
+    ACTION,
+    INTERPRETER,
+    PROGRAM,
     Access,
     Identifier,
     Inputs,
@@ -23,17 +25,14 @@ from backends.github.option_values import (
     Text,
     VariableName,
     Variables,
-    absolute_path,
-    action_name,
     checked_permissions,
     in_seconds,
     listed_once,
     not_empty,
-    program_path,
     repository_path,
 )
 from backends.github.pins import checked_pins
-from backends.github.triggers import checked_events
+from backends.github.triggers import AUTHORED, PREFIX, checked_events, problem_with
 from backends.options.fields import Check, Options
 from runtime_shim.tasks.recipes import RECIPES, called, is_recipe, mistyped
 
@@ -86,7 +85,7 @@ class SetupStep(Options, frozen=True):
     name: Annotated[Text | None, "The name that GitHub shows for the step."] = None
     uses: Annotated[
         Text | None,
-        Check(action_name),
+        ACTION,
         "An action: `owner/name@commit`, `./folder` or `docker://image`. A step has either `uses` or `run`.",
     ] = None
     inputs: Annotated[Inputs, "The inputs of the action."] = field(name="with", default={})
@@ -113,10 +112,10 @@ class Called(Options, frozen=True):
 Caller = Script | Called
 
 
-def command_of(caller: Caller | None, model: str | None = None) -> str:
+def command_of(caller: Caller | None) -> str:
     """Return the command, which is the recipe's for an agent that is called by name; "" for none."""
     command = named_command(caller)
-    return called(command, model or "") if is_recipe(command) else command
+    return called(command, "") if is_recipe(command) else command
 
 
 def named_command(caller: Caller | None) -> str:
@@ -215,7 +214,7 @@ class GithubOptions(Options, frozen=True):
     ] = None
     program: Annotated[
         CompanionPath | None,
-        Check(program_path),
+        PROGRAM,
         "For specifications: the compiled Python file that the steps call, relative to `.github/workflows`. "
         "The default is `../rdc/NAME.py`.",
     ] = None
@@ -244,9 +243,7 @@ class GithubOptions(Options, frozen=True):
         "Where to put the program that a workflow calls: in files beside the workflow (`shared`), or in the "
         "workflow itself (`inline`). Use `inline` if other repositories call the workflow.",
     ] = "shared"
-    python: Annotated[Text, Check(absolute_path), "The absolute path of Python 3.9 or newer on the runner."] = (
-        USUAL_PYTHON
-    )
+    python: Annotated[Text, INTERPRETER, "The absolute path of Python 3.9 or newer on the runner."] = USUAL_PYTHON
     transcript: Annotated[
         bool, "Whether to keep prompts and answers of agents and tools in the artifact `rdc-transcript`."
     ] = True

@@ -14,8 +14,7 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from backends.github.job import Job
-from backends.github.step import Step
+from backends.github.step import Job, Step
 
 FILE = Path(__file__).with_name("pins.toml")
 
@@ -55,11 +54,12 @@ def pinned(jobs: Sequence[Job], chosen: Mapping[str, str]) -> Sequence[Job]:
     if not chosen:
         return jobs
     own = {pin.reference: chosen_pin(pin.uses, chosen[pin.uses]) for pin in pins().values() if pin.uses in chosen}
-    return [replace(job, steps=tuple(_repinned(step, own.get(step.uses)) for step in job.steps)) for job in jobs]
 
+    def repinned(step: Step) -> Step:
+        pin = own.get(step.uses)
+        return replace(step, uses=pin.reference, version=pin.version) if pin else step
 
-def _repinned(step: Step, pin: Pin | None) -> Step:
-    return replace(step, uses=pin.reference, version=pin.version) if pin else step
+    return [replace(job, steps=tuple(map(repinned, job.steps))) for job in jobs]
 
 
 @cache

@@ -41,7 +41,7 @@ def scalar(text: str, indent: int = 0, *, code: bool = False) -> str:
         return _block(text, indent)
     if prints(text):
         return "'" + text.replace("'", "''") + "'"
-    return _quoted(text)
+    return '"' + "".join(_escaped(character) for character in text) + '"'
 
 
 def folded(expression: str, indent: int, width: int = 100) -> str:
@@ -81,11 +81,6 @@ def _block(text: str, indent: int) -> str:
     if ends:
         lines.pop()
     return f"|{hint}{chomp}\n" + "\n".join(lines)
-
-
-def _quoted(text: str) -> str:
-    """Return a double-quoted scalar with escapes for all characters that do not print."""
-    return '"' + "".join(_escaped(character) for character in text) + '"'
 
 
 def _escaped(character: str) -> str:

@@ -39,30 +39,23 @@ def callers_of(node: Node, options: GithubOptions) -> Iterator[Caller]:
     return (caller for caller in found if caller is not None)
 
 
-class _Said:
-    """The option's settings by node."""
-
-    def __init__(self, program: Program, options: GithubOptions) -> None:
-        self.by_name = options.steps
-        self._parents = program.parents
-
-    def of(self, node: Node) -> Iterator[StepSettings]:
-        """Yield a node's settings: its own, then those of the steps and runbooks around it, then those of all nodes."""
-        names, group = [node.id], node.group
-        while group:
-            names.append(group)
-            group = self._parents[group]
-        return (self.by_name[name] for name in (*names, ALL) if name in self.by_name)
+def _said(node: Node, options: GithubOptions, parents: Mapping[str, str]) -> Iterator[StepSettings]:
+    """Yield a node's settings: its own, then those of the steps and runbooks around it, then those of all nodes."""
+    names, group = [node.id], node.group
+    while group:
+        names.append(group)
+        group = parents[group]
+    return (options.steps[name] for name in (*names, ALL) if name in options.steps)
 
 
 def environments_of(program: Program, options: GithubOptions) -> dict[str, str]:
     """Return the environments of nodes by their ids."""
     found: dict[str, str] = {}
-    said = _Said(program, options)
+    parents = program.parents
     for node in program.nodes if options.steps else ():
         if isinstance(node.task, (Branch, End)):
             continue
-        named = next((each.environment for each in said.of(node) if each.environment), "")
+        named = next((each.environment for each in _said(node, options, parents) if each.environment), "")
         found |= {node.id: named} if named else {}
     return found
 
@@ -82,7 +75,7 @@ class StepSecrets:
     def __init__(self, program: Program, options: GithubOptions) -> None:
         self._program = program
         self._options = options
-        self._said = _Said(program, options)
+        self._parents = program.parents
 
     @cached_property
     def stored(self) -> Mapping[str, str]:
@@ -118,14 +111,9 @@ class StepSecrets:
 
     def named(self, node: Node) -> list[str] | None:
         """Return the secrets that `steps` names for a node, or None if it names none for any."""
-        if not self._is_narrowed:
+        if not any(said.secrets is not None for said in self._options.steps.values()):
             return None
-        return [name for said in self._said.of(node) for name in said.secrets or ()]
-
-    @cached_property
-    def _is_narrowed(self) -> bool:
-        """Whether `steps` names secrets for any node."""
-        return any(said.secrets is not None for said in self._said.by_name.values())
+        return [name for said in _said(node, self._options, self._parents) for name in said.secrets or ()]
 
     def _names(self, node: Node) -> Iterable[str]:
         options = self._options

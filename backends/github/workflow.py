@@ -5,28 +5,25 @@ from __future__ import annotations
 import json
 import re
 from abc import ABCMeta, abstractmethod
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
 from msgspec import Struct, StructMeta
 from msgspec.structs import replace
 
-from backends.base import MARK
+from backends.base import MARK, Companion
 from backends.command import canonical_command
-from backends.companions import Companion
-from backends.github.events import written_by
 from backends.github.inputs import with_declared
-from backends.github.job import Job
-from backends.github.options import Bound, Concurrency, GithubOptions, SetupStep
+from backends.github.options import USUAL_PYTHON, Bound, Called, Concurrency, GithubOptions, SetupStep, command_of
 from backends.github.pins import pinned, pins
-from backends.github.required import secrets_step
 from backends.github.scalar import FILTERS, Expression, label
 from backends.github.settings import StepSecrets
-from backends.github.step import PLAIN_SHELL, Step
-from backends.github.triggers import lines, value, with_secrets
+from backends.github.step import PLAIN_SHELL, Job, Step
+from backends.github.triggers import OF_PULL_REQUESTS, lines, value, with_secrets, written_by
 from backends.templating import render
 from compiler.ir.program import Node, Program
+from compiler.ir.tasks import Ask
 from compiler.version import __version__
 
 REASON_TO_ASK = "see who reviewed this run"
@@ -129,7 +126,7 @@ class Written(Struct, metaclass=_AbstractMeta, frozen=True, dict=True):
         When a run joins a group, GitHub cancels the run of that group that waits to start. A continuation has a
         separate group, so that a new run does not cancel it. Workflows of other documents may have the same title.
         """
-        workflow = _plain(self.program.name) + "-called" * (
+        workflow = re.sub(r"[^A-Za-z0-9._/-]+", "-", self.program.name) + "-called" * (
             "workflow_call" in self.events
         )  # its caller may be a namesake
         resume = "-${{ inputs.resume || 'new' }}" if self.waits else ""
@@ -147,11 +144,6 @@ class Written(Struct, metaclass=_AbstractMeta, frozen=True, dict=True):
     def stored_secrets(self) -> Mapping[str, str]:
         """The names of all secrets on GitHub, by their variables."""
         return self._secrets.stored
-
-    def _check_secrets(self, environment: str, names: Collection[str]) -> Iterator[Step]:
-        found = {name: self._secrets.stored[name] for name in self.program.secrets if name in names}
-        if found:
-            yield secrets_step(found.values(), environment, self.events)
 
     def _permissions(self, *, asks: bool = False) -> Iterator[tuple[str, str, str]]:
         """Yield the permissions of a job's token. A job that `asks` reads the reviews of the run."""
@@ -178,11 +170,6 @@ class Written(Struct, metaclass=_AbstractMeta, frozen=True, dict=True):
         return {name: as_shown(value) for name, value in self.options.env.items()}
 
 
-def _plain(path: str) -> str:
-    """Return a path as part of a group's name."""
-    return re.sub(r"[^A-Za-z0-9._/-]+", "-", path)
-
-
 def set_up(step: SetupStep) -> Step:
     """Return a step of the options as a step of a job."""
     return Step(
@@ -203,3 +190,84 @@ def as_shown(value: object) -> str:
 def all_of(*conditions: str) -> str:
     """Return expressions joined to one, for an `if:` with a status function."""
     return "${{ " + " && ".join(f"({text})" if "||" in text else text for text in conditions if text) + " }}"
+
+
+FORK = Expression(
+    "${{ github.event.pull_request && github.event.pull_request.head.repo.full_name != github.repository || false }}"
+)
+
+
+def missing(names: Iterable[str], environment: str, events: Iterable[str]) -> dict[str, str]:
+    """Return the variables that tell which secrets are missing, by their names on GitHub. They have no values."""
+    found = "".join(f"${{{{ secrets.{name} == '' && '{name} ' || '' }}}}" for name in names)
+    env: dict[str, str] = {"MISSING": Expression(found)}
+    if environment:
+        env["PLACE"] = f"repository, or of the environment {environment}"
+    return env | ({} if OF_PULL_REQUESTS.isdisjoint(events) else {"FORK": FORK})
+
+
+def secrets_step(names: Iterable[str], environment: str, events: Iterable[str]) -> Step:
+    """Return the step. `names` are the secrets' names on GitHub."""
+    return Step(
+        name="Check the secrets",
+        comments=("Stops the run before the first command if a secret is missing. It sees only names, not values.",),
+        shell=PLAIN_SHELL,
+        env=missing(names, environment, events),
+        run=render("github/secrets.sh"),
+    )
+
+
+BY_HAND = "workflow_dispatch"
+USUAL = GithubOptions()
+"""The usual values, which are not listed: starts by hand, on GitHub's runners, with replies from people."""
+
+
+def items(workflow: Written) -> tuple[str, ...]:
+    """Return the permissions, calls and other items of a workflow, each once, as a kind and a value."""
+    return tuple(dict.fromkeys((*_of_jobs(workflow), *_of_options(workflow))))
+
+
+def _of_jobs(workflow: Written) -> Iterator[str]:
+    for job in pinned(workflow.jobs, workflow.options.actions):
+        yield from (f"permission {scope}: {access}" for scope, access, _ in job.permissions)
+        if job.environment:
+            yield f"environment {job.environment}"
+        for step in job.steps:
+            if step.uses:
+                yield f"action {step.uses}{f' # {step.version}' if step.version else ''}"
+
+
+def _of_options(workflow: Written) -> Iterator[str]:
+    options = workflow.options
+    yield from (f"secret {name}" for name in workflow.stored_secrets.values())
+    for (kind, *names), caller in options.callers():
+        word = {"agents": "agent", "tools": "tool"}.get(kind, kind)
+        yield f"{' '.join((word, *names))}: {command_of(caller).strip()}"
+        if isinstance(caller, Called):
+            yield from (f"{' '.join((word, *names))} gets secret {name}" for name in caller.secrets)
+            yield from (item for step in caller.setup for item in _of_setup(step))
+    for name, bound in options.bind.items():
+        if options.is_of_event(name):
+            yield f"input {name} from event.{options.event_field(name)}"
+        elif isinstance(bound, Bound):
+            yield f"script {bound.run.strip()}"
+    yield from (f"trigger {event}" for event in workflow.events if event != BY_HAND)
+    yield from (item for step in options.setup for item in _of_setup(step))
+    yield from (f"env {name}: {text}" for name, text in options.env.items())
+    if options.prompts != USUAL.prompts and any(isinstance(node.task, Ask) for node in workflow.program.nodes):
+        yield f"prompts {options.prompts}"
+    if options.python != USUAL_PYTHON:
+        yield f"python {options.python}"
+    labels = [options.runs_on] if isinstance(options.runs_on, str) else options.runs_on
+    yield from (f"runner {runner}" for runner in labels if runner != USUAL.runs_on)
+
+
+def _of_setup(step: SetupStep) -> Iterator[str]:
+    """Yield the script, shell, inputs and variables of a set-up step. Its action is in the jobs."""
+    if step.run:
+        yield f"script {step.run.strip()}"
+    if step.shell:
+        yield f"shell {step.shell}"
+    action = (step.uses or "").partition("@")[0]
+    yield from (f"with {action} {name}: {text}" for name, text in step.inputs.items())
+    yield from (f"env {name}: {text}" for name, text in step.env.items())

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from backends.shell.quoting import quoted
+from backends.templating import quoted
 from compiler.regex import Regex
 
 LONGEST_WORD = 1000

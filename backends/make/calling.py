@@ -12,10 +12,9 @@ from msgspec import Struct
 from backends.base import MARK, Emission, Reason
 from backends.command import canonical_command
 from backends.delegating import called
-from backends.make.identifiers import file_name, names_for
+from backends.make.identifiers import FILTERS, comment, file_name, names_for, visible
 from backends.make.options import MakeOptions
 from backends.make.seen import of_contract, of_node
-from backends.make.texts import FILTERS, comment, visible
 from backends.specification import Specification
 from backends.templating import render
 from compiler.ir.program import Node, Program

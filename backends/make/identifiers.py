@@ -8,8 +8,36 @@ from functools import cached_property
 
 from msgspec import Struct
 
+from backends import remarks
 from compiler.ir.program import Program, scope_members
 from compiler.regex import Regex
+
+
+def comment(text: str) -> str:
+    """Return a string for a comment: one line, only visible characters, not continued.
+
+    It never ends with a backslash or a space, so make cannot join it with the next line.
+    """
+    return remarks.comment(text).rstrip("\\ ")
+
+
+def visible(text: str) -> str:
+    """Return a string for a terminal: one line, with `?` for control characters."""
+    shown = " ".join(text.split())
+    return shown if shown.isprintable() else "".join(c if c.isprintable() else "?" for c in shown)
+
+
+def visible_lines(text: str) -> str:
+    """Return a string of several lines for a terminal. Its spaces are kept."""
+    lines = text.strip("\n").replace("\t", "    ").split("\n")
+    return "\n".join(
+        line if line.isprintable() else "".join(c if c.isprintable() else "?" for c in line) for line in lines
+    )
+
+
+FILTERS = (comment,)
+"""The filters of the templates."""
+
 
 LONGEST = 60
 

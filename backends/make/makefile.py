@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from backends.base import MARK, Emission
+from backends.base import MARK, Companion, Emission
 from backends.command import canonical_command
-from backends.companions import Companion
 from backends.make.blocks import define
 from backends.make.driver import driver_name, driver_text
-from backends.make.identifiers import file_name
+from backends.make.identifiers import FILTERS, comment, file_name, visible
 from backends.make.nodes import Nodes, heading, is_node
 from backends.make.options import MakeOptions
 from backends.make.targets import Targets
-from backends.make.texts import FILTERS, comment, visible
 from backends.remarks import listed, of_placeholders, shells
 from backends.templating import render
 from compiler.ir.program import Program

@@ -9,10 +9,9 @@ from typing import assert_never
 from msgspec import Struct
 
 from backends.make.blocks import Words, define
-from backends.make.identifiers import Identifiers
+from backends.make.identifiers import Identifiers, comment, visible, visible_lines
+from backends.make.line import own_retries, shown_counters
 from backends.make.numbers import NO_NUMBERS, Numbers
-from backends.make.retries import own_retries, shown_counters
-from backends.make.texts import comment, visible, visible_lines
 from backends.make.transitions import Transitions
 from compiler.ir.program import Node, Program, texts_of
 from compiler.ir.tasks import IDLE, Agent, Ask, Branch, End, Gate, Parallel, Shell, Stage, Tool

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from backends.companions import check_path
+from backends.base import check_path
 from backends.options.fields import Check, Options
 
 

@@ -5,15 +5,14 @@ from __future__ import annotations
 from backends.base import MARK, Emission
 from backends.command import canonical_command
 from backends.make.blocks import prints, recipe
+from backends.make.identifiers import FILTERS, comment, visible
 from backends.make.line import Line, Step, line_of, refusal
 from backends.make.makefile import state_of
 from backends.make.nodes import heading, prompt_lines
 from backends.make.options import MakeOptions
 from backends.make.targets import names
-from backends.make.texts import FILTERS, comment, visible
 from backends.remarks import listed, shells
-from backends.shell.quoting import quoted
-from backends.templating import render
+from backends.templating import quoted, render
 from compiler.ir.program import Program
 from compiler.ir.tasks import Shell
 from compiler.version import __version__

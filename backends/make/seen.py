@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from textwrap import wrap
 from typing import assert_never
 
-from backends.make.texts import comment, visible
+from backends.make.identifiers import comment, visible
 from backends.specification import Specification, Step, shown
 from compiler.ir.edges import words_of
 from compiler.ir.program import Node

@@ -7,7 +7,7 @@ from textwrap import wrap
 from msgspec import Struct
 
 from backends.make.driver import driver_name, driver_sha256, driver_text
-from backends.make.texts import FILTERS
+from backends.make.identifiers import FILTERS
 from backends.templating import render
 from compiler.version import __version__
 

@@ -12,10 +12,9 @@ from typing import assert_never
 from msgspec import Struct
 
 from backends.make.blocks import Words
-from backends.make.identifiers import Identifiers
+from backends.make.identifiers import Identifiers, visible
+from backends.make.line import retries_of
 from backends.make.numbers import Numbers
-from backends.make.retries import retries_of
-from backends.make.texts import visible
 from compiler.ir.edges import (
     Add,
     AtLeast,

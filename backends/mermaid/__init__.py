@@ -7,8 +7,7 @@ from typing import ClassVar
 from backends.base import Emission
 from backends.mermaid.chart import MOST_ARROWS, MOST_CHARACTERS, Chart, is_too_big
 from backends.mermaid.labels import escaped
-from backends.picture.links import LinkOptions
-from backends.picture.sheet import PictureBackend, Sheet
+from backends.picture.sheet import LinkOptions, PictureBackend, Sheet
 
 
 class MermaidBackend(PictureBackend[LinkOptions]):

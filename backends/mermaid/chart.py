@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import count
 
-from backends.mermaid import styles
 from backends.mermaid.labels import escaped, label
-from backends.picture.captions import Lines
-from backends.picture.links import source_link
+from backends.picture.arrows import Arrow, Mark, Stream
+from backends.picture.captions import Lines, look_of
 from backends.picture.picture import Box, Frame, Picture, outline, picture
-from backends.picture.stages import look_of
-from backends.picture.streams import Stream
+from backends.picture.sheet import source_link
 from compiler.ir.edges import Origin
 from compiler.ir.program import Program
+from compiler.ir.tasks import Verdict
 from compiler.regex import Regex
 
 MOST_CHARACTERS = 50_000
@@ -94,8 +93,8 @@ class Chart:
         yield from map(self._stream, self.drawn.streams)
         if link_base:
             yield from (self._link(box, link_base) for box in self.drawn.boxes if box.mark != "removed")
-        yield from (f"  {line}" for line in styles.declarations(self._members()))
-        yield from (f"  {line}" for line in styles.links(self.drawn.arrows, len(self.drawn.streams)))
+        yield from (f"  {line}" for line in declarations(self._members()))
+        yield from (f"  {line}" for line in links(self.drawn.arrows, len(self.drawn.streams)))
 
     def _nested(self, source_lines: bool) -> Iterator[str]:
         for depth, item in outline(self.drawn):
@@ -122,12 +121,12 @@ class Chart:
             if key not in known:
                 lines = arrow.lines
                 says = f"|{label(lines)}|" if lines else ""
-                known[key] = f"{styles.line_of(arrow)}{says}"
+                known[key] = f"{line_of(arrow)}{says}"
             yield f"  {self.boxes[arrow.source]} {known[key]} {self.boxes[arrow.target]}"
 
     def _stream(self, stream: Stream) -> str:
         """Return a faint line with the names of the data."""
-        return f"  {self.boxes[stream.source]} {styles.DATA}|{label(stream.lines)}| {self.boxes[stream.target]}"
+        return f"  {self.boxes[stream.source]} {DATA}|{label(stream.lines)}| {self.boxes[stream.target]}"
 
     def _link(self, box: Box, base: str) -> str:
         origin = box.node.origin
@@ -138,13 +137,108 @@ class Chart:
         """Return the ids of all items with a class, by class."""
         members = {"start": ["start"], **({"frame": [LEGEND]} if self.notes else {})}
         for box in self.drawn.boxes:
-            for name in styles.of_box(box):
+            for name in of_box(box):
                 members.setdefault(name, []).append(self.boxes[box.node.id])
         for frame in self.drawn.frames:
-            for name in styles.of_frame(frame):
+            for name in of_frame(frame):
                 members.setdefault(name, []).append(self.frames[frame.id])
         return members
 
 
 def _numbered(letter: str, taken: Iterable[str]) -> Iterator[str]:
     return (name for number in count(1) if (name := f"{letter}{number}") not in taken)
+
+
+CARRYING = "==>"
+"""The line of an arrow that passes an answer on."""
+
+DATA = "-.->"
+"""The line of data that flows between boxes."""
+
+FAINT = "stroke:#848d97,stroke-width:1px,stroke-dasharray:1 4"
+"""The style of that line."""
+
+COLORS: Mapping[Verdict | Mark | None, str] = {
+    Verdict.PASS: "#2da44e",
+    Verdict.FAIL: "#e5534b",
+    None: "#848d97",
+    "added": "#d63d95",
+    "removed": "#848d97",
+}
+
+WIDTHS: Mapping[Verdict | Mark | None, int] = {"added": 4}
+"""Widths of arrows in pixels, if not 2."""
+
+CLASSES = {
+    "start": "fill:#848d97,stroke:#848d97,color:#848d97",
+    "complete": "fill:#dafbe1,stroke:#1a7f37,color:#0f3d1c,stroke-width:3px",
+    "stop": "fill:#ffebe9,stroke:#cf222e,color:#5c1116,stroke-width:3px",
+    "inner": "stroke-width:1px,stroke-dasharray:3 3",
+    "loop": "stroke-width:2px,stroke-dasharray:7 4",
+    "unreachable": "fill:#d8dee4,stroke:#6e7781,color:#424a53,stroke-dasharray:2 4",
+    "added": "fill:#ffe3f1,stroke:#bf3989,color:#4d0336,stroke-width:4px",
+    "removed": "fill:#ffffff,stroke:#6e7781,color:#57606a,stroke-width:2px,stroke-dasharray:2 4",
+    "changed": "fill:#fff1e5,stroke:#bc4c00,color:#471700,stroke-width:3px",
+    "frame": "fill:none,stroke:#848d97",
+    "cycle": "fill:none,stroke:#848d97,stroke-width:2px,stroke-dasharray:7 4",
+    "altered": "fill:none,stroke:#bc4c00,stroke-width:3px",
+    "passed": "fill:#1a7f37,stroke:#1a7f37,color:#ffffff",
+    "failed": "fill:#cf222e,stroke:#cf222e,color:#ffffff",
+}
+"""The classes. Later ones override earlier ones. `passed` and `failed` are for displays of a run."""
+
+ALWAYS = ("start", "passed", "failed")
+
+
+def of_box(box: Box) -> Iterator[str]:
+    """Yield the classes of a box."""
+    task = box.node.task
+    if task.kind == "end":
+        yield task.result
+        if box.node.edges:
+            yield "inner"
+    if box.is_in_loop:
+        yield "loop"
+    if not box.is_reached:
+        yield "unreachable"
+    if box.mark:
+        yield box.mark
+
+
+def line_of(arrow: Arrow) -> str:
+    """Return the line of an arrow. A thick one passes an answer on."""
+    if arrow.carries and arrow.mark != "removed":
+        return CARRYING
+    return "-.->" if arrow.mark == "removed" or arrow.verdict is Verdict.FAIL else "-->"
+
+
+def of_frame(frame: Frame) -> Iterator[str]:
+    """Yield the classes of a frame."""
+    yield "cycle" if frame.is_loop else "frame"
+    if frame.mark:
+        yield "altered"
+
+
+def declarations(members: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    """Yield the lines that declare classes and assign their members."""
+    for name, style in CLASSES.items():
+        if name in members or name in ALWAYS:
+            yield f"classDef {name} {style}"
+    for name in CLASSES:
+        if name in members:
+            yield f"class {','.join(members[name])} {name}"
+
+
+def links(arrows: Sequence[Arrow], streams: int) -> Iterator[str]:
+    """Yield the lines that color arrows, by their numbers in Mermaid. Number 0 leads from the start.
+
+    `streams` is the number of data lines after the arrows.
+    """
+    numbers: dict[Verdict | Mark | None, list[str]] = {None: ["0"]}
+    for number, arrow in enumerate(arrows, 1):
+        numbers.setdefault(arrow.mark or arrow.verdict, []).append(str(number))
+    for kind, members in numbers.items():
+        yield f"linkStyle {','.join(members)} stroke:{COLORS[kind]},stroke-width:{WIDTHS.get(kind, 2)}px"
+    if streams:
+        members = [str(number) for number in range(len(arrows) + 1, len(arrows) + 1 + streams)]
+        yield f"linkStyle {','.join(members)} {FAINT}"

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import assert_never
 
 from backends.picture.naming import Naming, Said, between, one_line
-from backends.specification import Step
 from compiler.ir.edges import (
     Add,
     AtLeast,
@@ -29,9 +28,6 @@ PAST = {Verdict.PASS.value: "passed", Verdict.FAIL.value: "failed"}
 
 _MARKERS = ("if ", "elif ")
 """How conditions of branches start."""
-
-_VERBS = ("GOTO ",)
-"""Actions that only name a destination, which the arrow shows."""
 
 
 def retry_limit(edge: Edge, names: Naming) -> int | None:
@@ -57,14 +53,14 @@ def action(edge: Edge, names: Naming, group: str) -> Said:
 def _own_action(edge: Edge, names: Naming, group: str) -> Said:
     limit = retry_limit(edge, names)
     if limit is not None:
-        return (_another_attempt(limit, names.contract.steps.get(group)),)
+        step = names.contract.steps.get(group)  # with a contract, no one wrote RETRY (I32)
+        return (f"RETRY {limit}" if step is None else step.retried(),)
     added = [names.counter(e.register) for e in edge.effects if e.kind == "add" and isinstance(e.amount, int)]
     advanced = [counter for counter in added if counter.role == "instance"]
     if not advanced:
         return ()
     said = edge.written[-1].action if edge.written else ""  # the last action written leads there
-    for verb in _VERBS:
-        said = said.removeprefix(verb)
+    said = said.removeprefix("GOTO ")  # the arrow shows the destination
     for counter in advanced:
         node = names.called(counter.of, group)
         if node.shown and said.endswith(f" {node}"):
@@ -72,15 +68,10 @@ def _own_action(edge: Edge, names: Naming, group: str) -> Said:
     return (said,) if said else ()
 
 
-def _another_attempt(limit: int, step: Step | None) -> str:
-    """Return the label of an edge that retries a step. With a contract, no one wrote RETRY (I32)."""
-    return f"RETRY {limit}" if step is None else step.retried()
-
-
 def _counted(effect: CounterEffect, names: Naming) -> Said:
     """Return what an effect does to a counter without any other use in the picture."""
     if effect.kind == "reset":
-        return (f"reset {one_line(effect.scope)}",) if names.is_plain_scope(effect.scope) else ()
+        return (f"reset {one_line(effect.scope)}",) if effect.scope in names.plain_scopes else ()
     if names.counter(effect.register).role:
         return ()
     register = one_line(effect.register)
@@ -95,24 +86,19 @@ def _counted(effect: CounterEffect, names: Naming) -> Said:
             assert_never(effect)
 
 
-def has_condition(edge: Edge, names: Naming) -> bool:
-    """Return whether an edge has conditions besides the outcome and the count of a RETRY."""
-    return bool(_conditions(edge, names))
-
-
 def past_of_marks(edge: Edge, names: Naming) -> set[str]:
     """Return `failed` or `passed` if the edge only tests outcomes of earlier steps."""
-    found = [_mark(test, names) for test in _conditions(edge, names)]
+    found = [_mark(test, names) for test in conditions(edge, names)]
     return {_past(mark) for mark in found if mark} if all(found) else set()
 
 
 def condition(edges: Sequence[Edge], names: Naming, group: str) -> Said:
     """Return the condition for taking one of the edges, without outcomes; empty if one has no condition."""
-    guards = [_conditions(edge, names) for edge in edges]
+    guards = [conditions(edge, names) for edge in edges]
     if not all(guards):
         return ()
-    if len(edges) == 1 and (written := _as_written(edges[0])):
-        return (written,)
+    if len(edges) == 1 and edges[0].label.startswith(_MARKERS):
+        return (one_line(edges[0].label),)  # as its author wrote it
     marks = [_mark(test, names) for guard in guards for test in guard]
     if all(marks) and len(marks) == len(edges):
         return _any_of([mark for mark in marks if mark], names, group)
@@ -120,12 +106,8 @@ def condition(edges: Sequence[Edge], names: Naming, group: str) -> Said:
     return between(" or ", dict.fromkeys(said))
 
 
-def _as_written(edge: Edge) -> str:
-    """Return a branch's condition as its author wrote it, or ""."""
-    return one_line(edge.label) if edge.label.startswith(_MARKERS) else ""
-
-
-def _conditions(edge: Edge, names: Naming) -> list[Test]:
+def conditions(edge: Edge, names: Naming) -> list[Test]:
+    """Return the conditions of an edge besides the outcome and the count of a RETRY."""
     found: list[Test] = [test for test in edge.guard if test.kind != "outcome"]
     if found and retry_limit(edge, names) is not None:
         return [test for test in found if test.kind != "counter"]

@@ -9,12 +9,11 @@ from msgspec.structs import fields
 
 from backends.picture.arrows import Arrow
 from backends.picture.captions import Lines
-from backends.picture.matching import Matching, match, nodes_of, said
 from backends.picture.naming import Called
 from backends.picture.picture import Box, Frame, Picture, outline
-from compiler.analyses.changes import Change, group_parts, node_parts, told
+from compiler.analyses.changes import Change, group_parts, match_nodes, node_parts, told
 from compiler.ir.program import Group, Node
-from compiler.ir.tasks import End
+from compiler.ir.tasks import Branch, End
 
 
 class Redirection(Struct, frozen=True):
@@ -156,14 +155,14 @@ def _redirected(old: Picture, new: Picture, matching: Matching) -> Iterator[Redi
     before, after = _leaving(old), _leaving(new)
     same = {box.node.id: said(box.node) for box in new.boxes}
     origin = {new_id: old_id for old_id, new_id in matching.boxes.items()}
-    labels = _Labels(new, matching)
+    runbooks = _runbooks(new)
     for box in new.boxes:
         if box.node.id not in origin:
             continue
         gone: dict[object, list[Arrow]] = {}
         for arrow in before.get(origin[box.node.id], ()):
             target = matching.boxes.get(arrow.target)
-            transition = (target and same[target], arrow.verdict, labels.renamed(arrow, box.node))
+            transition = (target and same[target], arrow.verdict, _renamed(arrow, matching, runbooks[box.node.group]))
             gone.setdefault(transition, []).append(arrow)
         come = []
         for arrow in after.get(box.node.id, ()):
@@ -175,24 +174,16 @@ def _redirected(old: Picture, new: Picture, matching: Matching) -> Iterator[Redi
         yield from _paired(box.node, [arrow for twins in gone.values() for arrow in twins], come)
 
 
-class _Labels:
-    """The labels of old arrows with the new names of steps."""
+def _renamed(arrow: Arrow, matching: Matching, runbook: str) -> str:
+    """Return the label of an old arrow with the new names of steps, without the path of their runbook."""
 
-    def __init__(self, new: Picture, matching: Matching) -> None:
-        self._matching = matching
-        self._new = _runbooks(new)
+    def name(part: str | Called) -> str:
+        if isinstance(part, str):
+            return part
+        new = matching.renamed(part.full)
+        return part.shown if new == part.full else new.removeprefix(f"{runbook}/")
 
-    def renamed(self, arrow: Arrow, source: Node) -> str:
-        """Return the label of an arrow that leaves `source`, without the path of its runbook."""
-        after = self._new[source.group]
-
-        def name(part: str | Called) -> str:
-            if isinstance(part, str):
-                return part
-            new = self._matching.renamed(part.full)
-            return part.shown if new == part.full else new.removeprefix(f"{after}/")
-
-        return "".join(map(name, arrow.said))
+    return "".join(map(name, arrow.said))
 
 
 def _runbooks(drawn: Picture) -> dict[str, str]:
@@ -223,3 +214,93 @@ def _leaving(drawn: Picture) -> dict[str, list[Arrow]]:
     for arrow in drawn.arrows:
         found.setdefault(arrow.source, []).append(arrow)
     return found
+
+
+class Matching(Struct, frozen=True):
+    """The steps, boxes (by id) and frames (by id) that both versions have."""
+
+    steps: tuple[tuple[Node, Node], ...]
+    boxes: Mapping[str, str]
+    frames: Mapping[str, str]
+
+    def renamed(self, name: str) -> str:
+        """Return an old name with its longest known part replaced by the new name."""
+        begin, rest = name, ""
+        while begin:
+            if new := self.boxes.get(begin) or self.frames.get(begin):
+                return new + rest
+            begin, slash, last = begin.rpartition("/")
+            rest = f"{slash}{last}{rest}"
+        return name
+
+
+def match(old: Picture, new: Picture) -> Matching:
+    """Return the items that both versions have."""
+    nodes = match_nodes(nodes_of(old), nodes_of(new))
+    ids = {before.id: after.id for before, after in nodes}
+    found = Matching(nodes, ids, _frames(old, new, ids))
+    return Matching(nodes, ids | _between(old, new, found) | _ends(old, new, found), found.frames)
+
+
+def nodes_of(drawn: Picture) -> list[Node]:
+    """Return the nodes that do something."""
+    return [box.node for box in drawn.boxes if not isinstance(box.node.task, Branch | End)]
+
+
+def said(node: Node) -> object:
+    """Return the identity of a node across versions: result and message for an end, the id for other nodes."""
+    return (node.task.result, node.task.message) if isinstance(node.task, End) and node.is_end else node.id
+
+
+# --- What is between and around the steps -----------------------------------------------------------------------------
+
+
+def _frames(old: Picture, new: Picture, ids: Mapping[str, str]) -> dict[str, str]:
+    """Match frames by the first step that both versions have."""
+    olds, news = ({frame.id: frame for frame in drawn.frames} for drawn in (old, new))
+    homes = {box.node.id: box.frame for box in new.boxes}
+    found: dict[str, str] = {}
+    for box in old.boxes:
+        before = olds.get(box.frame)
+        after = news.get(homes[ids[box.node.id]]) if box.node.id in ids else None
+        while before and after and before.id not in found:
+            is_same = _kind(before) == _kind(after)
+            if is_same:
+                found[before.id] = after.id
+            elif before.group and after.group:
+                break
+            # If they differ, one is the frame of a loop that was added or removed around the same steps.
+            before, after = (
+                olds.get(before.parent) if is_same or not before.group else before,
+                news.get(after.parent) if is_same or not after.group else after,
+            )
+    return found
+
+
+def _kind(frame: Frame) -> str:
+    return frame.group.kind if frame.group else "loop"
+
+
+def _between(old: Picture, new: Picture, found: Matching) -> dict[str, str]:
+    """Match the decisions of steps, and the ends of nested runbooks."""
+    free = {box.node.id for box in new.boxes if box.node.is_passed}
+    pairs = {}
+    for box in old.boxes:
+        name = found.renamed(box.node.id)
+        if box.node.is_passed and name in free:
+            pairs[box.node.id] = name
+            free.remove(name)
+    return pairs
+
+
+def _ends(old: Picture, new: Picture, found: Matching) -> dict[str, str]:
+    """Match ends with the same message, preferably at the same place."""
+    olds, news = ([box.node for box in drawn.boxes if said(box.node) != box.node.id] for drawn in (old, new))
+    present = {said(node): node.id for node in reversed(news)}
+    at = {node.id: said(node) for node in news}
+    pairs = {}
+    for node in olds:
+        if said(node) in present:
+            name = found.renamed(node.id)
+            pairs[node.id] = name if at.get(name) == said(node) else present[said(node)]
+    return pairs

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 
 from msgspec.structs import replace
 
@@ -32,7 +31,10 @@ def joined_attempts(program: Program) -> Program:
     last = {key: max(index for index, node in enumerate(program.nodes) if _failures(node) == key) for key in branches}
     for index, node in enumerate(program.nodes):
         found = branches.get(_failures(node))
-        nodes.append(node if found is None else _leading_to(node, found.id))
+        if found is not None:
+            kept = (edge for edge in node.edges if _FAIL not in edge.guard)
+            node = replace(node, edges=(*kept, Edge((_FAIL,), (), found.id)))  # noqa: PLW2901 (a changed copy)
+        nodes.append(node)
         nodes += [branch for key, branch in branches.items() if last[key] == index]
     return replace(program, nodes=tuple(nodes))
 
@@ -50,11 +52,6 @@ def _failures(node: Node) -> tuple[Edge, ...]:
 def _counts(edge: Edge) -> bool:
     added = {effect.register for effect in edge.effects if isinstance(effect, Add)}
     return any(isinstance(test, CounterTest) and test.register in added for test in edge.guard)
-
-
-def _leading_to(node: Node, target: str) -> Node:
-    kept: Sequence[Edge] = [edge for edge in node.edges if _FAIL not in edge.guard]
-    return replace(node, edges=(*kept, Edge((_FAIL,), (), target)))
 
 
 # --- Broken answers ---------------------------------------------------------------------------------------------------

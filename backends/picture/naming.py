@@ -6,10 +6,12 @@ from collections.abc import Container, Iterable, Iterator
 
 from msgspec import Struct
 
+from backends import remarks
 from backends.specification import Specification, shown
 from compiler.analyses.values import value_flow
 from compiler.ir.edges import Clear
 from compiler.ir.program import Group, Program, Register, scope_members, texts_of
+from compiler.ir.tasks import UNREAD, Ask, Parallel, Task, Verdict, agents_of
 
 LONGEST_TITLE = 60
 """In characters. A frame has its title on one line."""
@@ -51,7 +53,7 @@ class Naming:
         self._groups = {group.id: group for group in program.groups}
         self._registers = {register.name: register for register in program.registers}
         members = scope_members(program.registers)
-        self._plain_scopes = {name for name, found in members.items() if not all(item.role for item in found)}
+        self.plain_scopes = {name for name, found in members.items() if not all(item.role for item in found)}
         self.slots = frozenset(slot.name for slot in program.slots)
         self.flow = value_flow(program)
         self.carried = frozenset(_carried(program))
@@ -78,10 +80,6 @@ class Naming:
     def counter(self, name: str) -> Register:
         """Return a counter, with its purpose."""
         return self._registers.get(name) or Register(name, "")
-
-    def is_plain_scope(self, name: str) -> bool:
-        """Return whether a scope has a counter without a known purpose, so that its reset must be shown."""
-        return name in self._plain_scopes
 
 
 def _carried(program: Program) -> Iterator[str]:
@@ -114,7 +112,36 @@ def one_line(text: str) -> str:
 
 def printable(text: str) -> str:
     """Return the start of a string, as much as can be shown, without invisible characters."""
-    shown = text[:LONGEST_SHOWN]
-    if not shown.isprintable():
-        shown = "".join(c if c.isprintable() else " " for c in shown)
-    return " ".join(shown.split())
+    return " ".join(remarks.printable(text[:LONGEST_SHOWN]).split())
+
+
+WORDS = {Verdict.PASS.value: "PASS", Verdict.FAIL.value: "FAIL"}
+ANSWERS = {Verdict.PASS.value: "YES", Verdict.FAIL.value: "NO"}
+
+BROKEN = tuple(word for word in UNREAD if word != "none")
+"""The words of broken answers. An answer without a keyword may be intended."""
+
+_GOOD = (Verdict.PASS.value, "yes", "approved")
+_BAD = (Verdict.FAIL.value, "no", "rejected")
+
+
+def spoken(task: Task, word: str) -> str:
+    """Return a word for display: in capitals if it is rdc's, unchanged if an author chose it."""
+    if isinstance(task, Ask) and task.question == "yes_no":
+        return ANSWERS.get(word, word)
+    return word if is_chosen(task) else word.upper()
+
+
+def is_chosen(task: Task) -> bool:
+    """Return whether an author chose the words of a task: a question's options, an answer's keywords."""
+    if isinstance(task, Ask):
+        return task.question == "select"
+    return any(agent.reading.keywords for agent in agents_of(task))
+
+
+def verdict_of(task: Task, word: str) -> Verdict | None:
+    """Return whether a word is good or bad news, or None if only its author knows."""
+    if is_chosen(task):
+        bad = (*BROKEN, *(task.failing if isinstance(task, Parallel) else ()))
+        return Verdict.FAIL if word in bad and not isinstance(task, Ask) else None
+    return Verdict.PASS if word in _GOOD else Verdict.FAIL if word in _BAD else None

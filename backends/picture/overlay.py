@@ -8,8 +8,7 @@ from msgspec.structs import replace
 
 from backends.picture.arrows import Arrow, Mark
 from backends.picture.captions import wrapped
-from backends.picture.difference import Difference
-from backends.picture.matching import said
+from backends.picture.difference import Difference, said
 from backends.picture.picture import Box, Frame, Picture
 from compiler.analyses.changes import Change
 from compiler.ir.program import Group, Node

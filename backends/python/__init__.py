@@ -7,9 +7,8 @@ from typing import Annotated, ClassVar, Literal, NamedTuple
 
 from msgspec.structs import replace
 
-from backends.base import MARK, Backend, Emission, Limit
+from backends.base import MARK, Backend, Companion, Emission, Limit
 from backends.command import canonical_command
-from backends.companions import Companion
 from backends.options.fields import Options
 from backends.python.calls import Calls
 from backends.python.edition import (

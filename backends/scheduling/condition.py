@@ -51,7 +51,7 @@ def some(*parts: Condition) -> Condition:
         return TRUE
     if len(found) == 1:
         return next(iter(found))
-    conjunctions = [_parts(part) for part in found]
+    conjunctions = [(part.parts if isinstance(part, All) else (part,)) for part in found]
     common = [part for part in conjunctions[0] if all(part in others for others in conjunctions)] if found else []
     if not common:
         return Some(tuple(found))
@@ -102,10 +102,6 @@ def expression(condition: Condition, show: Callable[[Literal], str]) -> str:
 def _operand(part: Condition, show: Callable[[Literal], str]) -> str:
     text = expression(part, show)
     return f"({text})" if isinstance(part, Some) else text
-
-
-def _parts(condition: Condition) -> tuple[Condition, ...]:
-    return condition.parts if isinstance(condition, All) else (condition,)
 
 
 def _flat(parts: Iterable[Condition], kind: type[All | Some]) -> dict[Condition, None]:

@@ -5,7 +5,7 @@ Each place comes after everything that leads to it. A job continues the run wher
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 
 from msgspec import Struct
@@ -230,8 +230,3 @@ class Jobs:
 def _is_silent(node: Node) -> bool:
     """Return whether a node is STOP without a message."""
     return is_stop(node) and isinstance(node.task, End) and not node.task.message
-
-
-def names_of(places: Iterable[Place]) -> list[str]:
-    """Return the names of some places."""
-    return [place.name for place in places]

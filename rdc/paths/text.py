@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 import click
 
-from backends.picture.words import WORDS, spoken
+from backends.picture.naming import WORDS, spoken
 from compiler.analyses.coverage import Coverage, Untaken
 from compiler.ir.edges import Keep
 from compiler.ir.paths import Path, Visit, usual_limit

@@ -9,8 +9,7 @@ from pathlib import Path
 
 from msgspec import Struct, field
 
-from backends.base import Emission
-from backends.companions import Companion
+from backends.base import Companion, Emission
 from compiler.ir.program import Program
 
 ANSWERS = "answers"

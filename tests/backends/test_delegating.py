@@ -60,6 +60,7 @@ def test_program_and_runtime_are_in_one_folder(program: Program) -> None:
     main, runtime = found.companions()
     assert main.path == "rdc/deploy.py"
     assert main.executable
-    assert runtime.path == f"rdc/rdc_runtime_agents_{found.runtime_sha256[:8]}.py"
-    assert found.runtime_sha256 in main.text
+    hashed = hashlib.sha256(runtime.text.encode()).hexdigest()
+    assert runtime.path == f"rdc/rdc_runtime_agents_{hashed[:8]}.py"
+    assert hashed in main.text
     assert hashlib.sha256(main.text.encode()).hexdigest() == found.sha256

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from backends.picture.arrows import streams
 from backends.picture.difference import difference
 from backends.picture.picture import Picture, picture
-from backends.picture.streams import streams
 from backends.registry import load
 from compiler.driver import compile_file
 from compiler.ir.program import Program

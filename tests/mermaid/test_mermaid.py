@@ -11,8 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from backends.base import MARK
-from backends.mermaid.chart import LEGEND, MOST_ARROWS, MOST_CHARACTERS, SHAPES, chart, is_too_big
-from backends.mermaid.styles import CLASSES, COLORS
+from backends.mermaid.chart import CLASSES, COLORS, LEGEND, MOST_ARROWS, MOST_CHARACTERS, SHAPES, chart, is_too_big
 from backends.picture.picture import Picture, picture
 from backends.registry import load
 from compiler.ir.program import Program

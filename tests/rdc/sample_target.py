@@ -7,8 +7,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from msgspec import Meta, field
 
-from backends.base import MARK, Backend, Emission
-from backends.companions import Companion, CompanionPath
+from backends.base import MARK, Backend, Companion, CompanionPath, Emission
 from backends.options.fields import Options, changed
 from compiler.diagnostic import Diagnostic
 from compiler.ir.features import Feature

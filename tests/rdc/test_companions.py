@@ -15,8 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from backends.base import MARK, Emission
-from backends.companions import Companion, check_path
+from backends.base import MARK, Companion, Emission, check_path
 from backends.registry import BACKENDS
 from rdc.layout import beside
 from tests.rdc import sample_target

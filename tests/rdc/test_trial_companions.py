@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from backends.base import MARK, Emission
-from backends.companions import Companion
+from backends.base import MARK, Companion, Emission
 from backends.github import GithubBackend
 from backends.python import PythonBackend
 from compiler.driver import compile_file

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from backends.dot.styles import SHAPES as DOT_SHAPES
 from backends.mermaid.chart import SHAPES as MERMAID_SHAPES
+from backends.picture.captions import LONGEST_COMMAND
 from backends.picture.difference import difference
 from backends.picture.picture import Picture, picture
-from backends.picture.stages import LONGEST_COMMAND
 from backends.registry import load
 from backends.specification import STEP_SECONDS
 from runtime_shim.contract import attempt

@@ -52,7 +52,8 @@ class Conditions(Struct, frozen=True):
             f"needs.{name}.result == 'success' || needs.{name}.result == 'skipped'"
             for name in [self.id_of(other) for other in earlier if other not in sure]
         )
-        passed = (self._let_through(place) for each in earlier[:-1] for place in each.questions)
+        asked = (place for each in earlier[:-1] for place in each.questions)
+        passed = (f"{self._decided(place)} || needs.{self.gates(place)[0]}.result == 'skipped'" for place in asked)
         return all_of("!cancelled()", *fine, *later, *passed, " || ".join(tests))
 
     def handing(self, part: Part) -> Sequence[Part]:
@@ -68,10 +69,6 @@ class Conditions(Struct, frozen=True):
         gates = [f"needs.{gate}.result" for gate in self.gates(place)]
         rejected = [f"{gates[-1]} == 'failure'"] if self.cut.survives(place) else []
         return " || ".join([*(f"{gate} == 'success'" for gate in gates), *rejected])
-
-    def _let_through(self, place: Place) -> str:
-        """Return the condition that a gate was approved or skipped."""
-        return f"{self._decided(place)} || needs.{self.gates(place)[0]}.result == 'skipped'"
 
     def asked(self, part: Part, place: Place) -> str:
         """Return the condition of the job that decides about a place after a part.

@@ -12,7 +12,7 @@ from typing import Any, Self
 from msgspec import Struct
 from msgspec.structs import replace
 
-from backends.companions import Companion
+from backends.base import Companion
 from backends.delegating import Called, called
 from backends.github.options import GithubOptions
 from backends.github.scalar import OPEN

@@ -15,7 +15,7 @@ from typing import Any, get_args
 
 from msgspec import Struct
 
-from backends.companions import Companion
+from backends.base import Companion
 from backends.github.calling import artifacts
 from backends.github.calling.program import PROGRAMS, WORKFLOWS, loader, publish_loader, publish_name
 from backends.github.calling.surroundings import ASKED_LATER, remark

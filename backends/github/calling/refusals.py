@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from backends.base import about_option
-from backends.github.calling.line import Line
+from backends.base import about_node, about_option
 from backends.github.calling.program import problem_with_path
+from backends.github.calling.specification import Line
 from backends.github.calling.workflow import CallingWorkflow
 from backends.github.limits import MOST_STEPS, with_too_many_steps
 from backends.github.options import USUAL_PYTHON, GithubOptions, command_of
 from backends.github.settings import agent_types, environments_of
-from backends.scheduling.jobs import Jobs, Part
+from backends.scheduling.jobs import Jobs
 from backends.scheduling.places import Place
 from backends.scheduling.routes import Routes
 from compiler.diagnostic import Diagnostic
@@ -48,14 +48,11 @@ def unroutable(routes: Routes, options: GithubOptions) -> Iterator[Diagnostic]:
     for place in routes.places:
         for node in place.nodes:
             if place.kind == "loop" and node.id in environments:
-                yield _looped_environment(node)
+                problem = f"step {node.id} cannot have an environment because it is in a loop, which is part of a job"
+                remedy = "leave the loop before the step, or set the option `environment` for all steps"
+                yield about_node(node, "RD520", problem, remedy)
             yield from _approval(node, options, in_loop=place.kind == "loop")
     yield from _without_command(routes, options)
-
-
-def _looped_environment(node: Node) -> Diagnostic:
-    problem = f"step {node.id} cannot have an environment because it is in a loop, which is part of a job"
-    return _at(node, "RD520", problem, "leave the loop before the step, or set the option `environment` for all steps")
 
 
 def _lacks_command(tool: Tool, options: GithubOptions) -> bool:
@@ -72,13 +69,15 @@ def _without_command(routes: Routes, options: GithubOptions) -> Iterator[Diagnos
         remedy = "set a command that reads a prompt from standard input: `-O agent=COMMAND`"
         named = next((name for node in agents for name in types[node.id] if name), "")
         other = f"; for one type of agent, `-O 'agents={{{named}: COMMAND}}'`" if named else ""
-        yield _at(agents[0], "RD532", problem, remedy + other)
+        yield about_node(agents[0], "RD532", problem, remedy + other)
     tools = [(node, node.task) for node in nodes if isinstance(node.task, Tool) and _lacks_command(node.task, options)]
     if tools:
         connections = sorted({tool.connection for _, tool in tools})
         problem = f"{_calling([node for node, _ in tools])} a tool, but no option sets the tool's command"
         commands = ", ".join(f"{name}: COMMAND" for name in connections)
-        yield _at(tools[0][0], "RD532", problem, f"set a command for each connection: `-O 'tools={{{commands}}}'`")
+        yield about_node(
+            tools[0][0], "RD532", problem, f"set a command for each connection: `-O 'tools={{{commands}}}'`"
+        )
 
 
 def _calling(nodes: Sequence[Node]) -> str:
@@ -97,44 +96,45 @@ def entries_apart(routes: Routes, options: GithubOptions) -> Iterator[Diagnostic
         for node in (node for node in place.nodes if isinstance(node.task, Parallel)):
             if place.kind == "loop":
                 problem = f"`parallel: matrix` has no effect on step {node.id}, because it is in a loop"
-                yield _at(node, "RD536", problem, "remove the paths back to the step, or use `parallel: step`")
+                yield about_node(node, "RD536", problem, "remove the paths back to the step, or use `parallel: step`")
             else:
                 problem = f"each agent of step {node.id} runs in a separate job with a copy of the workspace"
                 dropped = "only its answer is kept, and its changes are lost"
                 remedy = "let the answers contain everything that later steps need, or use `parallel: step`"
-                yield _at(node, "RD535", f"{problem}: {dropped}", remedy)
+                yield about_node(node, "RD535", f"{problem}: {dropped}", remedy)
 
 
 def _approval(node: Node, options: GithubOptions, *, in_loop: bool) -> Iterator[Diagnostic]:
     if in_loop and isinstance(node.task, Gate) and options.prompts != "answers":
         problem = f"the gate of step {node.id} is in a loop, but a run can have only one approval of it"
-        yield _at(node, "RD520", problem, "use `prompts: answers`, or leave the loop before the gate")
+        yield about_node(node, "RD520", problem, "use `prompts: answers`, or leave the loop before the gate")
     if isinstance(node.task, Ask) and options.prompts == "agent" and node.task.question not in BINARY:
         problem = f"step {node.id} asks for more than yes or no, but an agent can only answer yes or no"
-        yield _at(node, "RD533", problem, "use `prompts: answers`, or ask the agent in a separate prompt")
+        yield about_node(node, "RD533", problem, "use `prompts: answers`, or ask the agent in a separate prompt")
     if not isinstance(node.task, Ask) or options.prompts != "environment":
         return
     if in_loop:
         problem = f"the question of step {node.id} is in a loop, but a run can have only one approval of it"
         remedy = "use `prompts: answers` or `prompts: agent`, or leave the loop before the question"
-        yield _at(node, "RD520", problem, remedy)
+        yield about_node(node, "RD520", problem, remedy)
     elif Jobs.asked(Place("step", (node,))) > MOST_ATTEMPTS:
         problem = f"step {node.id} may ask more than {MOST_ATTEMPTS} times, but each time needs a separate job"
         remedy = f"reduce RETRY to at most {MOST_ATTEMPTS - 1}, or use `prompts: answers` or `prompts: agent`"
-        yield _at(node, "RD520", problem, remedy)
+        yield about_node(node, "RD520", problem, remedy)
     elif node.task.question not in BINARY:
         problem = f"step {node.id} asks for more than yes or no, but an approval can only be yes or no"
-        yield _at(node, "RD533", problem, "use `prompts: answers` or `prompts: agent`")
+        yield about_node(node, "RD533", problem, "use `prompts: answers` or `prompts: agent`")
 
 
 def unexecuted(line: Line, options: GithubOptions) -> Iterator[Diagnostic]:
     """Report steps of a specification that a person would have to do, and environments of single steps."""
     contract = line.contract
     if not (contract.config.get("executor") or command_of(options.executor)):
-        node = next(node for step in contract.steps.values() for node in step.stages if _executes(node))
+        stages = (node for step in contract.steps.values() for node in step.stages)
+        node = next(node for node in stages if isinstance(node.task, Stage) and node.task.stage == "execute")
         problem = f"step {node.id} has no executor, and a workflow cannot wait for a person to do it"
         remedy = "set a command that reads the step as JSON from standard input: `-O executor=COMMAND`"
-        yield _at(node, "RD532", problem, f"{remedy}, or set it in the configuration")
+        yield about_node(node, "RD532", problem, f"{remedy}, or set it in the configuration")
     for node_id in environments_of(line.program, options):
         problem = f"`steps` sets an environment for step {node_id}, but all steps of a specification share one"
         at = ("steps", node_id if node_id in options.steps else "*")
@@ -150,15 +150,7 @@ def steps_longer_than_job(line: Line, options: GithubOptions) -> Iterator[Diagno
                 f"with its attempts, step {step.id} may take {spoken(step.seconds)}; its job may take {spoken(longest)}"
             )
             remedy = "reduce `step_timeout_seconds` or the retries, or increase the option `timeout-minutes`"
-            yield _at(step.stages[0], "RD537", problem, remedy)
-
-
-def _executes(node: Node) -> bool:
-    return isinstance(node.task, Stage) and node.task.stage == "execute"
-
-
-def _at(node: Node, code: str, problem: str, remedy: str) -> Diagnostic:
-    return Diagnostic(code, node.origin.path, node.origin.span, problem, remedy)
+            yield about_node(step.stages[0], "RD537", problem, remedy)
 
 
 def too_many_steps(workflow: CallingWorkflow) -> Iterator[Diagnostic]:
@@ -167,10 +159,7 @@ def too_many_steps(workflow: CallingWorkflow) -> Iterator[Diagnostic]:
     Writing the steps takes several times as long as everything before. The size is not checked, because only the text
     shows it.
     """
-    if any(len(part.own) > MOST_STEPS for part in workflow.cut.parts):
-        yield from with_too_many_steps(workflow, (_count(workflow, part) for part in workflow.cut.parts))
-
-
-def _count(workflow: CallingWorkflow, part: Part) -> int:
-    """Return the number of steps in a part's job."""
-    return len([*workflow.begins(part), *workflow.ends(part)]) + len(part.own)
+    parts = workflow.cut.parts
+    if any(len(part.own) > MOST_STEPS for part in parts):
+        counts = (len([*workflow.begins(part), *workflow.ends(part), *part.own]) for part in parts)
+        yield from with_too_many_steps(workflow, counts)

@@ -9,10 +9,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
+from msgspec import Struct
+
 from backends.github.calling import artifacts
 from backends.github.calling.artifacts import TOKEN
-from backends.github.calling.line import Line, LinePart
-from backends.github.calling.steps import CLOSE, OPEN, limit_in_minutes, lines_of, masked, option_lines
+from backends.github.calling.steps import AROUND, CLOSE, OPEN, limit_in_minutes, lines_of, masked, option_lines
 from backends.github.calling.surroundings import (
     CallsProgram,
     begun_by,
@@ -20,22 +21,25 @@ from backends.github.calling.surroundings import (
     going_on,
     guide,
     opened_with,
+    outputs_of,
     reviewed_in,
     said_on_page,
     shown_call,
     told_missing,
 )
+from backends.github.identifiers import identifiers, identifiers_of
 from backends.github.inputs import measured, said
-from backends.github.job import Job
 from backends.github.options import named_command
 from backends.github.scalar import Expression, comment, label
 from backends.github.settings import StepSecrets
-from backends.github.step import Step
+from backends.github.step import Job, Step
 from backends.github.triggers import with_continuation
 from backends.github.workflow import all_of
+from backends.scheduling.flow import Identifiers
+from backends.specification import Specification
 from backends.specification import Step as ContractStep
 from backends.specification import shown as shown_text
-from compiler.ir.program import Node
+from compiler.ir.program import Node, Program
 from compiler.ir.tasks import Gate
 from runtime_shim.targets.github.shown import shown_script
 
@@ -74,7 +78,9 @@ class SpecificationWorkflow(CallsProgram, frozen=True, dict=True):
         """The jobs of the line, each after its gates."""
         found: list[Job] = []
         for part in self.line.parts:
-            found += [*self._gates_of(part), self._job(part)]
+            if before := self.line.before(part):
+                found += [self._gate(gate, before, part.gates[:number]) for number, gate in enumerate(part.gates)]
+            found.append(self._job(part))
         return found
 
     @property
@@ -99,7 +105,7 @@ class SpecificationWorkflow(CallsProgram, frozen=True, dict=True):
             needs=tuple(needs),
             environment=self.options.environment or "",
             permissions=tuple(self._permissions(asks=bool(self._gates))),
-            outputs={name: Expression(f"${{{{ steps.{step}.outputs.{name} }}}}") for name, step in outputs.items()},
+            outputs=outputs_of(outputs),
             env=self._environment(),
         )
 
@@ -112,13 +118,6 @@ class SpecificationWorkflow(CallsProgram, frozen=True, dict=True):
         jobs = ((self.line.approvals[gate.id], self.word(gate.id)) for gate in part.gates)
         fine = (f"needs.{job}.result == 'success' || contains({approved}, ' {word} ')" for job, word in jobs)
         return all_of("!cancelled()", f"needs.{before.id}.result == 'success'", *fine)
-
-    def _gates_of(self, part: LinePart) -> Iterator[Job]:
-        before = self.line.before(part)
-        if before is None:
-            return
-        for number, gate in enumerate(part.gates):
-            yield self._gate(gate, before, part.gates[:number])
 
     def _gate(self, gate: Node, before: LinePart, earlier: Sequence[Node]) -> Job:
         """Return the job that people approve. The run is at its gate, or at an earlier one that was just approved."""
@@ -219,3 +218,64 @@ class SpecificationWorkflow(CallsProgram, frozen=True, dict=True):
             yield artifacts.transcript("" if len(self.line.parts) == 1 else f"-{part.id}", self.options)
         if is_last:
             yield artifacts.outputs(self.options)
+
+
+class LinePart(Struct, frozen=True):
+    """A job: steps in document order. The first step may have gates that are approved before the job."""
+
+    id: str
+    steps: tuple[ContractStep, ...]
+    gates: tuple[Node, ...] = ()
+
+
+class Line(Struct, frozen=True, dict=True):
+    """A program with a contract as a sequence of jobs."""
+
+    program: Program
+
+    @cached_property
+    def contract(self) -> Specification:
+        """The program's specification."""
+        return Specification(self.program)
+
+    @cached_property
+    def ids(self) -> Identifiers:
+        """The identifiers of steps. A step is named after the node that does its work."""
+        return identifiers_of(self.program, AROUND)
+
+    @cached_property
+    def parts(self) -> Sequence[LinePart]:
+        """The jobs in order. The first one opens the run."""
+        cuts = list(self._cut())
+        if len(cuts) == 1:
+            return [LinePart(self.program.kind, tuple(cuts[0]))]
+        return [
+            LinePart(f"part_{number}", tuple(cut), cut[0].gates if number > 1 and cut else ())
+            for number, cut in enumerate(cuts, 1)
+        ]
+
+    def _cut(self) -> Iterator[list[ContractStep]]:
+        cut: list[ContractStep] = []
+        for number, step in enumerate(self.contract.steps.values()):
+            if step.gates and (cut or number == 0):
+                yield cut
+                cut = []
+            cut.append(step)
+        yield cut
+
+    @cached_property
+    def approvals(self) -> dict[str, str]:
+        """The ids of the jobs that wait for an approval, by their gates."""
+        gates = [node.id for step in self.contract.steps.values() for node in step.gates]
+        taken = [part.id for part in self.parts]
+        return identifiers(((gate, f"approve {gate}") for gate in gates), taken)
+
+    def before(self, part: LinePart) -> LinePart | None:
+        """Return the job before another one."""
+        number = self.parts.index(part)
+        return self.parts[number - 1] if number else None
+
+    def after(self, part: LinePart) -> LinePart | None:
+        """Return the job after another one."""
+        number = self.parts.index(part) + 1
+        return self.parts[number] if number < len(self.parts) else None

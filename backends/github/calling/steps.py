@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -11,11 +10,10 @@ from msgspec.structs import replace
 from backends.github.calling.program import Calling
 from backends.github.nodes import about, headings, in_loop, loop_title, title
 from backends.github.options import Caller, GithubOptions, named_command
-from backends.github.question import by_people
-from backends.github.reasons import transitions_from
+from backends.github.question import by_people, transitions_from
 from backends.github.scalar import Expression, comment
 from backends.github.settings import StepSecrets, agent_types
-from backends.github.step import Step
+from backends.github.step import Step, compare
 from backends.scheduling.condition import Condition, Literal, expression, some
 from backends.scheduling.jobs import BEGIN, Jobs, Part
 from backends.scheduling.places import Place
@@ -118,10 +116,6 @@ class Places(Struct, frozen=True, dict=True):
     def _options(self) -> GithubOptions:
         return self.calling.options
 
-    @cached_property
-    def _reasons(self) -> dict[str, list[str]]:
-        return reasons(self.jobs.routes.nodes)
-
     def steps(self) -> Iterator[Step]:
         """Yield the steps in order."""
         found = headings(self.jobs.routes.program.groups, self.part.own)
@@ -136,7 +130,7 @@ class Places(Struct, frozen=True, dict=True):
         for source, name in self.jobs.sources(self.part, place):
             step = OPEN if source == BEGIN else self.ids[source]
             tests.append(Literal(step, "outputs.next", "==", self.word(name)))
-        return expression(some(*tests), said_by_step) if tests else ""
+        return expression(some(*tests), compare) if tests else ""
 
     def word(self, name: str) -> str:
         """Return a node's name in conditions."""
@@ -154,7 +148,7 @@ class Places(Struct, frozen=True, dict=True):
                 *self._uncalled(node),
                 *answered,
                 *(self._when(node) if condition else ()),
-                *self._routes(node),
+                *transitions_from(node, self.jobs.routes.nodes),
             ),
             condition=condition,
             timeout=minutes(node, self._options),
@@ -187,7 +181,7 @@ class Places(Struct, frozen=True, dict=True):
         return Step(
             name=title(node),
             id=self.ids[place.name],
-            comments=(*about(node), *self._when(node), *self._routes(node)),
+            comments=(*about(node), *self._when(node), *transitions_from(node, self.jobs.routes.nodes)),
             timeout=minutes(node, self._options),
             env=env,
             run=shown_script(self.calling.table, [node.id]),
@@ -221,21 +215,13 @@ class Places(Struct, frozen=True, dict=True):
         if isinstance(task, Tool) and task.optional and not is_called:
             yield comment(f"The option `tools` has no command for {task.connection}, so this step does nothing.")
 
-    def _routes(self, node: Node) -> Iterator[str]:
-        return transitions_from(node, self.jobs.routes.nodes)
-
     def _when(self, node: Node) -> Iterator[str]:
         """Yield comments on what leads to a node."""
-        found = self._reasons.get(node.id, [])
+        found = reasons(self.jobs.routes.nodes).get(node.id, [])
         for said in found[:_MOST_REASONS]:
             yield comment(f"if {said}")
         if found[_MOST_REASONS:]:
             yield f"or in {len(found) - _MOST_REASONS} more cases"
-
-
-def said_by_step(literal: Literal) -> str:
-    """Return the expression that compares an output of a step in the same job."""
-    return f"steps.{literal.step}.{literal.property} {literal.operator} '{literal.value}'"
 
 
 def reasons(nodes: Mapping[str, Node]) -> dict[str, list[str]]:

@@ -8,20 +8,18 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from backends.companions import Companion
+from backends.base import Companion
 from backends.github.calling import artifacts
 from backends.github.calling.artifacts import TOKEN
 from backends.github.calling.program import Calling
 from backends.github.calling.steps import CHECK, CLOSE, OPEN, masked
 from backends.github.inputs import given, input_names
-from backends.github.job import Job
 from backends.github.options import GithubOptions
-from backends.github.required import FORK, missing
 from backends.github.scalar import Expression
 from backends.github.settings import StepSecrets
-from backends.github.step import PLAIN_SHELL, Step
+from backends.github.step import PLAIN_SHELL, Job, Step
 from backends.github.triggers import OF_PULL_REQUESTS
-from backends.github.workflow import Written
+from backends.github.workflow import Written, missing
 from compiler.ir.edges import may_follow
 from compiler.ir.program import Input, Node, Program
 from compiler.ir.tasks import End, Shell, Verdict
@@ -123,6 +121,11 @@ def shown_call(call: str) -> str:
     return remark(_SHOWN[call])
 
 
+def outputs_of(steps: Mapping[str, str]) -> dict[str, str]:
+    """Return the outputs of a job, each from the step that has it."""
+    return {name: Expression(f"${{{{ steps.{step}.outputs.{name} }}}}") for name, step in steps.items()}
+
+
 def reviewed_in(options: GithubOptions) -> dict[str, str]:
     """Return the approval environment, unless it is the usual one."""
     name = options.approval_environment
@@ -180,25 +183,17 @@ def told_missing(
     names: Collection[str], secrets: StepSecrets, environment: str, events: Mapping[str, Any]
 ) -> dict[str, str]:
     """Return the names of missing secrets. The step sees no values (I26)."""
-    if not names:
-        return {}
-    env: dict[str, str] = {"RDC_MISSING": missing(secrets.stored[name] for name in names)}
-    if environment:
-        env["RDC_PLACE"] = f"repository, or of the environment {environment}"
-    return env | ({} if OF_PULL_REQUESTS.isdisjoint(events) else {"RDC_FORK": FORK})
+    env = missing([secrets.stored[name] for name in names], environment, events) if names else {}
+    return {f"RDC_{name}": text for name, text in env.items()}
 
 
 def said_on_page(env: Mapping[str, str], secrets: Mapping[str, str]) -> Step:
     """Return the step that writes the run summary and saves the run. It runs nothing from the workspace."""
-    says = (
-        ("This step has all secrets, to hide them in its output. It runs nothing from the workspace.",)
-        if secrets
-        else ()
-    )
+    says = ("This step has all secrets, to hide them in its output. It runs nothing from the workspace.",)
     return Step(
         CLOSED,
         CLOSE,
-        comments=says,
+        comments=says if secrets else (),
         condition="${{ !cancelled() }}",
         env={**env, **masked(secrets)},
         run=shown_call(CLOSE),

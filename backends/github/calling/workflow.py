@@ -10,7 +10,7 @@ from backends.github.calling import artifacts
 from backends.github.calling.artifacts import TOKEN
 from backends.github.calling.conditions import Conditions
 from backends.github.calling.program import plain_name
-from backends.github.calling.publishing import ABOUT_ISSUES, publications
+from backends.github.calling.publishing import ABOUT_ISSUES, proposes_changes, publications
 from backends.github.calling.steps import AROUND, CLOSE, OPEN, Places, calls_something, lines_of, option_lines
 from backends.github.calling.surroundings import (
     CallsProgram,
@@ -19,21 +19,20 @@ from backends.github.calling.surroundings import (
     going_on,
     guide,
     opened_with,
+    outputs_of,
     reviewed_in,
     said_on_page,
     shown_call,
     told_missing,
 )
-from backends.github.changes import proposes_changes
 from backends.github.identifiers import identifiers_of
 from backends.github.inputs import measured, said
-from backends.github.job import Job
 from backends.github.nodes import title
 from backends.github.options import Called, Concurrency, SetupStep
 from backends.github.question import example
 from backends.github.scalar import Expression, comment, label
 from backends.github.settings import StepSecrets, agent_types, callers_of, environments_of
-from backends.github.step import Step
+from backends.github.step import Job, Step
 from backends.github.triggers import with_inputs
 from backends.github.workflow import all_of, set_up
 from backends.scheduling.jobs import Jobs, Part
@@ -98,11 +97,12 @@ class CallingWorkflow(CallsProgram, frozen=True, dict=True):
 
     @property
     def _guide(self) -> str:
-        contexts = (
-            ["A prompt starts with its context. `{NAME}` is a value of the run."] if self.program.contexts else []
-        )
-        reports = ["`{NAME}` in a prompt is a value of the run."] if self.program.kind == "workflow" else []
-        return "\n".join([*guide(self.calling, waits=self.waits), *contexts, *reports])
+        lines = [*guide(self.calling, waits=self.waits)]
+        if self.program.contexts:
+            lines.append("A prompt starts with its context. `{NAME}` is a value of the run.")
+        if self.program.kind == "workflow":
+            lines.append("`{NAME}` in a prompt is a value of the run.")
+        return "\n".join(lines)
 
     @property
     def _concurrency(self) -> Concurrency:
@@ -169,15 +169,10 @@ class CallingWorkflow(CallsProgram, frozen=True, dict=True):
     def _outputs(self, part: Part, *, is_last: bool) -> dict[str, str]:
         """Return the outputs of a part's job for other jobs."""
         closed = [] if is_last else ["next"]
-        closed += ["artifact"] if self._publishes and part in self.cut.completing() else []
-        opened = ["reviews"] if self._gates and part.level == 0 else []
-        steps = dict.fromkeys(closed, CLOSE) | dict.fromkeys(opened, OPEN)
-        return {name: Expression(f"${{{{ steps.{step}.outputs.{name} }}}}") for name, step in steps.items()}
-
-    @property
-    def _publishes(self) -> bool:
         leaves = self.program.artifact is not None or self._proposes
-        return leaves and any(kind != "artifact" for kind in self.options.publish)
+        closed += ["artifact"] if leaves and self.calling.publishes and part in self.cut.completing() else []
+        opened = ["reviews"] if self._gates and part.level == 0 else []
+        return outputs_of(dict.fromkeys(closed, CLOSE) | dict.fromkeys(opened, OPEN))
 
     @property
     def _gates(self) -> list[str]:
@@ -200,7 +195,10 @@ class CallingWorkflow(CallsProgram, frozen=True, dict=True):
             yield self._checkout()
         if part.level == 0:
             yield from self.calling.written()
-            yield from self._begun()
+            if self.waits:
+                yield from checked_run(self.options)
+            yield from measured(self.program.inputs, self._events, self.options, waits=self.waits)
+            yield from said(self.program.inputs, self._events, self.options, waits=self.waits)
         else:
             yield from self._taken(part)
         yield self._opened(part)
@@ -213,13 +211,6 @@ class CallingWorkflow(CallsProgram, frozen=True, dict=True):
             says = ("Compares with the commit that was checked out, and leaves out files that git ignores.",)
             yield Step("Collect the changes", comments=says, env={"RDC_CALL": "changes"}, run=shown_call("changes"))
         yield from self._closed(part)
-
-    def _begun(self) -> Iterator[Step]:
-        """Yield the steps before the first job opens the run."""
-        if self.waits:
-            yield from checked_run(self.options)
-        yield from measured(self.program.inputs, self._events, self.options, waits=self.waits)
-        yield from said(self.program.inputs, self._events, self.options, waits=self.waits)
 
     def _taken(self, part: Part) -> Iterator[Step]:
         """Yield the steps that load the run from an earlier job, and the answers of agents in separate jobs."""
@@ -312,12 +303,11 @@ class CallingWorkflow(CallsProgram, frozen=True, dict=True):
             reviewed = Expression(f"${{{{ steps.{OPEN}.outputs.approved }}}}")
             env |= {"RDC_GATES": lines_of(self._gates), "RDC_APPROVED": reviewed}
         env |= {"RDC_NAME": plain_name(self.program.name)} if leaves and self.program.artifact is not None else {}
-        keeps = talks and self.options.transcript
         env |= going_on(self.events) if self.waits else {}
         yield said_on_page(env, self._secrets.of(*self.routes.program.nodes))
         if onward or self.waits:
             yield artifacts.kept_run(self.options)
-        if keeps:
+        if talks and self.options.transcript:
             yield artifacts.transcript("" if not self.cut.is_cut else f"-{self.when.id_of(part)}", self.options)
         if leaves and part in self.cut.completing():
             says = "The file has the document's name, with the extension of its type."
