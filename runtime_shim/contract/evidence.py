@@ -6,7 +6,7 @@ import datetime
 import json
 import math
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Callable
 
 from runtime_shim.engine.program import Table
@@ -114,7 +114,7 @@ def records_in(value: Any, name: str) -> list[Table]:
     return found
 
 
-def checked_evidence(value: Any, taken: Collection[str]) -> list[Table]:
+def checked_evidence(value: Any, taken: Iterable[str]) -> list[Table]:
     """Return the evidence of an executor, or raise ValueError with the reason. `taken` are the ids of other steps."""
     found, ids = records_in(value, "evidence"), set(taken)
     for number, one in enumerate(found, start=1):
@@ -153,7 +153,7 @@ def in_utc(date: str, days: int = 0) -> str:
     return found.isoformat().replace("+00:00", "Z") if found else date
 
 
-def whole_evidence(given: Sequence[Table], spec: Table, level: str, now: str, taken: Collection[str]) -> list[Table]:
+def whole_evidence(given: Sequence[Table], spec: Table, level: str, now: str, taken: Iterable[str]) -> list[Table]:
     """Return the evidence of a step: the given records with all fields, or a derived one."""
     found, ids = [], {*taken, *(one["id"] for one in given if "id" in one)}
     for one in given or ([{}] if level else []):

@@ -137,17 +137,13 @@ def check_inputs(session: Session) -> Registers:
 class Inputs(Extension):
     """Reads and checks the inputs of a run."""
 
+    needs = ("inputs",)
     options = (
         ("run", "--input", "NAME=VALUE...", "set an input; NAME=@FILE reads it from a file"),
         ("run", "--inputs", "FILE", "read inputs from FILE: a JSON object or NAME=VALUE lines"),
         ("run", "--task", "TEXT", "the same as --input task=TEXT"),
         ("run", "--task-file", "FILE", "the same as --input task=@FILE"),
     )
-
-    @staticmethod
-    def suits(program: Table) -> bool:
-        """Return whether the program has inputs."""
-        return bool(program.get("inputs"))
 
     def registers(self) -> Registers:
         """Return the values of the inputs."""

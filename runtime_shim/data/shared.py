@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Container, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from runtime_shim.engine.lifecycle import Extension
@@ -34,12 +34,12 @@ class Shared(Extension):
         add_common(table)
 
 
-def implied(node: Table, said: Container[str] = ()) -> Table:
+def implied(node: Table, said: Table | None = None) -> Table:
     """Return the implied settings of a step, except those that it sets."""
     known = [keyword for one in (node, *node.get("entries", ())) for keyword in one.get("keywords", ())]
     words = [*dict.fromkeys(known), *UNREAD] if known else WORDS_OF_TASKS.get(node["task"])
     found = {"agent": "" if node["task"] == "agent" else None, "words": words}
-    return {key: value for key, value in found.items() if value is not None and key not in said}
+    return {key: value for key, value in found.items() if value is not None and key not in (said or ())}
 
 
 def add_common(table: Table) -> None:

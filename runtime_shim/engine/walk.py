@@ -71,9 +71,8 @@ def follow(program: Table, edge: Table, before: Registers, verbs: Verbs = VERBS)
     """Follow an edge through branches and nested ends. `before` is not changed."""
     changed: Registers = {}
     registers = collections.ChainMap(changed, before)  # copying at each step is slow
-    says: list[str]
-    passed: list[str]
-    says, passed = [], []
+    says: list[str] = []
+    passed: list[str] = []
     while True:
         _apply(program, edge, registers, verbs)
         name, node = edge["go"], program["nodes"][edge["go"]]

@@ -42,10 +42,7 @@ def above(program: Table, name: str, registers: Registers) -> str:
 class Contexts(Extension):
     """Programs with text that several prompts share."""
 
-    @staticmethod
-    def suits(program: Table) -> bool:
-        """Return whether the program has contexts."""
-        return "contexts" in program
+    needs = ("contexts",)
 
     def identify(self, nodes: Table) -> Table:
         """Add to each step a digest of the context of its prompts."""
@@ -194,13 +191,9 @@ CALLS: Options = (
 class OfAgents(Extension):
     """Programs with agents."""
 
+    needs = ("agent", "parallel")
     options = CALLS
     performers: ClassVar[Performers] = {"agent": Agents}
-
-    @staticmethod
-    def suits(program: Table) -> bool:
-        """Return whether the program has agents."""
-        return any(node["task"] in ("agent", "parallel") for node in program["nodes"].values())
 
 
 # An agent answers questions only if the operator names it with --agent. Gates are for people.

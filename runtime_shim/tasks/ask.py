@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from runtime_shim.engine.journal import Record
 from runtime_shim.engine.lifecycle import Done, Extension, Performer, Performers, Waiting
@@ -41,10 +41,9 @@ class Asking(Performer):
         """Return the lines of the question."""
         return [line for key in self.keys for line in self.session.texts(node, key)]
 
-    if TYPE_CHECKING:
-
-        def ask_here(self, name: str, node: Table) -> Done | None:
-            """Ask at the terminal; return None if the person leaves it for later."""
+    def ask_here(self, _name: str, _node: Table) -> Done | None:
+        """Ask at the terminal; return None if the person leaves it for later."""
+        return None
 
     def take(self, name: str) -> tuple[str | None, Record]:
         """Take the reply to a step from the file of answers, if any, with a note for the journal."""

@@ -149,10 +149,6 @@ class Parallels(Commanded):
 class OfParallels(Extension):
     """Programs with parallel steps."""
 
+    needs = ("parallel",)
     options = (("run resume", "--jobs", "NUMBER", "how many agents of a parallel step to call at a time"),)
     performers: ClassVar[Performers] = {"parallel": Parallels}
-
-    @staticmethod
-    def suits(program: Table) -> bool:
-        """Return whether the program has parallel steps."""
-        return any(node["task"] == "parallel" for node in program["nodes"].values())
