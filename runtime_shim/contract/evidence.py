@@ -58,15 +58,6 @@ def _kept(value: Any, depth: int) -> Any:
     return value
 
 
-def in_strings(change: Callable[[str], str], value: Any) -> Any:
-    """Return a JSON value with its strings changed, but not the keys of objects."""
-    if isinstance(value, str):
-        return change(value)
-    if isinstance(value, list):
-        return [in_strings(change, item) for item in value]
-    return {key: in_strings(change, item) for key, item in value.items()} if isinstance(value, dict) else value
-
-
 FACTORS = {"CL1": 0.5, "CL2": 0.8, "CL3": 1.0}  # of congruence
 LEVELS = ("L0", "L1", "L2")
 VALID_DAYS = 90

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, Callable, ClassVar
 
-from runtime_shim.contract.evidence import in_strings
 from runtime_shim.contract.records import RunRecords, timeline_lines
 from runtime_shim.contract.safe_paths import UnsafeError, is_missing, read_inside, write_inside
+from runtime_shim.data.secrets import in_strings
 from runtime_shim.data.whole_files import put
 from runtime_shim.engine.journal import Record
 from runtime_shim.engine.lifecycle import Extension, Subcommands

@@ -176,6 +176,14 @@ def as_input(word: str, known: Iterable[str]) -> str:
     return f"; to set an input, write --input {shlex.quote(word)}" if is_value and "--input" in known else ""
 
 
+def help_lines(program: Table, command: str, prog: str, commands: Any, own: Options) -> list[str]:  # a dict
+    """Return the help of a subcommand, or of the program."""
+    lines = [f"  {name + ' ' + takes:32}{text}" for _, name, takes, text in own]
+    if command not in commands:
+        lines, command = [f"  {name:9} {text}" for name, (text, _) in commands.items()], "COMMAND"
+    return [f"usage: {prog} {command} [OPTION]...", "", program["title"], "", *lines]
+
+
 def execute(program: Table, argv: list[str], host: Host, display: Display, kinds: Kinds) -> int:
     """Run a subcommand and return its exit code."""
     commands = {**COMMANDS, **{name: each for kind in kinds for name, each in kind.commands.items()}}
@@ -183,10 +191,7 @@ def execute(program: Table, argv: list[str], host: Host, display: Display, kinds
     command, *words = argv or [""]
     own = options_of(command, options)
     if not argv or {"-h", "--help"} & {*argv}:
-        lines = [f"  {name + ' ' + takes:32}{text}" for _, name, takes, text in own]
-        if command not in commands:
-            lines, command = [f"  {name:9} {text}" for name, (text, _) in commands.items()], "COMMAND"
-        display.say([f"usage: {host.prog} {command} [OPTION]...", "", program["title"], "", *lines])
+        display.say(help_lines(program, command, host.prog, commands, own))
         if argv:
             return EXIT_COMPLETE
         raise RefusedError(f"missing subcommand; to start a run: {host.prog} run")

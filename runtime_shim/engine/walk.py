@@ -39,7 +39,7 @@ class Move(NamedTuple):
 
 
 def is_passed(node: Table) -> bool:
-    """Return whether a run passes through a node: a branch, or the end of a nested document (M8)."""
+    """Return whether a run passes through a node: a branch, or the end of a nested document."""
     return node["task"] in ("branch", "end") and bool(node.get("edges"))
 
 

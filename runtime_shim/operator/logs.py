@@ -125,9 +125,8 @@ class LoggedProcesses(Processes):
             raise RefusedError(f"{error.filename}: {error.strerror}") from None
         self._log.start()
         try:
-            return super().spawn(
-                path, words, environment, [(os.POSIX_SPAWN_DUP2, self._log.sink, stream) for stream in (1, 2)]
-            )
+            files = [(os.POSIX_SPAWN_DUP2, self._log.sink, stream) for stream in (1, 2)]
+            return super().spawn(path, words, environment, files)
         except OSError:
             self._log.finish(session.display.gives_up)
             raise

@@ -17,7 +17,7 @@ from runtime_shim.engine.program import RefusedError, Table
 from runtime_shim.engine.session import Session
 from runtime_shim.engine.state import digest
 from runtime_shim.engine.texts import MEANINGS, meant, one_line
-from runtime_shim.engine.walk import Registers, shown
+from runtime_shim.engine.walk import Registers, filled, shown
 from runtime_shim.tasks.answers import read_text
 from runtime_shim.tasks.ask import Prompts
 from runtime_shim.tasks.calls import AGENT_CALL, Caller
@@ -123,6 +123,12 @@ class Commanded(Caller):
         """Add the agent's type to the variables."""
         return {**super().variables(name, what), "RDC_AGENT_TYPE": what["agent"]}
 
+    def prompt_of(self, node: Table, what: Table) -> str:
+        """Return the prompt of a step, or of an entry of it, after its context."""
+        now = self.session.state.registers
+        prompt = filled(node, what["prompt"], now)
+        return above(self.session.program, what["context"], now) + prompt if "context" in what else prompt
+
     @staticmethod
     def answered(name: str, reply: str) -> str:
         """Return a person's answer instead of an agent's; refuse an empty one."""
@@ -151,10 +157,7 @@ class Agents(Commanded):
 
     def perform(self, name: str, node: Table) -> Done:
         """Send the prompt to the agent's command and read its answer."""
-        prompt = self.session.filled(node, "prompt")
-        if "context" in node:
-            prompt = above(self.session.program, node["context"], self.session.state.registers) + prompt
-        done = self.from_file(name)
+        prompt, done = self.prompt_of(node, node), self.from_file(name)
         if done is not None:
             return done
         command = self.command_of(node["agent"])
@@ -163,9 +166,8 @@ class Agents(Commanded):
         (answered,) = self.converse(node, [(name, node, command, prompt)])
         answer = answer_of(answered)
         word, trouble = self.read(node, answer)
-        return self.session.told(
-            Done(word, answered.trouble or trouble or ("" if answer else "an empty answer")), answer or ""
-        )
+        how = answered.trouble or trouble or ("" if answer else "an empty answer")
+        return self.session.told(Done(word, how), answer or "")
 
     def given(self, name: str, reply: str, how: str) -> Done:
         """Read a person's answer."""

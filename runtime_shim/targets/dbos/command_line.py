@@ -7,7 +7,7 @@ import re
 import shlex
 from typing import Any, Callable
 
-from runtime_shim.engine.command_line import OPTIONS, read_words
+from runtime_shim.engine.command_line import OPTIONS, help_lines, read_words
 from runtime_shim.engine.display import Display
 from runtime_shim.engine.lifecycle import Host, Kinds, Options
 from runtime_shim.engine.program import EXIT_COMPLETE, RefusedError, Table
@@ -155,11 +155,3 @@ def execute_call(program: Table, argv: list[str], host: Host, display: Display, 
     request = Request(program, given, display, kinds, host, Legs(url, application), Place(application, ""))
     version = request.session().identity()["program"]
     return calls[command][1](request._replace(place=Place(application, version)))
-
-
-def help_lines(program: Table, command: str, prog: str, calls: Any, own: Options) -> list[str]:  # a dict
-    """Return the help of a subcommand, or of the program."""
-    lines = [f"  {name + ' ' + takes:32}{text}" for _, name, takes, text in own]
-    if command not in calls:
-        lines, command = [f"  {name:9} {text}" for name, (text, _) in calls.items()], "COMMAND"
-    return [f"usage: {prog} {command} [OPTION]...", "", program["title"], "", *lines]
