@@ -25,16 +25,17 @@ class Edition(NamedTuple):
 
 
 _ENGINE = (
-    *("engine.program", "engine.walk", "engine.texts", "engine.builder", "engine.private", "engine.journal"),
+    *("engine.program", "engine.walk", "engine.texts", "engine.document", "engine.private", "engine.journal"),
     *("engine.signals", "engine.state", "engine.display", "engine.lifecycle", "engine.session", "engine.status"),
 )
 _TASKS = ("tasks.process", "tasks.shell", "tasks.answers", "tasks.ask")
-_COMMANDS = (*_ENGINE, *_TASKS, "operator.history", "engine.command_line")
+_FIRST_MODULES = (*_ENGINE, *_TASKS, "operator.history", "engine.command_line")
+_COMMANDS = (*_FIRST_MODULES, "engine.builder", "tasks.runbooks")
 _GIVEN = (
-    *("data.shared", "data.fitting", "tasks.terminal", "tasks.reading", "data.values", "data.inputs"),
+    *("data.fitting", "tasks.terminal", "tasks.reading", "data.values", "data.inputs"),
     *("data.secrets", "data.limits", "tasks.replies", "tasks.gate", "operator.signing"),
 )
-_VALUES = (*_GIVEN, "operator.moving")
+_VALUES = ("data.shared", *_GIVEN, "operator.moving")
 _CALLS = ("data.whole_files", "tasks.exchange", "tasks.prompting")
 _OPERATOR = ("operator.notices", "operator.several_runs")
 _AGENTS = (
@@ -50,14 +51,17 @@ _CONTRACT = (
 )
 
 _FIRST = ("operator.signing.Signing",)  # sign records first
-_BASE = ("tasks.ask.Tasks",)
+_BASE = ("tasks.ask.Answers", "tasks.runbooks.Runbooks")
 _MORE = (
-    *("data.shared.Shared", "data.inputs.Inputs", "data.secrets.Secrets", "data.values.Values"),
+    *("data.inputs.Inputs", "data.secrets.Secrets", "data.values.Values"),
     *("data.limits.Limits", "data.limits.Expiry", "tasks.replies.Replies", "tasks.gate.OfGates"),
 )
-_MOVED = ("operator.moving.Moving",)  # specifications don't move
+_MOVED = ("data.shared.Shared", "operator.moving.Moving")  # not of specifications
 _SAID = ("operator.notices.Notices", "operator.several_runs.Several")
-_SCRIPT = ("engine.program", "engine.walk", "engine.texts", "engine.builder", "tasks.answers", "engine.script")
+_SCRIPT = (
+    *("engine.program", "engine.walk", "engine.texts", "engine.document", "engine.builder"),
+    *("tasks.answers", "engine.script"),
+)
 EDITIONS = {
     "script": Edition(_SCRIPT, ()),
     "commands": Edition(_COMMANDS, _BASE),
@@ -73,9 +77,15 @@ EDITIONS = {
         ),
     ),
     "contract": Edition(
-        (*_COMMANDS, *_GIVEN, *_CONTRACT),
+        (*_FIRST_MODULES, *_GIVEN, *_CONTRACT),
         (
-            *(*_FIRST, *_BASE, *_MORE, "tasks.prompting.KeptPrompts", "contract.specification.Placeholders"),
+            *(
+                *_FIRST,
+                "tasks.ask.Answers",
+                *_MORE,
+                "tasks.prompting.KeptPrompts",
+                "contract.specification.Placeholders",
+            ),
             *("contract.specification.Specification", "contract.record_files.RecordFiles"),
             *_SAID,
         ),

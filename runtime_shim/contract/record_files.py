@@ -125,10 +125,6 @@ class RecordFiles(Extension):
         ("outputs", "--from", "DIR", "the directory to restore missing files from"),
     )
     _own = ""  # the directory beside the journal
-    _folder: str
-    _records: RunRecords
-    _text: Callable[[Any], str]
-    _written: dict[str, Written]
 
     def read(self, state: State) -> None:
         """Note whether the files are beside the journal, to archive them with it."""
@@ -154,7 +150,8 @@ class RecordFiles(Extension):
     def open(self) -> None:
         """Take up the record files of a run, and complete them after a kill."""
         session, options, begin = self.session, self.session.options, self.session.state.begin
-        self._records, self._text, self._written = records_of(session, session.state), writer_of(session.mask), {}
+        self._records, self._text = records_of(session, session.state), writer_of(session.mask)
+        self._written: dict[str, Written] = {}
         given = options.run_dir or begin.get("run_dir")
         self._folder = os.path.join(begin["cwd"], given) if given else os.path.join(session.store.folder, begin["run"])
         if options.dry_run:

@@ -7,7 +7,7 @@ import re
 import sys
 from typing import Any
 
-from runtime_shim.engine.builder import unframed
+from runtime_shim.engine.document import unframed
 from runtime_shim.engine.program import Table
 
 NO_FACTS: Table = {"phase": "", "inputs": {}, "outputs": [], "templates": [], "tools": [], "validation": ""}

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import types
+from typing import Any
 
 from runtime_shim.data.fitting import unfit
-from runtime_shim.data.shared import read_json
 from runtime_shim.data.values import pairs_in
 from runtime_shim.engine.lifecycle import Extension
 from runtime_shim.engine.program import RefusedError, Table
@@ -26,6 +26,14 @@ def _from_file(path: str) -> dict[str, str]:
     if wrong := [name for name, value in found.items() if not isinstance(value, (str, int, float))]:
         raise RefusedError(f"{path}: {', '.join(wrong)}: expected a string, a number, true or false")
     return {name: value if isinstance(value, str) else json.dumps(value) for name, value in found.items()}
+
+
+def read_json(path: str, text: str) -> Any:  # any JSON value
+    """Return the content of a JSON file."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise RefusedError(f"{path}: not JSON: {error} (`rdc run` also reads YAML)") from None
 
 
 def _from_lines(path: str, text: str) -> dict[str, str]:

@@ -2,25 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
-from typing import Any
 
 from runtime_shim.engine.lifecycle import Extension
-from runtime_shim.engine.program import RefusedError, Table
+from runtime_shim.engine.program import Table
 
 CALLING = ("shell", "agent", "tool", "parallel")
 TEXTS = ("title", "prompt", "block", "command", "message", "reason", "arguments", "options", "entries")
 WORDS_OF_TASKS = {"gate": ["approved", "rejected"], "confirm": ["yes", "no"], "input": ["pass"]}
 UNREAD = ("none", "invalid", "ambiguous", "failed")  # outcomes of an answer without one keyword
-
-
-def read_json(path: str, text: str) -> Any:  # any JSON value
-    """Return the content of a JSON file."""
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise RefusedError(f"{path}: not JSON: {error} (`rdc run` also reads YAML)") from None
 
 
 class Shared(Extension):

@@ -135,7 +135,7 @@ class Extension(Part):
     options: Options = ()  # subcommands, name, value and help
     performers: ClassVar[Performers] = {}  # by kind of task
     needs: tuple[str, ...] = ()  # kinds of tasks and keys of programs: others do not use this part
-    builder: Any = None  # makes the table of documents that use only its words
+    builder: Any = None  # makes the table of a document
     reopens = False  # whether a failed run continues at the failed step
     mode = ""  # a mode of runs that only this part can continue
 

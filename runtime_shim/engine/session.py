@@ -41,8 +41,6 @@ NOT_PASSED = ("fail", "failed", "none", "invalid", "ambiguous")  # outcomes of c
 class Session:
     """One call of a program: its options, its state directory, and its run."""
 
-    signals: Signals
-    state: State
     answers: Any = ("", ())  # digest of the file of answers, unused answers
     _group = ""  # of the last step
 

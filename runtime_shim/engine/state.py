@@ -71,13 +71,11 @@ class State:
     `finished` has no kept texts, which may be long.
     """
 
-    finished: list[Record]
-    notes: list[Record]
-
     def __init__(self, records: Sequence[Record]) -> None:
         begin = records[0]
         self.begin, self.node, self.message = begin, begin["node"], begin.get("message", "")
-        self.finished, self.notes = [], []  # notes of the current step, such as its processes
+        self.finished: list[Record] = []
+        self.notes: list[Record] = []  # of the current step, such as its processes
         self.used: set[tuple[str, int]] = set()  # digest and line number of each used answer
         self.decided: list[Record] = []
         self.brought: dict[str, str] = {}  # digest of each file of answers when the run first got it
@@ -133,7 +131,6 @@ class Store:
     """A state directory, named as the operator knows it. Open nothing here after a chdir; `folder` is absolute."""
 
     within: Any = None  # the open directory
-    _file: int
 
     def __init__(self, directory: str, modes: Sequence[str] = ("",), is_named: bool = False) -> None:
         self.directory, self.path, self.modes = directory, os.path.join(directory, "journal"), modes

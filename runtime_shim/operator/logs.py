@@ -105,8 +105,6 @@ class Log:
 class LoggedProcesses(Processes):
     """Starts commands with logs. Both streams share one pipe, so they keep their order."""
 
-    _log: Log
-
     def __init__(self, session: Session, began: Callable[[int], None], limit: int) -> None:
         super().__init__(session.signals, session.is_interactive, began)
         self._session, self._limit = session, limit
