@@ -30,7 +30,7 @@ _ENGINE = (
 )
 _TASKS = ("tasks.process", "tasks.shell", "tasks.answers", "tasks.ask")
 _FIRST_MODULES = (*_ENGINE, *_TASKS, "operator.history", "engine.command_line")
-_COMMANDS = (*_FIRST_MODULES, "engine.builder", "tasks.runbooks")
+_COMMANDS = (*_FIRST_MODULES, "engine.builder", "tasks.commands")
 _GIVEN = (
     *("data.fitting", "tasks.terminal", "tasks.reading", "data.values", "data.inputs"),
     *("data.secrets", "data.limits", "tasks.replies", "tasks.gate", "operator.signing"),
@@ -51,7 +51,7 @@ _CONTRACT = (
 )
 
 _FIRST = ("operator.signing.Signing",)  # sign records first
-_BASE = ("tasks.ask.Answers", "tasks.runbooks.Runbooks")
+_BASE = ("tasks.ask.Answers", "tasks.commands.OfCommands")
 _MORE = (
     *("data.inputs.Inputs", "data.secrets.Secrets", "data.values.Values"),
     *("data.limits.Limits", "data.limits.Expiry", "tasks.replies.Replies", "tasks.gate.OfGates"),

@@ -58,8 +58,7 @@ def filled_values(contract: Table, value: Any, registers: Registers) -> Any:  # 
 def spec_of(session: Session, step: str) -> Table:
     """Return the specification of a step with its placeholders replaced."""
     contract = session.program["contract"]
-    spec: Table = filled_values(contract, contract["steps"][step], session.state.registers)
-    return spec
+    return {**filled_values(contract, contract["steps"][step], session.state.registers)}
 
 
 def config_of(session: Session) -> Table:

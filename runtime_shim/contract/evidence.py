@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Callable
 
 from runtime_shim.engine.program import Table
-from runtime_shim.tasks.reading import NO_TEXT
+from runtime_shim.tasks.reading import NO_TEXT, no_json
 
 DEEPEST_JSON = 100  # nesting; Python reads about a thousand and writes fewer
 
@@ -18,7 +18,7 @@ DEEPEST_JSON = 100  # nesting; Python reads about a thousand and writes fewer
 def read_strictly(text: str) -> Any:  # any JSON value
     """Return the value of a JSON text; raise ValueError with the reason if it is not strict JSON."""
     try:
-        found = json.loads(text, parse_constant=_no_number, parse_float=_finite)
+        found = json.loads(text, parse_constant=no_json, parse_float=_finite)
     except RecursionError:
         raise ValueError("its values are nested too deeply") from None
     except json.JSONDecodeError as error:
@@ -32,10 +32,6 @@ def json_or_text(text: str) -> Any:
         return read_strictly(text)
     except ValueError:
         return text
-
-
-def _no_number(name: str) -> None:
-    raise ValueError(f"{name} is not JSON")
 
 
 def _finite(written: str) -> float:

@@ -40,12 +40,6 @@ def installed(name: str) -> str | None:
     return shutil.which(name) or shutil.which(name, path=os.path.dirname(sys.executable))
 
 
-def part_of(node: Table) -> str:
-    """Return the key in the document that a gate or a stage comes from."""
-    kind: str = node.get("stage", "gate")
-    return KEYS_OF_STAGES.get(kind, kind)
-
-
 def template_of(written: str) -> str:
     """Return the path of a template; one without a placeholder is in the template folder."""
     path = written.removeprefix("template:")
@@ -212,7 +206,8 @@ class StepBuilder:
 
     def _add(self, name: str, node: Table, at: int, lines: Table) -> None:
         """Add a gate or a stage."""
-        line = lines.get(part_of(node), at)
+        kind = node.get("stage", "gate")
+        line = lines.get(KEYS_OF_STAGES.get(kind, kind), at)
         line = line[node["place"]] if isinstance(line, list) else line
         self.table.setdefault("entry", name)
         self.table["nodes"][name] = self._mark({**node, "at": f"{self.table['source']}:{line}"}, node.get("paths"))

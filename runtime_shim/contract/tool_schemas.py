@@ -47,11 +47,13 @@ def unfit_arguments(schema: Table, arguments: Any) -> str:  # any JSON value
 
 
 def _problems(schema: Table, value: Any, place: str) -> Iterator[str]:
-    types = _several(schema.get("type", list(TYPES)))
+    types = schema.get("type", list(TYPES))
+    types = types if isinstance(types, list) else [types]
     if not any(TYPES[kind](value) for kind in types):
         yield f"{place}: expected {' or '.join(types)}"
         return
-    if "enum" in schema and not any(_is_same_json(value, one) for one in schema["enum"]):
+    same = (isinstance(one, bool) == isinstance(value, bool) and one == value for one in schema.get("enum", ()))
+    if "enum" in schema and not any(same):
         yield f"{place}: expected one of {', '.join(map(json.dumps, schema['enum']))}"
     if isinstance(value, dict):
         yield from _of_object(schema, value, place)
@@ -75,11 +77,3 @@ def _of_object(schema: Table, value: Table, place: str) -> Iterator[str]:
             yield f"{place}: unknown name {name}; known: {', '.join(properties) or 'none'}"
         elif isinstance(more, dict):
             yield from _problems(more, inner, f"{place}: {name}")
-
-
-def _several(found: Any) -> list[Any]:
-    return found if isinstance(found, list) else [found]
-
-
-def _is_same_json(one: Any, other: Any) -> bool:
-    return isinstance(one, bool) == isinstance(other, bool) and bool(one == other)

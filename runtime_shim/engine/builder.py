@@ -1,4 +1,4 @@
-"""The calls in the function of a runbook, a playbook or an agent workflow, which build the table of a program."""
+"""The calls that build the table of a program, one for each step of the document."""
 
 from __future__ import annotations
 

@@ -7,6 +7,7 @@ import select
 import signal
 import stat
 import sys
+import termios
 from collections.abc import Iterable
 from contextlib import suppress
 from typing import Callable, TextIO
@@ -74,8 +75,6 @@ def duration(seconds: float) -> str:
 
 def forget_typed() -> None:
     """Discard anything typed before a question."""
-    import termios
-
     with suppress(OSError, ValueError, termios.error):
         termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
 

@@ -89,8 +89,7 @@ class Performer(Part):
 
 
 Subcommands = dict[str, tuple[str, Callable[[Any], int]]]
-Option = tuple[str, str, str, str]
-Options = tuple[Option, ...]
+Options = tuple[tuple[str, str, str, str], ...]
 Performers = dict[str, type[Performer]]
 
 

@@ -10,7 +10,7 @@ import time
 from typing import Any, TypeVar
 
 from runtime_shim.engine.display import Display, duration, question
-from runtime_shim.engine.journal import Record, encoder
+from runtime_shim.engine.journal import Record, to_json
 from runtime_shim.engine.lifecycle import ANY_HOST, Done, Host, Kinds, Performer, Waiting
 from runtime_shim.engine.program import EXIT_COMPLETE, EXIT_INTERRUPTED, EXIT_STOP, EXIT_WAITING, RefusedError, Table
 from runtime_shim.engine.signals import Interrupted, Signals
@@ -267,7 +267,7 @@ class Session:
             self.each("event", event, fields)
             if self.options.events is not None:
                 about = {"event": event, "time": utc_now(), "run": self.state.begin["run"], **fields}
-                self.display.put(encoder()(self.through("record", about)) + "\n", self._events)
+                self.display.put(to_json(self.through("record", about)) + "\n", self._events)
         except OSError as error:
             if is_between:
                 self.rest()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import fcntl
+import json
 import os
 import time
 from collections.abc import Mapping, Sequence
@@ -37,8 +38,7 @@ def utc_now() -> str:
 
 def digest(value: object) -> str:
     """Return the SHA-256 of a text, or of another value as canonical JSON."""
-    import hashlib
-    import json
+    import hashlib  # slow to import
 
     text = value if isinstance(value, str) else json.dumps(value, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()

@@ -16,7 +16,7 @@ from runtime_shim.engine.program import RefusedError, Table
 from runtime_shim.engine.session import Session
 from runtime_shim.engine.texts import clean
 from runtime_shim.tasks.process import Ended, Processes
-from runtime_shim.tasks.shell import Commands
+from runtime_shim.tasks.shell import Calling
 
 LOGS, LOG_LIMIT = "logs", "1m"  # directory; default size
 SIZES = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}  # bytes
@@ -156,7 +156,7 @@ class Logs(Extension):
         session = self.session
         limit = limit_of(session.options.log_limit or LOG_LIMIT)
         for performer in set(session.performers.values()) if session.options.logs else ():
-            if isinstance(performer, Commands):
+            if isinstance(performer, Calling) and performer.has_log:
                 performer.processes = LoggedProcesses(session, performer._began, limit)
 
     def lines(self, facts: Table, record: Table | None) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import termios
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Callable
@@ -156,8 +157,6 @@ class Processes:
 
     def _give(self, group: int, modes: list[Any] | None) -> list[Any] | None:
         """Give the terminal to a group with these modes, and return the previous modes."""
-        import termios
-
         before: list[Any] | None = None
         with suppress(OSError, termios.error):  # terminal or command may be gone
             before = termios.tcgetattr(self._terminal)

@@ -14,9 +14,9 @@ import pytest
 
 from runtime_shim.engine.lifecycle import Done
 from runtime_shim.engine.signals import Interrupted, Signals, started_at
+from runtime_shim.tasks.commands import run_command
 from runtime_shim.tasks.exchange import Call, exchange
 from runtime_shim.tasks.process import Processes
-from runtime_shim.tasks.shell import run_command
 
 TASKS = Path(__file__).parents[2] / "runtime_shim" / "tasks"
 
@@ -101,7 +101,7 @@ def outside_of_performers(tree: ast.Module) -> set[str]:
     return {ast.unparse(node) for node in inner if isinstance(node, ast.Attribute)}
 
 
-@pytest.mark.parametrize("name", ["process", "shell", "exchange", "reading", "verdicts", "recipes"])
+@pytest.mark.parametrize("name", ["process", "shell", "commands", "exchange", "reading", "verdicts", "recipes"])
 def test_what_does_a_task_touches_neither_environment_nor_folder_nor_handlers(name: str) -> None:
     tree = ast.parse((TASKS / f"{name}.py").read_text())
     assert not outside_of_performers(tree) & {"os.environ", "os.chdir", "signal.signal", "os.umask"}
