@@ -24,13 +24,14 @@ class Edition(NamedTuple):
         return tuple(getattr(import_module(f"runtime_shim.{module}"), name) for module, _, name in pairs)
 
 
-_ENGINE = (
-    *("engine.program", "engine.walk", "engine.texts", "engine.document", "engine.private", "engine.journal"),
-    *("engine.signals", "engine.state", "engine.display", "engine.lifecycle", "engine.session", "engine.status"),
+_TABLE = ("engine.program", "engine.document")
+_RUN = (
+    *("engine.walk", "engine.texts", "engine.private", "engine.journal", "engine.signals", "engine.state"),
+    *("engine.display", "engine.lifecycle", "engine.session", "engine.status"),
+    *("tasks.process", "tasks.shell", "tasks.answers", "tasks.ask"),
 )
-_TASKS = ("tasks.process", "tasks.shell", "tasks.answers", "tasks.ask")
-_FIRST_MODULES = (*_ENGINE, *_TASKS, "operator.history", "engine.command_line")
-_COMMANDS = (*_FIRST_MODULES, "engine.builder", "tasks.commands")
+_COMMAND_LINE = ("operator.history", "engine.command_line")
+_COMMANDS = (*_TABLE, "engine.builder", *_RUN, "tasks.commands", *_COMMAND_LINE)
 _GIVEN = (
     *("data.fitting", "tasks.terminal", "tasks.reading", "data.values", "data.inputs"),
     *("data.secrets", "data.limits", "tasks.replies", "tasks.gate", "operator.signing"),
@@ -44,7 +45,7 @@ _AGENTS = (
     *("operator.logs", *_OPERATOR, "operator.stand_ins"),
 )
 _CONTRACT = (
-    *(*_CALLS, "contract.step_builder", "contract.evidence", "contract.safe_paths", "contract.attempt"),
+    *(*_CALLS, "contract.evidence", "contract.safe_paths", "contract.attempt"),
     *("contract.checks", "contract.tool_schemas", "contract.tools", "contract.stages"),
     *("contract.records", "contract.record_files", "contract.specification"),
     *_OPERATOR,
@@ -58,10 +59,7 @@ _MORE = (
 )
 _MOVED = ("data.shared.Shared", "operator.moving.Moving")  # not of specifications
 _SAID = ("operator.notices.Notices", "operator.several_runs.Several")
-_SCRIPT = (
-    *("engine.program", "engine.walk", "engine.texts", "engine.document", "engine.builder"),
-    *("tasks.answers", "engine.script"),
-)
+_SCRIPT = (*_TABLE, "engine.builder", "engine.walk", "engine.texts", "tasks.answers", "engine.script")
 EDITIONS = {
     "script": Edition(_SCRIPT, ()),
     "commands": Edition(_COMMANDS, _BASE),
@@ -77,7 +75,7 @@ EDITIONS = {
         ),
     ),
     "contract": Edition(
-        (*_FIRST_MODULES, *_GIVEN, *_CONTRACT),
+        (*_TABLE, "contract.step_builder", *_RUN, *_COMMAND_LINE, *_GIVEN, *_CONTRACT),
         (
             *(
                 *_FIRST,

@@ -35,6 +35,7 @@ def json_or_text(text: str) -> Any:
 
 
 def _finite(written: str) -> float:
+    """Return a number, or refuse one that is too large for Python."""
     number = float(written)
     if not math.isfinite(number):
         raise ValueError(f"the number {written[:40]} is too large")
@@ -154,6 +155,7 @@ def whole_evidence(given: Sequence[Table], spec: Table, level: str, now: str, ta
 
 
 def _derived(spec: Table, level: str, date: str, given: Sequence[Table]) -> Table:
+    """Return the fields of evidence that an executor did not give, from the facts of the step."""
     named, outputs = [one.get("carrier_ref") for one in given], spec.get("outputs") or [None]
     carrier = next((path for path in outputs if path not in named), outputs[0])
     claim = next(filter(None, (spec.get(key) for key in ("description", "name", "id"))), "")

@@ -47,6 +47,7 @@ def unfit_arguments(schema: Table, arguments: Any) -> str:  # any JSON value
 
 
 def _problems(schema: Table, value: Any, place: str) -> Iterator[str]:
+    """Return what is wrong with a value, the outermost problem first."""
     types = schema.get("type", list(TYPES))
     types = types if isinstance(types, list) else [types]
     if not any(TYPES[kind](value) for kind in types):
@@ -66,6 +67,7 @@ def _problems(schema: Table, value: Any, place: str) -> Iterator[str]:
 
 
 def _of_object(schema: Table, value: Table, place: str) -> Iterator[str]:
+    """Return what is wrong with the names and values of an object."""
     properties, more = schema.get("properties", {}), schema.get("additionalProperties", True)
     for name in schema.get("required", ()):
         if name not in value:

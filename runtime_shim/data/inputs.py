@@ -37,6 +37,7 @@ def read_json(path: str, text: str) -> Any:  # any JSON value
 
 
 def _from_lines(path: str, text: str) -> dict[str, str]:
+    """Return the inputs in lines, as files of environment variables have them."""
     found: dict[str, str] = {}
     text = text.replace("\r\n", "\n")
     lines = text.split("\n")
@@ -57,6 +58,7 @@ def unquoted(value: str) -> str:
 
 
 def _from_options(options: types.SimpleNamespace, declared: dict[str, Table]) -> dict[str, str]:
+    """Return the inputs in the options of a call. A value with an @ in front names a file."""
     given = {} if options.task is None else {"task": options.task}
     file = [] if options.task_file is None else [f"task=@{options.task_file}"]
     for word in (*options.input, *file):

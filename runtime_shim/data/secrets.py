@@ -52,6 +52,7 @@ def unescaped(text: str) -> str:
 
 
 def _letter(found: re.Match[str]) -> str:
+    """Return the character of an escape sequence."""
     high, low, code, letter = found.groups()
     if high:
         return chr(0x10000 + (int(high, 16) - 0xD800) * 0x400 + int(low, 16) - 0xDC00)

@@ -226,6 +226,7 @@ class Session:
                 self._events = os.open(self.options.events, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
 
     def _first_record(self) -> Record:
+        """Return the first record of a run: what started, which version of it, where, and at which step."""
         registers = {**self.program["registers"]}
         for more in self.each("registers"):
             registers.update(more)
@@ -305,6 +306,7 @@ class Session:
         return EXIT_COMPLETE if state.condition == "complete" else EXIT_STOP
 
     def _leave(self, how: str, code: int, *hints: str) -> int:
+        """Show why the run waits or was interrupted and what to do next, and return the exit code."""
         self.emit(f"run_{how}", node=self.state.node)
         for line in (*hints, f"{how.upper()} {self.label(self.state.node)}"):
             self.display.rule(line)

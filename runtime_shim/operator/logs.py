@@ -74,6 +74,7 @@ class Log:
                 data = data[os.write(1, data) :]
 
     def _keep(self, data: bytes, is_last: bool) -> None:
+        """Append output to the file, and cut the file to its limit."""
         data = self._masked(data, is_last)
         self._file.write(data[-self._limit :])
         size = self._file.tell()

@@ -46,6 +46,7 @@ class Parallels(Commanded):
         return self._joined(name, said, ", ".join(f"{entry}: {trouble}" for entry, trouble in troubles if trouble))
 
     def _calls(self, name: str, node: Table, due: list[int]) -> Calls:
+        """Return the calls of the entries that have no answer yet."""
         names, found = entry_names(name, node), []
         for index in due:
             entry = node["entries"][index]
@@ -86,6 +87,7 @@ class Parallels(Commanded):
         self.session.record({"kind": "entry", "entry": index, "answer": answer, **more})
 
     def _by_hand(self, name: str, calls: Calls) -> Done:
+        """Let a person answer for the agents, now at the terminal or later."""
         session = self.session
         session.record({"kind": "wait", "condition": "waiting"})
         for entry, _, _, prompt in calls:
@@ -111,6 +113,7 @@ class Parallels(Commanded):
         return self._joined(node, said, how) if len(said) == len(step["entries"]) else None
 
     def _joined(self, name: str, said: Given, how: str) -> Done:
+        """Return the outcome of the answers of all entries together, and why some of them do not count."""
         node = self.session.program["nodes"][name]
         answers = [said[index] or None for index in range(len(node["entries"]))]
         entries, unanimous = node["entries"], node["unanimous"]

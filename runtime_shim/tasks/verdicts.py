@@ -61,6 +61,8 @@ def is_found(pattern: str, answer: str, search: Search = look) -> bool:
 
 
 class _Line(NamedTuple):
+    """A line of an answer, without the parts that a reader of Markdown does not see as text."""
+
     number: int
     text: str
     is_heading: bool
@@ -142,6 +144,7 @@ class _Reader:
         return bool(fence)
 
     def _is_quote(self, text: str) -> bool:
+        """Return whether a line is part of a quotation."""
         quote = text[self._start :].lstrip(" ")
         if not quote.startswith(">"):
             return False
