@@ -74,8 +74,8 @@ def take_moved(directory: str, identity: Callable[[], Table]) -> None:
             sys.stderr.write(f"rdc: {state.source!a} was moved: {store.directory} is now {place}\n")
 
 
-def _modes() -> set[str]:
-    return {kind.mode for edition in EDITIONS.values() for kind in edition.kinds()}
+def _modes() -> list[str]:
+    return [kind.mode for edition in EDITIONS.values() for kind in edition.kinds()]
 
 
 def _run(ours: str, name: str) -> dict[str, Any]:

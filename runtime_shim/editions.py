@@ -24,17 +24,19 @@ class Edition(NamedTuple):
         return tuple(getattr(import_module(f"runtime_shim.{module}"), name) for module, _, name in pairs)
 
 
-_ENGINE = (
-    *("engine.program", "engine.walk", "engine.texts", "engine.builder", "engine.private", "engine.journal"),
-    *("engine.signals", "engine.state", "engine.display", "engine.lifecycle", "engine.session", "engine.status"),
+_TABLE = ("engine.program", "engine.document")
+_RUN = (
+    *("engine.walk", "engine.texts", "engine.private", "engine.journal", "engine.signals", "engine.state"),
+    *("engine.display", "engine.lifecycle", "engine.session", "engine.status"),
+    *("tasks.process", "tasks.shell", "tasks.answers", "tasks.ask"),
 )
-_TASKS = ("tasks.process", "tasks.shell", "tasks.answers", "tasks.ask")
-_COMMANDS = (*_ENGINE, *_TASKS, "operator.history", "engine.command_line")
+_COMMAND_LINE = ("operator.history", "engine.command_line")
+_COMMANDS = (*_TABLE, "engine.builder", *_RUN, "tasks.commands", *_COMMAND_LINE)
 _GIVEN = (
-    *("data.shared", "data.fitting", "tasks.terminal", "tasks.reading", "data.values", "data.inputs"),
+    *("data.fitting", "tasks.terminal", "tasks.reading", "data.values", "data.inputs"),
     *("data.secrets", "data.limits", "tasks.replies", "tasks.gate", "operator.signing"),
 )
-_VALUES = (*_GIVEN, "operator.moving")
+_VALUES = ("data.shared", *_GIVEN, "operator.moving")
 _CALLS = ("data.whole_files", "tasks.exchange", "tasks.prompting")
 _OPERATOR = ("operator.notices", "operator.several_runs")
 _AGENTS = (
@@ -43,21 +45,21 @@ _AGENTS = (
     *("operator.logs", *_OPERATOR, "operator.stand_ins"),
 )
 _CONTRACT = (
-    *(*_CALLS, "contract.step_builder", "contract.evidence", "contract.safe_paths", "contract.attempt"),
+    *(*_CALLS, "contract.evidence", "contract.safe_paths", "contract.attempt"),
     *("contract.checks", "contract.tool_schemas", "contract.tools", "contract.stages"),
     *("contract.records", "contract.record_files", "contract.specification"),
     *_OPERATOR,
 )
 
 _FIRST = ("operator.signing.Signing",)  # sign records first
-_BASE = ("tasks.ask.Tasks",)
+_BASE = ("tasks.ask.Answers", "tasks.commands.OfCommands")
 _MORE = (
-    *("data.shared.Shared", "data.inputs.Inputs", "data.secrets.Secrets", "data.values.Values"),
+    *("data.inputs.Inputs", "data.secrets.Secrets", "data.values.Values"),
     *("data.limits.Limits", "data.limits.Expiry", "tasks.replies.Replies", "tasks.gate.OfGates"),
 )
-_MOVED = ("operator.moving.Moving",)  # specifications don't move
+_MOVED = ("data.shared.Shared", "operator.moving.Moving")  # not of specifications
 _SAID = ("operator.notices.Notices", "operator.several_runs.Several")
-_SCRIPT = ("engine.program", "engine.walk", "engine.texts", "engine.builder", "tasks.answers", "engine.script")
+_SCRIPT = (*_TABLE, "engine.builder", "engine.walk", "engine.texts", "tasks.answers", "engine.script")
 EDITIONS = {
     "script": Edition(_SCRIPT, ()),
     "commands": Edition(_COMMANDS, _BASE),
@@ -73,9 +75,15 @@ EDITIONS = {
         ),
     ),
     "contract": Edition(
-        (*_COMMANDS, *_GIVEN, *_CONTRACT),
+        (*_TABLE, "contract.step_builder", *_RUN, *_COMMAND_LINE, *_GIVEN, *_CONTRACT),
         (
-            *(*_FIRST, *_BASE, *_MORE, "tasks.prompting.KeptPrompts", "contract.specification.Placeholders"),
+            *(
+                *_FIRST,
+                "tasks.ask.Answers",
+                *_MORE,
+                "tasks.prompting.KeptPrompts",
+                "contract.specification.Placeholders",
+            ),
             *("contract.specification.Specification", "contract.record_files.RecordFiles"),
             *_SAID,
         ),

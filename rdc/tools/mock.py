@@ -21,7 +21,7 @@ from rdc.tools.request import read_request
 from runtime_shim.contract.attempt import HANDED
 from runtime_shim.contract.safe_paths import UnsafeError, write_inside
 from runtime_shim.data.fitting import NUMBER
-from runtime_shim.data.shared import read_json
+from runtime_shim.data.inputs import read_json
 from runtime_shim.engine.program import RefusedError
 from runtime_shim.tasks.answers import read_text
 from runtime_shim.tasks.exchange import Answered

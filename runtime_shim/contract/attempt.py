@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Callable, ClassVar, NamedTuple
 
-from runtime_shim.contract.evidence import in_strings
 from runtime_shim.contract.safe_paths import LARGEST_FILE, UnsafeError
+from runtime_shim.data.secrets import in_strings
 from runtime_shim.engine.display import duration
 from runtime_shim.engine.journal import Record
 from runtime_shim.engine.lifecycle import Done
@@ -26,10 +26,7 @@ from runtime_shim.tasks.prompting import PROMPTS, Prompting
 
 STEP_SECONDS = 1800  # the default time limit of an attempt
 LONGEST_ATTEMPT = 10**8  # seconds; timers take little more
-HANDED = {
-    "evidence": "RDC_EVIDENCE_FILE",
-    "drrs": "RDC_DRR_FILE",
-}  # an executor's data, and where
+HANDED = {"evidence": "RDC_EVIDENCE_FILE", "drrs": "RDC_DRR_FILE"}  # an executor's data, and where
 KINDS_OF_STAGES = ("inputs", "context", "tool", "execute", "guardrails", "validation", "outputs")  # in order
 TOLD_ERRORS = 3  # most errors in a message; the journal has all
 
@@ -49,9 +46,8 @@ class LateError(Exception):
 
 def some_of(errors: Sequence[str]) -> str:
     """Return the first few errors on one line, and the number of others."""
-    return "; ".join(errors[:TOLD_ERRORS]) + (
-        f" and {len(errors) - TOLD_ERRORS} more" if len(errors) > TOLD_ERRORS else ""
-    )
+    more = f" and {len(errors) - TOLD_ERRORS} more" if len(errors) > TOLD_ERRORS else ""
+    return "; ".join(errors[:TOLD_ERRORS]) + more
 
 
 def filled_values(contract: Table, value: Any, registers: Registers) -> Any:  # any JSON value
@@ -62,14 +58,12 @@ def filled_values(contract: Table, value: Any, registers: Registers) -> Any:  # 
 def spec_of(session: Session, step: str) -> Table:
     """Return the specification of a step with its placeholders replaced."""
     contract = session.program["contract"]
-    spec: Table = filled_values(contract, contract["steps"][step], session.state.registers)
-    return spec
+    return {**filled_values(contract, contract["steps"][step], session.state.registers)}
 
 
 def config_of(session: Session) -> Table:
     """Return the configuration of a contract."""
-    config: Table = session.program["contract"].get("config", {})
-    return config
+    return {**session.program["contract"].get("config", {})}
 
 
 def paths_of(session: Session, node: Table) -> list[str]:
@@ -151,8 +145,7 @@ class Stages(Prompts, Prompting):
     @property
     def root(self) -> str:
         """The directory that the paths of a specification are relative to."""
-        root: str = self.session.state.begin["cwd"]
-        return root
+        return str(self.session.state.begin["cwd"])
 
     @property
     def project(self) -> str:
@@ -164,8 +157,7 @@ class Stages(Prompts, Prompting):
 
     @property
     def _limit(self) -> int:
-        seconds: int = config_of(self.session).get("step_timeout_seconds", STEP_SECONDS)
-        return min(seconds, LONGEST_ATTEMPT)
+        return min(int(config_of(self.session).get("step_timeout_seconds", STEP_SECONDS)), LONGEST_ATTEMPT)
 
     def _begin(self, node: Table) -> None:
         """Start the clock of a new attempt. A resumed attempt has its full time again."""

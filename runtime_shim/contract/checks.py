@@ -125,6 +125,7 @@ def checked(stages: Stages, check: str, path: str, root: str = "") -> Table:
 
 
 def _checked(stages: Stages, check: str, path: str, root: str) -> tuple[str, str]:
+    """Return the status of a check, and why it failed or was skipped."""
     language = language_of(path)
     if check == "exists":
         check_there(root, path)
@@ -149,6 +150,7 @@ def _parsed(stages: Stages, language: str, path: str, root: str) -> tuple[str, s
 
 
 def _by_program(stages: Stages, words: list[str], path: str) -> tuple[str, str]:
+    """Check a file with an external program, if it is installed."""
     name = words[0]
     program = installed(name)
     if program is None:

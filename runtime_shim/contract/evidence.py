@@ -6,11 +6,11 @@ import datetime
 import json
 import math
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Callable
 
 from runtime_shim.engine.program import Table
-from runtime_shim.tasks.reading import NO_TEXT
+from runtime_shim.tasks.reading import NO_TEXT, no_json
 
 DEEPEST_JSON = 100  # nesting; Python reads about a thousand and writes fewer
 
@@ -18,7 +18,7 @@ DEEPEST_JSON = 100  # nesting; Python reads about a thousand and writes fewer
 def read_strictly(text: str) -> Any:  # any JSON value
     """Return the value of a JSON text; raise ValueError with the reason if it is not strict JSON."""
     try:
-        found = json.loads(text, parse_constant=_no_number, parse_float=_finite)
+        found = json.loads(text, parse_constant=no_json, parse_float=_finite)
     except RecursionError:
         raise ValueError("its values are nested too deeply") from None
     except json.JSONDecodeError as error:
@@ -34,11 +34,8 @@ def json_or_text(text: str) -> Any:
         return text
 
 
-def _no_number(name: str) -> None:
-    raise ValueError(f"{name} is not JSON")
-
-
 def _finite(written: str) -> float:
+    """Return a number, or refuse one that is too large for Python."""
     number = float(written)
     if not math.isfinite(number):
         raise ValueError(f"the number {written[:40]} is too large")
@@ -56,15 +53,6 @@ def _kept(value: Any, depth: int) -> Any:
     if isinstance(value, dict):
         return {re.sub(NO_TEXT, "\ufffd", key): _kept(item, depth + 1) for key, item in value.items()}
     return value
-
-
-def in_strings(change: Callable[[str], str], value: Any) -> Any:
-    """Return a JSON value with its strings changed, but not the keys of objects."""
-    if isinstance(value, str):
-        return change(value)
-    if isinstance(value, list):
-        return [in_strings(change, item) for item in value]
-    return {key: in_strings(change, item) for key, item in value.items()} if isinstance(value, dict) else value
 
 
 FACTORS = {"CL1": 0.5, "CL2": 0.8, "CL3": 1.0}  # of congruence
@@ -114,7 +102,7 @@ def records_in(value: Any, name: str) -> list[Table]:
     return found
 
 
-def checked_evidence(value: Any, taken: Collection[str]) -> list[Table]:
+def checked_evidence(value: Any, taken: Iterable[str]) -> list[Table]:
     """Return the evidence of an executor, or raise ValueError with the reason. `taken` are the ids of other steps."""
     found, ids = records_in(value, "evidence"), set(taken)
     for number, one in enumerate(found, start=1):
@@ -153,7 +141,7 @@ def in_utc(date: str, days: int = 0) -> str:
     return found.isoformat().replace("+00:00", "Z") if found else date
 
 
-def whole_evidence(given: Sequence[Table], spec: Table, level: str, now: str, taken: Collection[str]) -> list[Table]:
+def whole_evidence(given: Sequence[Table], spec: Table, level: str, now: str, taken: Iterable[str]) -> list[Table]:
     """Return the evidence of a step: the given records with all fields, or a derived one."""
     found, ids = [], {*taken, *(one["id"] for one in given if "id" in one)}
     for one in given or ([{}] if level else []):
@@ -167,6 +155,7 @@ def whole_evidence(given: Sequence[Table], spec: Table, level: str, now: str, ta
 
 
 def _derived(spec: Table, level: str, date: str, given: Sequence[Table]) -> Table:
+    """Return the fields of evidence that an executor did not give, from the facts of the step."""
     named, outputs = [one.get("carrier_ref") for one in given], spec.get("outputs") or [None]
     carrier = next((path for path in outputs if path not in named), outputs[0])
     claim = next(filter(None, (spec.get(key) for key in ("description", "name", "id"))), "")

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, Callable, ClassVar
 
-from runtime_shim.contract.evidence import in_strings
 from runtime_shim.contract.records import RunRecords, timeline_lines
 from runtime_shim.contract.safe_paths import UnsafeError, is_missing, read_inside, write_inside
+from runtime_shim.data.secrets import in_strings
 from runtime_shim.data.whole_files import put
 from runtime_shim.engine.journal import Record
 from runtime_shim.engine.lifecycle import Extension, Subcommands
@@ -20,9 +20,6 @@ from runtime_shim.engine.private import PRIVATE, Folder, at_once, is_link, namin
 from runtime_shim.engine.program import EXIT_COMPLETE, RefusedError, Table
 from runtime_shim.engine.session import Session
 from runtime_shim.engine.state import State, utc_now
-
-Mask = Callable[[str], str]  # removes secrets
-Written = tuple[str, tuple[int, ...]]  # text and fingerprint of a file
 
 
 def records_of(session: Session, state: State) -> RunRecords:
@@ -36,7 +33,7 @@ def records_of(session: Session, state: State) -> RunRecords:
     return records
 
 
-def writer_of(mask: Mask) -> Callable[[Any], str]:
+def writer_of(mask: Callable[[str], str]) -> Callable[[Any], str]:
     """Return a function that writes JSON, and reuses the text of unchanged items."""
 
     @functools.cache
@@ -68,9 +65,7 @@ def marks_of(path: str) -> tuple[int, ...]:
 
 def records_told(session: Session) -> Table:
     """Return the content of the run's record files."""
-    state = session.read()
-    if state is None:
-        raise RefusedError(f"no run has started here ({session.store.directory})")
+    state: Any = session.read()  # of a run that has started
     session.state = state
     return records_of(session, state).files()
 
@@ -125,10 +120,6 @@ class RecordFiles(Extension):
         ("outputs", "--from", "DIR", "the directory to restore missing files from"),
     )
     _own = ""  # the directory beside the journal
-    _folder: str
-    _records: RunRecords
-    _text: Callable[[Any], str]
-    _written: dict[str, Written]
 
     def read(self, state: State) -> None:
         """Note whether the files are beside the journal, to archive them with it."""
@@ -154,7 +145,8 @@ class RecordFiles(Extension):
     def open(self) -> None:
         """Take up the record files of a run, and complete them after a kill."""
         session, options, begin = self.session, self.session.options, self.session.state.begin
-        self._records, self._text, self._written = records_of(session, session.state), writer_of(session.mask), {}
+        self._records, self._text = records_of(session, session.state), writer_of(session.mask)
+        self._written: dict[str, tuple[str, tuple[int, ...]]] = {}  # text and fingerprint of each file
         given = options.run_dir or begin.get("run_dir")
         self._folder = os.path.join(begin["cwd"], given) if given else os.path.join(session.store.folder, begin["run"])
         if options.dry_run:

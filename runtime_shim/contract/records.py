@@ -43,6 +43,7 @@ def in_order(timestamp: str) -> str:
 
 
 def _entries(events: Sequence[Table], gates: Sequence[Table], found: Mapping[str, list[Table]]) -> Iterator[Table]:
+    """Return the entries of a timeline, by kind."""
     for event in events:
         details = {key: value for key, value in event["payload"].items() if key not in ("run_id", "timestamp")}
         yield _entry("event", event["timestamp"], event["step_id"], {"event_type": event["event_type"], **details})
@@ -67,6 +68,7 @@ def timeline_lines(entries: Sequence[Table], is_markdown: bool) -> list[str]:
 
 
 def _row(entry: Table) -> tuple[str, ...]:
+    """Return an entry as a row of the table."""
     details = entry["details"]
     told = [f"{key} {_shown(details[key])}" for key in DETAILS if details.get(key) not in (None, "", [])]
     when = entry["timestamp"][:19].replace("T", " ")
@@ -251,12 +253,14 @@ class RunRecords:
         self._tell("WorkflowBlocked", step, gate_id=gate)
 
     def _complete(self, step: str) -> None:
+        """Complete a step that the run leaves."""
         self._is_open, about = False, self.steps[step]
         about["error"] = None
         change(about, COMPLETED, self._now)
         self._tell("WorkflowStepCompleted", step, attempts=about["attempts"])
 
     def _end(self, condition: str, step: str | None) -> None:
+        """End the run. If it failed, its step has failed, too."""
         self._manifest.update(status=STATES[condition], current_step=step if condition == "stop" else None)
         if condition == "complete":
             self._tell("WorkflowCompleted")

@@ -14,13 +14,13 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 
 from runtime_shim.data.whole_files import write_at
+from runtime_shim.engine.private import CAREFULLY, DIRECTORY
 from runtime_shim.engine.state import OURS
 from runtime_shim.engine.texts import one_line
 from runtime_shim.tasks.reading import NO_TEXT
 
 LARGEST_FILE = 16 * 1024 * 1024  # bytes read for checks
 PROTECTED = (".git", OURS)  # writing there would change Git or rdc
-FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 
 
 class UnsafeError(ValueError):
@@ -47,13 +47,13 @@ def inside(root: str, path: str) -> list[str]:
 @contextmanager
 def folder_inside(root: str, names: Sequence[str], makes: bool = False) -> Iterator[int]:
     """Open a directory by its names without following links."""
-    folder = os.open(os.path.realpath(root), FOLDER)
+    folder = os.open(os.path.realpath(root), DIRECTORY)
     try:
         for name in names:
             if makes:
                 with suppress(FileExistsError):
                     os.mkdir(name, dir_fd=folder)
-            inner = os.open(name, FOLDER, dir_fd=folder)
+            inner = os.open(name, DIRECTORY, dir_fd=folder)
             os.close(folder)
             folder = inner
         yield folder
@@ -92,8 +92,7 @@ def pieces_of(root: str, path: str) -> Iterator[bytes]:
     """Read a regular file piece by piece, without waiting for a pipe."""
     names = inside(root, path)
     with safely(path), folder_inside(root, names[:-1]) as folder:
-        flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
-        file = os.open(names[-1] if names else ".", flags, dir_fd=folder)
+        file = os.open(names[-1] if names else ".", os.O_RDONLY | CAREFULLY, dir_fd=folder)
     try:
         if not stat.S_ISREG(os.fstat(file).st_mode):
             raise UnsafeError(f"{one_line(path)} is not a regular file")

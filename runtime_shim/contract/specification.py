@@ -160,12 +160,8 @@ class Specification(Extension):
 class Placeholders(Extension):
     """Specifications with placeholders."""
 
+    needs = ("inputs",)
     options = (("run", "--var", "NAME=VALUE...", "the same as --input"),)
-
-    @staticmethod
-    def suits(program: Table) -> bool:
-        """Return whether the program has placeholders."""
-        return bool(program.get("inputs"))
 
     def prepare(self) -> None:
         """Merge the values of `--input` and `--var`."""

@@ -95,13 +95,9 @@ def validate(stages: Stages, _name: str, node: Table) -> Found:
     told = [(one, one_line(one["message"])[:300]) for one in failed]
     lines = [why if one["check"] == "exists" else f"{one['path']}: {one['check']}: {why}" for one, why in told]
     kept = {"validation": {"status": "failed" if failed else "passed", "checks": found}}
-    skipped = [f"{one['path']}: {one['check']} was skipped: {one['message']}" for one in found if is_skipped(one)]
+    left_out = [one for one in found if one["status"] == "skipped"]
+    skipped = [f"{one['path']}: {one['check']} was skipped: {one['message']}" for one in left_out]
     return Found(f"validation: {some_of(lines)}" if failed else "", kept, skipped=skipped)
-
-
-def is_skipped(check: Table) -> bool:
-    """Return whether a check was not made."""
-    return bool(check["status"] == "skipped")
 
 
 def index_outputs(stages: Stages, _name: str, node: Table) -> Found:
@@ -109,14 +105,12 @@ def index_outputs(stages: Stages, _name: str, node: Table) -> Found:
     session, paths = stages.session, list(dict.fromkeys(paths_of(stages.session, node)))
     if not paths and node.get("subject"):
         return Found(f"evidence {node['subject']} is about an output, but the step has none", {})
-    hashes = [sha256_of(stages.root, path) for path in paths]
+    hashes = {path: sha256_of(stages.root, path) for path in paths}
     given = [one for found in found_so_far(session, "evidence") for one in found]
     spec = spec_of(session, node["step"])
     whole = whole_evidence(given, spec, node.get("subject", ""), utc_now(), evidence_ids(session.state))
-    artifacts = [
-        {"path": path, "sha256": sha256, "evidence_ids": evidence_of(path, given, whole)}
-        for path, sha256 in zip(paths, hashes)
-    ]
+    ids = {path: evidence_of(path, given, whole) for path in paths}
+    artifacts = [{"path": path, "sha256": hashes[path], "evidence_ids": ids[path]} for path in paths]
     return Found("", {"artifacts": artifacts, "evidence": whole})
 
 

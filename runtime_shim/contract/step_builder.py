@@ -7,7 +7,7 @@ import re
 import sys
 from typing import Any
 
-from runtime_shim.engine.builder import unframed
+from runtime_shim.engine.document import unframed
 from runtime_shim.engine.program import Table
 
 NO_FACTS: Table = {"phase": "", "inputs": {}, "outputs": [], "templates": [], "tools": [], "validation": ""}
@@ -38,12 +38,6 @@ def installed(name: str) -> str | None:
     import shutil
 
     return shutil.which(name) or shutil.which(name, path=os.path.dirname(sys.executable))
-
-
-def part_of(node: Table) -> str:
-    """Return the key in the document that a gate or a stage comes from."""
-    kind: str = node.get("stage", "gate")
-    return KEYS_OF_STAGES.get(kind, kind)
 
 
 def template_of(written: str) -> str:
@@ -212,7 +206,8 @@ class StepBuilder:
 
     def _add(self, name: str, node: Table, at: int, lines: Table) -> None:
         """Add a gate or a stage."""
-        line = lines.get(part_of(node), at)
+        kind = node.get("stage", "gate")
+        line = lines.get(KEYS_OF_STAGES.get(kind, kind), at)
         line = line[node["place"]] if isinstance(line, list) else line
         self.table.setdefault("entry", name)
         self.table["nodes"][name] = self._mark({**node, "at": f"{self.table['source']}:{line}"}, node.get("paths"))

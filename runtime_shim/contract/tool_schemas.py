@@ -47,11 +47,14 @@ def unfit_arguments(schema: Table, arguments: Any) -> str:  # any JSON value
 
 
 def _problems(schema: Table, value: Any, place: str) -> Iterator[str]:
-    types = _several(schema.get("type", list(TYPES)))
+    """Return what is wrong with a value, the outermost problem first."""
+    types = schema.get("type", list(TYPES))
+    types = types if isinstance(types, list) else [types]
     if not any(TYPES[kind](value) for kind in types):
         yield f"{place}: expected {' or '.join(types)}"
         return
-    if "enum" in schema and not any(_is_same_json(value, one) for one in schema["enum"]):
+    same = (isinstance(one, bool) == isinstance(value, bool) and one == value for one in schema.get("enum", ()))
+    if "enum" in schema and not any(same):
         yield f"{place}: expected one of {', '.join(map(json.dumps, schema['enum']))}"
     if isinstance(value, dict):
         yield from _of_object(schema, value, place)
@@ -64,6 +67,7 @@ def _problems(schema: Table, value: Any, place: str) -> Iterator[str]:
 
 
 def _of_object(schema: Table, value: Table, place: str) -> Iterator[str]:
+    """Return what is wrong with the names and values of an object."""
     properties, more = schema.get("properties", {}), schema.get("additionalProperties", True)
     for name in schema.get("required", ()):
         if name not in value:
@@ -75,11 +79,3 @@ def _of_object(schema: Table, value: Table, place: str) -> Iterator[str]:
             yield f"{place}: unknown name {name}; known: {', '.join(properties) or 'none'}"
         elif isinstance(more, dict):
             yield from _problems(more, inner, f"{place}: {name}")
-
-
-def _several(found: Any) -> list[Any]:
-    return found if isinstance(found, list) else [found]
-
-
-def _is_same_json(one: Any, other: Any) -> bool:
-    return isinstance(one, bool) == isinstance(other, bool) and bool(one == other)

@@ -46,6 +46,7 @@ def repository_says(stages: Stages, command: str, arguments: Table, seconds: int
 
 
 def _git(stages: Stages, off: list[str], words: tuple[str, ...], seconds: int, good: tuple[str, ...] = ("",)) -> bytes:
+    """Run Git without the settings `off` and return its output; raise ToolError unless it ends in a `good` way."""
     variables = [*GIT_VARIABLES.split(), f"GIT_WORK_TREE={work_tree(stages.root)}"]
     settings = [word for setting in (*GIT_SETTINGS.split(), *off) for word in ("-c", setting)]
     answered = listened(stages, ["env", *variables, "git", "-C", stages.root, "--no-pager", *settings, *words], seconds)

@@ -36,12 +36,8 @@ def write_out(path: str, data: bytes) -> None:
 class Artifact(Extension):
     """Programs with an artifact."""
 
+    needs = ("artifact",)
     options = (("run resume", "--out", "FILE", "write the last output here, not in the state directory"),)
-
-    @staticmethod
-    def suits(program: Table) -> bool:
-        """Return whether the program has an artifact."""
-        return "artifact" in program
 
     def beside(self) -> dict[str, str]:
         """Return the file under all names that it may have had."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import types
+from typing import Any
 
 from runtime_shim.data.fitting import unfit
-from runtime_shim.data.shared import read_json
 from runtime_shim.data.values import pairs_in
 from runtime_shim.engine.lifecycle import Extension
 from runtime_shim.engine.program import RefusedError, Table, takes_empty
@@ -28,7 +28,16 @@ def _from_file(path: str) -> dict[str, str]:
     return {name: value if isinstance(value, str) else json.dumps(value) for name, value in found.items()}
 
 
+def read_json(path: str, text: str) -> Any:  # any JSON value
+    """Return the content of a JSON file."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise RefusedError(f"{path}: not JSON: {error} (`rdc run` also reads YAML)") from None
+
+
 def _from_lines(path: str, text: str) -> dict[str, str]:
+    """Return the inputs in lines, as files of environment variables have them."""
     found: dict[str, str] = {}
     text = text.replace("\r\n", "\n")
     lines = text.split("\n")
@@ -49,6 +58,7 @@ def unquoted(value: str) -> str:
 
 
 def _from_options(options: types.SimpleNamespace, declared: dict[str, Table]) -> dict[str, str]:
+    """Return the inputs in the options of a call. A value with an @ in front names a file."""
     given = {} if options.task is None else {"task": options.task}
     file = [] if options.task_file is None else [f"task=@{options.task_file}"]
     for word in (*options.input, *file):
@@ -132,17 +142,13 @@ def check_inputs(session: Session) -> Registers:
 class Inputs(Extension):
     """Reads and checks the inputs of a run."""
 
+    needs = ("inputs",)
     options = (
         ("run", "--input", "NAME=VALUE...", "set an input; NAME=@FILE reads it from a file"),
         ("run", "--inputs", "FILE", "read inputs from FILE: a JSON object or NAME=VALUE lines"),
         ("run", "--task", "TEXT", "the same as --input task=TEXT"),
         ("run", "--task-file", "FILE", "the same as --input task=@FILE"),
     )
-
-    @staticmethod
-    def suits(program: Table) -> bool:
-        """Return whether the program has inputs."""
-        return bool(program.get("inputs"))
 
     def registers(self) -> Registers:
         """Return the values of the inputs."""

@@ -71,13 +71,9 @@ class Expiry(Extension):
     The next call decides. One that only looks changes nothing.
     """
 
+    needs = ("ask", "gate", "confirm", "input", "select", "agent", "tool", "parallel", "stage")  # may wait for a person
     options = (("run", "--expire", "TIME", "fail a question that waits longer than this, such as 24h"),)
     _due: Record | None = None  # the outcome that this call has to record
-
-    @staticmethod
-    def suits(program: Table) -> bool:
-        """Return whether a step of the program may wait for a person."""
-        return not {node["task"] for node in program["nodes"].values()} <= {"shell", "branch", "end"}
 
     def record(self, record: Record) -> Record:
         """Add the limit to the first record of a run, and record an expiry before anything else."""
@@ -92,7 +88,7 @@ class Expiry(Extension):
             self.session.record({"kind": "waits", "since": time.time()})
 
     def read(self, state: State) -> None:
-        """Give a step that has waited too long its outcome (O-9)."""
+        """Give a step that has waited too long its outcome."""
         session, node = self.session, self.session.program["nodes"].get(state.node, {})
         if state.condition != "waiting" or time.time() < expires_at(state) or not session.is_same(state):
             return

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Callable
 
 from runtime_shim.engine.journal import Record
@@ -52,6 +52,7 @@ def unescaped(text: str) -> str:
 
 
 def _letter(found: re.Match[str]) -> str:
+    """Return the character of an escape sequence."""
     high, low, code, letter = found.groups()
     if high:
         return chr(0x10000 + (int(high, 16) - 0xD800) * 0x400 + int(low, 16) - 0xDC00)
@@ -89,6 +90,15 @@ def _hidden(text: str, spans: Spans) -> str:
     return "".join([*pieces, text[end:]])
 
 
+def in_strings(change: Callable[[str], str], value: Any) -> Any:  # any JSON value
+    """Return a JSON value with its strings changed, but not the keys of objects."""
+    if isinstance(value, list):
+        return [in_strings(change, item) for item in value]
+    if isinstance(value, Mapping):
+        return {key: in_strings(change, item) for key, item in value.items()}
+    return change(value) if isinstance(value, str) else value
+
+
 class Secrets(Extension):
     """Masks the values of secrets."""
 
@@ -116,9 +126,4 @@ class Secrets(Extension):
 
     def record(self, record: Record) -> Record:
         """Return a record or an event without secrets."""
-        return {key: self._in(value) if key in MASKED else value for key, value in record.items()}
-
-    def _in(self, value: Any) -> Any:  # a string or a dict
-        if hasattr(value, "items"):
-            return {name: self._in(inner) for name, inner in value.items()}
-        return self.mask(value) if isinstance(value, str) else value
+        return {key: in_strings(self.mask, value) if key in MASKED else value for key, value in record.items()}

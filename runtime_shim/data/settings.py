@@ -57,11 +57,7 @@ def settings_in(options: Any, before: Table) -> Table:  # a namespace
 class OfMore(Extension):
     """A part of programs that call agents or tools, or leave an artifact."""
 
-    @staticmethod
-    def suits(program: Table) -> bool:
-        """Return whether the program calls agents or tools, or leaves an artifact."""
-        tasks = {node["task"] for node in program["nodes"].values()}
-        return "artifact" in program or not tasks.isdisjoint(("agent", "tool", "parallel"))
+    needs = ("artifact", "agent", "tool", "parallel")
 
 
 class Settings(OfMore):

@@ -2,25 +2,15 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Container, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from runtime_shim.engine.lifecycle import Extension
-from runtime_shim.engine.program import RefusedError, Table
+from runtime_shim.engine.program import Table
 
 CALLING = ("shell", "agent", "tool", "parallel")
 TEXTS = ("title", "prompt", "block", "command", "message", "reason", "arguments", "options", "entries")
 WORDS_OF_TASKS = {"gate": ["approved", "rejected"], "confirm": ["yes", "no"], "input": ["pass"]}
 UNREAD = ("none", "invalid", "ambiguous", "failed")  # outcomes of an answer without one keyword
-
-
-def read_json(path: str, text: str) -> Any:  # any JSON value
-    """Return the content of a JSON file."""
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise RefusedError(f"{path}: not JSON: {error} (`rdc run` also reads YAML)") from None
 
 
 class Shared(Extension):
@@ -34,12 +24,12 @@ class Shared(Extension):
         add_common(table)
 
 
-def implied(node: Table, said: Container[str] = ()) -> Table:
+def implied(node: Table, said: Table | None = None) -> Table:
     """Return the implied settings of a step, except those that it sets."""
     known = [keyword for one in (node, *node.get("entries", ())) for keyword in one.get("keywords", ())]
     words = [*dict.fromkeys(known), *UNREAD] if known else WORDS_OF_TASKS.get(node["task"])
     found = {"agent": "" if node["task"] == "agent" else None, "words": words}
-    return {key: value for key, value in found.items() if value is not None and key not in said}
+    return {key: value for key, value in found.items() if value is not None and key not in (said or ())}
 
 
 def add_common(table: Table) -> None:

@@ -7,12 +7,12 @@ import shlex
 import sys
 import time
 import types
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any, Callable
 
 from runtime_shim.engine.display import Display
-from runtime_shim.engine.lifecycle import ANY_HOST, Extension, Host, Options, Subcommands
+from runtime_shim.engine.lifecycle import ANY_HOST, Host, Kinds, Options, Subcommands
 from runtime_shim.engine.private import naming
 from runtime_shim.engine.program import (
     EXIT_COMPLETE,
@@ -136,7 +136,7 @@ OPTIONS: Options = (
     ("history", "--prune", "N|AGE", "delete all but the newest N runs, or runs older than AGE (12h, 30d, 8w)"),
 )
 OptionValues = list[tuple[str, Any]]  # options, and the value of each
-Execute = Callable[[Table, list[str], Host, Display, Sequence[type[Extension]]], int]
+Execute = Callable[[Table, list[str], Host, Display, Kinds], int]
 LIKE = {"open": "run", "step": "resume"}  # subcommands with the options of another
 
 
@@ -176,17 +176,22 @@ def as_input(word: str, known: Iterable[str]) -> str:
     return f"; to set an input, write --input {shlex.quote(word)}" if is_value and "--input" in known else ""
 
 
-def execute(program: Table, argv: list[str], host: Host, display: Display, kinds: Sequence[type[Extension]]) -> int:
+def help_lines(program: Table, command: str, prog: str, commands: Any, own: Options) -> list[str]:  # a dict
+    """Return the help of a subcommand, or of the program."""
+    lines = [f"  {name + ' ' + takes:32}{text}" for _, name, takes, text in own]
+    if command not in commands:
+        lines, command = [f"  {name:9} {text}" for name, (text, _) in commands.items()], "COMMAND"
+    return [f"usage: {prog} {command} [OPTION]...", "", program["title"], "", *lines]
+
+
+def execute(program: Table, argv: list[str], host: Host, display: Display, kinds: Kinds) -> int:
     """Run a subcommand and return its exit code."""
     commands = {**COMMANDS, **{name: each for kind in kinds for name, each in kind.commands.items()}}
     options = tuple(dict.fromkeys([*OPTIONS, *(option for kind in kinds for option in kind.options)]))
     command, *words = argv or [""]
     own = options_of(command, options)
     if not argv or {"-h", "--help"} & {*argv}:
-        lines = [f"  {name + ' ' + takes:32}{text}" for _, name, takes, text in own]
-        if command not in commands:
-            lines, command = [f"  {name:9} {text}" for name, (text, _) in commands.items()], "COMMAND"
-        display.say([f"usage: {host.prog} {command} [OPTION]...", "", program["title"], "", *lines])
+        display.say(help_lines(program, command, host.prog, commands, own))
         if argv:
             return EXIT_COMPLETE
         raise RefusedError(f"missing subcommand; to start a run: {host.prog} run")
@@ -212,11 +217,7 @@ def execute(program: Table, argv: list[str], host: Host, display: Display, kinds
 
 
 def main(
-    program: Table,
-    extensions: Sequence[type[Extension]],
-    argv: list[str] | None = None,
-    host: Host = ANY_HOST,
-    execute: Execute = execute,
+    program: Table, extensions: Kinds, argv: list[str] | None = None, host: Host = ANY_HOST, execute: Execute = execute
 ) -> int:
     """Run the command line with the extensions that suit the program, and return the exit code."""
     for name in ("stdin", "stdout", "stderr"):

@@ -7,17 +7,15 @@ import select
 import signal
 import stat
 import sys
+import termios
 from collections.abc import Iterable
 from contextlib import suppress
 from typing import Callable, TextIO
 
-from runtime_shim.engine.journal import Record
 from runtime_shim.engine.private import naming
-from runtime_shim.engine.program import EXIT_COMPLETE, Table
+from runtime_shim.engine.program import EXIT_COMPLETE
 from runtime_shim.engine.signals import Interrupted, Signals
-from runtime_shim.engine.state import State
-from runtime_shim.engine.texts import MEANINGS, clean, one_line
-from runtime_shim.engine.walk import Move, Registers, attempt_of, filled, instances_of
+from runtime_shim.engine.texts import MEANINGS, clean
 
 STALLED = 0.1  # seconds between checks for a stop while no one reads the output
 STYLES = {"bold": "1", "dim": "2", "pass": "32", "fail": "1;31"}
@@ -77,8 +75,6 @@ def duration(seconds: float) -> str:
 
 def forget_typed() -> None:
     """Discard anything typed before a question."""
-    import termios
-
     with suppress(OSError, ValueError, termios.error):
         termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
 
@@ -110,49 +106,3 @@ def question(display: Display, signals: Signals, text: str, choices: str) -> str
         display.line(f"Please type {choices.replace('/', ', ', choices.count('/') - 1).replace('/', ' or ')}.")
     display.line()
     return None
-
-
-class Telling:
-    """The texts of a program, filled in from the registers of a run."""
-
-    program: Table
-    display: Display
-    state: State
-    places: dict[str, str]  # of the steps in order, such as 2/7
-    _group = ""  # of the last step
-
-    def filled(self, node: Table, key: str, registers: Registers | None = None) -> str:
-        """Return a text of a step with its placeholders replaced."""
-        return filled(node, node.get(key, ""), self.state.registers if registers is None else registers)
-
-    def label(self, name: str) -> str:
-        """Return a step's name and title on one line."""
-        return one_line(f"{name} {self.filled(self.program['nodes'][name], 'title')}")
-
-    def texts(self, node: Table, key: str) -> list[str]:
-        """Return a text of a step as indented lines."""
-        return [f"    {line}".rstrip() for line in clean(self.filled(node, key)).strip("\n").splitlines()]
-
-    def about(self, name: str) -> Record:
-        """Return the description of a step for records and events."""
-        node, now = self.program["nodes"][name], self.state.registers
-        about = {"node": name, "title": self.filled(node, "title"), "attempt": attempt_of(node, now)}
-        return {**about, "instances": instances_of(node, now)}
-
-    def announce(self, name: str, *details: str) -> None:
-        """Show the step that starts, after its group if that is a new one."""
-        group = self.program["nodes"][name].get("group", "")
-        if group not in ("", self._group):
-            about = self.program["groups"][group]
-            self.display.line(self.display.paint(one_line(f"{group} {self.filled(about, 'title')}"), "bold"))
-            self.display.dim(self.texts(about, "prompt"))
-        self._group = group
-        step = f"[{self.places[name]}] {self.display.paint(self.label(name), 'bold')}"
-        self.display.line(f"{step} - {', '.join(details)}" if details else step)
-
-    def tell_passed(self, move: Move) -> None:
-        """Show the results of nested documents that a move has passed."""
-        for name in move.passed:
-            node = self.program["nodes"][name]
-            if node["task"] == "end":
-                self.display.line("    " + one_line(f"{name} {self.filled(node, 'message', move.registers)}"))

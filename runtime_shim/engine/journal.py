@@ -7,12 +7,12 @@ difference is damage; then nothing is changed.
 
 from __future__ import annotations
 
-import functools
+import json
 import os
 import re
 import stat
 from contextlib import suppress
-from typing import Any, Callable
+from typing import Any
 
 from runtime_shim.engine.private import at_once, naming
 from runtime_shim.engine.program import RefusedError
@@ -20,26 +20,20 @@ from runtime_shim.engine.program import RefusedError
 Record = dict[str, Any]
 
 
-@functools.cache
-def encoder() -> Callable[[object], str]:
-    """Return the function that writes JSON without spaces, made once."""
-    import json  # slow to import
-
-    return json.JSONEncoder(separators=(",", ":")).encode
+to_json = json.JSONEncoder(separators=(",", ":")).encode
+"""Returns a value as JSON without spaces. Making an encoder for each record would be slow."""
 
 
 def encode(record: Record) -> bytes:
     """Return a record as a line of the journal."""
     import zlib
 
-    text = encoder()(record).encode()
+    text = to_json(record).encode()
     return b"%08x %s\n" % (zlib.crc32(text), text)
 
 
 def _decode(line: bytes, number: int) -> Record:
     """Return the record of a line without its newline; raise ValueError if it was altered."""
-    import json
-
     record: Record = json.loads(line[9:])
     if encode({**record, "n": number}) != line + b"\n":
         raise ValueError(f"record {number} was altered")
@@ -48,8 +42,6 @@ def _decode(line: bytes, number: int) -> Record:
 
 def _is_torn(tail: bytes, number: int) -> bool:
     """Return whether a tail without newline comes from an interrupted write."""
-    import json
-
     text, start = tail[9:], b'{"n":%d,' % number
     with suppress(ValueError):
         json.JSONDecoder().raw_decode(text.decode())

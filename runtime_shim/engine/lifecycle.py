@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Callable, ClassVar, NamedTuple
 
 from runtime_shim.engine.journal import Record
 from runtime_shim.engine.program import RefusedError, Table
-from runtime_shim.engine.state import State
 from runtime_shim.engine.texts import one_line
-from runtime_shim.engine.walk import VERBS, Move, Registers, Verbs
+from runtime_shim.engine.walk import VERBS, Verbs
 
 if TYPE_CHECKING:
     from runtime_shim.engine.session import Session
@@ -58,13 +57,13 @@ class Performer(Part):
     keys: tuple[str, ...]  # the texts that describe a step
     recovers = True  # whether an interrupted step needs a decision
 
-    if TYPE_CHECKING:
+    def perform(self, name: str, node: Table) -> Done:
+        """Run a step and return its outcome."""
+        raise NotImplementedError
 
-        def perform(self, name: str, node: Table) -> Done:
-            """Run a step and return its outcome."""
-
-        def recover(self, name: str) -> Done | None:
-            """Return the outcome of an interrupted step, or None to run it again."""
+    def recover(self, _name: str) -> Done | None:
+        """Return the outcome of an interrupted step, or None to run it again."""
+        return None
 
     def preview(self, _name: str, _node: Table) -> Done:
         """Return the likely outcome of a step without running it."""
@@ -90,147 +89,65 @@ class Performer(Part):
 
 
 Subcommands = dict[str, tuple[str, Callable[[Any], int]]]
-Option = tuple[str, str, str, str]
-Options = tuple[Option, ...]
+Options = tuple[tuple[str, str, str, str], ...]
 Performers = dict[str, type[Performer]]
 
 
 class Extension(Part):
-    """Takes part in runs: a session calls the methods of all extensions in the order of its edition."""
+    """Takes part in runs: a session calls the methods below of all extensions, in the order of its edition.
+
+    An extension has only those methods that it needs. A method that gets the value of its kind as its last argument
+    returns it, possibly changed, and the next extension gets the result. In the order in which a call uses them:
+
+    - `from_caller(program, options, command, display)`: return options and values that the caller gives other than
+      as words. Static, as is `worded(text)`: return a text in the terms of the program's caller.
+    - `prepare()`: check the options.
+    - `identify(nodes)`: return the identity of the steps of this version of a program.
+    - `read(state)`: check or change a state after it is read.
+    - `before_run(state)`: prepare a call about a run; the state is None for a new run.
+    - `registers()`: return initial registers of a run.
+    - `open()`: read and open the files that the run needs.
+    - `answers_in(text, nodes)`: read a file of answers in a richer format, instead of the usual one.
+    - `brought(files)`: return the files of answers of this call, with their digests.
+    - `scope()`: return the part of a run that a file of answers belongs to, "" for the whole run.
+    - `resumed()`: record the changes that a resume makes.
+    - `before_step(name)`: prepare a step; return a function to run instead of it, or None.
+    - `variables(node, registers)`: return environment variables for the process of a step.
+    - `reply(reply)`: return the reply that a word means.
+    - `given(done)`: return the outcome of a reply.
+    - `told(text, done)`: return an outcome with the text that belongs to it.
+    - `stand(move, before, stand)`: return the condition of a run after a move.
+    - `record(record)`: return the record or event to write. `written(record)`: act after a record is on disk.
+    - `event(event, fields)`: report an event to others; record nothing.
+    - `after_step(move)`: act after a step is recorded.
+    - `waits()`: record that a run starts waiting. `end()`: act when a run has ended.
+    - `mask(text)`: return a text without secrets.
+    - `call(words)`: return another command for a subcommand, or "". `repeat(command)`: return the words that later
+      calls about this run repeat. `hint()`: return a suffix for the command that continues an answered run.
+    - `again(state)`: return commands that repeat the step that ended the run, each with its purpose.
+    - `facts(state)`: return facts for the status of a run. `lines(facts, record)`: return status lines below a step,
+      or above all steps for None.
+    - `beside()`: return the files to archive with the journal: path to extension of the new name.
+    """
 
     commands: ClassVar[Subcommands] = {}  # the help and function of each subcommand
     options: Options = ()  # subcommands, name, value and help
     performers: ClassVar[Performers] = {}  # by kind of task
-    builder: Any = None  # makes the table of documents that use only its words
+    needs: tuple[str, ...] = ()  # kinds of tasks and keys of programs: others do not use this part
+    builder: Any = None  # makes the table of a document
     reopens = False  # whether a failed run continues at the failed step
     mode = ""  # a mode of runs that only this part can continue
 
-    @staticmethod
-    def suits(_program: Table) -> bool:
-        """Return whether a program needs this part."""
-        return True
+    @classmethod
+    def suits(cls, program: Table) -> bool:
+        """Return whether a program uses this part."""
+        tasks = {node["task"] for node in program["nodes"].values()}
+        return not cls.needs or any(need in tasks or program.get(need) for need in cls.needs)
 
     @staticmethod
     def complete(table: Table) -> None:
         """Add defaults to the table of a program."""
 
-    if TYPE_CHECKING:  # optional methods
 
-        @staticmethod
-        def from_caller(_program: Table, _options: Options, _command: str, _display: Any) -> Iterable[tuple[str, Any]]:
-            """Return options and values that the caller gives other than as words, before there is a session."""
-            return ()
-
-        @staticmethod
-        def worded(text: str) -> str:
-            """Return a text in the terms of the program's caller."""
-            return text
-
-        def prepare(self) -> None:
-            """Check the options."""
-
-        def identify(self, nodes: Table) -> Table:
-            """Return the identity of the steps of this version of a program."""
-            return nodes
-
-        def read(self, state: State) -> None:
-            """Check or change a state after it is read."""
-
-        def beside(self) -> dict[str, str]:
-            """Return the files to archive with the journal: path to extension of the new name."""
-            return {}
-
-        def registers(self) -> Registers:
-            """Return initial registers of a run."""
-            return {}
-
-        def before_run(self, state: State | None) -> None:
-            """Prepare a call about a run; None for a new run."""
-
-        def open(self) -> None:
-            """Read and open the files that the run needs."""
-
-        def before_step(self, _name: str) -> Perform | None:
-            """Prepare a step; return a function to run instead of it, if any."""
-            return None
-
-        def variables(self, _node: Table, _registers: Registers) -> dict[str, str]:
-            """Return environment variables for the process of a step."""
-            return {}
-
-        def told(self, _text: str, done: Done) -> Done:
-            """Return an outcome with the text that belongs to it."""
-            return done
-
-        def stand(self, _move: Move, _before: State | None, stand: Record) -> Record:
-            """Return the condition of a run after a move."""
-            return stand
-
-        def after_step(self, move: Move) -> None:
-            """Act after a step is recorded."""
-
-        def end(self) -> None:
-            """Act when a run has ended."""
-
-        def record(self, record: Record) -> Record:
-            """Return the record or event to write."""
-            return record
-
-        def written(self, record: Record) -> None:
-            """Act after a record is on disk."""
-
-        def resumed(self) -> None:
-            """Record the changes that a resume makes."""
-
-        def waits(self) -> None:
-            """Record that a run starts waiting."""
-
-        def event(self, event: str, fields: Record) -> None:
-            """Report an event to others; record nothing."""
-
-        def mask(self, text: str) -> str:
-            """Return a text without secrets."""
-            return text
-
-        def call(self, _words: tuple[str, ...]) -> str:
-            """Return another command for a subcommand, or ""."""
-            return ""
-
-        def repeat(self, _command: str) -> tuple[str, ...]:
-            """Return the words that later calls about this run repeat."""
-            return ()
-
-        def facts(self, _state: State) -> Table:
-            """Return facts for the status of a run."""
-            return {}
-
-        def lines(self, _facts: Table, _record: Table | None) -> list[str]:
-            """Return status lines below a step, or above all steps for None."""
-            return []
-
-        def again(self, _state: State) -> list[tuple[str, str]]:
-            """Return commands that repeat the step that ended the run, each with its purpose."""
-            return []
-
-        def answers_in(self, _text: str, _nodes: dict[str, Table]) -> Any:  # answers, and what is wrong with some
-            """Read a file of answers in a richer format."""
-
-        def brought(self, files: dict[str, str]) -> dict[str, str]:
-            """Return the files of answers of this call, with their digests."""
-            return files
-
-        def scope(self) -> str:
-            """Return the part of a run that a file of answers belongs to, "" for the whole run."""
-            return ""
-
-        def reply(self, reply: str) -> str:
-            """Return the reply that a word means."""
-            return reply
-
-        def given(self, done: Done | None) -> Done | None:
-            """Return the outcome of a reply, possibly changed."""
-            return done
-
-        def hint(self) -> str:
-            """Return a suffix for the command that continues an answered run."""
-            return ""
+Kinds = Sequence[type[Extension]]
+"""The extensions that suit a program, in the order of its edition."""

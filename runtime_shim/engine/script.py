@@ -12,7 +12,7 @@ from contextlib import suppress
 
 from runtime_shim.engine.program import EXIT_COMPLETE, EXIT_INTERRUPTED, EXIT_REFUSED, EXIT_STOP, RefusedError, Table
 from runtime_shim.engine.texts import MEANINGS, clean, one_line, word_of
-from runtime_shim.engine.walk import Registers, advance, filled, follow, variables_of
+from runtime_shim.engine.walk import advance, filled, follow, variables_of
 from runtime_shim.tasks.answers import LARGEST, read_answers, read_text, take_answer
 
 HELP = "It keeps no state. To resume runs, compile without `-O runtime=script`."
@@ -30,8 +30,6 @@ def say(text: str, end: str = "\n") -> None:
 
 class Script:
     """One run, kept only in memory."""
-
-    registers: Registers
 
     def __init__(self, program: Table, answers: str) -> None:
         self.program, self.nodes = program, program["nodes"]

@@ -7,13 +7,11 @@ import os
 import shlex
 import sys
 import time
-import types
-from collections.abc import Sequence
 from typing import Any, TypeVar
 
-from runtime_shim.engine.display import Display, Telling, duration, question
-from runtime_shim.engine.journal import Record, encoder
-from runtime_shim.engine.lifecycle import ANY_HOST, Done, Extension, Host, Performer, Waiting
+from runtime_shim.engine.display import Display, duration, question
+from runtime_shim.engine.journal import Record, to_json
+from runtime_shim.engine.lifecycle import ANY_HOST, Done, Host, Kinds, Performer, Waiting
 from runtime_shim.engine.program import EXIT_COMPLETE, EXIT_INTERRUPTED, EXIT_STOP, EXIT_WAITING, RefusedError, Table
 from runtime_shim.engine.signals import Interrupted, Signals
 from runtime_shim.engine.state import (
@@ -31,8 +29,8 @@ from runtime_shim.engine.state import (
     utc_now,
     without_places,
 )
-from runtime_shim.engine.texts import one_line, word_of
-from runtime_shim.engine.walk import Move, advance, follow
+from runtime_shim.engine.texts import clean, one_line, word_of
+from runtime_shim.engine.walk import Move, Registers, advance, attempt_of, filled, follow, instances_of
 
 Value = TypeVar("Value")
 
@@ -40,20 +38,13 @@ Value = TypeVar("Value")
 NOT_PASSED = ("fail", "failed", "none", "invalid", "ambiguous")  # outcomes of commands and agents
 
 
-class Session(Telling):
+class Session:
     """One call of a program: its options, its state directory, and its run."""
 
-    signals: Signals
     answers: Any = ("", ())  # digest of the file of answers, unused answers
+    _group = ""  # of the last step
 
-    def __init__(
-        self,
-        program: Table,
-        options: types.SimpleNamespace,
-        display: Display,
-        kinds: Sequence[type[Extension]],
-        host: Host = ANY_HOST,
-    ) -> None:
+    def __init__(self, program: Table, options: Any, display: Display, kinds: Kinds, host: Host = ANY_HOST) -> None:
         self.program, self.options, self.display, self.host = program, options, display, host
         self.kinds = {task: performer for kind in kinds for task, performer in kind.performers.items()}
         self.extensions = [kind(self) for kind in kinds]
@@ -61,7 +52,7 @@ class Session(Telling):
         self.at = functools.cache(lambda name: [getattr(one, name) for one in self.extensions if hasattr(one, name)])
         self.each("prepare")
         directory = (options.state_dir or os.path.join(host.home, OURS, program["name"])).rstrip("/") or "/"
-        self.store = Store(directory, {"", *(kind.mode for kind in kinds)}, bool(options.state_dir))
+        self.store = Store(directory, ("", *(kind.mode for kind in kinds)), bool(options.state_dir))
         self.is_interactive = display.is_terminal and sys.stdin.isatty()
         doing = [name for name, node in program["nodes"].items() if node["task"] in self.kinds]
         self.places = {name: f"{place}/{len(doing)}" for place, name in enumerate(doing, start=1)}
@@ -180,6 +171,44 @@ class Session(Telling):
         """Return the files to archive with the journal, each with its new extension."""
         return {path: ending for found in self.each("beside") for path, ending in found.items()}
 
+    # --- The texts of the program, filled in from the registers of the run ---
+
+    def filled(self, node: Table, key: str, registers: Registers | None = None) -> str:
+        """Return a text of a step with its placeholders replaced."""
+        return filled(node, node.get(key, ""), self.state.registers if registers is None else registers)
+
+    def label(self, name: str) -> str:
+        """Return a step's name and title on one line."""
+        return one_line(f"{name} {self.filled(self.program['nodes'][name], 'title')}")
+
+    def texts(self, node: Table, key: str) -> list[str]:
+        """Return a text of a step as indented lines."""
+        return [f"    {line}".rstrip() for line in clean(self.filled(node, key)).strip("\n").splitlines()]
+
+    def about(self, name: str) -> Record:
+        """Return the description of a step for records and events."""
+        node, now = self.program["nodes"][name], self.state.registers
+        about = {"node": name, "title": self.filled(node, "title"), "attempt": attempt_of(node, now)}
+        return {**about, "instances": instances_of(node, now)}
+
+    def announce(self, name: str, *details: str) -> None:
+        """Show the step that starts, after its group if that is a new one."""
+        group = self.program["nodes"][name].get("group", "")
+        if group not in ("", self._group):
+            about = self.program["groups"][group]
+            self.display.line(self.display.paint(one_line(f"{group} {self.filled(about, 'title')}"), "bold"))
+            self.display.dim(self.texts(about, "prompt"))
+        self._group = group
+        step = f"[{self.places[name]}] {self.display.paint(self.label(name), 'bold')}"
+        self.display.line(f"{step} - {', '.join(details)}" if details else step)
+
+    def tell_passed(self, move: Move) -> None:
+        """Show the results of nested documents that a move has passed."""
+        for name in move.passed:
+            node = self.program["nodes"][name]
+            if node["task"] == "end":
+                self.display.line("    " + one_line(f"{name} {self.filled(node, 'message', move.registers)}"))
+
     # --- The run ---
 
     def take(self, state: State | None = None) -> None:
@@ -197,6 +226,7 @@ class Session(Telling):
                 self._events = os.open(self.options.events, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
 
     def _first_record(self) -> Record:
+        """Return the first record of a run: what started, which version of it, where, and at which step."""
         registers = {**self.program["registers"]}
         for more in self.each("registers"):
             registers.update(more)
@@ -238,7 +268,7 @@ class Session(Telling):
             self.each("event", event, fields)
             if self.options.events is not None:
                 about = {"event": event, "time": utc_now(), "run": self.state.begin["run"], **fields}
-                self.display.put(encoder()(self.through("record", about)) + "\n", self._events)
+                self.display.put(to_json(self.through("record", about)) + "\n", self._events)
         except OSError as error:
             if is_between:
                 self.rest()
@@ -276,6 +306,7 @@ class Session(Telling):
         return EXIT_COMPLETE if state.condition == "complete" else EXIT_STOP
 
     def _leave(self, how: str, code: int, *hints: str) -> int:
+        """Show why the run waits or was interrupted and what to do next, and return the exit code."""
         self.emit(f"run_{how}", node=self.state.node)
         for line in (*hints, f"{how.upper()} {self.label(self.state.node)}"):
             self.display.rule(line)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import errno
 import fcntl
+import json
 import os
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Callable
 
@@ -37,8 +38,7 @@ def utc_now() -> str:
 
 def digest(value: object) -> str:
     """Return the SHA-256 of a text, or of another value as canonical JSON."""
-    import hashlib
-    import json
+    import hashlib  # slow to import
 
     text = value if isinstance(value, str) else json.dumps(value, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
@@ -71,13 +71,11 @@ class State:
     `finished` has no kept texts, which may be long.
     """
 
-    finished: list[Record]
-    notes: list[Record]
-
     def __init__(self, records: Sequence[Record]) -> None:
         begin = records[0]
         self.begin, self.node, self.message = begin, begin["node"], begin.get("message", "")
-        self.finished, self.notes = [], []  # notes of the current step, such as its processes
+        self.finished: list[Record] = []
+        self.notes: list[Record] = []  # of the current step, such as its processes
         self.used: set[tuple[str, int]] = set()  # digest and line number of each used answer
         self.decided: list[Record] = []
         self.brought: dict[str, str] = {}  # digest of each file of answers when the run first got it
@@ -119,7 +117,7 @@ class State:
         return [one for one in groups if one in alive or (started_at(one) is None and has_members(one))]
 
 
-def replay(records: list[Record], path: object, modes: Collection[str] = ("",)) -> State:
+def replay(records: list[Record], path: object, modes: Sequence[str] = ("",)) -> State:
     """Return the state that records describe. Refuse runs of a mode that this program does not know."""
     if records[0].get("format") != FORMAT or records[0].get("mode", "") not in modes:
         raise RefusedError(f"{path}: this program does not know this state's format; `reset` archives it")
@@ -133,9 +131,8 @@ class Store:
     """A state directory, named as the operator knows it. Open nothing here after a chdir; `folder` is absolute."""
 
     within: Any = None  # the open directory
-    _file: int
 
-    def __init__(self, directory: str, modes: Collection[str] = ("",), is_named: bool = False) -> None:
+    def __init__(self, directory: str, modes: Sequence[str] = ("",), is_named: bool = False) -> None:
         self.directory, self.path, self.modes = directory, os.path.join(directory, "journal"), modes
         self.folder = os.path.join(os.getcwd(), directory)
         self._count, self._size, self._is_named = 0, 0, is_named
@@ -233,16 +230,12 @@ class Store:
 
 def steps_of(nodes: Table) -> list[list[str]]:
     """Return the steps of a program, as the first record of a run keeps them."""
-    doing = [(name, node) for name, node in nodes.items() if node["task"] not in ("branch", "end")]
-    return [
-        [
-            name,
-            node["task"],
-            node.get("title", ""),
-            digest({key: node[key] for key in {*node}.difference(NOT_DONE)})[:12],
-        ]
-        for name, node in doing
-    ]
+    found = []
+    for name, node in nodes.items():
+        if node["task"] not in ("branch", "end"):
+            done = {key: node[key] for key in {*node}.difference(NOT_DONE)}
+            found.append([name, node["task"], node.get("title", ""), digest(done)[:12]])
+    return found
 
 
 def matched(old: Sequence[Step], new: Sequence[Step]) -> dict[str, str]:

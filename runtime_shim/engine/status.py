@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import json
 import os
 from collections.abc import Iterator
 
@@ -82,8 +83,6 @@ def describe(session: Session, state: State | None, is_busy: bool) -> Table:
 
 def status(session: Session) -> int:
     """Print the status."""
-    import json
-
     is_busy = session.store.is_busy()  # first: it may end in between
     facts = describe(session, session.read() if os.path.exists(session.store.path) else None, is_busy)
     lines = [json.dumps(facts, indent=2)] if session.options.json else status_lines(session, facts)

@@ -38,19 +38,9 @@ class Move(NamedTuple):
     passed: tuple[str, ...]
 
 
-def is_passed(node: Table) -> bool:
-    """Return whether a run passes through a node: a branch, or the end of a nested document."""
-    return node["task"] in ("branch", "end") and bool(node.get("edges"))
-
-
-def _apply(program: Table, edge: Table, registers: Registers, verbs: Verbs) -> None:
-    for effect in edge.get("do", ()):
-        if len(effect) == 2:  # "reset" and a scope
-            registers.update({name: program["registers"][name] for name in program["scopes"][effect[1]]})
-            continue
-        register, verb, amount = effect
-        value = registers[amount] if isinstance(amount, str) else amount
-        registers[register] = verbs[verb](registers[register], value)
+def advance(program: Table, node: str, registers: Registers, outcome: str, verbs: Verbs = VERBS) -> Move:
+    """Return the move that follows a step's outcome."""
+    return follow(program, choose(program, node, registers, outcome), registers, verbs)
 
 
 def choose(program: Table, node: str, registers: Registers, outcome: str | None) -> Any:
@@ -62,18 +52,12 @@ def choose(program: Table, node: str, registers: Registers, outcome: str | None)
     raise RefusedError(f"the program is broken: {node} has no transition for {outcome or 'passing'}")
 
 
-def advance(program: Table, node: str, registers: Registers, outcome: str, verbs: Verbs = VERBS) -> Move:
-    """Return the move that follows a step's outcome."""
-    return follow(program, choose(program, node, registers, outcome), registers, verbs)
-
-
 def follow(program: Table, edge: Table, before: Registers, verbs: Verbs = VERBS) -> Move:
     """Follow an edge through branches and nested ends. `before` is not changed."""
     changed: Registers = {}
     registers = collections.ChainMap(changed, before)  # copying at each step is slow
-    says: list[str]
-    passed: list[str]
-    says, passed = [], []
+    says: list[str] = []
+    passed: list[str] = []
     while True:
         _apply(program, edge, registers, verbs)
         name, node = edge["go"], program["nodes"][edge["go"]]
@@ -82,6 +66,22 @@ def follow(program: Table, edge: Table, before: Registers, verbs: Verbs = VERBS)
             return Move(name, registers, changed, ", ".join(says), tuple(passed))
         passed.append(name)
         edge = choose(program, name, registers, None)
+
+
+def _apply(program: Table, edge: Table, registers: Registers, verbs: Verbs) -> None:
+    """Change the registers as an edge says."""
+    for effect in edge.get("do", ()):
+        if len(effect) == 2:  # "reset" and a scope
+            registers.update({name: program["registers"][name] for name in program["scopes"][effect[1]]})
+            continue
+        register, verb, amount = effect
+        value = registers[amount] if isinstance(amount, str) else amount
+        registers[register] = verbs[verb](registers[register], value)
+
+
+def is_passed(node: Table) -> bool:
+    """Return whether a run passes through a node: a branch, or the end of a nested document."""
+    return node["task"] in ("branch", "end") and bool(node.get("edges"))
 
 
 def filled(node: Table, text: str, registers: Registers, escape: Callable[[str], str] = str) -> str:

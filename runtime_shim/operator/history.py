@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Collection
+from collections.abc import Sequence
 
 from runtime_shim.engine.journal import read_journal
 from runtime_shim.engine.private import refuse_links
@@ -19,7 +19,7 @@ ARCHIVED = r"((run-)?[0-9T]{14,15}Z?-[0-9a-f]{8}|damaged-[0-9]{8}T[0-9]{6}Z|empt
 HOURS = {"h": 1, "d": 24, "w": 7 * 24}
 
 
-def place_of(path: str, modes: Collection[str], is_busy: bool = False) -> tuple[str, str, State]:
+def place_of(path: str, modes: Sequence[str], is_busy: bool = False) -> tuple[str, str, State]:
     """Return the condition of a journal's run, its place or message, and its whole state.
 
     Raises RefusedError, OSError and IndexError if it cannot be read.

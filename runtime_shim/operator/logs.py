@@ -16,7 +16,7 @@ from runtime_shim.engine.program import RefusedError, Table
 from runtime_shim.engine.session import Session
 from runtime_shim.engine.texts import clean
 from runtime_shim.tasks.process import Ended, Processes
-from runtime_shim.tasks.shell import Commands
+from runtime_shim.tasks.shell import Calling
 
 LOGS, LOG_LIMIT = "logs", "1m"  # directory; default size
 SIZES = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}  # bytes
@@ -74,6 +74,7 @@ class Log:
                 data = data[os.write(1, data) :]
 
     def _keep(self, data: bytes, is_last: bool) -> None:
+        """Append output to the file, and cut the file to its limit."""
         data = self._masked(data, is_last)
         self._file.write(data[-self._limit :])
         size = self._file.tell()
@@ -105,8 +106,6 @@ class Log:
 class LoggedProcesses(Processes):
     """Starts commands with logs. Both streams share one pipe, so they keep their order."""
 
-    _log: Log
-
     def __init__(self, session: Session, began: Callable[[int], None], limit: int) -> None:
         super().__init__(session.signals, session.is_interactive, began)
         self._session, self._limit = session, limit
@@ -125,9 +124,8 @@ class LoggedProcesses(Processes):
             raise RefusedError(f"{error.filename}: {error.strerror}") from None
         self._log.start()
         try:
-            return super().spawn(
-                path, words, environment, [(os.POSIX_SPAWN_DUP2, self._log.sink, stream) for stream in (1, 2)]
-            )
+            files = [(os.POSIX_SPAWN_DUP2, self._log.sink, stream) for stream in (1, 2)]
+            return super().spawn(path, words, environment, files)
         except OSError:
             self._log.finish(session.display.gives_up)
             raise
@@ -159,7 +157,7 @@ class Logs(Extension):
         session = self.session
         limit = limit_of(session.options.log_limit or LOG_LIMIT)
         for performer in set(session.performers.values()) if session.options.logs else ():
-            if isinstance(performer, Commands):
+            if isinstance(performer, Calling) and performer.has_log:
                 performer.processes = LoggedProcesses(session, performer._began, limit)
 
     def lines(self, facts: Table, record: Table | None) -> list[str]:

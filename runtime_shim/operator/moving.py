@@ -79,8 +79,3 @@ class Moving(Extension):
 
     commands: ClassVar[Subcommands] = {"goto": ("move the run to another step", goto)}
     options = (("goto", "STEP", "", "the step, or a group of steps"),)
-
-    @staticmethod
-    def suits(program: Table) -> bool:
-        """Return whether runs can be moved; a specification never repeats a completed step."""
-        return "contract" not in program

@@ -13,11 +13,10 @@ from runtime_shim.engine.session import Session
 from runtime_shim.engine.signals import signal_groups
 from runtime_shim.engine.state import utc_now
 from runtime_shim.tasks.exchange import file_with
-from runtime_shim.tasks.process import in_words
+from runtime_shim.tasks.process import IGNORED_HERE, in_words
 
 TOLD = ("run_waiting", "run_interrupted", "run_finished")
 NOTICE_SECONDS = 30
-RESET = (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGTTOU)  # ignored by Python and by this runner
 
 
 class Notices(Extension):
@@ -50,7 +49,7 @@ def _told(session: Session, command: str, given: bytes) -> str:
         deadline, before = time.monotonic() + NOTICE_SECONDS, signal.sigpending()
         group = os.posix_spawnp(
             "sh", ["sh", "-c", command], os.environ, file_actions=files, setpgroup=0,
-            setsigmask=session.signals.before, setsigdef=RESET,
+            setsigmask=session.signals.before, setsigdef=IGNORED_HERE,
         )  # fmt: skip
     while time.monotonic() < deadline and not session.signals.stops & signal.sigpending() - before:
         time.sleep(0.01)

@@ -17,7 +17,7 @@ from runtime_shim.engine.program import RefusedError, Table
 from runtime_shim.engine.session import Session
 from runtime_shim.engine.state import digest
 from runtime_shim.engine.texts import MEANINGS, meant, one_line
-from runtime_shim.engine.walk import Registers, shown
+from runtime_shim.engine.walk import Registers, filled, shown
 from runtime_shim.tasks.answers import read_text
 from runtime_shim.tasks.ask import Prompts
 from runtime_shim.tasks.calls import AGENT_CALL, Caller
@@ -42,10 +42,7 @@ def above(program: Table, name: str, registers: Registers) -> str:
 class Contexts(Extension):
     """Programs with text that several prompts share."""
 
-    @staticmethod
-    def suits(program: Table) -> bool:
-        """Return whether the program has contexts."""
-        return "contexts" in program
+    needs = ("contexts",)
 
     def identify(self, nodes: Table) -> Table:
         """Add to each step a digest of the context of its prompts."""
@@ -126,6 +123,12 @@ class Commanded(Caller):
         """Add the agent's type to the variables."""
         return {**super().variables(name, what), "RDC_AGENT_TYPE": what["agent"]}
 
+    def prompt_of(self, node: Table, what: Table) -> str:
+        """Return the prompt of a step, or of an entry of it, after its context."""
+        now = self.session.state.registers
+        prompt = filled(node, what["prompt"], now)
+        return above(self.session.program, what["context"], now) + prompt if "context" in what else prompt
+
     @staticmethod
     def answered(name: str, reply: str) -> str:
         """Return a person's answer instead of an agent's; refuse an empty one."""
@@ -154,10 +157,7 @@ class Agents(Commanded):
 
     def perform(self, name: str, node: Table) -> Done:
         """Send the prompt to the agent's command and read its answer."""
-        prompt = self.session.filled(node, "prompt")
-        if "context" in node:
-            prompt = above(self.session.program, node["context"], self.session.state.registers) + prompt
-        done = self.from_file(name)
+        prompt, done = self.prompt_of(node, node), self.from_file(name)
         if done is not None:
             return done
         command = self.command_of(node["agent"])
@@ -166,9 +166,8 @@ class Agents(Commanded):
         (answered,) = self.converse(node, [(name, node, command, prompt)])
         answer = answer_of(answered)
         word, trouble = self.read(node, answer)
-        return self.session.told(
-            Done(word, answered.trouble or trouble or ("" if answer else "an empty answer")), answer or ""
-        )
+        how = answered.trouble or trouble or ("" if answer else "an empty answer")
+        return self.session.told(Done(word, how), answer or "")
 
     def given(self, name: str, reply: str, how: str) -> Done:
         """Read a person's answer."""
@@ -194,13 +193,9 @@ CALLS: Options = (
 class OfAgents(Extension):
     """Programs with agents."""
 
+    needs = ("agent", "parallel")
     options = CALLS
     performers: ClassVar[Performers] = {"agent": Agents}
-
-    @staticmethod
-    def suits(program: Table) -> bool:
-        """Return whether the program has agents."""
-        return any(node["task"] in ("agent", "parallel") for node in program["nodes"].values())
 
 
 # An agent answers questions only if the operator names it with --agent. Gates are for people.

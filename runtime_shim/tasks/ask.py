@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
-
 from runtime_shim.engine.journal import Record
-from runtime_shim.engine.lifecycle import Done, Extension, Performer, Performers, Waiting
+from runtime_shim.engine.lifecycle import Done, Extension, Performer, Waiting
 from runtime_shim.engine.program import EXIT_COMPLETE, RefusedError, Table
 from runtime_shim.engine.session import Session
 from runtime_shim.engine.state import State, digest
 from runtime_shim.engine.status import hints
 from runtime_shim.engine.texts import MEANINGS, one_line, words_of
 from runtime_shim.tasks.answers import LARGEST, read_answers, read_lines, read_text, take_answer
-from runtime_shim.tasks.shell import Commands
 
 
 class Asking(Performer):
@@ -41,10 +38,9 @@ class Asking(Performer):
         """Return the lines of the question."""
         return [line for key in self.keys for line in self.session.texts(node, key)]
 
-    if TYPE_CHECKING:
-
-        def ask_here(self, name: str, node: Table) -> Done | None:
-            """Ask at the terminal; return None if the person leaves it for later."""
+    def ask_here(self, _name: str, _node: Table) -> Done | None:
+        """Ask at the terminal; return None if the person leaves it for later."""
+        return None
 
     def take(self, name: str) -> tuple[str | None, Record]:
         """Take the reply to a step from the file of answers, if any, with a note for the journal."""
@@ -114,10 +110,8 @@ def answer(session: Session, shows: bool = True) -> int:
     return EXIT_COMPLETE
 
 
-class Tasks(Extension):
-    """Steps with commands and steps with questions."""
-
-    performers: ClassVar[Performers] = {"shell": Commands, "ask": Prompts}
+class Answers(Extension):
+    """Takes replies from the file of answers, each only once in a run."""
 
     def before_run(self, _state: State | None) -> None:
         """Read the file of answers, if any."""

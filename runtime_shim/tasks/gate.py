@@ -62,6 +62,7 @@ def approve(session: Session) -> int:
 class OfGates(Extension):
     """Programs with gates."""
 
+    needs = ("gate",)
     commands: ClassVar[Subcommands] = {"approve": ("approve a gate: approve --gate ID", approve)}
     options = (
         ("run resume", "--human", "", "approve the first gate that the run reaches"),
@@ -82,8 +83,3 @@ class OfGates(Extension):
         known = self.session.state.brought if hasattr(self.session, "state") else {}
         new = {path: mark for path, mark in self.brought({}).items() if path not in known}
         return {**record, "brought": new} if new and "kind" in record else record
-
-    @staticmethod
-    def suits(program: Table) -> bool:
-        """Return whether the program has gates."""
-        return any(node["task"] == "gate" for node in program["nodes"].values())

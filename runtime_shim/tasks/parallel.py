@@ -10,8 +10,7 @@ from runtime_shim.engine.lifecycle import Done, Extension, Performers
 from runtime_shim.engine.program import RefusedError, Table
 from runtime_shim.engine.session import Session
 from runtime_shim.engine.texts import clean
-from runtime_shim.engine.walk import filled
-from runtime_shim.tasks.agent import Commanded, above
+from runtime_shim.tasks.agent import Commanded
 from runtime_shim.tasks.exchange import Answered
 from runtime_shim.tasks.prompting import Calls, answer_of
 from runtime_shim.tasks.verdicts import Joining, joined_answer, joined_word, split_words
@@ -47,11 +46,12 @@ class Parallels(Commanded):
         return self._joined(name, said, ", ".join(f"{entry}: {trouble}" for entry, trouble in troubles if trouble))
 
     def _calls(self, name: str, node: Table, due: list[int]) -> Calls:
-        names, entries = entry_names(name, node), [(index, node["entries"][index]) for index in due]
-        return [
-            (names[index], entry, self.command_of(entry["agent"]) or "", self._prompt(node, entry))
-            for index, entry in entries
-        ]
+        """Return the calls of the entries that have no answer yet."""
+        names, found = entry_names(name, node), []
+        for index in due:
+            entry = node["entries"][index]
+            found.append((names[index], entry, self.command_of(entry["agent"]) or "", self.prompt_of(node, entry)))
+        return found
 
     def say(self, name: str, node: Table, due: list[int]) -> list[str | None]:
         """Call the agents of some entries and return their answers for the caller to join."""
@@ -62,11 +62,6 @@ class Parallels(Commanded):
         most = self.jobs or len(calls) or 1
         pieces = [calls[place : place + most] for place in range(0, len(calls), most)]
         return [answered for piece in pieces for answered in super(Parallels, self).call(node, piece)]
-
-    def _prompt(self, node: Table, entry: Table) -> str:
-        now = self.session.state.registers
-        prompt = filled(node, entry["prompt"], now)
-        return above(self.session.program, entry["context"], now) + prompt if "context" in entry else prompt
 
     def _said(self, name: str) -> Given:
         """Return the answers so far, by hand or from the file."""
@@ -92,6 +87,7 @@ class Parallels(Commanded):
         self.session.record({"kind": "entry", "entry": index, "answer": answer, **more})
 
     def _by_hand(self, name: str, calls: Calls) -> Done:
+        """Let a person answer for the agents, now at the terminal or later."""
         session = self.session
         session.record({"kind": "wait", "condition": "waiting"})
         for entry, _, _, prompt in calls:
@@ -117,6 +113,7 @@ class Parallels(Commanded):
         return self._joined(node, said, how) if len(said) == len(step["entries"]) else None
 
     def _joined(self, name: str, said: Given, how: str) -> Done:
+        """Return the outcome of the answers of all entries together, and why some of them do not count."""
         node = self.session.program["nodes"][name]
         answers = [said[index] or None for index in range(len(node["entries"]))]
         entries, unanimous = node["entries"], node["unanimous"]
@@ -149,10 +146,6 @@ class Parallels(Commanded):
 class OfParallels(Extension):
     """Programs with parallel steps."""
 
+    needs = ("parallel",)
     options = (("run resume", "--jobs", "NUMBER", "how many agents of a parallel step to call at a time"),)
     performers: ClassVar[Performers] = {"parallel": Parallels}
-
-    @staticmethod
-    def suits(program: Table) -> bool:
-        """Return whether the program has parallel steps."""
-        return any(node["task"] == "parallel" for node in program["nodes"].values())

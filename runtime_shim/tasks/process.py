@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Collection, Iterable, Mapping, Sequence
+import termios
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import Any, Callable, Protocol
+from typing import Any, Callable
 
-from runtime_shim.engine.signals import FORWARDED, KEYS, Interrupted, signal_groups
+from runtime_shim.engine.signals import FORWARDED, KEYS, Interrupted, Signals, signal_groups
 
 PATIENCE = 10  # seconds from a stop signal or time limit to SIGKILL
 IGNORED_HERE = (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGTTOU)  # by Python and this runner
@@ -17,28 +18,6 @@ BY_KEY = {code for key in KEYS for code in (-key, 128 + key)}
 LISTENER = "ulimit -c 0; trap '' TERM HUP; trap 'exit 9' INT QUIT; read -r _"
 Ended = Callable[[int, "int | None"], None]
 """Gets the index of an ended process and its exit code, which is negative for a signal and None for a timeout."""
-
-
-class Waiter(Protocol):
-    """Waits for events: `Signals` in the main thread of a run, or something cancellable in another thread."""
-
-    has_timer: bool
-    has_received: bool  # whether the run has to stop
-    is_key: bool  # whether the last stop came from a key
-
-    @property
-    def before(self) -> Iterable[int]:
-        """The signals that stay blocked in new processes."""
-
-    @property
-    def stops(self) -> Collection[int]:
-        """The signals that end the run."""
-
-    def wait(self) -> int:
-        """Return a stop signal, SIGALRM when the time is up, or SIGCHLD to check the processes."""
-
-    def wake_after(self, seconds: int) -> None:
-        """Make `wait` return SIGALRM after some seconds; 0 cancels it."""
 
 
 def in_words(code: int | None) -> str:
@@ -56,7 +35,7 @@ class Processes:
 
     said: Any
 
-    def __init__(self, signals: Waiter, lends: bool, began: Callable[[int], None]) -> None:
+    def __init__(self, signals: Signals, lends: bool, began: Callable[[int], None]) -> None:
         self._signals, self._lends, self._began = signals, lends, began
         self._left: list[int] = []  # the groups still running
         self._late: set[int] = set()  # the groups whose time is up
@@ -178,8 +157,6 @@ class Processes:
 
     def _give(self, group: int, modes: list[Any] | None) -> list[Any] | None:
         """Give the terminal to a group with these modes, and return the previous modes."""
-        import termios
-
         before: list[Any] | None = None
         with suppress(OSError, termios.error):  # terminal or command may be gone
             before = termios.tcgetattr(self._terminal)

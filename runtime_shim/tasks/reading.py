@@ -25,7 +25,7 @@ def cleaned(text: str) -> str:
 
 def field_of(answer: str, field: str) -> str | None:
     """Return the field of the last JSON object that has it, or None: the whole answer is kept."""
-    decoder, found = json.JSONDecoder(parse_constant=_no_json), None
+    decoder, found = json.JSONDecoder(parse_constant=no_json), None
     place, work = answer.find("{"), 0
     while place >= 0 and work < MOST_READ:
         try:
@@ -44,7 +44,8 @@ def field_of(answer: str, field: str) -> str | None:
     return found
 
 
-def _no_json(name: str) -> None:
+def no_json(name: str) -> None:
+    """Refuse NaN and Infinity, which Python takes for numbers."""
     raise ValueError(f"{name} is not JSON")
 
 

@@ -52,6 +52,7 @@ class Script:
 
     @staticmethod
     def _json(text: str) -> Iterator[Answer | Problem]:
+        """Return the answers in a JSON object, or its error."""
         try:
             pairs: Any = json.loads(text, object_pairs_hook=list)
         except (ValueError, RecursionError) as error:
@@ -61,6 +62,7 @@ class Script:
         yield from (Answer(number, *pair) for number, pair in enumerate(found, start=1))
 
     def _lines(self, text: str) -> Iterator[Answer | Problem]:
+        """Return the answers in lines, and unclosed multi-line strings."""
         names = sorted(self._names.union(self._askers), key=len, reverse=True)
         of_step = re.compile(rf"({'|'.join(map(re.escape, names))})(<<|[ \t])(.*)", re.DOTALL)
         lines = enumerate(text.split("\n"), start=1)

@@ -1,43 +1,25 @@
-"""Shell commands, and the decision about an interrupted one."""
+"""Steps that call processes, and the decision about an interrupted one."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from contextlib import suppress
 
-from runtime_shim.engine.display import duration
 from runtime_shim.engine.lifecycle import Done, Performer, Waiting
 from runtime_shim.engine.program import RefusedError, Table
 from runtime_shim.engine.session import Session
 from runtime_shim.engine.signals import end_groups, started_at
 from runtime_shim.engine.status import hints
 from runtime_shim.engine.texts import one_line, words_of
-from runtime_shim.engine.walk import attempt_of, variables_of
-from runtime_shim.tasks.process import Processes, in_words
-
-
-def run_command(
-    processes: Processes, shell: str, command: str, environment: Mapping[bytes, bytes], seconds: int = 0
-) -> Done:
-    """Run a command. Exit code 0 means pass; other codes and a timeout mean fail.
-
-    Independent of runs, and safe in a thread whose `processes` wait for no signal. Raises OSError if it cannot start.
-    """
-    try:
-        group = processes.spawn(shell, [shell.encode(), b"-c", command.encode()], environment)
-    except FileNotFoundError:
-        return Done("fail", f"{shell} was not found")
-    (code,) = processes.watch([group], seconds)
-    if code is None:
-        return Done("fail", f"timeout after {duration(seconds)}")
-    return Done("pass" if code == 0 else "fail", in_words(code))
+from runtime_shim.engine.walk import variables_of
+from runtime_shim.tasks.process import Processes
 
 
 class Calling(Performer):
     """Runs steps by calling processes."""
 
     noun = "command"
+    has_log = False  # whether its output can go to a log
 
     def __init__(self, session: Session) -> None:
         super().__init__(session)
@@ -77,8 +59,10 @@ class Calling(Performer):
         if not options.assume and (groups := session.state.groups_left()):  # maybe not of this run: don't end them
             still = f"{label}: processes of its {self.noun} still run (group {', '.join(map(str, groups))})"
             raise Waiting(f"{still}; wait until they end, or stop them", *hints(session, "interrupted"))
+        if options.assume and options.assume not in words_of(node):
+            raise RefusedError(f"{name} cannot have the outcome {options.assume}")
         if options.rerun_interrupted or options.assume:
-            return self.assumed(name, options.assume) if options.assume else None
+            return Done(options.assume, "as assumed") if options.assume else None
         said = f"{label} was interrupted ({one_line(node['at'])}); rdc cannot tell whether it finished."
         if session.is_interactive and "words" not in node:
             session.display.line(said)
@@ -86,26 +70,3 @@ class Calling(Performer):
             if choice is not None:
                 return None if choice == "again" else Done(choice, "set by the operator")
         raise Waiting(said, *hints(session, "interrupted"))
-
-    def assumed(self, name: str, word: str) -> Done:
-        """Return the outcome that the operator assumes."""
-        if word not in words_of(self.session.program["nodes"][name]):
-            raise RefusedError(f"{name} cannot have the outcome {word}")
-        return Done(word, "as assumed")
-
-
-class Commands(Calling):
-    """Runs steps with commands."""
-
-    keys = ("command",)
-
-    def perform(self, name: str, node: Table) -> Done:
-        """Run a step's command. Exit code 0 means pass, anything else fail."""
-        if attempt_of(node, self.session.state.registers) == 1:
-            self.session.display.dim(self.session.texts(node, "prompt"))
-        self.session.heed()
-        command, environment = self.session.filled(node, "command"), self.environment(node)
-        try:
-            return run_command(self.processes, node["shell"], command, environment, node.get("timeout", 0))
-        except OSError as error:
-            raise self.not_begun(name, error) from None

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import select
 import sys
-from typing import Callable, TypeVar
+from typing import Callable
 
 from runtime_shim.data.fitting import unkept
 from runtime_shim.engine.display import forget_typed, typed
 from runtime_shim.engine.program import RefusedError
-from runtime_shim.engine.session import Session
-
-Read = TypeVar("Read")
+from runtime_shim.engine.session import Session, Value
 
 
 def more_comes() -> bool:
@@ -37,9 +35,9 @@ def kept(reply: str) -> str:
 def asked(
     session: Session,
     prompt: str,
-    read: Callable[[str], Read],
+    read: Callable[[str], Value],
     goes_on: Callable[[str], bool] = lambda _line: False,
-) -> Read | None:
+) -> Value | None:
     """Return the result of `read` for a typed string, or None if nothing was typed. Ask again if `read` refuses.
 
     The string ends with the first line for which `goes_on` is false, or with Ctrl-D.

@@ -68,10 +68,6 @@ class Tools(Caller):
 class OfTools(Extension):
     """Programs that call tools."""
 
+    needs = ("tool",)
     options = (("run resume", "--tool", "CONNECTION=COMMAND...", "command that calls a connection's tools"),)
     performers: ClassVar[Performers] = {"tool": Tools}
-
-    @staticmethod
-    def suits(program: Table) -> bool:
-        """Return whether the program calls tools."""
-        return any(node["task"] == "tool" for node in program["nodes"].values())

@@ -61,6 +61,8 @@ def is_found(pattern: str, answer: str, search: Search = look) -> bool:
 
 
 class _Line(NamedTuple):
+    """A line of an answer, without the parts that a reader of Markdown does not see as text."""
+
     number: int
     text: str
     is_heading: bool
@@ -83,9 +85,8 @@ class _Reader:
         for number, (line, below) in enumerate(zip(written, (*written[1:], "")), 1):
             text = self._shown(line.expandtabs(4))
             is_code = bool(text.strip()) and self._is_code(text)
-            heading = text[self._start :].lstrip(" ").startswith("#") or (
-                below[:1] in ("=", "-", " ") and bool(_UNDERLINE.match(below))
-            )
+            is_underlined = below[:1] in ("=", "-", " ") and bool(_UNDERLINE.match(below))
+            heading = is_underlined or text[self._start :].lstrip(" ").startswith("#")
             if self._fence or self._closing:
                 self._unclosed.append(_Line(number, line.strip(), heading, False))
             elif is_code or self._unclosed:
@@ -143,6 +144,7 @@ class _Reader:
         return bool(fence)
 
     def _is_quote(self, text: str) -> bool:
+        """Return whether a line is part of a quotation."""
         quote = text[self._start :].lstrip(" ")
         if not quote.startswith(">"):
             return False
@@ -258,10 +260,8 @@ def _verdict(answer: str, reading: Reading, search: Search) -> tuple[str, str]:
     verdicts = [(line, *keywords.verdict(line)) for line in lines if line.is_sure]
     verdicts = [(line, word, labeled) for line, word, labeled in verdicts if word]
     if verdicts:
-        first, (last, word, labeled) = (
-            next((one for one in verdicts if one[1] != verdicts[-1][1]), verdicts[-1]),
-            verdicts[-1],
-        )
+        last, word, labeled = verdicts[-1]
+        first = next((one for one in verdicts if one[1] != word), verdicts[-1])
         if first[1] == word or (labeled and not any(one[2] for one in verdicts[:-1])):
             return word, ""
         return "", f"it has two verdicts: {first[1]} in line {first[0].number} and {word} in line {last.number}"

@@ -88,9 +88,9 @@ def test_a_run_whose_state_was_removed_does_not_run_beside_a_second_one(tmp_path
 def test_state_that_vanishes_while_a_question_is_shown(tmp_path: Path) -> None:
     place = Place(tmp_path, program({"1": shell("echo one >> log", "2"), "2": ask("COMPLETE")}))
     hook = (
-        "import shutil, runtime_shim.engine.display as t\nannounce = t.Telling.announce\n"
+        "import shutil, runtime_shim.engine.session as t\nannounce = t.Session.announce\n"
         "def gone(self, name, *rest):\n    announce(self, name, *rest)\n    '2' == name and shutil.rmtree('.rdc')\n"
-        "t.Telling.announce = gone\nPROGRAM ="
+        "t.Session.announce = gone\nPROGRAM ="
     )
     place.script.write_text(place.script.read_text().replace("PROGRAM =", hook, 1))
     result = place.run("run")

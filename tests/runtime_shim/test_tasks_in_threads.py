@@ -13,22 +13,19 @@ from pathlib import Path
 import pytest
 
 from runtime_shim.engine.lifecycle import Done
-from runtime_shim.engine.signals import Interrupted, started_at
+from runtime_shim.engine.signals import Interrupted, Signals, started_at
+from runtime_shim.tasks.commands import run_command
 from runtime_shim.tasks.exchange import Call, exchange
 from runtime_shim.tasks.process import Processes
-from runtime_shim.tasks.shell import run_command
 
 TASKS = Path(__file__).parents[2] / "runtime_shim" / "tasks"
 
 
-class Cancellation:
+class Cancellation(Signals):
     """What another engine may wait by: no signal is handled, processes are looked at until they have ended."""
 
-    before: tuple[int, ...] = ()
-    stops = frozenset({signal.SIGTERM})
-    has_received = is_key = False
-
-    def __init__(self) -> None:
+    def __init__(self) -> None:  # without that of signals, which only the main thread may handle
+        self.before, self.stops, self.has_received, self.is_key = set(), {signal.SIGTERM}, False, False
         self.event, self.has_timer, self._deadline, self._is_told = threading.Event(), False, 0.0, False
 
     def wait(self) -> int:
@@ -104,7 +101,7 @@ def outside_of_performers(tree: ast.Module) -> set[str]:
     return {ast.unparse(node) for node in inner if isinstance(node, ast.Attribute)}
 
 
-@pytest.mark.parametrize("name", ["process", "shell", "exchange", "reading", "verdicts", "recipes"])
+@pytest.mark.parametrize("name", ["process", "shell", "commands", "exchange", "reading", "verdicts", "recipes"])
 def test_what_does_a_task_touches_neither_environment_nor_folder_nor_handlers(name: str) -> None:
     tree = ast.parse((TASKS / f"{name}.py").read_text())
     assert not outside_of_performers(tree) & {"os.environ", "os.chdir", "signal.signal", "os.umask"}

@@ -5,12 +5,11 @@ from __future__ import annotations
 import os
 import re
 import shlex
-from collections.abc import Sequence
 from typing import Any, Callable
 
-from runtime_shim.engine.command_line import OPTIONS, read_words
+from runtime_shim.engine.command_line import OPTIONS, help_lines, read_words
 from runtime_shim.engine.display import Display
-from runtime_shim.engine.lifecycle import Extension, Host, Options
+from runtime_shim.engine.lifecycle import Host, Kinds, Options
 from runtime_shim.engine.program import EXIT_COMPLETE, RefusedError, Table
 from runtime_shim.engine.state import digest
 from runtime_shim.engine.status import steps
@@ -88,7 +87,7 @@ OF_START = (
 )  # options about a run, not where it runs
 
 
-def options_of_worker(kinds: Sequence[type[Extension]]) -> Options:
+def options_of_worker(kinds: Kinds) -> Options:
     """Return the options of all subcommands: our own, and those of the edition under our names."""
     hidden = NOT_HERE.union(name for _, name, _, _ in OF_WORKERS)
     found = list(OF_WORKERS)
@@ -131,9 +130,7 @@ def application_of(program: Table) -> str:
     return f"{slug}-{digest([program.get('project', ''), program['source']])[:8]}".lstrip("-")
 
 
-def execute_call(
-    program: Table, argv: list[str], host: Host, display: Display, kinds: Sequence[type[Extension]]
-) -> int:
+def execute_call(program: Table, argv: list[str], host: Host, display: Display, kinds: Kinds) -> int:
     """Run a subcommand and return its exit code."""
     kinds = [*kinds, OfDbos]  # last, since a leg ends when all others have done their part
     options, more = options_of_worker(kinds), {name for kind in kinds for name in kind.commands}
@@ -158,11 +155,3 @@ def execute_call(
     request = Request(program, given, display, kinds, host, Legs(url, application), Place(application, ""))
     version = request.session().identity()["program"]
     return calls[command][1](request._replace(place=Place(application, version)))
-
-
-def help_lines(program: Table, command: str, prog: str, calls: Any, own: Options) -> list[str]:  # a dict
-    """Return the help of a subcommand, or of the program."""
-    lines = [f"  {name + ' ' + takes:32}{text}" for _, name, takes, text in own]
-    if command not in calls:
-        lines, command = [f"  {name:9} {text}" for name, (text, _) in calls.items()], "COMMAND"
-    return [f"usage: {prog} {command} [OPTION]...", "", program["title"], "", *lines]

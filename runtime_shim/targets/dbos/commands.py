@@ -13,7 +13,7 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 
 from runtime_shim.engine.display import Display
-from runtime_shim.engine.lifecycle import Extension, Host
+from runtime_shim.engine.lifecycle import Host, Kinds
 from runtime_shim.engine.program import EXIT_COMPLETE, EXIT_INTERRUPTED, EXIT_STOP, EXIT_WAITING, RefusedError, Table
 from runtime_shim.engine.session import Session
 from runtime_shim.engine.signals import Interrupted
@@ -45,7 +45,7 @@ class Request(NamedTuple):
     program: Table
     options: types.SimpleNamespace
     display: Display
-    kinds: Sequence[type[Extension]]
+    kinds: Kinds
     host: Host
     database: Legs
     place: Place

@@ -28,7 +28,7 @@ from runtime_shim.operator.logs import LOG_LIMIT, LOGS, SHOWN_LINES, LoggedProce
 from runtime_shim.targets.dbos.helpers import Channel
 from runtime_shim.targets.dbos.legs import RUN_NAME
 from runtime_shim.tasks.process import Processes
-from runtime_shim.tasks.shell import Commands
+from runtime_shim.tasks.shell import Calling
 
 QUICKLY = 0.8  # seconds from SIGTERM to SIGKILL for a leg that was canceled or has lost its worker
 MOST_REPEATS = 10  # how often a step that ends its worker is run again
@@ -120,7 +120,7 @@ class OfLegs(Extension):
         """Log the commands' output, through a thread if it could have secrets."""
         session, has_secrets = self.session, self.session.program.get("secrets") or os.environ.get("RDC_SECRETS")
         for performer in {*session.performers.values()} if isinstance(session.store, LegStore) else ():
-            if isinstance(performer, Commands):
+            if isinstance(performer, Calling) and performer.has_log:
                 began = performer._began
                 logged = (
                     LoggedProcesses(session, began, self.limit) if has_secrets else WritingProcesses(session, began)

@@ -18,7 +18,7 @@ from typing import Any, Callable
 from runtime_shim.data.secrets import SHORTEST, masking, secret_values
 from runtime_shim.engine.command_line import OPTIONS, execute, read_words
 from runtime_shim.engine.display import Display
-from runtime_shim.engine.lifecycle import Extension, Host
+from runtime_shim.engine.lifecycle import Host, Kinds
 from runtime_shim.engine.program import EXIT_INTERRUPTED, EXIT_REFUSED, RefusedError, Table
 from runtime_shim.engine.session import Session
 from runtime_shim.engine.signals import Interrupted
@@ -98,7 +98,7 @@ def _write(file: int, data: bytes) -> None:
 class Job:
     """A step's work on the run, whose state is in a directory of the job."""
 
-    def __init__(self, program: Table, kinds: Sequence[type[Extension]], host: Host, file: str) -> None:
+    def __init__(self, program: Table, kinds: Kinds, host: Host, file: str) -> None:
         self._file = file
         self.program, self.host, self.runner, self.given = program, host, Runner(), CallFacts()
         # A step has only its own secrets; the first step checked all.
@@ -181,7 +181,7 @@ class Job:
         """Return the state of the run; None if it has not started."""
         if not os.path.exists(self.path("rdc/journal")):
             return None
-        return Store(self.path("rdc"), {"", *(kind.mode for kind in self._found)}).read()
+        return Store(self.path("rdc"), ("", *(kind.mode for kind in self._found))).read()
 
     def run(self, *words: str) -> int:
         """Run the program and return its exit code; write errors to the run summary."""

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any, Callable
 
-from runtime_shim.data.secrets import MASKED
+from runtime_shim.data.secrets import MASKED, in_strings
 from runtime_shim.engine.journal import Record, read_journal
 from runtime_shim.engine.program import EXIT_COMPLETE, Table
 from runtime_shim.engine.state import State
@@ -21,7 +21,7 @@ from runtime_shim.targets.github.calls import Job
 from runtime_shim.targets.github.changes import CHANGES, check_secrets
 from runtime_shim.targets.github.gates import DECISIONS, is_approved, passed_gates, unapproved
 from runtime_shim.targets.github.kept import ANSWERS_FILE, KEPT, keep_run, unsaved
-from runtime_shim.targets.github.says import annotation, as_block, as_cell, hidden, plain
+from runtime_shim.targets.github.says import annotation, as_block, as_cell, plain
 from runtime_shim.targets.github.shown import words_of_places
 from runtime_shim.targets.github.strict import check_records
 from runtime_shim.targets.naming import name_in_words
@@ -189,9 +189,9 @@ def _check_gates(job: Job, state: State) -> None:
 def _without_secrets(state: State, mask: Callable[[str], str]) -> State:
     """Return the state of a run with secrets masked, for the summary."""
     shown = copy.copy(state)
-    shown.message, shown.registers = mask(state.message), hidden(state.registers, mask)
+    shown.message, shown.registers = mask(state.message), in_strings(mask, state.registers)
     shown.finished = [
-        {key: hidden(value, mask) if key in MASKED else value for key, value in record.items()}
+        {key: in_strings(mask, value) if key in MASKED else value for key, value in record.items()}
         for record in state.finished
     ]
     return shown
@@ -254,7 +254,7 @@ def _keep(job: Job, state: State, name: str) -> None:
             raise unsaved(f"the value {slot} contains a secret. Fetch the secret again in a later step")
     for record in read_journal(job.path("rdc/journal"))[0]:
         texts = {key: value for key, value in record.items() if key in MASKED}
-        if hidden(texts, mask) != texts:
+        if in_strings(mask, texts) != texts:
             raise unsaved("the output of an earlier step contains a secret of another step")
     about = {"run": os.environ["GITHUB_RUN_ID"], "attempt": os.environ["GITHUB_RUN_ATTEMPT"]}
     keep_run(job.path(KEPT), job.path("rdc"), job.path(ANSWERS_FILE), about, job.masks())

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Sequence
 from typing import Any, Callable, ClassVar
 
 from runtime_shim.engine.journal import Record
-from runtime_shim.engine.lifecycle import Done, Extension, Perform, Subcommands
+from runtime_shim.engine.lifecycle import Done, Extension, Kinds, Perform, Subcommands
 from runtime_shim.engine.program import EXIT_COMPLETE, RefusedError
 from runtime_shim.engine.session import Session
 from runtime_shim.engine.state import State, digest
@@ -116,7 +115,7 @@ class OfGithub(Extension):
         return f"gh workflow run … -f resume={os.environ['GITHUB_RUN_ID']}{answers}"
 
 
-def kinds_on_github(found: Sequence[type[Extension]], given: CallFacts) -> list[type[Extension]]:
+def kinds_on_github(found: Kinds, given: CallFacts) -> list[type[Extension]]:
     """Return the extensions of an edition for GitHub."""
     of_resume = [option for kind in found for option in kind.options if "resume" in option[0].split()]
     options = dict.fromkeys([*OfGithub.options, *(("entry", *option[1:]) for option in of_resume)])

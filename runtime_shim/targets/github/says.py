@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 from contextlib import suppress
-from typing import Any, Callable
 
 from runtime_shim.engine.program import RefusedError
 from runtime_shim.engine.texts import one_line
@@ -48,15 +47,6 @@ class Runner:
 def plain(text: str) -> str:
     """Return a text on one line, without commands to the runner."""
     return one_line(text).replace("##[", "# # [")
-
-
-def hidden(value: Any, mask: Callable[[str], str]) -> Any:  # any value of a record
-    """Return a value with its secrets masked, before markup or cuts hide them."""
-    if isinstance(value, dict):
-        return {name: hidden(inner, mask) for name, inner in value.items()}
-    if isinstance(value, list):
-        return [hidden(inner, mask) for inner in value]
-    return mask(value) if isinstance(value, str) else value
 
 
 def annotation(level: str, title: str, message: str) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any
 
-from runtime_shim.engine.builder import built
+from runtime_shim.engine.document import built
 from runtime_shim.engine.journal import read_journal
 from runtime_shim.engine.program import EXIT_COMPLETE, EXIT_STOP, RefusedError, Table, takes_empty
 from runtime_shim.engine.state import digest
