@@ -38,7 +38,12 @@ SECTIONS: dict[str, tuple[str, ...]] = {
         "reference/environment.md",
         "reference/exit-codes.md",
     ),
-    "Explanation": ("explanation/guarantees.md", "explanation/semantics.md", "explanation/security.md"),
+    "Explanation": (
+        "explanation/guarantees.md",
+        "explanation/semantics.md",
+        "explanation/security.md",
+        "explanation/runtime.md",
+    ),
     "Project": ("examples.md", "changes.md", "contributing.md", "architecture.md"),
 }
 """The sections with the pages that come first. The other pages of these folders follow by name."""
