@@ -158,18 +158,13 @@ def formatted(job: Job, parse: Callable[[Source], Parsed]) -> Formatted:
         return Formatted(None, errors)
     if reading is None:
         return Formatted(job.source.text)
-    text = _in_order(job.source, reading)
+    ends = Counter(LINE_END.findall(job.source.text))
+    end = max(("\n", "\r\n", "\r"), key=lambda one: ends[one])
+    text = "".join(line + end for line in _ordered(job.source.lines, reading.lines_in_texts))
     again = parse(Source.from_text(job.source.path, text)).reading
     if again is None or (again.values, again.as_written) != (reading.values, reading.as_written):
         return Formatted(None, (), defect="the formatted document would not mean the same")
     return Formatted(text)
-
-
-def _in_order(source: Source, reading: Reading) -> str:
-    ends = Counter(LINE_END.findall(source.text))
-    end = max(("\n", "\r\n", "\r"), key=lambda one: ends[one])
-    inside = reading.lines_in_texts
-    return "".join(line + end for line in _ordered(source.lines, inside))
 
 
 def _ordered(lines: tuple[str, ...], inside: frozenset[int]) -> Iterator[str]:

@@ -38,8 +38,8 @@ def unknown_key(key: str, known: tuple[str, ...], inside: str, path: KeyPath) ->
     return Issue(path, problem, f"the keys are {', '.join(known)}")
 
 
-def name_list(key: str, noun: str) -> Callable[[object, Places], Mapping[str, Place]]:
-    """Return a reader for lists of names, each with its place."""
+def names_option(key: str, about: str, noun: str) -> Option[Mapping[str, Place]]:
+    """Return an option whose value is a list of names, each with its place."""
 
     def read(content: object, places: Places) -> Mapping[str, Place]:
         if not isinstance(content, list) or len(content) > MOST:
@@ -59,12 +59,7 @@ def name_list(key: str, noun: str) -> Callable[[object, Places], Mapping[str, Pl
         if name in content[:number]:
             yield Issue(path, f"duplicate name `{name}` in `{key}`", "remove one of the two")
 
-    return read
-
-
-def names_option(key: str, about: str, noun: str) -> Option[Mapping[str, Place]]:
-    """Return an option whose value is a list of names."""
-    return Option(key, about, name_list(key, noun), levels=(Level.DOCUMENT,), as_written=True)
+    return Option(key, about, read, levels=(Level.DOCUMENT,), as_written=True)
 
 
 SECRETS = names_option("secrets", "The environment variables that must be set; rdc masks their values.", "a secret")

@@ -47,7 +47,7 @@ SCHEMAS: dict[str, Schema] = {
     "run-manifest": Schema("a run's manifest.json", _RECORDS, ("manifest",)),
     "run-timeline": Schema("a run's timeline.json", _RECORDS, ("timeline",)),
     "run-tool-results": Schema("a run's tool_results.json", _RECORDS, ("tool_results",)),
-    "step-specs": Schema("step specifications", "compiler.frontends.stepspec.runtime"),
+    "step-specs": Schema("step specifications", "compiler.frontends.stepspec.syntax"),
 }
 
 

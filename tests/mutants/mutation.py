@@ -12,13 +12,7 @@ PATTERNS = (
     "compiler/passes/*.py",
     "compiler/frontends/*/lower.py",
     "compiler/frontends/rundown/jumps.py",
-    "compiler/frontends/rundown/operator.py",
-    "compiler/frontends/rundown/jumps.py",
-    "compiler/frontends/playbook/branches.py",
-    "compiler/frontends/playbook/lower.py",
     "compiler/frontends/playbook/nodes.py",
-    "compiler/frontends/playbook/nodes.py",
-    "compiler/frontends/agent_workflow/prompts.py",
     "compiler/frontends/stepspec/tools.py",
 )
 """The modules that make or change programs. Programs as JSON are read, not lowered."""

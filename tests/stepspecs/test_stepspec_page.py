@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from compiler.frontends.stepspec.check import KEYS
-from compiler.frontends.stepspec.runtime import Policy, Runtime, ToolCommand
-from compiler.frontends.stepspec.syntax import Document, StepSpec, ToolCall
+from compiler.frontends.stepspec.syntax import Document, Policy, Runtime, StepSpec, ToolCall, ToolCommand
 from runtime_shim.contract.tool_schemas import BUILT_IN
 from tests.conftest import ROOT
 from tests.stepspecs.documents import compiled, findings

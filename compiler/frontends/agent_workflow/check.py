@@ -126,8 +126,9 @@ class _File(Struct, frozen=True):
 def _files(workflow: Workflow, places: SourceMap) -> Iterator[Diagnostic]:
     """Yield steps and reports that would share a file, also on file systems that ignore case (W1, W7)."""
     steps = list(enumerate(workflow.steps))
-    nodes = [file for number, step in steps for file in _node_files(number, step)]
-    reports = [file for number, step in steps for file in _report_files(number, step)]
+    nodes = [file for number, step in steps for file in _files_of(number, step, step.name, "name")]
+    named = ((number, step, ("report", "name") if step.report else ("name",)) for number, step in steps)
+    reports = [file for number, step, key in named for file in _files_of(number, step, step.report_name, *key)]
     told: set[tuple[str, str]] = set()
     for kind, files in (("steps", nodes), ("reports", reports)):
         first: dict[str, _File] = {}
@@ -142,17 +143,8 @@ def _files(workflow: Workflow, places: SourceMap) -> Iterator[Diagnostic]:
             yield places.diagnostic("RD808", file.path, problem, "rename one of them", (before.path, "the other one"))
 
 
-def _node_files(number: int, step: Step) -> Iterator[_File]:
-    yield _File(step.name, ("steps", number, "name"), step)
-    yield from _entry_files(number, step)
-
-
-def _report_files(number: int, step: Step) -> Iterator[_File]:
-    yield _File(step.report_name, ("steps", number, *(("report", "name") if step.report else ("name",))), step)
-    yield from _entry_files(number, step)
-
-
-def _entry_files(number: int, step: Step) -> Iterator[_File]:
+def _files_of(number: int, step: Step, name: str, *key: str) -> Iterator[_File]:
+    yield _File(name, ("steps", number, *key), step)
     for index in range(len(step.parallel or ())):
         yield _File(f"{step.name}_{index}" if step.name else "", ("steps", number, "parallel", index), step)
 

@@ -18,6 +18,7 @@ from compiler.issues import SourceMap
 
 ENDINGS = (".yaml", ".yml", ".workflow")
 FEWEST_STEPS, TIMES = 10, 3
+"""The maximum number of steps in a run: at least, and as often as there are steps (W14)."""
 
 
 class _Scene(Struct, frozen=True):
@@ -65,7 +66,7 @@ def lower(workflow: Workflow, places: SourceMap, secrets: tuple[str, ...], max_s
         nodes=(*nodes, complete),
         slots=(Slot(TASK), Slot(FOLDER), *(Slot(one.slot) for leading in scene.redirects.values() for one in leading)),
         inputs=(Input(TASK, "text", "The task", default=described(workflow) or None, required=False),),
-        limit=_limit(workflow, max_steps),
+        limit=max(FEWEST_STEPS, TIMES * len(steps)) if max_steps is None else max_steps or None,
         secrets=secrets,
         jumps=tuple(Jump(name, gate_of(name)) for name in names if name in scene.gated),
         kind="workflow",
@@ -81,13 +82,6 @@ def _read(steps: Sequence[Step]) -> dict[str, Verdicts]:
         earlier.add(step.name)
         found[step.name] = verdicts(step, earlier)
     return found
-
-
-def _limit(workflow: Workflow, max_steps: int | None) -> int | None:
-    """Return the maximum number of steps in a run (W14)."""
-    if max_steps is None:
-        return max(FEWEST_STEPS, TIMES * len(workflow.steps))
-    return max_steps or None
 
 
 # --- Steps -----------------------------------------------------------------------------------------------------------

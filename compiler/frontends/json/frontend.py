@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from msgspec.structs import replace
 
@@ -17,7 +17,7 @@ from compiler.frontends.json.parse import parse
 from compiler.frontends.json.syntax import Places, key_path
 from compiler.frontends.name_lists import safe_name
 from compiler.ir.edges import Edge, Origin
-from compiler.ir.program import Node, Program, SourceFile
+from compiler.ir.program import Program, SourceFile
 from compiler.options import Options
 from compiler.regex import Regex
 from compiler.source import Source
@@ -100,15 +100,16 @@ class _Read:
     def placed(self, program: Program) -> Program:
         """Return the program with positions in this file, for warnings about it."""
         moved: dict[Origin, Origin] = {}
-        nodes = (self._placed(node, ("nodes", number), moved) for number, node in enumerate(program.nodes))
+        places = ((node, ("nodes", number)) for number, node in enumerate(program.nodes))
+        nodes = (
+            replace(node, origin=self._origin(at), edges=self._placed(node.edges, at, moved)) for node, at in places
+        )
         return replace(program, nodes=tuple(nodes))
 
-    def _placed(self, node: Node, path: DataPath, moved: dict[Origin, Origin]) -> Node:
-        edges = self._placed_edges(node.edges, path, moved)
-        return replace(node, origin=self._origin(path), edges=tuple(edges))
-
-    def _placed_edges(self, edges: Iterable[Edge], path: DataPath, moved: dict[Origin, Origin]) -> Iterator[Edge]:
+    def _placed(self, edges: Iterable[Edge], path: DataPath, moved: dict[Origin, Origin]) -> tuple[Edge, ...]:
         """Move origins into this file. An origin that several edges share moves to the first of them."""
+        placed: list[Edge] = []
         for number, edge in enumerate(edges):
             here = self._origin((*path, "edges", number))
-            yield replace(edge, origins=tuple(moved.setdefault(origin, here) for origin in edge.origins))
+            placed.append(replace(edge, origins=tuple(moved.setdefault(origin, here) for origin in edge.origins)))
+        return tuple(placed)

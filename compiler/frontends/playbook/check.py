@@ -54,7 +54,8 @@ def check(source: Source, parsed: Parsed) -> Iterator[Diagnostic]:
     if not playbook.title:
         yield _no_title(source, parsed)
     if not playbook.steps:
-        yield _no_steps(source)
+        remedy = "add a step: `## STEP 1: Title`"
+        yield Diagnostic("RD704", source.path, source.line_span(1), "the playbook has no steps", remedy)
     yield from _sequence(source, playbook.steps)
     for declared in playbook.inputs:
         yield from _input(source, declared)
@@ -75,11 +76,6 @@ def _no_title(source: Source, parsed: Parsed) -> Diagnostic:
         return Diagnostic("RD703", source.path, source.line_span(late), problem, "move it to the top of the document")
     problem = "the playbook has no title"
     return Diagnostic("RD703", source.path, source.line_span(1), problem, "start the document with `# Title`")
-
-
-def _no_steps(source: Source) -> Diagnostic:
-    remedy = "add a step: `## STEP 1: Title`"
-    return Diagnostic("RD704", source.path, source.line_span(1), "the playbook has no steps", remedy)
 
 
 def check_count(source: Source, playbook: Playbook) -> Iterator[Diagnostic]:

@@ -86,14 +86,12 @@ def _written(source: Source, made: Read) -> Iterator[str]:
 _ARGUMENT = Regex(r'(?:\b(?P<key>\w+):\s*)?(?P<text>"[^"]*")')
 
 
-class Spelling:
-    """Write the lines of one document with its new step numbers."""
-
+class _Spelling:
     def __init__(self, source: Source, numbering: Numbering) -> None:
         self.source = source
         self.numbering = numbering
 
-    def line(self, line: Line) -> str:
+    def spell(self, line: Line) -> str:
         """Return the line in its normal form."""
         written = self.source.lines[line.number - 1]
         match line.kind:
@@ -168,7 +166,7 @@ Chunk = list[str]
 
 def laid_out(source: Source, tree: Node, numbering: Numbering) -> list[str]:
     """Return all lines below the frontmatter."""
-    layouter = _Layout(source, Spelling(source, numbering))
+    layouter = _Layout(source, numbering)
     return joined(chunk for part in tree.children for chunk in layouter.part(part))
 
 
@@ -187,11 +185,7 @@ def trimmed(lines: Sequence[str]) -> Chunk:
     return list(lines[filled[0] : filled[-1] + 1]) if filled else []
 
 
-class _Layout:
-    def __init__(self, source: Source, spelling: Spelling) -> None:
-        self.source = source
-        self.spell = spelling.line
-
+class _Layout(_Spelling):
     def part(self, part: Node | Line | None) -> Iterator[Chunk]:
         """Yield a section, or the lines above the first section."""
         if isinstance(part, Line):

@@ -157,16 +157,10 @@ def own_prompt(node: StepNode, names: Collection[str]) -> Text:
 def _own_paragraphs(node: StepNode, names: Collection[str]) -> list[tuple[Part, ...]]:
     """Return a step's paragraphs: text from a variable or file, its content, and a description of its output."""
     guidance = closing_line(node.output) if node.output else ""
-    name = node.prompt_variable
-    given: list[tuple[Part, ...]] = [(_of_variable(name),)] if name else []
+    name, shown = node.prompt_variable, f"{{{{{node.prompt_variable}}}}}"  # the step fails without a value (P12)
+    given: list[tuple[Part, ...]] = [(Reference(name, shown, missing=shown),)] if name else []
     written = [with_references(item, names).parts for item in (node.file_text, node.step.content) if item]
     return [*given, *written, *(((guidance,),) if guidance else ())]
-
-
-def _of_variable(name: str) -> Reference:
-    """Return the reference to a variable, which always has a value because the step fails without one (P12)."""
-    written = f"{{{{{name}}}}}"
-    return Reference(name, written, missing=written)
 
 
 def _fetched(node: StepNode, *, is_last: bool) -> Reference:
@@ -299,10 +293,7 @@ _FIELD = Regex(r"\s*:")
 
 
 def with_references(written: str, names: Collection[str]) -> Text:
-    """Return text with its placeholders replaced by references, in one pass.
-
-    `names` are the names that may have a value. Any other name gets its default, or stays as text without one.
-    """
+    """Return text with references for placeholders of these `names`; others get their default, or stay as text."""
     return joined(list(_parts(written, names)))
 
 

@@ -298,10 +298,7 @@ def _sections(source: Source, scanned: Scanned) -> Iterator[Diagnostic]:
 
 
 def _as_step(found: re.Match[str], due: int) -> str:
-    """Return the heading in the form of a step, or of a sub-step if its number has a letter.
-
-    Without a number in it, the step gets the number that is due.
-    """
+    """Return the heading as a step with its number or the one that is due, or as a sub-step if it has a letter."""
     word, digits = found["word"], found["number"] or str(due)
     number = str(_WORDS.index(word.lower()) + 1) if word else digits if digits.isascii() else str(int(digits))
     letter = (found["letter"] or "").lower()

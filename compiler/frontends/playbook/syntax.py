@@ -51,10 +51,7 @@ class Elicit(Struct, frozen=True):
 
 
 class PromptRef(Struct, frozen=True):
-    """`@prompt(scheme:id)` (P12); `scheme` is `file`, `library`, `mcp`, `variable`, or any other word.
-
-    `@prompt(id)` has the scheme `library`. `written` is everything in the parentheses.
-    """
+    """`@prompt(scheme:id)` (P12), or `@prompt(id)` with the scheme `library`; `written` is all in the parentheses."""
 
     scheme: str
     id: str

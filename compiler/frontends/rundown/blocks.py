@@ -251,10 +251,7 @@ def _outdented(line: str, width: int) -> str:
 
 
 def _item(lines: Sequence[str], line: int, end_line: int, inner: int) -> Block:
-    """Classify one list item (G2): a list may mix text, runbooks and transitions.
-
-    `inner` is the line where the item's first paragraph starts, or 0.
-    """
+    """Classify one list item whose first paragraph starts on line `inner`, or 0: a list may mix kinds (G2)."""
     transition, written = patterns()["TRANSITION"], lines[line - 1]
     if inner == line and written.startswith(("- ", "* ", "+ ")) and transition.match(written, 2):
         return _transition(line, end_line, 3, written[2:].rstrip())

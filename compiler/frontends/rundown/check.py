@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 
 from msgspec.structs import replace
 
@@ -93,20 +93,13 @@ def _titles(source: Source, runbook: Runbook) -> Iterator[Diagnostic]:
 
 def _sequence(source: Source, runbook: Runbook) -> Iterator[Diagnostic]:
     """Check that steps, and the substeps of each step, are numbered 1, 2, 3 … (V2)."""
-    missing = missing_steps(runbook.steps)
+    missing = missing_steps(runbook.steps).values()
+    headers = ", ".join(f"line {step.span.line} as `{numbered_header(step)}`" for step in missing)
     for found in _out_of_sequence(source, runbook.steps, "RD102", "step"):
-        yield _with_missing_steps(found, missing)
+        yield replace(found, help=f"write {headers}; a header starts with its number") if headers else found
     for step in runbook.steps:
         if step.substeps:
             yield from _out_of_sequence(source, step.substeps, "RD103", "substep")
-
-
-def _with_missing_steps(found: Diagnostic, missing: Mapping[int, Step]) -> Diagnostic:
-    """Add the headers of missing steps to the finding's help."""
-    if not missing:
-        return found
-    headers = ", ".join(f"line {step.span.line} as `{numbered_header(step)}`" for step in missing.values())
-    return replace(found, help=f"write {headers}; a header starts with its number")
 
 
 def _out_of_sequence(source: Source, siblings: Sequence[AnyStep], code: str, kind: str) -> Iterator[Diagnostic]:

@@ -37,10 +37,7 @@ def enter_step(frame: Frame, step: Step) -> Arrival:
 
 
 def first_child(frame: Frame, ref: StepRef) -> Arrival:
-    """Start a step at its first child: clear the children's outcomes and set `{n}` to 1 (M10).
-
-    The step keeps its own retry count (M9).
-    """
+    """Start a step at its first child: clear outcomes, set `{n}` to 1 (M10), and keep the step's own retries (M9)."""
     if ref.is_leaf:
         return Arrival(frame.id(ref))
     if ref.syntax.runbooks:
@@ -169,7 +166,8 @@ class Outcomes(Struct):
         if ref.substep is None:
             return self._act(ref, verdict, transition)
         parent = self.frame.ref(ref.step)
-        record = self._record(parent, ref, verdict)
+        mark = self.frame.mark(parent, ref)
+        record = (Set(mark, int(verdict is parent.decisive)),) if mark else ()
         arrival = self._act(ref, verdict, transition) if transition else self._yield(parent, ref, verdict)
         return replace(arrival, effects=record + arrival.effects) if record else arrival
 
@@ -192,12 +190,6 @@ class Outcomes(Struct):
         if index + 1 < len(ref.syntax.runbooks):
             return Arrival(self.frame.runbook_ids(ref)[index + 1])
         return self.settle(ref, verdict)
-
-    def _record(self, parent: StepRef, child: StepRef, verdict: Verdict) -> tuple[Effect, ...]:
-        mark = self.frame.mark(parent, child)
-        if mark is None:
-            return ()
-        return (Set(mark, 1 if verdict is parent.decisive else 0),)
 
     def _yield(self, parent: StepRef, child: StepRef, verdict: Verdict) -> Arrival:
         if verdict is parent.decisive:

@@ -246,17 +246,11 @@ def print_transition(transition: Transition) -> str:
 
 
 def _printed(action: Action) -> str:
-    match action:
-        case Continue():
-            return "CONTINUE"
-        case Complete(message):
-            return "COMPLETE" + _quoted(message)
-        case Stop(message):
-            return "STOP" + _quoted(message)
-        case Goto(target):
-            return f"GOTO {target}"
-
-
-def _quoted(message: str) -> str:
-    """Return a message in quotes, with the escapes of G5."""
-    return " " + '"' + re.sub(r'(["\\])', r"\\\1", message) + '"' if message else ""
+    """Return an action, with the escapes of G5 in its message."""
+    if isinstance(action, Goto):
+        return f"GOTO {action.target}"
+    if isinstance(action, Continue):
+        return "CONTINUE"
+    message = re.sub(r'(["\\])', r"\\\1", action.message)
+    word = "COMPLETE" if isinstance(action, Complete) else "STOP"
+    return f'{word} "{message}"' if message else word

@@ -25,8 +25,7 @@ from compiler.frontends.stepspec.placeholders import (
     single_names,
     validated_paths,
 )
-from compiler.frontends.stepspec.runtime import Runtime
-from compiler.frontends.stepspec.syntax import STEPS, Called, Document, StepSpec
+from compiler.frontends.stepspec.syntax import STEPS, Called, Document, Runtime, StepSpec
 from compiler.frontends.stepspec.tools import (
     Subject,
     checks_of,

@@ -16,8 +16,7 @@ from compiler.frontends.stepspec import FORMAT, OPTIONS, VARIABLES
 from compiler.frontends.stepspec.check import check
 from compiler.frontends.stepspec.lower import Meaning, lower
 from compiler.frontends.stepspec.parse import configuration_of, parse
-from compiler.frontends.stepspec.runtime import with_values
-from compiler.frontends.stepspec.syntax import STEPS, StepSpec, called
+from compiler.frontends.stepspec.syntax import STEPS, StepSpec, called, with_values
 from compiler.regex import Regex
 from compiler.source import Source, below
 
@@ -31,11 +30,7 @@ _KEYS = frozenset(StepSpec.model_fields) - {"id", "name", "description", "inputs
 
 
 def recognizes(source: Source) -> bool:
-    """Return whether a source looks like a step specification (B1).
-
-    It does if it has `step_specs`, or is a list of mappings with ids and step keys. Invalid documents are recognized by
-    their lines.
-    """
+    """Return whether a source has `step_specs` or lists steps (B1); invalid documents are recognized by their lines."""
     text = "\n".join(source.lines)
     is_named, is_list = _NAMED.search(text), _LIST.search(text) and _ID.search(text)
     if len(text) > LARGEST or not (is_named or is_list):

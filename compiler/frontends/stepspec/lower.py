@@ -11,8 +11,7 @@ from msgspec import Struct
 from compiler.diagnostic import DataPath
 from compiler.frontends.name_lists import safe_name
 from compiler.frontends.stepspec.placeholders import needed_paths, placeholders, validated_paths, with_references
-from compiler.frontends.stepspec.runtime import Runtime
-from compiler.frontends.stepspec.syntax import STEPS, Called, Document, StepSpec, part, tool_stages
+from compiler.frontends.stepspec.syntax import STEPS, Called, Document, Runtime, StepSpec, part, tool_stages
 from compiler.frontends.stepspec.tools import (
     Asked,
     Subject,

@@ -17,19 +17,24 @@ from compiler.files import Refusal
 from compiler.frontends.base import Job
 from compiler.frontends.data_text import BrokenDataError, Data, read_data
 from compiler.frontends.modeled import SHAPES, Codes, Form, validated
-from compiler.frontends.stepspec.runtime import (
+from compiler.frontends.stepspec.syntax import (
+    LARGEST_NUMBER,
     NO_RUNTIME,
+    STEPS,
     Configuration,
+    Document,
     Guardrail,
     Guardrails,
     Hitl,
     Policy,
+    Retries,
     Runtime,
+    StepSpec,
+    ToolCall,
     ToolCommand,
     has_safeguards,
     layered,
 )
-from compiler.frontends.stepspec.syntax import LARGEST_NUMBER, STEPS, Document, Retries, StepSpec, ToolCall
 from compiler.issues import Position, SourceMap, duplicate_keys
 from compiler.project import Located
 from compiler.safeguards import hidden_safeguard, is_about_text, looks_like_safeguard

@@ -11,8 +11,18 @@ from msgspec import Struct
 
 from compiler.diagnostic import DataPath, Diagnostic
 from compiler.frontends.stepspec.placeholders import json_text, with_json_references
-from compiler.frontends.stepspec.runtime import Policy, Runtime
-from compiler.frontends.stepspec.syntax import RISKS, STEPS, Called, Document, Risk, StepSpec, ToolCall, stages
+from compiler.frontends.stepspec.syntax import (
+    RISKS,
+    STEPS,
+    Called,
+    Document,
+    Policy,
+    Risk,
+    Runtime,
+    StepSpec,
+    ToolCall,
+    stages,
+)
 from compiler.ir.program import Contract, ContractStep
 from compiler.ir.tasks import Check
 from compiler.ir.texts import Text
@@ -113,10 +123,7 @@ def _word(words: list[str] | None, about: Subject) -> str:
 def unmet_rules(
     steps: Sequence[tuple[StepSpec, Subject]], policy: Policy, *, applies: bool, is_shared: bool
 ) -> Iterator[tuple[str, int, str]]:
-    """Yield the key, number and problem of each conditional rule that no step can meet (B8).
-
-    Other documents may need the rules of a shared policy, so only one that differs in case from a name here counts.
-    """
+    """Yield key, number and problem of each unmet conditional rule; of a shared policy, only wrong case counts (B8)."""
     abouts = [about for step, about in steps if step.human_gate == "conditional"]
     off = "" if applies else "`conditional_required` is not true"
     off = off if abouts else "no step has `human_gate: conditional`"

@@ -180,7 +180,8 @@ def outline(main: Document, linked: Linked) -> Outline:
     found = Outline()
     if linked.is_endless or not any(document.runbook.declared.steps for document in documents):
         return found
-    if not all(map(_is_known, documents)):
+    steps = (step for document in documents for step in all_steps(document.runbook))
+    if not all(document.is_whole for document in documents) or any(step.id == UNKNOWN for step in steps):
         return found
     pending = [Frame(main, visible=visible(main.runbook.declared))]
     while pending:
@@ -190,11 +191,6 @@ def outline(main: Document, linked: Linked) -> Outline:
         if len(found.leaves) > LARGEST_PROGRAM:
             return Outline()
     return found
-
-
-def _is_known(document: Document) -> bool:
-    """Return whether all steps of a document are known; an unreadable header could be any step."""
-    return document.is_whole and all(step.id != UNKNOWN for step in all_steps(document.runbook))
 
 
 def _add_frame(found: Outline, frame: Frame) -> None:

@@ -20,7 +20,6 @@ from compiler.frontends.rundown.syntax import (
     Goto,
     Reference,
     Runbook,
-    Step,
     StepSettings,
     all_steps,
 )
@@ -163,12 +162,10 @@ def _advice(document: Document) -> Iterator[tuple[Position, str]]:
         if numbered or (names_only and step.id not in targets):
             header = numbered or with_number(source, step, number)
             yield (source.path, step.span), f"to run it after the step above, number it: `{header}`"
-        elif may_be_prose(step, targets) and _is_text(step):
+        elif may_be_prose(step, targets) and not (
+            step.substeps or step.runbooks or (step.code and step.code.interpreter)
+        ):
             yield (source.path, step.span), prose_advice(heading_of(source, step))
-
-
-def _is_text(step: Step) -> bool:
-    return not (step.substeps or step.runbooks or (step.code and step.code.interpreter))
 
 
 def value_warnings(program: Program, frames: Sequence[Frame]) -> Iterator[Diagnostic]:

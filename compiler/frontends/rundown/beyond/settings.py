@@ -111,10 +111,7 @@ def _is_kept(path: KeyPath, kept: Mapping[str, Mapping[str, object]]) -> bool:
 
 
 def joined_tables(tables: Iterable[tuple[str, Table]]) -> Table:
-    """Join the tables of a document and its included documents, outer documents first.
-
-    Each table comes with the id of its inclusion. The outermost environment of a step wins; secrets add up.
-    """
+    """Join tables with their inclusions, outer ones first: a step's outermost environment wins, secrets add up."""
     values: dict[str, dict[str, object]] = {}
     places: dict[KeyPath, Place] = {}
     for inclusion, table in tables:

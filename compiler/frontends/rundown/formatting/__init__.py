@@ -75,10 +75,7 @@ class _Wanted(Struct, frozen=True):
 
 
 def format_document(job: Job) -> Formatted:
-    """Return the normal form of a runbook in the layout that its options request (V7).
-
-    Only errors in order and numbering can be fixed. A document with other errors stays unchanged.
-    """
+    """Return the normal form of a runbook in its layout (V7), unless it has errors beyond order and numbering."""
     formatted = _format(job)
     if formatted.text is not None:
         return formatted
