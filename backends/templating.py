@@ -1,4 +1,4 @@
-"""Render the Jinja templates of targets, in `backends/TARGET/templates/`."""
+"""Render the Jinja templates of targets, in `backends/TARGET/templates/`, and quote strings for a shell."""
 
 from __future__ import annotations
 

@@ -1,16 +1,21 @@
-"""A picture as a DOT graph."""
+r"""A picture as a DOT graph. Quoted strings are the only path of a document's strings into it.
+
+Only a quote ends a quoted DOT string, unless a backslash precedes it. In labels, tooltips and addresses, Graphviz also
+replaces escapes (`\N` is the node's name, `\n` a line break) and entities (`&amp;`), so backslashes and ampersands are
+escaped too. No label is in angle brackets, which would make it HTML.
+"""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterable, Iterator, Mapping
 from functools import cached_property
 from math import inf
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from backends.dot.strings import attributes, label, name, pairs, record
 from backends.dot.styles import PALETTES, SHAPES, Colors, Theme, class_of
 from backends.picture.arrows import Arrow, Mark, Stream
 from backends.picture.captions import Lines, entries_of, look_of
@@ -273,3 +278,45 @@ def _cut(line: str) -> str:
     """Return a line without invisible characters. Spaces at its start have a meaning in commands, so they stay."""
     shown = printable(line[: TOOLTIP_WIDTH + 1]).rstrip()
     return shown if len(shown) <= TOOLTIP_WIDTH else shown[: TOOLTIP_WIDTH - 1] + "…"
+
+
+def name(text: str) -> str:
+    """Return a string as the name of a node, cluster or graph. Graphviz takes it unchanged."""
+    return f'"{_quoted(printable(text))}"'
+
+
+def label(lines: Iterable[str]) -> str:
+    """Return lines as a label or tooltip."""
+    text = "\n".join(map(printable, lines))
+    return '"' + _quoted(text).replace("&", "&amp;").replace("\n", "\\n") + '"'
+
+
+def record(lines: Iterable[str], cells: Iterable[str]) -> str:
+    """Return lines with a row of cells below, as the label of a record."""
+    above = "\\n".join(map(_field, lines))
+    return f'"{{{above}|{{{"|".join(map(_field, cells))}}}}}"'
+
+
+def _field(text: str) -> str:
+    """Return a string for a record, where more characters are special."""
+    return re.sub(r"[{}|<> ]", r"\\\g<0>", _quoted(printable(text)).replace("&", "&amp;"))
+
+
+def attributes(values: Mapping[str, str]) -> str:
+    """Return attributes in brackets. Values are quoted strings, words or numbers."""
+    return f"[{pairs(values)}]"
+
+
+def pairs(values: Mapping[str, str]) -> str:
+    """Return attributes without brackets."""
+    return ", ".join([f"{key}={value}" for key, value in values.items()])
+
+
+def comment(text: str) -> str:
+    """Return a one-line comment."""
+    return f"// {printable(text)}"
+
+
+def _quoted(text: str) -> str:
+    """Return a string for use in quotes. This is ten times as fast as `translate`."""
+    return text.replace("\\", "\\\\").replace('"', '\\"')

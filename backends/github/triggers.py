@@ -1,4 +1,4 @@
-"""The option `on`, with the inputs that rdc adds for replies and continued runs."""
+"""The option `on`, the event fields that `bind` can read (E1), and the inputs that rdc adds."""
 
 from __future__ import annotations
 

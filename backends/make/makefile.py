@@ -7,11 +7,10 @@ from collections.abc import Iterator
 from backends.base import MARK, Companion, Emission
 from backends.command import canonical_command
 from backends.make.blocks import define
-from backends.make.driver import driver_name, driver_text
 from backends.make.identifiers import FILTERS, comment, file_name, visible
 from backends.make.nodes import Nodes, heading, is_node
 from backends.make.options import MakeOptions
-from backends.make.targets import Targets
+from backends.make.targets import Targets, driver_name, driver_text
 from backends.remarks import listed, of_placeholders, shells
 from backends.templating import render
 from compiler.ir.program import Program

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from functools import cache
+from pathlib import Path
 from textwrap import wrap
 
 from msgspec import Struct
 
-from backends.make.driver import driver_name, driver_sha256, driver_text
+from backends.base import MARK
 from backends.make.identifiers import FILTERS
 from backends.templating import render
+from compiler.source import sha256_of
 from compiler.version import __version__
 
 VERBS = ("run", "resume", "status", "answer", "clean", "unlock", "help")
@@ -56,3 +59,26 @@ class Targets(Struct, frozen=True):
 def names() -> list[str]:
     """Return the variables that have a meaning for rdc, in lines."""
     return wrap(" ".join((*TAKES, *REFUSED)), 105)
+
+
+PARTS = ("says", "program", "run", "commands", "journal", "lock", "asks", "verbs")
+"""The driver's source files, in order."""
+
+
+@cache
+def driver_text() -> str:
+    """Return the driver as part of a Makefile, or as a separate file."""
+    folder = Path(__file__).parent / "driver"
+    parts = (Path(folder, f"{name}.sh").read_text(encoding="utf-8").rstrip("\n") for name in PARTS)
+    head = f"# {MARK} {__version__} for its Makefiles: the driver, a shell script that make runs."
+    return "\n".join([head, "define RDC_DRIVER_TEXT", *parts, "endef", ""])
+
+
+def driver_sha256() -> str:
+    """Return the hash of the driver."""
+    return sha256_of(driver_text())
+
+
+def driver_name() -> str:
+    """Return the name of the driver's file, which contains a hash of its content."""
+    return f"rdc_make_driver_{driver_sha256()[:8]}.mk"
