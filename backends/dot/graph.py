@@ -11,7 +11,6 @@ import re
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping
 from functools import cached_property
-from math import inf
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -208,8 +207,11 @@ MOST_SHARED = 4
 def spread_ends(drawn: Picture) -> Picture:
     """Return the picture without ends that too many arrows lead to."""
     arriving = Counter(arrow.target for arrow in drawn.arrows)
-    ends = [box for box in drawn.boxes if box.node.task.kind == "end"]
-    crowded = {box.node.id: box for box in ends if arriving[box.node.id] > _most_shared(box)}
+    crowded: dict[str, Box] = {}
+    for box in drawn.boxes:
+        task, count = box.node.task, arriving[box.node.id]
+        if isinstance(task, End) and not box.node.edges and count > (MOST_SHARED if task.message else 1):
+            crowded[box.node.id] = box
     crowded.pop(drawn.entry, None)
     sources = {box.node.id: box for box in drawn.boxes}
     copies: dict[str, dict[str, Box]] = {}
@@ -230,13 +232,6 @@ def spread_ends(drawn: Picture) -> Picture:
         if box.node.id in copies:
             boxes += copies[box.node.id].values()
     return replace(drawn, boxes=tuple(boxes), arrows=tuple(arrows))
-
-
-def _most_shared(box: Box) -> float:
-    task = box.node.task
-    if task.kind != "end" or box.node.edges:
-        return inf
-    return MOST_SHARED if task.message else 1
 
 
 def _copy(end: Box, source: Box, mark: Mark, taken: Container[str]) -> Box:

@@ -138,13 +138,10 @@ Conjunction = tuple[tuple[str, CounterTest], ...]
 
 def condition(alternatives: Sequence[Conjunction]) -> str:
     """Return a command that succeeds if any of the conjunctions holds, as one arithmetic expression."""
-    return f"(({' || '.join(_arithmetic(tests) for tests in alternatives)}))"
+    terms = ([f"{name} {_OPERATORS[test.operator]} {test.value}" for name, test in tests] for tests in alternatives)
+    return f"(({' || '.join(map(' && '.join, terms))}))"
 
 
 def at_least(variable: str, value: int) -> str:
     """Return a command that raises a variable to a minimum value."""
     return f"(({variable} < {value})) && {variable}={value}"
-
-
-def _arithmetic(tests: Conjunction) -> str:
-    return " && ".join(f"{name} {_OPERATORS[test.operator]} {test.value}" for name, test in tests)

@@ -60,17 +60,14 @@ def unfit_settings(event: str, settings: Mapping[str, object]) -> Iterator[tuple
     if event == "workflow_run" and not settings.get("workflows"):
         yield (), "`workflow_run` needs the names of other workflows: `workflows: [NAME]`"
     for key, value in settings.items():
-        items = [str(item) if isinstance(item, int | float) else item for item in _listed(value)]
+        listed = value if isinstance(value, list) else [value]
+        items = [str(item) if isinstance(item, int | float) else item for item in listed]
         if not items or not all(isinstance(item, str) and item.strip() for item in items):
             yield (key,), f"`{key}` must be a list of strings that are not empty"
             continue
         for number, item in enumerate(map(str, items)):
             if problem := _item_problem(event, key, item):
                 yield (key, str(number)) if isinstance(value, list) else (key,), problem
-
-
-def _listed(value: object) -> list[object]:
-    return value if isinstance(value, list) else [value]
 
 
 def _item_problem(event: str, key: str, item: str) -> str:

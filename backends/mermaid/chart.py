@@ -278,11 +278,11 @@ def escaped(text: str) -> str:
 
 def label(lines: Iterable[str]) -> str:
     """Return a label of several lines, with quotes."""
-    return '"' + "<br/>".join([line if _is_plain(line) else escaped(_parted(line)) for line in lines]) + '"'
 
+    def parted(line: str) -> str:
+        return _PARTED.sub("\\g<0>\u200b", line.translate(_LOOKALIKES))
 
-def _parted(line: str) -> str:
-    return _PARTED.sub("\\g<0>\u200b", line.translate(_LOOKALIKES))
+    return '"' + "<br/>".join([line if _is_plain(line) else escaped(parted(line)) for line in lines]) + '"'
 
 
 def _is_plain(text: str) -> bool:
