@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from backends.make.targets import Targets, driver_text
+from backends.make.makefile import Targets, driver_text
 from backends.python.proof import Problem, first_difference
 from compiler.regex import Regex
 
