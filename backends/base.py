@@ -1,4 +1,4 @@
-"""The interface of a backend: name, options, supported features, and `emit`."""
+"""The interface of a backend: name, options, supported features, and `emit` with the files beside the main one."""
 
 from __future__ import annotations
 

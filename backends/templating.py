@@ -1,4 +1,4 @@
-"""Render the Jinja templates of targets, in `backends/TARGET/templates/`."""
+"""Render the Jinja templates of targets, in `backends/TARGET/templates/`, and quote strings for a shell."""
 
 from __future__ import annotations
 
@@ -14,10 +14,7 @@ Filter = Callable[..., str]
 def render(template: str, filters: tuple[Filter, ...] = (), /, **values: object) -> str:
     """Return the text of a template such as `github/workflow.yml`; raises `jinja2.UndefinedError` for a missing value.
 
-    Args:
-        template: The target and the template's name, without `.jinja`.
-        filters: The functions that the template uses as filters, by their names.
-        values: The values that the template uses.
+    The name has the target, and no `.jinja`. The template uses `filters` by the names of these functions.
     """
     target, _, name = template.partition("/")
     return _environment(target, filters).get_template(f"{name}.jinja").render(values)

@@ -13,7 +13,7 @@ from msgspec import Struct
 from backends.base import MARK, MARK_LINES, Companion
 from backends.command import Command, read_command
 from backends.github.calling.proof import Called, called_by
-from backends.make.driver import driver_name, driver_text
+from backends.make.makefile import driver_name, driver_text
 from backends.make.proof import pinned
 from backends.make.walked import changed, walks
 from backends.make.walked import uses_shared as shares_driver

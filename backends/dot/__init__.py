@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Annotated, ClassVar
 
 from backends.base import Emission
-from backends.dot.graph import Graph, spread_ends
-from backends.dot.strings import comment
+from backends.dot.graph import Graph, comment, spread_ends
 from backends.dot.styles import Theme
 from backends.picture.sheet import LinkOptions, PictureBackend, Sheet
 

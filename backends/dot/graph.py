@@ -1,16 +1,20 @@
-"""A picture as a DOT graph."""
+r"""A picture as a DOT graph. Quoted strings are the only path of a document's strings into it.
+
+Only a quote ends a quoted DOT string, unless a backslash precedes it. In labels, tooltips and addresses, Graphviz also
+replaces escapes (`\N` is the node's name, `\n` a line break) and entities (`&amp;`), so backslashes and ampersands are
+escaped too. No label is in angle brackets, which would make it HTML.
+"""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterable, Iterator, Mapping
 from functools import cached_property
-from math import inf
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from backends.dot.strings import attributes, label, name, pairs, record
 from backends.dot.styles import PALETTES, SHAPES, Colors, Theme, class_of
 from backends.picture.arrows import Arrow, Mark, Stream
 from backends.picture.captions import Lines, entries_of, look_of
@@ -203,8 +207,11 @@ MOST_SHARED = 4
 def spread_ends(drawn: Picture) -> Picture:
     """Return the picture without ends that too many arrows lead to."""
     arriving = Counter(arrow.target for arrow in drawn.arrows)
-    ends = [box for box in drawn.boxes if box.node.task.kind == "end"]
-    crowded = {box.node.id: box for box in ends if arriving[box.node.id] > _most_shared(box)}
+    crowded: dict[str, Box] = {}
+    for box in drawn.boxes:
+        task, count = box.node.task, arriving[box.node.id]
+        if isinstance(task, End) and not box.node.edges and count > (MOST_SHARED if task.message else 1):
+            crowded[box.node.id] = box
     crowded.pop(drawn.entry, None)
     sources = {box.node.id: box for box in drawn.boxes}
     copies: dict[str, dict[str, Box]] = {}
@@ -225,13 +232,6 @@ def spread_ends(drawn: Picture) -> Picture:
         if box.node.id in copies:
             boxes += copies[box.node.id].values()
     return replace(drawn, boxes=tuple(boxes), arrows=tuple(arrows))
-
-
-def _most_shared(box: Box) -> float:
-    task = box.node.task
-    if task.kind != "end" or box.node.edges:
-        return inf
-    return MOST_SHARED if task.message else 1
 
 
 def _copy(end: Box, source: Box, mark: Mark, taken: Container[str]) -> Box:
@@ -273,3 +273,45 @@ def _cut(line: str) -> str:
     """Return a line without invisible characters. Spaces at its start have a meaning in commands, so they stay."""
     shown = printable(line[: TOOLTIP_WIDTH + 1]).rstrip()
     return shown if len(shown) <= TOOLTIP_WIDTH else shown[: TOOLTIP_WIDTH - 1] + "…"
+
+
+def name(text: str) -> str:
+    """Return a string as the name of a node, cluster or graph. Graphviz takes it unchanged."""
+    return f'"{_quoted(printable(text))}"'
+
+
+def label(lines: Iterable[str]) -> str:
+    """Return lines as a label or tooltip."""
+    text = "\n".join(map(printable, lines))
+    return '"' + _quoted(text).replace("&", "&amp;").replace("\n", "\\n") + '"'
+
+
+def record(lines: Iterable[str], cells: Iterable[str]) -> str:
+    """Return lines with a row of cells below, as the label of a record."""
+    above = "\\n".join(map(_field, lines))
+    return f'"{{{above}|{{{"|".join(map(_field, cells))}}}}}"'
+
+
+def _field(text: str) -> str:
+    """Return a string for a record, where more characters are special."""
+    return re.sub(r"[{}|<> ]", r"\\\g<0>", _quoted(printable(text)).replace("&", "&amp;"))
+
+
+def attributes(values: Mapping[str, str]) -> str:
+    """Return attributes in brackets. Values are quoted strings, words or numbers."""
+    return f"[{pairs(values)}]"
+
+
+def pairs(values: Mapping[str, str]) -> str:
+    """Return attributes without brackets."""
+    return ", ".join([f"{key}={value}" for key, value in values.items()])
+
+
+def comment(text: str) -> str:
+    """Return a one-line comment."""
+    return f"// {printable(text)}"
+
+
+def _quoted(text: str) -> str:
+    """Return a string for use in quotes. This is ten times as fast as `translate`."""
+    return text.replace("\\", "\\\\").replace('"', '\\"')

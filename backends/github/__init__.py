@@ -11,15 +11,8 @@ from msgspec.structs import replace
 
 from backends.base import Backend, Emission, OptionFinding, Reason
 from backends.delegating import reason
+from backends.github.calling import refusals
 from backends.github.calling.publishing import unfit_publications
-from backends.github.calling.refusals import (
-    entries_apart,
-    refused_calls,
-    steps_longer_than_job,
-    too_many_steps,
-    unexecuted,
-    unroutable,
-)
 from backends.github.calling.specification import Line, SpecificationWorkflow
 from backends.github.calling.workflow import CallingWorkflow
 from backends.github.filling import values_of, without_slots
@@ -96,13 +89,13 @@ def _calling(program: Program, options: GithubOptions, why: Reason) -> Emission:
     refused = (
         *taken(program, options, INPUTS if workflow.waits else ()),
         *unfit_nodes(program, options),
-        *refused_calls(program, options),
-        *unroutable(workflow.routes, options),
+        *refusals.refused_calls(program, options),
+        *refusals.unroutable(workflow.routes, options),
     )
-    refused = refused or tuple(too_many_steps(workflow))
+    refused = refused or tuple(refusals.too_many_steps(workflow))
     if refused:
         return Emission(None, refused)
-    return _checked(workflow, tuple(entries_apart(workflow.routes, options)), why)
+    return _checked(workflow, tuple(refusals.entries_apart(workflow.routes, options)), why)
 
 
 def _specified(program: Program, options: GithubOptions) -> Emission:
@@ -110,13 +103,13 @@ def _specified(program: Program, options: GithubOptions) -> Emission:
     refused = (
         *taken(program, options, OF_CONTINUATION),
         *unfit_nodes(program, options),
-        *refused_calls(program, options),
-        *unexecuted(line, options),
+        *refusals.refused_calls(program, options),
+        *refusals.unexecuted(line, options),
     )
     if refused:
         return Emission(None, refused)
     return _checked(
-        SpecificationWorkflow(program, options, line), steps_longer_than_job(line, options), reason(program)
+        SpecificationWorkflow(program, options, line), refusals.steps_longer_than_job(line, options), reason(program)
     )
 
 

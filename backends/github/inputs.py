@@ -1,4 +1,4 @@
-"""Declared inputs as typed workflow inputs. One of the first steps checks them (I8)."""
+"""Declared inputs as typed workflow inputs, which one of the first steps checks (I8), and the option `bind` (E1)."""
 
 from __future__ import annotations
 
@@ -136,10 +136,7 @@ def taken(inputs: tuple[Input, ...], events: Mapping[str, Any], options: GithubO
 
 
 def said(inputs: Iterable[Input], events: Mapping[str, Any], options: GithubOptions, *, waits: bool) -> Iterator[Step]:
-    """Yield the steps whose commands print input values; none for an input with a value.
-
-    They get no secrets.
-    """
+    """Yield the steps whose commands print input values; none for an input with a value. They get no secrets."""
     found = list(inputs)
     names = input_names(found, events)
     for number, declared in enumerate(found, 1):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TypeGuard
 
 from backends.base import OptionFinding, about_node, about_option
 from backends.github.options import Called, GithubOptions, named_command
@@ -13,7 +12,7 @@ from backends.github.step import Step
 from backends.github.triggers import INPUTS
 from backends.github.workflow import Written
 from compiler.diagnostic import Diagnostic
-from compiler.ir.edges import CounterTest, Test
+from compiler.ir.edges import CounterTest
 from compiler.ir.program import Node, Program
 from compiler.ir.tasks import Ask, End, Stage
 from compiler.regex import Regex
@@ -157,7 +156,9 @@ def _longer_than_job(program: Program, options: GithubOptions) -> Iterator[Diagn
 
 def _longest(node: Node, enough: int) -> int:
     """Return the seconds that a node may take, by its own limits. The count stops once it exceeds `enough`."""
-    retries = max((test.value for edge in node.edges for test in edge.guard if _counts(test, node)), default=0)
+    counts = (test for edge in node.edges for test in edge.guard if isinstance(test, CounterTest))
+    own = (test.value for test in counts if test.register == node.retries and test.operator == "<")
+    retries = max(own, default=0)
     timeout, delay, backoff = node.settings.timeout or 0, node.settings.delay, node.settings.backoff
     total = (retries + 1) * timeout + (retries * delay if backoff == 1 else 0)
     for _ in range(retries if delay and backoff > 1 else 0):
@@ -165,10 +166,6 @@ def _longest(node: Node, enough: int) -> int:
             break
         total, delay = total + delay, delay * backoff
     return total
-
-
-def _counts(test: Test, node: Node) -> TypeGuard[CounterTest]:
-    return isinstance(test, CounterTest) and test.register == node.retries and test.operator == "<"
 
 
 def with_too_many_steps(workflow: Written, counts: Iterable[int]) -> Iterator[Diagnostic]:

@@ -32,15 +32,10 @@ _PLAIN_QUOTES = str.maketrans("\u2018\u2019\u201c\u201d\u2033\u2036", '\'\'""""'
 class Loop(Struct, frozen=True):
     """What a loop needs besides its nodes.
 
-    Attributes:
-        counters: The counters that the loop updates.
-        registers: Translates the effects of edges.
-        start: The first node and each counter's first value: a number, an identifier or an environment variable.
-        reports: The counters that later steps read.
-        own: The variables that the workflow step sets for all nodes.
-        summary: Whether the loop records which steps ran.
-        secrets: The variables of `own` that each node gets.
-        valued: Whether commands may set outputs.
+    `counters` are those that the loop updates, `reports` those that later steps read. `registers` translates effects.
+    `start` has the first node and the first value of each counter: a number, an identifier or an environment variable.
+    `own` are the variables that the workflow step sets for all nodes, `secrets` those of them that each node gets. With
+    `summary`, the loop records which steps ran. With `valued`, commands may set outputs.
     """
 
     place: Place

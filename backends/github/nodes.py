@@ -8,19 +8,9 @@ from functools import cached_property
 from msgspec import Struct
 from msgspec.structs import replace
 
+from backends.github import loop as loops
 from backends.github.filling import as_written, is_given
-from backends.github.loop import (
-    PROMPT,
-    TAKEN,
-    Loop,
-    environment,
-    fits_script,
-    functions,
-    here_document,
-    prompt_of,
-    script,
-    written,
-)
+from backends.github.loop import Loop
 from backends.github.question import transitions_from, transitions_to
 from backends.github.scalar import OPEN, Expression, comment, label
 from backends.github.settings import StepSecrets, variables
@@ -75,7 +65,7 @@ class Nodes(Struct, frozen=True, dict=True):
             run = render("github/valued.sh", flags=flags, secrets=self.secrets.needed)
             yield Step(OUTPUTS, comments=(_GIVEN,), shell=PLAIN_SHELL, env=env, run=run)
         if self._are_shared:
-            yield Step(LOOPS, comments=(_SHARED,), shell=PLAIN_SHELL, run=written(self._functions))
+            yield Step(LOOPS, comments=(_SHARED,), shell=PLAIN_SHELL, run=loops.written(self._functions))
         for place in self.plan.places:
             if place.kind in {"step", "loop"}:
                 step = self._loop(place) if place.kind == "loop" else self._node(place)
@@ -93,7 +83,8 @@ class Nodes(Struct, frozen=True, dict=True):
     # --- A node outside of loops --------------------------------------------------------------------------------------
 
     def _node(self, place: Place) -> Step:
-        node = self._placed(place)
+        values = self.plan.numbers(place.node)  # (M5)
+        node = map_texts(place.node, lambda text: text.known(values)) if values else place.node
         step = Step(
             name=title(node),
             id=self.plan.ids.nodes[node.id],
@@ -105,9 +96,9 @@ class Nodes(Struct, frozen=True, dict=True):
         if not isinstance(node.task, Shell):
             raise TypeError(f"no native step runs a task of the kind {node.task.kind}")
         done = self._done(step, node, node.task)
-        prompt = prompt_of(node.task)
+        prompt = loops.prompt_of(node.task)
         return (
-            replace(done, env={"RDC_PROMPT": prompt, **done.env}, run=as_file(f"{PROMPT}\n{done.run}"))
+            replace(done, env={"RDC_PROMPT": prompt, **done.env}, run=as_file(f"{loops.PROMPT}\n{done.run}"))
             if prompt
             else done
         )
@@ -116,7 +107,7 @@ class Nodes(Struct, frozen=True, dict=True):
         """Add the command, in a loop if it has retries."""
         if retry := retry_of(node):
             command = str(task.command)
-            env = step.env if fits_script(command) else {**step.env, "RDC_COMMAND": command}
+            env = step.env if loops.fits_script(command) else {**step.env, "RDC_COMMAND": command}
             run = self._repetition(step.id, task, retry, node.settings)
             return replace(step, shell=PLAIN_SHELL, env=env, run=run)
         return self._command(step, task, within(node.settings.timeout or 0, valued=bool(self.values)))
@@ -134,8 +125,9 @@ class Nodes(Struct, frozen=True, dict=True):
         """Return a loop that runs a command until its outcome needs no retry (M9)."""
         most = max(retry.on_pass or 0, retry.on_fail or 0) + 1
         limit, command = within(settings.timeout or 0, valued=False), str(task.command)
+        fits = loops.fits_script(command)
         lines = [
-            *(here_document("rdc_command", command) if fits_script(command) else ["rdc_command=$RDC_COMMAND"]),
+            *(loops.here_document("rdc_command", command) if fits else ["rdc_command=$RDC_COMMAND"]),
             "export RDC_ATTEMPT",
             *([f"rdc_pause={settings.delay}"] if settings.delay else ()),
             f"for ((RDC_ATTEMPT = 1; RDC_ATTEMPT <= {most}; RDC_ATTEMPT++)); do",
@@ -157,11 +149,6 @@ class Nodes(Struct, frozen=True, dict=True):
             lines.append(f'  [ "$rdc_code" {test} 0 ] && [ "$RDC_ATTEMPT" -gt {sooner} ] && break')
         return "\n".join([*lines, "done", 'exit "$rdc_code"']) + "\n"
 
-    def _placed(self, place: Place) -> Node:
-        """Return the node with its instance numbers in its strings (M5)."""
-        values = self.plan.numbers(place.node)
-        return map_texts(place.node, lambda text: text.known(values)) if values else place.node
-
     def _instances(self, place: Place) -> dict[str, str]:
         numbers = self.plan.instances[place.name]
         return {v.name: str(numbers[v.register]) for v in place.node.variables if v.register in numbers}
@@ -174,7 +161,7 @@ class Nodes(Struct, frozen=True, dict=True):
 
     @cached_property
     def _functions(self) -> str:
-        return functions([*self._loops.values()])
+        return loops.functions([*self._loops.values()])
 
     @property
     def _are_shared(self) -> bool:
@@ -210,8 +197,8 @@ class Nodes(Struct, frozen=True, dict=True):
             ),
             condition=when_reached(self.plan, place),
             shell=PLAIN_SHELL,
-            env={**self.secrets.of(*place.nodes), **self._masked(*place.nodes), **env, **environment(loop)},
-            run=script(loop, TAKEN if self._are_shared else self._functions),
+            env={**self.secrets.of(*place.nodes), **self._masked(*place.nodes), **env, **loops.environment(loop)},
+            run=loops.script(loop, loops.TAKEN if self._are_shared else self._functions),
         )
 
     def _starts(self, place: Place) -> tuple[dict[str, str], dict[str, str]]:
@@ -279,11 +266,7 @@ def as_file(command: str) -> str:
 
 
 def choice(options: list[tuple[str, str]]) -> str:
-    """Return the value of the first condition that holds, as an expression; a single value needs none.
-
-    Args:
-        options: Conditions and values, as expressions. The last condition is assumed to hold if no other does.
-    """
+    """Return the value of the first condition that holds, or the last value, as an expression; one value needs none."""
     tests = [f"{f'({when})' if '||' in when else when} && {value}" for when, value in options[:-1]]
     chosen = " || ".join([*tests, options[-1][1]])
     return chosen.strip("'") if len(options) == 1 and chosen.startswith("'") else Expression(f"${{{{ {chosen} }}}}")

@@ -1,4 +1,4 @@
-"""The questions of nodes, as people and agents get them."""
+"""The questions of nodes, and why a run comes to a node or an end, in the document's words: `5 FAIL: GOTO Restore`."""
 
 from __future__ import annotations
 
@@ -84,10 +84,7 @@ def _message(edge: Edge, target: Node) -> str:
 
 
 def _said(node: Node, edge: Edge) -> str:
-    """Return a transition as its author wrote it.
-
-    If it follows from a step's transition, it starts with the step.
-    """
+    """Return a transition as its author wrote it. If it follows from a step's transition, it starts with the step."""
     name = node.id.replace("/", " ") if isinstance(node.task, Branch) else f"{node.id} {_word(node, edge)}".strip()
     joined = ", " if edge.written and edge.written[0].step else ": "
     return joined.join(filter(None, (name, edge.label)))

@@ -35,7 +35,7 @@ def scalar(text: str, indent: int = 0, *, code: bool = False) -> str:
             return folded(text, indent)
     else:
         text = text.replace(OPEN, LITERAL_OPEN)
-    if _is_plain(text):
+    if _PLAIN.fullmatch(text) and text.lower() not in _WORDS and ": " not in text and " #" not in text:
         return text
     if ("\n" in text or code) and _fits_block(text):
         return _block(text, indent)
@@ -55,10 +55,6 @@ def folded(expression: str, indent: int, width: int = 100) -> str:
         else:
             lines[-1] = f"{lines[-1]} {part}".strip()
     return ">-\n" + "\n".join(" " * indent + line for line in lines)
-
-
-def _is_plain(text: str) -> bool:
-    return _PLAIN.fullmatch(text) is not None and text.lower() not in _WORDS and ": " not in text and " #" not in text
 
 
 def _fits_block(text: str) -> bool:

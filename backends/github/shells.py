@@ -1,4 +1,4 @@
-"""The shells of native steps: without `-e` and `pipefail` (M2), and with a journal for the summary."""
+"""The shells of native steps, the variables that a command may use, and guards and effects in bash."""
 
 from __future__ import annotations
 
@@ -63,7 +63,11 @@ _COMMENT = Regex(r"(?:^|[\s;&|()<>])#.*['\"\\]", re.MULTILINE)
 
 
 def may_use(command: str, *names: str) -> bool:
-    """Return whether a command, or a program that it runs, may use a variable with one of these prefixes."""
+    """Return whether a command, or a program that it runs, may use a variable with one of these prefixes.
+
+    A program that is not one of the plain tools can do anything with its environment. So can a script that is more than
+    a sequence of such tools. In doubt, the answer is yes.
+    """
     if any(text in command for text in (*names, *_UNSEEN)) or _COMMENT.search(command):
         return True
     try:
@@ -134,13 +138,10 @@ Conjunction = tuple[tuple[str, CounterTest], ...]
 
 def condition(alternatives: Sequence[Conjunction]) -> str:
     """Return a command that succeeds if any of the conjunctions holds, as one arithmetic expression."""
-    return f"(({' || '.join(_arithmetic(tests) for tests in alternatives)}))"
+    terms = ([f"{name} {_OPERATORS[test.operator]} {test.value}" for name, test in tests] for tests in alternatives)
+    return f"(({' || '.join(map(' && '.join, terms))}))"
 
 
 def at_least(variable: str, value: int) -> str:
     """Return a command that raises a variable to a minimum value."""
     return f"(({variable} < {value})) && {variable}={value}"
-
-
-def _arithmetic(tests: Conjunction) -> str:
-    return " && ".join(f"{name} {_OPERATORS[test.operator]} {test.value}" for name, test in tests)

@@ -1,4 +1,4 @@
-"""A step of a job as data. The template writes it."""
+"""Jobs and their steps as data. The template writes them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The option `on`, with the inputs that rdc adds for replies and continued runs."""
+"""The option `on`, the event fields that `bind` can read (E1), and the inputs that rdc adds."""
 
 from __future__ import annotations
 
@@ -60,17 +60,14 @@ def unfit_settings(event: str, settings: Mapping[str, object]) -> Iterator[tuple
     if event == "workflow_run" and not settings.get("workflows"):
         yield (), "`workflow_run` needs the names of other workflows: `workflows: [NAME]`"
     for key, value in settings.items():
-        items = [str(item) if isinstance(item, int | float) else item for item in _listed(value)]
+        listed = value if isinstance(value, list) else [value]
+        items = [str(item) if isinstance(item, int | float) else item for item in listed]
         if not items or not all(isinstance(item, str) and item.strip() for item in items):
             yield (key,), f"`{key}` must be a list of strings that are not empty"
             continue
         for number, item in enumerate(map(str, items)):
             if problem := _item_problem(event, key, item):
                 yield (key, str(number)) if isinstance(value, list) else (key,), problem
-
-
-def _listed(value: object) -> list[object]:
-    return value if isinstance(value, list) else [value]
 
 
 def _item_problem(event: str, key: str, item: str) -> str:
@@ -223,18 +220,16 @@ def with_inputs(events: Mapping[str, Any], example: str) -> dict[str, Any]:
     """
     answers = {"description": f"Replies to questions, for example: {example}", "type": "string"}
     resume = {"description": f"To continue a waiting run, its ID: {_ID}", "type": "string"}
-    manual = dict(events.get("workflow_dispatch") or {})
-    manual["inputs"] = {**(manual.get("inputs") or {}), "answers": answers, "resume": resume}
-    return {**_callable(events, answers), "workflow_dispatch": manual}
+    # A called workflow cannot be continued, so it has no input for that.
+    called = _with(events, "workflow_call", answers=answers) if "workflow_call" in events else events
+    return _with(called, "workflow_dispatch", answers=answers, resume=resume)
 
 
 def with_continuation(events: Mapping[str, Any]) -> dict[str, Any]:
     """Return the events with inputs for continuing a run that was blocked, failed or interrupted."""
     resume = {"description": f"To continue a blocked or failed run, its ID: {_ID}", "type": "string"}
     rerun = {"description": "Run an interrupted command again", "type": "boolean", "default": False}
-    manual = dict(events.get("workflow_dispatch") or {})
-    manual["inputs"] = {**(manual.get("inputs") or {}), "resume": resume, "rerun": rerun}
-    return {**events, "workflow_dispatch": manual}
+    return _with(events, "workflow_dispatch", resume=resume, rerun=rerun)
 
 
 def with_secrets(events: Mapping[str, Any], stored: Mapping[str, str]) -> Mapping[str, Any]:
@@ -246,13 +241,10 @@ def with_secrets(events: Mapping[str, Any], stored: Mapping[str, str]) -> Mappin
     return {**events, "workflow_call": {**called, "secrets": {**own, **(called.get("secrets") or {})}}}
 
 
-def _callable(events: Mapping[str, Any], answers: Mapping[str, str]) -> Mapping[str, Any]:
-    """Return the events with replies for a called workflow. It cannot be continued, so it has no input for that."""
-    if "workflow_call" not in events:
-        return events
-    called = dict(events["workflow_call"] or {})
-    called["inputs"] = {**(called.get("inputs") or {}), "answers": answers}
-    return {**events, "workflow_call": called}
+def _with(events: Mapping[str, Any], event: str, **inputs: object) -> dict[str, Any]:
+    """Return the events with more inputs of one of them."""
+    said = events.get(event) or {}
+    return {**events, event: {**said, "inputs": {**(said.get("inputs") or {}), **inputs}}}
 
 
 def lines(events: Mapping[str, Any]) -> str:

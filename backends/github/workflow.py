@@ -1,4 +1,4 @@
-"""A whole workflow: its triggers, and everything else around its jobs."""
+"""A whole workflow: its triggers, everything else around its jobs, and what `rdc.lock` lists of it (B-5)."""
 
 from __future__ import annotations
 

@@ -11,8 +11,7 @@ from msgspec import Struct
 from backends.make.blocks import Words, define
 from backends.make.identifiers import Identifiers, comment, visible, visible_lines
 from backends.make.line import own_retries, shown_counters
-from backends.make.numbers import NO_NUMBERS, Numbers
-from backends.make.transitions import Transitions
+from backends.make.transitions import NO_NUMBERS, Numbers, Transitions
 from compiler.ir.program import Node, Program, texts_of
 from compiler.ir.tasks import IDLE, Agent, Ask, Branch, End, Gate, Parallel, Shell, Stage, Tool
 from compiler.ir.texts import Text, joined

@@ -7,10 +7,9 @@ from backends.command import canonical_command
 from backends.make.blocks import prints, recipe
 from backends.make.identifiers import FILTERS, comment, visible
 from backends.make.line import Line, Step, line_of, refusal
-from backends.make.makefile import state_of
+from backends.make.makefile import names, state_of
 from backends.make.nodes import heading, prompt_lines
 from backends.make.options import MakeOptions
-from backends.make.targets import names
 from backends.remarks import listed, shells
 from backends.templating import quoted, render
 from compiler.ir.program import Program

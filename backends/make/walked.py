@@ -9,8 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from backends.make.driver import driver_text
-from backends.make.targets import Targets
+from backends.make.makefile import Targets, driver_text
 from backends.python.proof import Problem, first_difference
 from compiler.regex import Regex
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from backends.base import Emission
-from backends.mermaid.chart import MOST_ARROWS, MOST_CHARACTERS, Chart, is_too_big
-from backends.mermaid.labels import escaped
+from backends.mermaid.chart import MOST_ARROWS, MOST_CHARACTERS, Chart, escaped, is_too_big
 from backends.picture.sheet import LinkOptions, PictureBackend, Sheet
 
 

@@ -1,4 +1,4 @@
-"""The arrows of a picture: a node's edges with labels. Edges with the same label are merged."""
+"""The arrows of a picture: edges with labels, merged if these are the same, and the data that flows between steps."""
 
 from __future__ import annotations
 

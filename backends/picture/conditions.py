@@ -141,19 +141,16 @@ def _words(test: Test, names: Naming, group: str) -> Said:
         case OutcomeTest(word):
             return (one_line(word),)
         case SlotTest(slot, operator, text):
-            return _of_slot(names.short(slot, group), operator, text)
+            name, is_same = names.short(slot, group), operator == "=="
+            if not text:
+                return (f"{name} is {'' if is_same else 'not '}empty",)
+            return (f"{name} {'=' if is_same else '≠'} “{one_line(text)}”",)
         case CounterTest(register, operator, value):
             if mark := _mark(test, names):
                 return (names.called(mark.of, group), f" {_past(mark)}")
             return (*_counter(register, names, group), f" {'≥' if operator == '>=' else operator} {value}")
         case _:
             assert_never(test)
-
-
-def _of_slot(slot: str, operator: str, text: str) -> Said:
-    if not text:
-        return (f"{slot} is {'' if operator == '==' else 'not '}empty",)
-    return (f"{slot} {'=' if operator == '==' else '≠'} “{one_line(text)}”",)
 
 
 def _counter(name: str, names: Naming, group: str) -> Said:

@@ -57,6 +57,7 @@ def difference(old: Picture, new: Picture) -> Difference:
     kept = {pair.new.id for pair in pairs}
     nodes = {pair.new.id: pair for pair in pairs if pair.parts}
     before, after = _reached_ends(old), _reached_ends(new)
+    gone, come = (*old.notes, *old.values), (*new.notes, *new.values)
     return Difference(
         added=tuple(node for node in nodes_of(new) if node.id not in kept),
         removed=tuple(node for node in nodes_of(old) if node.id not in matching.boxes),
@@ -66,7 +67,7 @@ def difference(old: Picture, new: Picture) -> Difference:
         ),
         renumbered=tuple(pair for pair in pairs if pair.old.id != pair.new.id),
         start=_start(old, new, matching),
-        notes=_one_sided((*old.notes, *old.values), (*new.notes, *new.values)),
+        notes=(tuple(line for line in gone if line not in come), tuple(line for line in come if line not in gone)),
         redirected=tuple(_redirected(old, new, matching)),
         opened=tuple(end for key, end in after.items() if key not in before),
         closed=tuple(end for key, end in before.items() if key not in after),
@@ -83,11 +84,6 @@ def _pairs(old: Picture, new: Picture, matching: Matching) -> Iterator[Change]:
         texts = ("texts",) if first.texts != second.texts else ()
         specified = ("specification",) if first.more != second.more else ()
         yield Change(node, twin, (*node_parts(node, twin), *texts, *specified))
-
-
-def _one_sided(old: Lines, new: Lines) -> tuple[Lines, Lines]:
-    """Return the lines that are only in one version."""
-    return tuple(line for line in old if line not in new), tuple(line for line in new if line not in old)
 
 
 # --- Groups -----------------------------------------------------------------------------------------------------------

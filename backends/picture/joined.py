@@ -79,13 +79,9 @@ def _without_verdict(node: Node) -> list[str]:
     """Return the destinations of answers without a verdict. The last edge may be for these and all others."""
     if type(node.task) not in (Agent, Parallel):
         return []
-    edges = (edge for edge in node.edges if not edge.guard or _words(edge) <= set(UNREAD))
+    known = [{test.word if isinstance(test, OutcomeTest) else "" for test in edge.guard} for edge in node.edges]
+    edges = (edge for edge, words in zip(node.edges, known, strict=True) if words <= set(UNREAD))
     return list(dict.fromkeys(edge.target for edge in edges))
-
-
-def _words(edge: Edge) -> set[str]:
-    """Return the words of an edge. An edge with other tests is for none of these words."""
-    return {test.word if isinstance(test, OutcomeTest) else "" for test in edge.guard}
 
 
 def _is_own_stop(node: Node, arriving: Counter[str]) -> bool:

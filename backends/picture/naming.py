@@ -1,4 +1,4 @@
-"""Names in a picture: short names of steps, counters by their purpose, and the users of each slot."""
+"""Names and words in a picture: short names of steps, counters by their purpose, outcomes, the users of each slot."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import assert_never
 
-from backends.make.driver import driver_sha256, driver_text
+from backends.make.makefile import driver_sha256, driver_text
 from compiler.ir.program import Program
 from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Shell, Stage, Tool
 from compiler.source import sha256_of

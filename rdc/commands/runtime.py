@@ -37,7 +37,7 @@ def _names() -> list[str]:
 
 def _text(name: str) -> str:
     if name == DRIVER:
-        from backends.make.driver import driver_text  # noqa: PLC0415 (slow to import)
+        from backends.make.makefile import driver_text  # noqa: PLC0415 (slow to import)
 
         return driver_text()
     from backends.python.edition import text_of  # noqa: PLC0415 (slow to import)

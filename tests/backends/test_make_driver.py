@@ -12,8 +12,7 @@ import pytest
 
 from backends.delegating import reason
 from backends.make import MakeBackend
-from backends.make.driver import PARTS, driver_name, driver_text
-from backends.make.targets import REFUSED
+from backends.make.makefile import PARTS, REFUSED, driver_name, driver_text
 from compiler.driver import compile_file
 from compiler.ir.program import Program
 from runtime_shim.targets.make import FOR_OTHERS

@@ -15,8 +15,7 @@ from msgspec.structs import replace
 from pygraphviz import AGraph
 
 from backends.base import MARK
-from backends.dot.graph import MOST_SHARED, START, spread_ends
-from backends.dot.strings import label, name
+from backends.dot.graph import MOST_SHARED, START, label, name, spread_ends
 from backends.dot.styles import PALETTES, SHAPES, Theme
 from backends.picture.captions import entries_of
 from backends.picture.picture import Box, Picture, picture

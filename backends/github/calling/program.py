@@ -96,11 +96,6 @@ class Calling(Struct, frozen=True, dict=True):
         """What the program's calls build."""
         return self.called.calls.built()
 
-    @property
-    def _is_full(self) -> bool:
-        """Whether an agent answers people's questions. Operators may need that."""
-        return self.options.prompts == "agent" and self.program.contract is None
-
     @cached_property
     def words(self) -> Mapping[str, str]:
         """The names of places in conditions."""
@@ -111,7 +106,9 @@ class Calling(Struct, frozen=True, dict=True):
         """The program and its runtime, by their paths from the workflow."""
         name = plain_name(posixpath.basename(self.options.program or self.program.name).removesuffix(".py"))
         path = self.options.program or f"../rdc/{name}.py"
-        return called(replace(self.program, name=name), path, "full" if self._is_full else "basic", "github")
+        # An agent that answers people's questions may need all commands of the operator.
+        is_full = self.options.prompts == "agent" and self.program.contract is None
+        return called(replace(self.program, name=name), path, "full" if is_full else "basic", "github")
 
     @property
     def publisher(self) -> str:

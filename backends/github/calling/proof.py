@@ -191,7 +191,8 @@ def _is_known(step: Mapping[str, Any], forms: re.Pattern[str], *, publishes: boo
         return False
     names = {"RDC_CALL", *(f"RDC_{name}" for name in _VARIABLES[call].split())}
     fine = (_is_fine(name, str(value), names, reads=call == "open") for name, value in env.items())
-    return (call in _CONDITIONS or _is_condition(condition)) and all(fine) and _is_masked(env)
+    masked = set(str(env.get("RDC_SECRETS", "")).split())
+    return (call in _CONDITIONS or _is_condition(condition)) and all(fine) and masked == _secrets(env)
 
 
 def _is_condition(condition: object) -> bool:
@@ -206,11 +207,6 @@ def _env(step: Mapping[str, Any]) -> Mapping[str, Any]:
 def _secrets(env: Mapping[str, Any]) -> set[str]:
     """Return the variables with secrets: all that are not the program's own."""
     return {name for name in env if not name.startswith("RDC_")}
-
-
-def _is_masked(env: Mapping[str, Any]) -> bool:
-    """Return whether the program hides each secret that the step has."""
-    return set(str(env.get("RDC_SECRETS", "")).split()) == _secrets(env)
 
 
 def _is_checkout(step: Mapping[str, Any]) -> bool:

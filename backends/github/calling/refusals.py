@@ -55,11 +55,6 @@ def unroutable(routes: Routes, options: GithubOptions) -> Iterator[Diagnostic]:
     yield from _without_command(routes, options)
 
 
-def _lacks_command(tool: Tool, options: GithubOptions) -> bool:
-    """Return whether a tool needs a command that no option names (I13)."""
-    return not tool.optional and not command_of(options.tools.get(tool.connection))
-
-
 def _without_command(routes: Routes, options: GithubOptions) -> Iterator[Diagnostic]:
     """Report agents without a command, and tools without a command. One option is enough for each."""
     nodes = list({node.id: node for place in routes.places for node in place.nodes}.values())
@@ -70,7 +65,8 @@ def _without_command(routes: Routes, options: GithubOptions) -> Iterator[Diagnos
         named = next((name for node in agents for name in types[node.id] if name), "")
         other = f"; for one type of agent, `-O 'agents={{{named}: COMMAND}}'`" if named else ""
         yield about_node(agents[0], "RD532", problem, remedy + other)
-    tools = [(node, node.task) for node in nodes if isinstance(node.task, Tool) and _lacks_command(node.task, options)]
+    called = [(node, node.task) for node in nodes if isinstance(node.task, Tool) and not node.task.optional]
+    tools = [(node, tool) for node, tool in called if not command_of(options.tools.get(tool.connection))]  # (I13)
     if tools:
         connections = sorted({tool.connection for _, tool in tools})
         problem = f"{_calling([node for node, _ in tools])} a tool, but no option sets the tool's command"

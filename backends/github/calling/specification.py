@@ -11,22 +11,10 @@ from typing import Any
 
 from msgspec import Struct
 
-from backends.github.calling import artifacts
+from backends.github.calling import artifacts, surroundings
 from backends.github.calling.artifacts import TOKEN
 from backends.github.calling.steps import AROUND, CLOSE, OPEN, limit_in_minutes, lines_of, masked, option_lines
-from backends.github.calling.surroundings import (
-    CallsProgram,
-    begun_by,
-    checked_run,
-    going_on,
-    guide,
-    opened_with,
-    outputs_of,
-    reviewed_in,
-    said_on_page,
-    shown_call,
-    told_missing,
-)
+from backends.github.calling.surroundings import CallsProgram
 from backends.github.identifiers import identifiers, identifiers_of
 from backends.github.inputs import measured, said
 from backends.github.options import named_command
@@ -69,7 +57,7 @@ class SpecificationWorkflow(CallsProgram, frozen=True, dict=True):
 
     @property
     def _guide(self) -> str:
-        return "\n".join(guide(self.calling, waits=self.waits))
+        return "\n".join(surroundings.guide(self.calling, waits=self.waits))
 
     # --- The jobs -----------------------------------------------------------------------------------------------------
 
@@ -105,7 +93,7 @@ class SpecificationWorkflow(CallsProgram, frozen=True, dict=True):
             needs=tuple(needs),
             environment=self.options.environment or "",
             permissions=tuple(self._permissions(asks=bool(self._gates))),
-            outputs=outputs_of(outputs),
+            outputs=surroundings.outputs_of(outputs),
             env=self._environment(),
         )
 
@@ -145,7 +133,7 @@ class SpecificationWorkflow(CallsProgram, frozen=True, dict=True):
             yield self._checkout()
         if before is None:
             yield from self.calling.written()
-            yield from checked_run(self.options)
+            yield from surroundings.checked_run(self.options)
             yield from measured(self.program.inputs, self._events, self.options, waits=True)
             yield from said(self.program.inputs, self._events, self.options, waits=True)
         else:
@@ -159,9 +147,11 @@ class SpecificationWorkflow(CallsProgram, frozen=True, dict=True):
         env: dict[str, str] = {"RDC_CALL": OPEN}
         if before is None:
             env |= {f"RDC_{name.upper()}": Expression(f"${{{{ inputs.{name} }}}}") for name in ("resume", "rerun")}
-            env |= opened_with(self.program.inputs, self._events, self.options)
-            env |= begun_by(self.options) if self._gates else {}
-            env |= told_missing(self.program.secrets, self._secrets, self.options.environment or "", self.events)
+            env |= surroundings.opened_with(self.program.inputs, self._events, self.options)
+            env |= surroundings.begun_by(self.options) if self._gates else {}
+            env |= surroundings.told_missing(
+                self.program.secrets, self._secrets, self.options.environment or "", self.events
+            )
         else:
             env["RDC_CALL"] = f"{OPEN} {before.id}"
             if self._gates:
@@ -169,9 +159,9 @@ class SpecificationWorkflow(CallsProgram, frozen=True, dict=True):
             if part.gates:
                 env["RDC_ASKED"] = lines_of(gate.id for gate in part.gates)
         if self._gates:
-            env |= {**reviewed_in(self.options), "RDC_TOKEN": TOKEN}
+            env |= {**surroundings.reviewed_in(self.options), "RDC_TOKEN": TOKEN}
         name = "Open the run" if before is None else "Continue the run"
-        return Step(name, OPEN, env=env, run=shown_call("resume" if before is None else "next"))
+        return Step(name, OPEN, env=env, run=surroundings.shown_call("resume" if before is None else "next"))
 
     def _step(self, step: ContractStep) -> Step:
         at = step.group.origin
@@ -212,7 +202,7 @@ class SpecificationWorkflow(CallsProgram, frozen=True, dict=True):
         if self._gates:
             reviewed = Expression(f"${{{{ steps.{OPEN}.outputs.approved }}}}")
             env["RDC_APPROVED"] = reviewed
-        yield said_on_page({**env, **going_on(self.events)}, secrets)
+        yield surroundings.said_on_page({**env, **surroundings.going_on(self.events)}, secrets)
         yield artifacts.kept_run(self.options)
         if self.options.transcript:
             yield artifacts.transcript("" if len(self.line.parts) == 1 else f"-{part.id}", self.options)

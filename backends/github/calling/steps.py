@@ -211,8 +211,7 @@ class Places(Struct, frozen=True, dict=True):
     def _uncalled(self, node: Node) -> Iterator[str]:
         """Yield a comment on an optional tool without a command."""
         task = node.task
-        is_called = not isinstance(task, Tool) or task.connection in self._options.tools
-        if isinstance(task, Tool) and task.optional and not is_called:
+        if isinstance(task, Tool) and task.optional and task.connection not in self._options.tools:
             yield comment(f"The option `tools` has no command for {task.connection}, so this step does nothing.")
 
     def _when(self, node: Node) -> Iterator[str]:

@@ -6,25 +6,13 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
-from backends.github.calling import artifacts
+from backends.github.calling import artifacts, surroundings
 from backends.github.calling.artifacts import TOKEN
 from backends.github.calling.conditions import Conditions
 from backends.github.calling.program import plain_name
 from backends.github.calling.publishing import ABOUT_ISSUES, proposes_changes, publications
 from backends.github.calling.steps import AROUND, CLOSE, OPEN, Places, calls_something, lines_of, option_lines
-from backends.github.calling.surroundings import (
-    CallsProgram,
-    begun_by,
-    checked_run,
-    going_on,
-    guide,
-    opened_with,
-    outputs_of,
-    reviewed_in,
-    said_on_page,
-    shown_call,
-    told_missing,
-)
+from backends.github.calling.surroundings import CallsProgram
 from backends.github.identifiers import identifiers_of
 from backends.github.inputs import measured, said
 from backends.github.nodes import title
@@ -97,7 +85,7 @@ class CallingWorkflow(CallsProgram, frozen=True, dict=True):
 
     @property
     def _guide(self) -> str:
-        lines = [*guide(self.calling, waits=self.waits)]
+        lines = [*surroundings.guide(self.calling, waits=self.waits)]
         if self.program.contexts:
             lines.append("A prompt starts with its context. `{NAME}` is a value of the run.")
         if self.program.kind == "workflow":
@@ -172,7 +160,7 @@ class CallingWorkflow(CallsProgram, frozen=True, dict=True):
         leaves = self.program.artifact is not None or self._proposes
         closed += ["artifact"] if leaves and self.calling.publishes and part in self.cut.completing() else []
         opened = ["reviews"] if self._gates and part.level == 0 else []
-        return outputs_of(dict.fromkeys(closed, CLOSE) | dict.fromkeys(opened, OPEN))
+        return surroundings.outputs_of(dict.fromkeys(closed, CLOSE) | dict.fromkeys(opened, OPEN))
 
     @property
     def _gates(self) -> list[str]:
@@ -196,7 +184,7 @@ class CallingWorkflow(CallsProgram, frozen=True, dict=True):
         if part.level == 0:
             yield from self.calling.written()
             if self.waits:
-                yield from checked_run(self.options)
+                yield from surroundings.checked_run(self.options)
             yield from measured(self.program.inputs, self._events, self.options, waits=self.waits)
             yield from said(self.program.inputs, self._events, self.options, waits=self.waits)
         else:
@@ -209,7 +197,12 @@ class CallingWorkflow(CallsProgram, frozen=True, dict=True):
         """Yield the steps after those of the document."""
         if self._proposes and part in self.cut.completing():
             says = ("Compares with the commit that was checked out, and leaves out files that git ignores.",)
-            yield Step("Collect the changes", comments=says, env={"RDC_CALL": "changes"}, run=shown_call("changes"))
+            yield Step(
+                "Collect the changes",
+                comments=says,
+                env={"RDC_CALL": "changes"},
+                run=surroundings.shown_call("changes"),
+            )
         yield from self._closed(part)
 
     def _taken(self, part: Part) -> Iterator[Step]:
@@ -226,7 +219,7 @@ class CallingWorkflow(CallsProgram, frozen=True, dict=True):
         env: dict[str, str] = {"RDC_CALL": OPEN}
         before = self.cut.before(part)
         if before is None:
-            env |= self._given() | (begun_by(self.options) if self._gates and self.waits else {})
+            env |= self._given() | (surroundings.begun_by(self.options) if self._gates and self.waits else {})
         else:
             env["RDC_CALL"] = f"{OPEN} {self.when.id_of(before)}"
             env |= self._decisions(before)
@@ -236,13 +229,13 @@ class CallingWorkflow(CallsProgram, frozen=True, dict=True):
                 env["RDC_RESULT"] = Expression(f"${{{{ needs.{self.when.entries(place)}.result }}}}")
         env |= self._looked_for(part)
         if self._gates:
-            env |= {"RDC_GATES": lines_of(self._gates), **reviewed_in(self.options)}
+            env |= {"RDC_GATES": lines_of(self._gates), **surroundings.reviewed_in(self.options)}
         if self._gates or (self.waits and before is None):
             env["RDC_TOKEN"] = TOKEN
         budget = [f"--agent-calls={self.options.agent_calls}"] if self.options.agent_calls and before is None else []
         name = "Open the run" if before is None else "Continue the run"
         says = "next" if before is not None else "resume" if self.waits else OPEN
-        return Step(name, OPEN, env={**env, **option_lines(budget)}, run=shown_call(says))
+        return Step(name, OPEN, env={**env, **option_lines(budget)}, run=surroundings.shown_call(says))
 
     def _decisions(self, before: Part) -> dict[str, str]:
         """Return the number of reviews before the first step, and the gates that were asked since."""
@@ -256,7 +249,7 @@ class CallingWorkflow(CallsProgram, frozen=True, dict=True):
     def _given(self) -> dict[str, str]:
         """Return the replies and inputs that a run starts with."""
         asked = {"RDC_ANSWERS": Expression("${{ inputs.answers }}"), "RDC_RESUME": Expression("${{ inputs.resume }}")}
-        return (asked if self.waits else {}) | opened_with(self.program.inputs, self._events, self.options)
+        return (asked if self.waits else {}) | surroundings.opened_with(self.program.inputs, self._events, self.options)
 
     def _looked_for(self, part: Part) -> dict[str, str]:
         """Return the names of missing secrets (I26). The first job checks all secrets that it can see.
@@ -273,7 +266,7 @@ class CallingWorkflow(CallsProgram, frozen=True, dict=True):
         if part.level:
             names = elsewhere.intersection(self._secrets_in(part)) if here != first else ()
         found = [name for name in self.program.secrets if name in names]
-        return told_missing(found, self._secrets, here, self.events)
+        return surroundings.told_missing(found, self._secrets, here, self.events)
 
     def _secrets_in(self, part: Part) -> Mapping[str, str]:
         return self._secrets.of(*(node for place in part.own for node in place.nodes))
@@ -303,8 +296,8 @@ class CallingWorkflow(CallsProgram, frozen=True, dict=True):
             reviewed = Expression(f"${{{{ steps.{OPEN}.outputs.approved }}}}")
             env |= {"RDC_GATES": lines_of(self._gates), "RDC_APPROVED": reviewed}
         env |= {"RDC_NAME": plain_name(self.program.name)} if leaves and self.program.artifact is not None else {}
-        env |= going_on(self.events) if self.waits else {}
-        yield said_on_page(env, self._secrets.of(*self.routes.program.nodes))
+        env |= surroundings.going_on(self.events) if self.waits else {}
+        yield surroundings.said_on_page(env, self._secrets.of(*self.routes.program.nodes))
         if onward or self.waits:
             yield artifacts.kept_run(self.options)
         if talks and self.options.transcript:
@@ -341,12 +334,12 @@ class CallingWorkflow(CallsProgram, frozen=True, dict=True):
         env = {"RDC_CALL": f"{OPEN} {self.when.id_of(part)} entry"}
         if environment != self.environment_of(self.cut.parts[0]):
             needed = [name for name in self.program.secrets if name in self._secrets.of(node)]
-            env |= told_missing(needed, self._secrets, environment, self.events)
+            env |= surroundings.told_missing(needed, self._secrets, environment, self.events)
         steps = (
             *([self._checkout()] if self.options.checkout else ()),
             artifacts.of_earlier([self.when.id_of(part)]),
             artifacts.entry_again(job),
-            Step("Load the run", OPEN, env=env, run=shown_call("next")),
+            Step("Load the run", OPEN, env=env, run=surroundings.shown_call("next")),
             *self._set_up(),
             *self.installed([node]),
             step,
