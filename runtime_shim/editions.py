@@ -24,17 +24,16 @@ class Edition(NamedTuple):
         return tuple(getattr(import_module(f"runtime_shim.{module}"), name) for module, _, name in pairs)
 
 
-_TABLE = ("engine.program", "engine.document")
 _RUN = (
     *("engine.walk", "engine.texts", "engine.private", "engine.journal", "engine.signals", "engine.state"),
     *("engine.display", "engine.lifecycle", "engine.session", "engine.status"),
     *("tasks.process", "tasks.shell", "tasks.answers", "tasks.ask"),
 )
 _COMMAND_LINE = ("operator.history", "engine.command_line")
-_COMMANDS = (*_TABLE, "engine.builder", *_RUN, "tasks.commands", *_COMMAND_LINE)
+_COMMANDS = ("engine.program", "engine.builder", *_RUN, "tasks.commands", *_COMMAND_LINE)
 _GIVEN = (
-    *("data.fitting", "tasks.terminal", "tasks.reading", "data.values", "data.inputs"),
-    *("data.secrets", "data.limits", "tasks.replies", "tasks.gate", "operator.signing"),
+    *("data.fitting", "tasks.reading", "data.values", "tasks.replies", "data.inputs", "data.secrets", "data.limits"),
+    *("tasks.gate", "operator.signing"),
 )
 _VALUES = ("data.shared", *_GIVEN, "operator.moving")
 _CALLS = ("data.whole_files", "tasks.exchange", "tasks.prompting")
@@ -59,7 +58,7 @@ _MORE = (
 )
 _MOVED = ("data.shared.Shared", "operator.moving.Moving")  # not of specifications
 _SAID = ("operator.notices.Notices", "operator.several_runs.Several")
-_SCRIPT = (*_TABLE, "engine.builder", "engine.walk", "engine.texts", "tasks.answers", "engine.script")
+_SCRIPT = ("engine.program", "engine.builder", "engine.walk", "engine.texts", "tasks.answers", "engine.script")
 EDITIONS = {
     "script": Edition(_SCRIPT, ()),
     "commands": Edition(_COMMANDS, _BASE),
@@ -75,7 +74,7 @@ EDITIONS = {
         ),
     ),
     "contract": Edition(
-        (*_TABLE, "contract.step_builder", *_RUN, *_COMMAND_LINE, *_GIVEN, *_CONTRACT),
+        ("engine.program", "contract.step_builder", *_RUN, *_COMMAND_LINE, *_GIVEN, *_CONTRACT),
         (
             *(
                 *_FIRST,

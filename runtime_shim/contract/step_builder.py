@@ -7,8 +7,7 @@ import re
 import sys
 from typing import Any
 
-from runtime_shim.engine.document import unframed
-from runtime_shim.engine.program import Table
+from runtime_shim.engine.program import Table, unframed
 
 NO_FACTS: Table = {"phase": "", "inputs": {}, "outputs": [], "templates": [], "tools": [], "validation": ""}
 STEP_FACTS: Table = {"description": "", **NO_FACTS, "evidence": "none", "human_gate": "optional"}

@@ -127,13 +127,14 @@ class Extension(Part):
     - `again(state)`: return commands that repeat the step that ended the run, each with its purpose.
     - `facts(state)`: return facts for the status of a run. `lines(facts, record)`: return status lines below a step,
       or above all steps for None.
-    - `beside()`: return the files to archive with the journal: path to extension of the new name.
+    - `beside()`: return other files to archive with the journal: path to extension of the new name.
     """
 
     commands: ClassVar[Subcommands] = {}  # the help and function of each subcommand
     options: Options = ()  # subcommands, name, value and help
     performers: ClassVar[Performers] = {}  # by kind of task
     needs: tuple[str, ...] = ()  # kinds of tasks and keys of programs: others do not use this part
+    folders: tuple[str, ...] = ()  # directories to archive with the journal
     builder: Any = None  # makes the table of a document
     reopens = False  # whether a failed run continues at the failed step
     mode = ""  # a mode of runs that only this part can continue

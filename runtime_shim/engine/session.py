@@ -169,7 +169,8 @@ class Session:
 
     def beside(self) -> dict[str, str]:
         """Return the files to archive with the journal, each with its new extension."""
-        return {path: ending for found in self.each("beside") for path, ending in found.items()}
+        folders = {name: name for extension in self.extensions for name in extension.folders}
+        return {**folders, **{path: ending for found in self.each("beside") for path, ending in found.items()}}
 
     # --- The texts of the program, filled in from the registers of the run ---
 
