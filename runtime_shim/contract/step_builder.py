@@ -205,7 +205,7 @@ class StepBuilder:
 
     def _add(self, name: str, node: Table, at: int, lines: Table) -> None:
         """Add a gate or a stage."""
-        kind = node.get("stage", "gate")
+        kind: str = node.get("stage", "gate")
         line = lines.get(KEYS_OF_STAGES.get(kind, kind), at)
         line = line[node["place"]] if isinstance(line, list) else line
         self.table.setdefault("entry", name)

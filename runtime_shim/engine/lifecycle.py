@@ -96,11 +96,12 @@ Performers = dict[str, type[Performer]]
 class Extension(Part):
     """Takes part in runs: a session calls the methods below of all extensions, in the order of its edition.
 
-    An extension has only those methods that it needs. A method that gets the value of its kind as its last argument
-    returns it, possibly changed, and the next extension gets the result. In the order in which a call uses them:
+    An extension has only those methods that it needs. `identify`, `brought`, `reply`, `given`, `told`, `stand`,
+    `record`, `mask` and `worded` return their last argument, possibly changed, and the next extension gets the result.
+    In the order in which a call uses the methods:
 
-    - `from_caller(program, options, command, display)`: return options and values that the caller gives other than
-      as words. Static, as is `worded(text)`: return a text in the terms of the program's caller.
+    - `from_caller(program, options, command, display)`, a static method: return options and values that the caller
+      gives other than as words. `worded(text)`, also static: return a text in the caller's terms.
     - `prepare()`: check the options.
     - `identify(nodes)`: return the identity of the steps of this version of a program.
     - `read(state)`: check or change a state after it is read.

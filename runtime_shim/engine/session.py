@@ -39,7 +39,10 @@ NOT_PASSED = ("fail", "failed", "none", "invalid", "ambiguous")  # outcomes of c
 
 
 class Session:
-    """One call of a program: its options, its state directory, and its run."""
+    """One call of a program: its options, its state directory, and its run.
+
+    At many moments it calls the methods of its extensions, which `Extension` lists.
+    """
 
     answers: Any = ("", ())  # digest of the file of answers, unused answers
     _group = ""  # of the last step
