@@ -98,7 +98,7 @@ class Extension(Part):
 
     An extension has only those methods that it needs. `identify`, `brought`, `reply`, `given`, `told`, `stand`,
     `record`, `mask` and `worded` return their last argument, possibly changed, and the next extension gets the result.
-    In the order in which a call uses the methods:
+    In the order of a call:
 
     - `from_caller(program, options, command, display)`, a static method: return options and values that the caller
       gives other than as words. `worded(text)`, also static: return a text in the caller's terms.

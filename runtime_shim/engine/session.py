@@ -175,7 +175,7 @@ class Session:
         folders = {name: name for extension in self.extensions for name in extension.folders}
         return {**folders, **{path: ending for found in self.each("beside") for path, ending in found.items()}}
 
-    # --- The texts of the program, filled in from the registers of the run ---
+    # --- Texts for people, with the values of registers ---
 
     def filled(self, node: Table, key: str, registers: Registers | None = None) -> str:
         """Return a text of a step with its placeholders replaced."""
@@ -230,7 +230,7 @@ class Session:
                 self._events = os.open(self.options.events, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
 
     def _first_record(self) -> Record:
-        """Return the first record of a run: what started, which version of it, where, and at which step."""
+        """Return the first record of a run: the program and its version, the directory and the first step."""
         registers = {**self.program["registers"]}
         for more in self.each("registers"):
             registers.update(more)

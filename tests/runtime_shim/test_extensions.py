@@ -1,4 +1,4 @@
-"""The methods of extensions: the engine calls only those that `Extension` lists, and each extension takes their values."""
+"""The methods of extensions: `Extension` lists all that the engine calls, with the values that they take."""
 
 from __future__ import annotations
 
