@@ -27,10 +27,10 @@ class Edition(NamedTuple):
 _RUN = (
     *("engine.walk", "engine.texts", "engine.private", "engine.journal", "engine.signals", "engine.state"),
     *("engine.display", "engine.lifecycle", "engine.session", "engine.status"),
-    *("tasks.process", "tasks.shell", "tasks.answers", "tasks.ask"),
+    *("tasks.process", "tasks.shell", "tasks.answers", "tasks.ask", "operator.history"),
 )
-_COMMAND_LINE = ("operator.history", "engine.command_line")
-_COMMANDS = ("engine.program", "engine.builder", *_RUN, "tasks.commands", *_COMMAND_LINE)
+_LAST = "engine.command_line"  # a program starts there
+_COMMANDS = ("engine.program", "engine.builder", *_RUN, "tasks.commands")
 _GIVEN = (
     *("data.fitting", "tasks.reading", "data.values", "tasks.replies", "data.inputs", "data.secrets", "data.limits"),
     *("tasks.gate", "operator.signing"),
@@ -61,10 +61,10 @@ _SAID = ("operator.notices.Notices", "operator.several_runs.Several")
 _SCRIPT = ("engine.program", "engine.builder", "engine.walk", "engine.texts", "tasks.answers", "engine.script")
 EDITIONS = {
     "script": Edition(_SCRIPT, ()),
-    "commands": Edition(_COMMANDS, _BASE),
-    "values": Edition((*_COMMANDS, *_VALUES), (*_FIRST, *_BASE, *_MORE, *_MOVED)),
+    "commands": Edition((*_COMMANDS, _LAST), _BASE),
+    "values": Edition((*_COMMANDS, *_VALUES, _LAST), (*_FIRST, *_BASE, *_MORE, *_MOVED)),
     "agents": Edition(
-        (*_COMMANDS, *_VALUES, *_AGENTS),
+        (*_COMMANDS, *_VALUES, *_AGENTS, _LAST),
         (
             *(*_FIRST, *_BASE, *_MORE, *_MOVED, "tasks.agent.Contexts", "data.settings.Settings"),
             *("tasks.calls.Budget", "tasks.prompting.KeptPrompts", "tasks.agent.OfPrompts", "tasks.agent.OfAgents"),
@@ -74,7 +74,7 @@ EDITIONS = {
         ),
     ),
     "contract": Edition(
-        ("engine.program", "contract.step_builder", *_RUN, *_COMMAND_LINE, *_GIVEN, *_CONTRACT),
+        ("engine.program", "contract.step_builder", *_RUN, *_GIVEN, *_CONTRACT, _LAST),
         (
             *(
                 *_FIRST,
