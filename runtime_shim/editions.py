@@ -24,17 +24,16 @@ class Edition(NamedTuple):
         return tuple(getattr(import_module(f"runtime_shim.{module}"), name) for module, _, name in pairs)
 
 
-_TABLE = ("engine.program", "engine.document")
 _RUN = (
     *("engine.walk", "engine.texts", "engine.private", "engine.journal", "engine.signals", "engine.state"),
     *("engine.display", "engine.lifecycle", "engine.session", "engine.status"),
-    *("tasks.process", "tasks.shell", "tasks.answers", "tasks.ask"),
+    *("tasks.process", "tasks.shell", "tasks.answers", "tasks.ask", "operator.history"),
 )
-_COMMAND_LINE = ("operator.history", "engine.command_line")
-_COMMANDS = (*_TABLE, "engine.builder", *_RUN, "tasks.commands", *_COMMAND_LINE)
+_LAST = "engine.command_line"  # a program starts there
+_COMMANDS = ("engine.program", "engine.builder", *_RUN, "tasks.commands")
 _GIVEN = (
-    *("data.fitting", "tasks.terminal", "tasks.reading", "data.values", "data.inputs"),
-    *("data.secrets", "data.limits", "tasks.replies", "tasks.gate", "operator.signing"),
+    *("data.fitting", "tasks.reading", "data.values", "tasks.replies", "data.inputs", "data.secrets", "data.limits"),
+    *("tasks.gate", "operator.signing"),
 )
 _VALUES = ("data.shared", *_GIVEN, "operator.moving")
 _CALLS = ("data.whole_files", "tasks.exchange", "tasks.prompting")
@@ -59,13 +58,13 @@ _MORE = (
 )
 _MOVED = ("data.shared.Shared", "operator.moving.Moving")  # not of specifications
 _SAID = ("operator.notices.Notices", "operator.several_runs.Several")
-_SCRIPT = (*_TABLE, "engine.builder", "engine.walk", "engine.texts", "tasks.answers", "engine.script")
+_SCRIPT = ("engine.program", "engine.builder", "engine.walk", "engine.texts", "tasks.answers", "engine.script")
 EDITIONS = {
     "script": Edition(_SCRIPT, ()),
-    "commands": Edition(_COMMANDS, _BASE),
-    "values": Edition((*_COMMANDS, *_VALUES), (*_FIRST, *_BASE, *_MORE, *_MOVED)),
+    "commands": Edition((*_COMMANDS, _LAST), _BASE),
+    "values": Edition((*_COMMANDS, *_VALUES, _LAST), (*_FIRST, *_BASE, *_MORE, *_MOVED)),
     "agents": Edition(
-        (*_COMMANDS, *_VALUES, *_AGENTS),
+        (*_COMMANDS, *_VALUES, *_AGENTS, _LAST),
         (
             *(*_FIRST, *_BASE, *_MORE, *_MOVED, "tasks.agent.Contexts", "data.settings.Settings"),
             *("tasks.calls.Budget", "tasks.prompting.KeptPrompts", "tasks.agent.OfPrompts", "tasks.agent.OfAgents"),
@@ -75,7 +74,7 @@ EDITIONS = {
         ),
     ),
     "contract": Edition(
-        (*_TABLE, "contract.step_builder", *_RUN, *_COMMAND_LINE, *_GIVEN, *_CONTRACT),
+        ("engine.program", "contract.step_builder", *_RUN, *_GIVEN, *_CONTRACT, _LAST),
         (
             *(
                 *_FIRST,

@@ -21,7 +21,7 @@ from compiler.ir.tasks import IDLE, End
 from runtime_shim.contract.step_builder import StepBuilder
 from runtime_shim.data.shared import Shared
 from runtime_shim.engine.builder import Builder
-from runtime_shim.engine.document import functions
+from runtime_shim.engine.program import functions
 
 INDENT = "    "
 WORDS = ("about", "group", "step", "end", "branch", "go", "retry", "complete", "stop")

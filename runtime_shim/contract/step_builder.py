@@ -7,8 +7,7 @@ import re
 import sys
 from typing import Any
 
-from runtime_shim.engine.document import unframed
-from runtime_shim.engine.program import Table
+from runtime_shim.engine.program import Table, unframed
 
 NO_FACTS: Table = {"phase": "", "inputs": {}, "outputs": [], "templates": [], "tools": [], "validation": ""}
 STEP_FACTS: Table = {"description": "", **NO_FACTS, "evidence": "none", "human_gate": "optional"}
@@ -206,7 +205,7 @@ class StepBuilder:
 
     def _add(self, name: str, node: Table, at: int, lines: Table) -> None:
         """Add a gate or a stage."""
-        kind = node.get("stage", "gate")
+        kind: str = node.get("stage", "gate")
         line = lines.get(KEYS_OF_STAGES.get(kind, kind), at)
         line = line[node["place"]] if isinstance(line, list) else line
         self.table.setdefault("entry", name)

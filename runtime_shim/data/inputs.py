@@ -14,7 +14,7 @@ from runtime_shim.engine.session import Session
 from runtime_shim.engine.texts import meant, one_line
 from runtime_shim.engine.walk import Registers
 from runtime_shim.tasks.answers import read_text
-from runtime_shim.tasks.terminal import asked, forget_pasted, more_comes
+from runtime_shim.tasks.replies import asked, forget_pasted, more_comes
 
 
 def _from_file(path: str) -> dict[str, str]:
@@ -118,9 +118,8 @@ def check_inputs(session: Session) -> Registers:
     given = _from_file(session.options.inputs) if session.options.inputs else {}
     given.update(_from_options(session.options, declared))
     known = f"; the inputs are {', '.join(declared)}"
-    wrong = [
-        f"there is no input {one_line(name)}{meant(name, declared) or known}" for name in given if name not in declared
-    ]
+    unknown = [name for name in given if name not in declared]
+    wrong = [f"there is no input {one_line(name)}{meant(name, declared) or known}" for name in unknown]
     missing = [item for name, item in declared.items() if name not in given]
     if session.is_interactive and not wrong and any(_problem(item, item.get("default")) for item in missing):
         try:

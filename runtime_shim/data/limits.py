@@ -7,7 +7,7 @@ import time
 
 from runtime_shim.engine.display import duration
 from runtime_shim.engine.journal import Record
-from runtime_shim.engine.lifecycle import Extension, Perform
+from runtime_shim.engine.lifecycle import Extension
 from runtime_shim.engine.program import RefusedError, Table
 from runtime_shim.engine.state import State, utc_now
 from runtime_shim.engine.walk import Move, Registers, advance, attempt_of
@@ -52,7 +52,7 @@ class Limits(Extension):
         condition = "ready" if stand["condition"] == "running" else stand["condition"]
         return {**stand, "condition": condition, "due": time.time() + seconds}
 
-    def before_step(self, name: str) -> Perform | None:
+    def before_step(self, name: str) -> None:
         """Wait for the rest of a pause. After an interruption, a resume waits for the rest."""
         session = self.session
         due = session.state.finished[-1].get("due", 0.0) if session.state.finished else 0.0
@@ -62,7 +62,6 @@ class Limits(Extension):
             session.display.line(f"    waiting {duration(left)} before this attempt")
             with session.signals:
                 time.sleep(left)
-        return None
 
 
 class Expiry(Extension):

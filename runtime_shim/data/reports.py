@@ -33,6 +33,7 @@ def add_block(folder: Folder, report: str, place: int, text: str) -> None:
 class Reports(Extension):
     """Programs with reports."""
 
+    folders = (REPORTS,)
     _said = ""  # the text of the next outcome
 
     @staticmethod
@@ -44,10 +45,6 @@ class Reports(Extension):
     def _folder(self) -> str:
         """The directory of a run's reports."""
         return os.path.join(self.session.store.folder, REPORTS)
-
-    def beside(self) -> dict[str, str]:
-        """Return the directory of reports."""
-        return {REPORTS: REPORTS}
 
     def told(self, text: str, done: Done) -> Done:
         """Remember the text of an outcome until it is recorded."""

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from runtime_shim.engine.document import unframed
-from runtime_shim.engine.program import Table
+from runtime_shim.engine.program import Table, unframed
 
 OUTCOMES = {"on_pass": "pass", "on_fail": "fail", "on_yes": "pass", "on_no": "fail", "then": None, "otherwise": None}
 Pairs = list[tuple["str | None", Table]]

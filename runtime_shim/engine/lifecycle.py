@@ -96,11 +96,12 @@ Performers = dict[str, type[Performer]]
 class Extension(Part):
     """Takes part in runs: a session calls the methods below of all extensions, in the order of its edition.
 
-    An extension has only those methods that it needs. A method that gets the value of its kind as its last argument
-    returns it, possibly changed, and the next extension gets the result. In the order in which a call uses them:
+    An extension has only those methods that it needs. `identify`, `brought`, `reply`, `given`, `told`, `stand`,
+    `record`, `mask` and `worded` return their last argument, possibly changed, and the next extension gets the result.
+    In the order of a call:
 
-    - `from_caller(program, options, command, display)`: return options and values that the caller gives other than
-      as words. Static, as is `worded(text)`: return a text in the terms of the program's caller.
+    - `from_caller(program, options, command, display)`, a static method: return options and values that the caller
+      gives other than as words. `worded(text)`, also static: return a text in the caller's terms.
     - `prepare()`: check the options.
     - `identify(nodes)`: return the identity of the steps of this version of a program.
     - `read(state)`: check or change a state after it is read.
@@ -127,13 +128,14 @@ class Extension(Part):
     - `again(state)`: return commands that repeat the step that ended the run, each with its purpose.
     - `facts(state)`: return facts for the status of a run. `lines(facts, record)`: return status lines below a step,
       or above all steps for None.
-    - `beside()`: return the files to archive with the journal: path to extension of the new name.
+    - `beside()`: return other files to archive with the journal: path to extension of the new name.
     """
 
     commands: ClassVar[Subcommands] = {}  # the help and function of each subcommand
     options: Options = ()  # subcommands, name, value and help
     performers: ClassVar[Performers] = {}  # by kind of task
     needs: tuple[str, ...] = ()  # kinds of tasks and keys of programs: others do not use this part
+    folders: tuple[str, ...] = ()  # directories to archive with the journal
     builder: Any = None  # makes the table of a document
     reopens = False  # whether a failed run continues at the failed step
     mode = ""  # a mode of runs that only this part can continue

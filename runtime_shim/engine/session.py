@@ -39,7 +39,10 @@ NOT_PASSED = ("fail", "failed", "none", "invalid", "ambiguous")  # outcomes of c
 
 
 class Session:
-    """One call of a program: its options, its state directory, and its run."""
+    """One call of a program: its options, its state directory, and its run.
+
+    At many moments it calls the methods of its extensions, which `Extension` lists.
+    """
 
     answers: Any = ("", ())  # digest of the file of answers, unused answers
     _group = ""  # of the last step
@@ -169,9 +172,10 @@ class Session:
 
     def beside(self) -> dict[str, str]:
         """Return the files to archive with the journal, each with its new extension."""
-        return {path: ending for found in self.each("beside") for path, ending in found.items()}
+        folders = {name: name for extension in self.extensions for name in extension.folders}
+        return {**folders, **{path: ending for found in self.each("beside") for path, ending in found.items()}}
 
-    # --- The texts of the program, filled in from the registers of the run ---
+    # --- Texts for people, with the values of registers ---
 
     def filled(self, node: Table, key: str, registers: Registers | None = None) -> str:
         """Return a text of a step with its placeholders replaced."""
@@ -226,7 +230,7 @@ class Session:
                 self._events = os.open(self.options.events, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
 
     def _first_record(self) -> Record:
-        """Return the first record of a run: what started, which version of it, where, and at which step."""
+        """Return the first record of a run: the program and its version, the directory and the first step."""
         registers = {**self.program["registers"]}
         for more in self.each("registers"):
             registers.update(more)

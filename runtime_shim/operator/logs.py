@@ -143,14 +143,11 @@ class LoggedProcesses(Processes):
 class Logs(Extension):
     """Keeps the output of commands."""
 
+    folders = (LOGS,)
     options = (
         ("run resume", "--logs", "", "also keep each command's output in a log file"),
         ("run resume", "--log-limit", "SIZE", "keep only the end of each log (default: 1M)"),
     )
-
-    def beside(self) -> dict[str, str]:
-        """Return the directory of logs."""
-        return {LOGS: LOGS}
 
     def open(self) -> None:
         """Log commands, if the operator wants it."""

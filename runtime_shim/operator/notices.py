@@ -32,9 +32,9 @@ class Notices(Extension):
             return
         about = {"event": event, "time": utc_now(), "run": session.state.begin["run"], **fields}
         about.update(name=session.program["name"], title=session.program["title"])
-        about = session.through("record", about)
+        given = json.dumps(session.through("record", about)).encode() + b"\n"
         try:
-            problem = _told(session, command, json.dumps(about).encode() + b"\n")
+            problem = _told(session, command, given)
         except (OSError, ValueError) as error:
             problem = str(error)
         if problem:

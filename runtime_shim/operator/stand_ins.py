@@ -10,7 +10,7 @@ from runtime_shim.engine.lifecycle import Done, Extension, Perform, Waiting
 from runtime_shim.engine.program import RefusedError, Table
 from runtime_shim.engine.session import Session
 from runtime_shim.engine.state import State
-from runtime_shim.tasks.terminal import asked
+from runtime_shim.tasks.replies import asked
 
 CALLED = ("shell", "command", "texts", "timeout", "delay", "backoff")  # settings of calls
 

@@ -17,7 +17,7 @@ from runtime_shim.engine.walk import Move, attempt_of
 from runtime_shim.tasks.ask import Asking
 from runtime_shim.tasks.exchange import Answered
 from runtime_shim.tasks.prompting import Calls, Prompting, answer_of
-from runtime_shim.tasks.terminal import asked
+from runtime_shim.tasks.replies import asked
 
 AGENT_CALL = "agent "  # prefix of keys: the name of a step or entry follows
 FIRST_PAUSE = 2  # seconds; doubles each time

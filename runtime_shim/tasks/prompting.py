@@ -107,6 +107,4 @@ class Prompting(Calling):
 class KeptPrompts(Extension):
     """Archives prompts and answers with the run."""
 
-    def beside(self) -> dict[str, str]:
-        """Return both directories."""
-        return {PROMPTS: PROMPTS, ANSWERS: ANSWERS}
+    folders = (PROMPTS, ANSWERS)

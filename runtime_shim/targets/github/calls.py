@@ -26,7 +26,7 @@ from runtime_shim.engine.state import State, Store
 from runtime_shim.targets.github.api import HaltError
 from runtime_shim.targets.github.extension import CallFacts, kinds_on_github
 from runtime_shim.targets.github.says import Runner, annotation, as_block
-from runtime_shim.targets.github.shown import is_shown, word_of_place
+from runtime_shim.targets.github.shown import is_shown, words_of_places
 from runtime_shim.tasks.answers import read_lines
 
 LEAST_LINE = 16  # characters; a shorter line of a secret may be in any file
@@ -223,12 +223,12 @@ class Job:
         if state.condition in ("complete", "stop"):
             return str(state.condition).upper()
         node = self.program["nodes"].get(state.node, {})
-        return word_of_place(self.program, node["step"] if node.get("task") == "stage" else state.node)
+        return words_of_places(self.program)[node["step"] if node.get("task") == "stage" else state.node]
 
     def left_for(self, state: State, places: Sequence[str]) -> str:
         """Return where the run last went from some places; "" if it never left them."""
         left = [one["next"] for one in state.finished if one["node"] in places and one["next"] not in places]
-        return word_of_place(self.program, left[-1]) if left else ""
+        return words_of_places(self.program)[left[-1]] if left else ""
 
     def reader(self) -> Any:  # of a file of answers
         """Return the reader of answers."""
@@ -314,4 +314,3 @@ def _is_as_shown(program: Table, places: Sequence[str], script: str) -> bool:
 
 
 StepCall = Callable[[Job, list[str]], int]
-Names = dict[str, Any]

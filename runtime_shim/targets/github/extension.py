@@ -7,7 +7,7 @@ import shlex
 from typing import Any, Callable, ClassVar
 
 from runtime_shim.engine.journal import Record
-from runtime_shim.engine.lifecycle import Done, Extension, Kinds, Perform, Subcommands
+from runtime_shim.engine.lifecycle import Done, Extension, Kinds, Subcommands
 from runtime_shim.engine.program import EXIT_COMPLETE, RefusedError
 from runtime_shim.engine.session import Session
 from runtime_shim.engine.state import State, digest
@@ -97,7 +97,7 @@ class OfGithub(Extension):
         is_plain = record.get("kind") == "begin" and "contract" not in self.session.program
         return {**record, "run": os.environ["GITHUB_RUN_ID"]} if is_plain else record
 
-    def before_step(self, name: str) -> Perform | None:
+    def before_step(self, name: str) -> None:
         """Take the answers of a matrix, and hide the secrets of other steps in a loop."""
         session, given = self.session, self.facts_of_call
         for index, answer in enumerate(given.joined.pop(name, ())):
@@ -107,7 +107,6 @@ class OfGithub(Extension):
             others = {each.encode() for each in set().union(*given.secrets.values()) - given.secrets[name]}
             kept = {key: value for key, value in os.environb.items() if key not in others}
             performer.common = {**kept, b"RDC_RUN_ID": session.state.begin["run"].encode()}
-        return None
 
     def call(self, words: tuple[str, ...]) -> str:
         """Return the command that continues the run in another run of the workflow."""

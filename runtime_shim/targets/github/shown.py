@@ -23,13 +23,8 @@ ABOUT_STAGES = {
 }
 
 
-def word_of_place(program: Table, name: str) -> str:
-    """Return the word for a place in conditions, which ignore case."""
-    return words_of_places(program)[name]
-
-
 def words_of_places(program: Table) -> dict[str, str]:
-    """Return the word for each place in conditions.
+    """Return the word for each place in conditions, which ignore case.
 
     Numbers follow the names' order, since a program may build its nodes in another order than the emitter.
     """

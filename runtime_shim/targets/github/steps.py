@@ -9,9 +9,8 @@ from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any
 
-from runtime_shim.engine.document import built
 from runtime_shim.engine.journal import read_journal
-from runtime_shim.engine.program import EXIT_COMPLETE, EXIT_STOP, RefusedError, Table, takes_empty
+from runtime_shim.engine.program import EXIT_COMPLETE, EXIT_STOP, RefusedError, Table, built, takes_empty
 from runtime_shim.engine.state import digest
 from runtime_shim.targets.github.api import Api, HaltError, check_run, kept_by_run
 from runtime_shim.targets.github.calls import Job, StepCall, do_call
@@ -30,7 +29,7 @@ from runtime_shim.targets.github.gates import (
     same_attempt,
 )
 from runtime_shim.targets.github.kept import ANSWERS_FILE, KEPT, check_kept, take_over
-from runtime_shim.targets.github.shown import word_of_place, words_of_places
+from runtime_shim.targets.github.shown import words_of_places
 from runtime_shim.targets.github.strict import check_records, damaged
 from runtime_shim.tasks.answers import Answer, Reader, read_answers, take_answer
 
@@ -129,7 +128,7 @@ def begin(job: Job, places: list[str]) -> int:
     state = job.state()
     if code == EXIT_COMPLETE and state is not None:
         job.told(state, len(state.finished))
-        first = word_of_place(job.program, state.begin["node"])
+        first = words_of_places(job.program)[state.begin["node"]]
         job.runner.output("next", job.place_of(state) if is_next else first)
         code = EXIT_STOP if state.condition == "stop" and not job.program.get("contract") else EXIT_COMPLETE
     return code
