@@ -10,6 +10,7 @@ from msgspec import Struct
 from compiler.driver import Opened, open_file, open_standard_input
 from compiler.frontends import FRONT_ENDS
 from compiler.project import SKIPPED, Project, project_around
+from rdc.building.configuring import named_documents
 
 STANDARD_INPUT = "-"
 
@@ -62,8 +63,6 @@ def project_documents(project: Project) -> list[Found]:
 
     The configuration may name others under `[[build]]`. Nothing else adds documents to a project.
     """
-    from rdc.building.configuring import named_documents  # noqa: PLC0415 (only for whole projects)
-
     found = {os.path.relpath(found.path): None for found in _in_folder(project.root)}
     found |= {os.path.relpath(os.path.join(project.root, path)): None for path in named_documents(project)}
     return [Found(path, project.root) for path in sorted(found, key=lambda path: path.split(os.sep))]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from difflib import unified_diff
+
 from msgspec import Struct
 
 from compiler.diagnostic import Diagnostic
@@ -32,8 +34,6 @@ def compare(output: Output, data: bytes) -> Difference | None:
         f"{output.path} is not up to date with {output.source}: the source, rdc, or the file itself changed, "
         "or the project has another root"
     )
-    from difflib import unified_diff  # noqa: PLC0415 (only for a difference)
-
     path = visible(output.path)
     lines = unified_diff(_lines(present), _lines(data), path, f"{path} (as generated)", lineterm="")
     return Difference(_finding(output, message), "\n".join(visible(line) for line in lines))

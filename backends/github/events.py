@@ -9,6 +9,7 @@ import json
 from collections.abc import Collection, Iterator
 
 from compiler.regex import Regex
+from compiler.suggestions import nearest_names
 
 PREFIX = "event."
 
@@ -104,8 +105,6 @@ def problem_with(field: str) -> str:
     """Return what is wrong with the name of a field, or ""."""
     if events_with(field) is not None:
         return ""
-    from difflib import get_close_matches  # noqa: PLC0415 (only for an error)
-
-    close = get_close_matches(field, _FIELDS, 1)
+    close = nearest_names(field, _FIELDS, 1)
     hint = f"did you mean `{PREFIX}{close[0]}`?" if close else "use `event.issue.body`, for example"
     return f"an input cannot be bound to `{PREFIX}{field}`; {hint}"

@@ -6,7 +6,9 @@
 from __future__ import annotations
 
 import re
+import subprocess
 import sys
+import tomllib
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -65,8 +67,6 @@ def _repinned(step: Step, pin: Pin | None) -> Step:
 @cache
 def pins() -> dict[str, Pin]:
     """Return the pinned actions by their short names."""
-    import tomllib  # noqa: PLC0415 (only for workflows that use an action)
-
     return {name: Pin(**entry) for name, entry in tomllib.loads(FILE.read_text(encoding="utf-8")).items()}
 
 
@@ -98,8 +98,6 @@ def _refresh(*, write: bool) -> None:
 
 
 def _tags(uses: str) -> str:
-    import subprocess  # noqa: PLC0415 (only to look for releases)
-
     command = ["git", "ls-remote", "--tags", f"https://github.com/{uses}"]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout  # noqa: S603 (a name from the file)
 

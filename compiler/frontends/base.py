@@ -71,5 +71,9 @@ class FrontEnd(Protocol):
     def compile_document(self, job: Job) -> Result:
         """Parse, check, link and lower a document; never raises for any content."""
 
+
+class Formatter(Protocol):
+    """The function of a module that formats documents."""
+
     def format_document(self, job: Job) -> Formatted:
         """Return the normal form of a document, proved to mean the same; never raises for any content."""

@@ -22,6 +22,7 @@ from compiler.options import Place
 from compiler.project import Project
 from compiler.scenarios import Event, Flaw, Keys, Locate, Reply, Said, Scenario, Script, Unclear, read_scenarios
 from compiler.source import KeyPath, Source, Spans
+from compiler.yaml_text import UnreadableError, read_mapping
 from runtime_shim.data.fitting import unfit
 
 ENDING = ".scenarios.yaml"
@@ -77,8 +78,6 @@ def _beside(told: Told, program: Program) -> Found:
 
 def read_file(file: Source, program: Program) -> Found:
     """Read the scenarios in a companion file."""
-    from compiler.yaml_text import UnreadableError, read_mapping  # noqa: PLC0415 (most documents have no such file)
-
     try:
         read = read_mapping(file.text)
     except UnreadableError as error:

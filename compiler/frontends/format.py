@@ -10,7 +10,7 @@ from msgspec import Struct
 from compiler.options import Option
 
 if TYPE_CHECKING:
-    from compiler.frontends.base import FrontEnd
+    from compiler.frontends.base import Formatter, FrontEnd
 
 
 class Format(Struct, frozen=True):
@@ -25,6 +25,7 @@ class Format(Struct, frozen=True):
         module: The module of its front end.
         grammars: Its files in `grammars/`; empty if its syntax is YAML or JSON.
         options: The options of its documents.
+        formatter: The module of its `format_document`; by default, that of its front end.
         drafts: The module that drafts scenarios, as described in `compiler/drafts.py`, or "" without scenarios.
     """
 
@@ -36,6 +37,7 @@ class Format(Struct, frozen=True):
     grammars: tuple[str, ...] = ()
     options: tuple[Option[Any], ...] = ()
     names: tuple[str, ...] = ()
+    formatter: str = ""
     drafts: str = ""
 
     def has(self, path: str) -> bool:
@@ -50,4 +52,9 @@ class Format(Struct, frozen=True):
     def load(self) -> FrontEnd:
         """Return the front end, importing it on first use."""
         module: FrontEnd = import_module(self.module)
+        return module
+
+    def load_formatter(self) -> Formatter:
+        """Return the module that formats its documents, which only a few commands import."""
+        module: Formatter = import_module(self.formatter or self.module)
         return module

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
+from compiler.ir.variables import is_identifier, reserved_because, unsettable_because
 from compiler.options import Level, Option, Place, Places, Problems, Wrong
 from compiler.source import KeyPath
 from compiler.suggestions import did_you_mean
@@ -17,8 +18,6 @@ def name_problems(name: str, noun: str, path: KeyPath, *, is_set: bool = False) 
 
     `noun` is the thing to name. With `is_set`, the document has the value.
     """
-    from compiler.ir.variables import is_identifier, reserved_because, unsettable_because  # noqa: PLC0415 (few need it)
-
     if not is_identifier(name):
         remedy = "use letters, digits and `_`, and don't start with a digit"
         yield Wrong(f"`{name}` cannot be the name of {noun}", remedy, path)

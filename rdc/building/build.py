@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 
 from compiler.diagnostic import Diagnostic, has_error
-from compiler.project import CONFIGURATIONS
+from compiler.frontends import all_options
+from compiler.project import CONFIGURATIONS, Project, read_configuration
 from compiler.source import Source
 from rdc.building import records
 from rdc.building.plan import Plan, Rule, Task, plan
@@ -88,9 +89,7 @@ def _told(root: str, book: Book, present: Present) -> Told:
     """Return the rules of the last build if the configuration is unchanged, otherwise read them again."""
     if CONFIGURATIONS[0] in book.inputs and present.is_as({name: book.inputs[name] for name in CONFIGURATIONS}):
         return Told(book.rules, (), {})
-    from compiler.frontends import all_options  # noqa: PLC0415 (the configuration seldom changes)
-    from compiler.project import Project, read_configuration  # noqa: PLC0415
-    from rdc.building.configuring import rules  # noqa: PLC0415
+    from rdc.building.configuring import rules  # noqa: PLC0415 (the configuration seldom changes)
 
     configuration = read_configuration(Project(root), all_options())
     found, wrong = rules(configuration)

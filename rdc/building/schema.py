@@ -6,10 +6,10 @@ from typing import Any
 
 from backends.options.schema import schema as of_options
 from backends.registry import BACKENDS, load
-from compiler.documentation import LONGEST, PATTERN
+from compiler.documentation import DOCS_URL, LONGEST, PATTERN
 from compiler.frontends import all_options
 from compiler.options import Level, Option
-from compiler.project import BUILD, CHECK, DOCS_URL, LONGEST_PROJECT, PROJECT, REQUIRED_VERSION
+from compiler.project import BUILD, CHECK, LONGEST_PROJECT, PROJECT, REQUIRED_VERSION
 from rdc.building.configuring import Build
 
 _ADDRESS = {

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from multiprocessing import get_context
 
 from rdc.building.build import WorkerError
 from rdc.building.compiling import Made, compile_task
@@ -32,10 +35,6 @@ def compiled(root: str, tasks: Sequence[Task], jobs: int) -> Iterator[Made]:
     if workers < 2 or (not jobs and len(tasks) <= FEW):
         yield from (compile_task(root, task) for task in tasks)
         return
-    from concurrent.futures import ProcessPoolExecutor, as_completed  # noqa: PLC0415 (only for many documents)
-    from concurrent.futures.process import BrokenProcessPool  # noqa: PLC0415
-    from multiprocessing import get_context  # noqa: PLC0415
-
     yield compile_task(root, tasks[0])  # its imports are shared by forks
     rest, method = tasks[1:], "fork" if os.name == "posix" else "spawn"
     size = max(1, min(_MOST_AT_ONCE, len(rest) // (_SHARES * workers)))

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import click
 
+from compiler.driver import Opened
 from rdc.commands.reporter import Command
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from compiler.driver import Opened
-    from rdc.documents import Found
+from rdc.documents import Found, NoDocumentsError, find_documents, open_documents
 
 
 def documents_argument(command: Command) -> Command:
@@ -24,8 +20,6 @@ def documents_argument(command: Command) -> Command:
 
 def opened(files: Sequence[str]) -> list[Opened]:
     """Open the documents. A folder or project without documents is a usage error."""
-    from rdc.documents import NoDocumentsError, open_documents  # noqa: PLC0415 (the compiler is slow to import)
-
     try:
         return list(open_documents(files))
     except NoDocumentsError as error:
@@ -43,8 +37,6 @@ def refuse_for_standard_output(files: Sequence[str], form: str) -> None:
 
 def found_documents(files: Sequence[str]) -> list[Found]:
     """Find the documents without opening them. `-` is a file name here."""
-    from rdc.documents import NoDocumentsError, find_documents  # noqa: PLC0415 (the compiler is slow to import)
-
     try:
         return find_documents(files)
     except NoDocumentsError as error:

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
 
 import click
 from msgspec.structs import replace
 
+from compiler.diagnostic import Diagnostic
+from compiler.driver import Compilation, Settings, compile_opened
 from rdc.commands.arguments import documents_argument, opened
 from rdc.commands.language import language_options
 from rdc.commands.reporter import Reporter, reporting_options
+from rdc.tables import check_tables
 from rdc.words import many
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from compiler.diagnostic import Diagnostic
-    from compiler.driver import Compilation, Settings
 
 
 @click.command(name="check")
@@ -48,8 +45,6 @@ def command(
     Exit codes: 0 no errors, 1 errors (with --strict: or warnings), 2 usage error. Problems that --fix has fixed don't
     count.
     """
-    from compiler.driver import compile_opened  # noqa: PLC0415 (the compiler is slow to import)
-
     settings = replace(settings, link=not no_link)
     if not (fix or diff):
         if unsafe_fixes:
@@ -95,6 +90,4 @@ def _in_tables(compilation: Compilation) -> Iterable[Diagnostic]:
     """Return problems in the options of targets. Most documents have none and load no backend."""
     if not compilation.tables:
         return ()
-    from rdc.tables import check_tables  # noqa: PLC0415 (see the docstring)
-
     return compilation.kept(check_tables(compilation.tables, compilation.program))

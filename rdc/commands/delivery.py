@@ -4,23 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from backends.remarks import listed
+from compiler.diagnostic import Diagnostic
+from compiler.driver import Settings
+from rdc.atomic import File, is_current, write_all
 from rdc.commands.reporter import Reporter
 from rdc.commands.target import Target, misuse_told
+from rdc.generation import Generation, Product, generate
+from rdc.layout import Layout, broken
+from rdc.outputs import obstacles, unwritable
 from rdc.terminal import put
-
-if TYPE_CHECKING:
-    from compiler.diagnostic import Diagnostic
-    from compiler.driver import Settings
-    from rdc.generation import Generation, Product
-    from rdc.layout import Layout
 
 
 def generated(sources: Sequence[str], settings: Settings, target: Target, files: Sequence[str] = ()) -> Generation:
     """Return the outputs for documents. Wrong options are a usage error."""
-    from rdc.generation import generate  # noqa: PLC0415 (the backends are slow to import)
-
     with misuse_told(target.backend):
         return generate(sources, settings, target.backend, target.options, files)
 
@@ -39,10 +37,6 @@ def print_one(file: str, made: Generation, reporter: Reporter) -> int:
 
 def write_files(made: Generation, layout: Layout, reporter: Reporter, *, force: bool) -> int:
     """Report the findings, write all files or none, and return the exit code."""
-    from rdc.atomic import File, is_current, write_all  # noqa: PLC0415 (only where files are written)
-    from rdc.layout import broken  # noqa: PLC0415
-    from rdc.outputs import obstacles, unwritable  # noqa: PLC0415
-
     found = [*made.diagnostics, *layout.findings, *obstacles(layout.outputs, made.sources, force=force)]
     found += () if force else broken(layout)
     changed: list[File] = []
@@ -68,9 +62,6 @@ def _several(file: str, product: Product) -> Diagnostic | None:
     """Report an output that needs companion files, because standard output takes only one file."""
     if not product.companions:
         return None
-    from backends.remarks import listed  # noqa: PLC0415
-    from compiler.diagnostic import Diagnostic  # noqa: PLC0415 (the compiler is slow to import)
-
     names = listed([companion.path for companion in product.companions])
     files = "companion files" if product.companions[1:] else "companion file"
     message = f"the output of {file} needs the {files} {names}, but standard output takes only one file"

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import shutil
 import sys
-from typing import TYPE_CHECKING
 
 import click
+from click.shell_completion import CompletionItem
 
 from compiler.diagnostic import CODES
+from compiler.documentation import page_of
+from rdc.commands.reporter import docs_url
 from rdc.explanations import find, page
 from rdc.terminal import color, put
-
-if TYPE_CHECKING:
-    from click.shell_completion import CompletionItem
+from rdc.usage import UnknownWordError
 
 
 def _known_code(_: click.Context, __: click.Parameter, word: str | None) -> str | None:
@@ -21,15 +21,11 @@ def _known_code(_: click.Context, __: click.Parameter, word: str | None) -> str 
         return None
     if code := find(word):
         return code
-    from rdc.usage import UnknownWordError  # noqa: PLC0415 (only for the error)
-
     known = CODES if word.upper().startswith("RD") else [code.name for code in CODES.values()]
     raise UnknownWordError("diagnostic code", word, known, "rdc explain --list")
 
 
 def _codes_like(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:
-    from click.shell_completion import CompletionItem  # noqa: PLC0415 (only on the Tab key)
-
     codes = [code for code in CODES if code.startswith(begun.upper())]
     return [CompletionItem(code, help=CODES[code].name) for code in codes]
 
@@ -56,8 +52,6 @@ def command(code: str | None, *, listing: bool) -> int:
 
 def _address(code: str) -> str:
     """Return the address of the code's page, after an empty line; "" if the project has no address."""
-    from compiler.documentation import docs_url, page_of  # noqa: PLC0415 (slow to import, and a listing has no address)
-
     address = docs_url()
     return f"\n\n{page_of(address, code)}" if address else ""
 

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import click
 
+from compiler.driver import Formatting, Settings, format_opened
+from compiler.source import Source
 from rdc.commands.arguments import documents_argument, opened, refuse_for_standard_output
 from rdc.commands.language import language_options
 from rdc.commands.reporter import Reporter, form_option
+from rdc.formatting import Change, change, defect, unchanged
+from rdc.reporting.cells import visible
+from rdc.rewriting import show_differences, write_rewrites
 from rdc.terminal import put, tell
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from compiler.driver import Formatting, Settings
-    from rdc.formatting import Change
 
 DEFECT = 70
 
@@ -38,10 +37,6 @@ def command(files: tuple[str, ...], settings: Settings, form: str, *, check: boo
     Documents with errors that formatting cannot fix stay unchanged. Exit codes: 0 all documents are formatted, 1 one
     has errors (with --check: or would change), 2 usage error.
     """
-    from compiler.driver import format_opened  # noqa: PLC0415 (the compiler is slow to import)
-    from rdc.formatting import change  # noqa: PLC0415
-    from rdc.rewriting import show_differences  # noqa: PLC0415
-
     reporter = Reporter(form, quiet=quiet)
     in_place = not (check or diff)
     if in_place and "-" in files:
@@ -70,9 +65,6 @@ def _report(formatted: Sequence[Formatting], unformatted: Sequence[Change], repo
 
 def _confess(formatted: Sequence[Formatting]) -> int:
     """Report documents that a defect of rdc keeps from being formatted. Return the exit code."""
-    from rdc.formatting import defect  # noqa: PLC0415 (the compiler is slow to import)
-    from rdc.reporting.cells import visible  # noqa: PLC0415 (the compiler is slow to import)
-
     defects = [said for said in map(defect, formatted) if said]
     for said in defects:
         tell(visible(f"rdc: internal error: {said}"))
@@ -80,8 +72,6 @@ def _confess(formatted: Sequence[Formatting]) -> int:
 
 
 def _print(formatting: Formatting, status: int) -> int:
-    from compiler.source import Source  # noqa: PLC0415 (the compiler is slow to import)
-
     source, text = formatting.opened.source, formatting.result.text
     if isinstance(source, Source) and text is not None:
         put(source.encode(text))
@@ -90,8 +80,6 @@ def _print(formatting: Formatting, status: int) -> int:
 
 def _is_written(changes: Sequence[Change], reporter: Reporter) -> bool:
     """Write all changed files. Return whether that succeeded."""
-    from rdc.rewriting import write_rewrites  # noqa: PLC0415 (the compiler is slow to import)
-
     problem = write_rewrites(changes, "rdc fmt")
     if problem:
         reporter.show(reporter.gather([problem], {}))
@@ -99,8 +87,6 @@ def _is_written(changes: Sequence[Change], reporter: Reporter) -> bool:
 
 
 def _summarize(formatted: Sequence[Formatting], written: Sequence[Change], changed: int, reporter: Reporter) -> None:
-    from rdc.formatting import unchanged  # noqa: PLC0415 (the compiler is slow to import)
-
     for one in written:
         reporter.say(one.words())
     rest = sum(1 for one in formatted if one.result.text is not None) - changed

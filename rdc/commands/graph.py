@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import click
 
+from compiler.driver import Settings
 from rdc.commands.arguments import found_documents, refuse_output
 from rdc.commands.delivery import generated
 from rdc.commands.language import language_options
 from rdc.commands.pictures import PICTURES, Format, Wish, picture_options
 from rdc.commands.reporter import Reporter, strictness_options
 from rdc.commands.target import find_target
-
-if TYPE_CHECKING:
-    from compiler.driver import Settings
 
 FORMATS = {**PICTURES, "json": Format("json", ".json")}
 

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
+from click.shell_completion import CompletionItem
 
-from compiler.frontends import all_options
+from compiler.driver import Settings
+from compiler.frontends import FRONT_ENDS, all_options
 from compiler.options import Level, Option, Wrong
 from rdc.commands.reporter import Command
-
-if TYPE_CHECKING:
-    from click.shell_completion import CompletionItem
 
 Decorator = Callable[[Command], Command]
 Words = str | tuple[str, ...] | None
@@ -25,8 +24,6 @@ def language_options(command: Command) -> Command:
 
     @functools.wraps(command)
     def wrapped(*, front_end: str | None, **rest: Any) -> int:  # noqa: ANN401 (as click calls it)
-        from compiler.driver import Settings  # noqa: PLC0415 (the compiler is slow to import)
-
         given = {option.name: rest.pop(name) for name, option in flags.items()}
         words = {name: word for name, word in given.items() if word}
         return command(settings=Settings(front_end, words), **rest)
@@ -72,8 +69,6 @@ def _flag(name: str, option: Option[Any]) -> Decorator:
 def _known(context: click.Context, _: click.Parameter, name: str | None) -> str | None:
     if name is None:
         return None
-    from compiler.frontends import FRONT_ENDS  # noqa: PLC0415 (the compiler is slow to import)
-
     known = {form.word: form.name for form in FRONT_ENDS.values()}
     if name not in known:
         raise click.UsageError(f"unknown format '{name}'; use {', '.join(known)}", context)
@@ -81,9 +76,5 @@ def _known(context: click.Context, _: click.Parameter, name: str | None) -> str 
 
 
 def _complete(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:
-    from click.shell_completion import CompletionItem  # noqa: PLC0415 (only on the Tab key)
-
-    from compiler.frontends import FRONT_ENDS  # noqa: PLC0415
-
     forms = [form for form in FRONT_ENDS.values() if form.word.startswith(begun)]
     return [CompletionItem(form.word, help=form.summary) for form in forms]

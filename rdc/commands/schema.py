@@ -2,31 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import click
+from click.shell_completion import CompletionItem
 
+from compiler.schemas import SCHEMAS
 from rdc.terminal import put
-
-if TYPE_CHECKING:
-    from click.shell_completion import CompletionItem
+from rdc.usage import UnknownWordError
 
 
 def _known(_: click.Context, __: click.Parameter, name: str | None) -> str | None:
-    from compiler.schemas import SCHEMAS  # noqa: PLC0415 (the compiler is slow to import)
-
     if name is None or name in SCHEMAS:
         return name
-    from rdc.usage import UnknownWordError  # noqa: PLC0415 (only for the error)
-
     raise UnknownWordError("schema", name, SCHEMAS, "rdc schema")
 
 
 def _complete(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:
-    from click.shell_completion import CompletionItem  # noqa: PLC0415 (only on the Tab key)
-
-    from compiler.schemas import SCHEMAS  # noqa: PLC0415
-
     return [CompletionItem(name, help=known.summary) for name, known in SCHEMAS.items() if name.startswith(begun)]
 
 
@@ -40,8 +30,6 @@ def command(name: str | None) -> int:
     \b
     # yaml-language-server: $schema=agent-workflow.schema.json
     """  # noqa: D301 (\b is what click takes for a paragraph not to be filled)
-    from compiler.schemas import SCHEMAS  # noqa: PLC0415 (the compiler is slow to import)
-
     if name is not None:
         put(SCHEMAS[name].text().removesuffix("\n"))
         return 0

@@ -12,7 +12,7 @@ from compiler.frontends.agent_workflow.check import check
 from compiler.frontends.agent_workflow.lower import ENDINGS, Asked, lower
 from compiler.frontends.agent_workflow.options import MAX_STEPS, OPTIONS
 from compiler.frontends.agent_workflow.parse import LARGEST_WORKFLOW, Parsed, parse
-from compiler.frontends.base import Formatted, Job, Result
+from compiler.frontends.base import Job, Result
 from compiler.frontends.call_result import completed
 from compiler.frontends.name_lists import SECRETS
 from compiler.frontends.naming import stem
@@ -39,13 +39,6 @@ def recognizes(source: Source) -> bool:
         return _is_workflow(read_mapping(text).values)
     except UnreadableError:
         return bool(_NAME.search(text) and _TASK.search(text))
-
-
-def format_document(job: Job) -> Formatted:
-    """Return a formatted document, after checking that its meaning is unchanged."""
-    from compiler.frontends.agent_workflow import formatting  # noqa: PLC0415 (`rdc check` doesn't need it)
-
-    return formatting.format_document(job)
 
 
 def _is_workflow(values: Mapping[str, Any]) -> bool:

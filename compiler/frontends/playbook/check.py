@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from difflib import get_close_matches
 from itertools import pairwise
 
 from compiler.diagnostic import Diagnostic, Fix, Related
@@ -17,6 +16,7 @@ from compiler.frontends.playbook.references import check_references
 from compiler.frontends.playbook.syntax import Artifact, Elicit, Input, Playbook, Step, ToolCall, every_step
 from compiler.regex import Regex
 from compiler.source import Source, Span
+from compiler.suggestions import nearest_names
 from runtime_shim.data.fitting import unfit
 
 LARGEST_PLAYBOOK = 200_000
@@ -127,7 +127,7 @@ def _input(source: Source, declared: Input) -> Iterator[Diagnostic]:
 def _unknown_type(source: Source, declared: Input) -> Diagnostic:
     """Report an unknown type: an error if it is close to a known one, otherwise a warning."""
     known = "the types are string, text, number, boolean and enum"
-    if meant := get_close_matches(declared.written.lower(), TYPES, 1, 0.8):
+    if meant := nearest_names(declared.written.lower(), TYPES, 1, 0.8):
         problem = f"there is no type `{declared.written}`; did you mean `{meant[0]}`?"
         fix = _retyped(source, declared, meant[0])
         return Diagnostic("RD732", source.path, declared.span, problem, f"write `{meant[0]}`; {known}", fix=fix)

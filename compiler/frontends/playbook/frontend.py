@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from compiler.analyses.flow import flow_warnings
 from compiler.analyses.values import unread_inputs
 from compiler.diagnostic import Diagnostic, has_error
-from compiler.frontends.base import Formatted, Job, Result
+from compiler.frontends.base import Job, Result
 from compiler.frontends.call_result import completed
 from compiler.frontends.name_lists import SECRETS
 from compiler.frontends.naming import stem
@@ -30,13 +30,6 @@ from compiler.source import Source
 def recognizes(source: Source) -> bool:
     """Return whether the source has a title and a step (P0)."""
     return recognizes_lines(source.lines)
-
-
-def format_document(job: Job) -> Formatted:
-    """Return the normal form of a document, proved to mean the same."""
-    from compiler.frontends.playbook import formatting  # noqa: PLC0415 (`rdc check` doesn't need it)
-
-    return formatting.format_document(job)
 
 
 def compile_document(job: Job) -> Result:

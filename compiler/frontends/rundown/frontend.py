@@ -11,10 +11,13 @@ from msgspec.structs import replace
 
 from compiler.analyses.flow import flow_warnings
 from compiler.diagnostic import Diagnostic, has_error
-from compiler.frontends.base import Formatted, Job, Result
+from compiler.frontends.base import Job, Result
 from compiler.frontends.rundown import FORMAT
+from compiler.frontends.rundown.beyond.applied import held_against, with_settings
 from compiler.frontends.rundown.beyond.nesting import check_names
+from compiler.frontends.rundown.beyond.outline import outline
 from compiler.frontends.rundown.beyond.settings import joined_tables
+from compiler.frontends.rundown.beyond.unread import value_warnings
 from compiler.frontends.rundown.check import check
 from compiler.frontends.rundown.frontmatter import STEPS
 from compiler.frontends.rundown.layout import OFFER, without_offer
@@ -40,13 +43,6 @@ _STEP = Regex(r"^##[ \t]+(\d+([.:) ]|$)|\{N\})", re.MULTILINE)
 def recognizes(source: Source) -> bool:
     """Return whether the source has a numbered or dynamic step header."""
     return bool(_STEP.search(source.text))
-
-
-def format_document(job: Job) -> Formatted:
-    """Return the normal form of a document, proved to mean the same."""
-    from compiler.frontends.rundown import formatting  # noqa: PLC0415 (`rdc check` doesn't need it)
-
-    return formatting.format_document(job)
 
 
 def compile_document(job: Job) -> Result:
@@ -75,9 +71,6 @@ def _settings(main: Document, linked: Linked, found: list[Diagnostic]) -> Mappin
     """Return the step settings by step id, and add their problems to `found`."""
     if not any(document.runbook.declared.steps for document in linked.documents.values()):
         return {}
-    from compiler.frontends.rundown.beyond.applied import held_against  # noqa: PLC0415
-    from compiler.frontends.rundown.beyond.outline import outline  # noqa: PLC0415
-
     settings, misplaced = held_against(outline(main, linked))
     told = {(item.path, item.span) for item in found}
     found += [item for item in misplaced if (item.path, item.span) not in told]
@@ -87,16 +80,12 @@ def _settings(main: Document, linked: Linked, found: list[Diagnostic]) -> Mappin
 def _with_settings(program: Program, settings: Mapping[str, Effective]) -> Program:
     if not settings:
         return program
-    from compiler.frontends.rundown.beyond.applied import with_settings  # noqa: PLC0415
-
     return with_settings(program, settings)
 
 
 def _value_warnings(program: Program, frames: Sequence[Frame]) -> Iterable[Diagnostic]:
     if not any(frame.document.runbook.declared.slots for frame in frames):
         return ()
-    from compiler.frontends.rundown.beyond.unread import value_warnings  # noqa: PLC0415
-
     return value_warnings(program, frames)
 
 
@@ -123,6 +112,9 @@ def _parse(job: Job, source: Source) -> Parsed:
 
 def _offered(job: Job, source: Source, found: list[Diagnostic]) -> list[Diagnostic]:
     """Return the diagnostics, with an offer to format only if formatting accepts the document."""
-    if not any(OFFER in item.help for item in found) or format_document(replace(job, source=source)).text is not None:
+    if (
+        not any(OFFER in item.help for item in found)
+        or FORMAT.load_formatter().format_document(replace(job, source=source)).text is not None
+    ):
         return found
     return list(without_offer(found))

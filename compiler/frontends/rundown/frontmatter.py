@@ -13,6 +13,7 @@ from compiler.frontends.frontmatter import read_block
 from compiler.frontends.name_lists import SECRETS
 from compiler.frontends.repeated import stand_twice
 from compiler.frontends.rundown.beyond.declarations import Declarations
+from compiler.frontends.rundown.beyond.settings import read_steps, table_for_targets
 from compiler.frontends.rundown.commands import scenario_keys
 from compiler.frontends.rundown.options import INPUTS, OPTIONS, OUTPUTS, SHELL
 from compiler.options import Known, Level, Options, Place, Problems, Wrong, placed, places_within, read_options
@@ -95,8 +96,6 @@ def _options(source: Source, read: Reading) -> tuple[Options, Declarations, list
     found += stand_twice(source, repeated)
     if STEPS not in given:
         return options, declared, found
-    from compiler.frontends.rundown.beyond.settings import read_steps, table_for_targets  # noqa: PLC0415 (few have it)
-
     places = places_within(place, spans)[STEPS]
     steps = read_steps(given[STEPS], places)
     if isinstance(steps, Wrong | Problems):

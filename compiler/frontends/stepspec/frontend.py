@@ -7,7 +7,7 @@ import re
 from msgspec.structs import replace
 
 from compiler.diagnostic import Diagnostic, has_error, sort_key
-from compiler.frontends.base import Formatted, Job, Result
+from compiler.frontends.base import Job, Result
 from compiler.frontends.call_result import completed
 from compiler.frontends.data_text import BrokenDataError, read_data
 from compiler.frontends.name_lists import SECRETS
@@ -53,13 +53,6 @@ def recognizes(source: Source) -> bool:
         return STEPS in values
     steps = values.get(STEPS)
     return isinstance(steps, list) and any(map(_is_step, steps))
-
-
-def format_document(job: Job) -> Formatted:
-    """Return a formatted document, after checking that its meaning is unchanged."""
-    from compiler.frontends.stepspec import formatting  # noqa: PLC0415 (`rdc check` does without)
-
-    return formatting.format_document(job)
 
 
 def _is_step(item: object) -> bool:

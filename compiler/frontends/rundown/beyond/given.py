@@ -10,6 +10,7 @@ from compiler.frontends.rundown.beyond.declarations import Declarations
 from compiler.frontends.rundown.beyond.texts import text_problem
 from compiler.scenarios import Unclear
 from compiler.source import Span
+from runtime_shim.data.fitting import unfit
 
 
 class Given(Struct, frozen=True):
@@ -22,8 +23,6 @@ class Given(Struct, frozen=True):
 
 def unfit_inputs(declared: Declarations, given: Sequence[Given], begin: Span | None) -> Iterator[Unclear]:
     """Yield the problems with one scenario's inputs; `begin` is the place of its run."""
-    from runtime_shim.data.fitting import unfit  # noqa: PLC0415 (few documents have inputs)
-
     inputs = {item.input.name: item.input for item in declared.inputs}
     for one in given:
         if one.name not in inputs:
