@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 
 from compiler.diagnostic import Diagnostic
@@ -32,6 +33,16 @@ def read_docs_url(own: Mapping[str, object], place: Place) -> tuple[str, list[Di
     if isinstance(address, str) and len(address) > LONGEST:
         problem = f"`{DOCS_URL}` has more than {LONGEST:,} characters"
     return "", [place.finding(problem, f'write `{DOCS_URL} = "https://docs.example.org/rdc"`, or remove the line')]
+
+
+def page(code: str) -> str:
+    """Return the page of a code as Markdown, without a final line break.
+
+    Raises:
+        FileNotFoundError: The code has no page.
+    """
+    with open(f"{os.path.dirname(__file__)}/explanations/{code}.md", encoding="utf-8") as file:
+        return file.read().rstrip("\n")
 
 
 def page_of(address: str, code: str) -> str:

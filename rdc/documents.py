@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 
+import click
 from msgspec import Struct
 
 from compiler.driver import Opened, open_file, open_standard_input
@@ -15,8 +16,11 @@ from rdc.building.configuring import named_documents
 STANDARD_INPUT = "-"
 
 
-class NoDocumentsError(ValueError):
+class NoDocumentsError(click.UsageError):
     """A folder or project has no documents, or cannot be read."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, click.get_current_context(silent=True))
 
 
 class Found(Struct, frozen=True):
@@ -26,14 +30,14 @@ class Found(Struct, frozen=True):
     folder: str = ""
 
 
-def open_documents(arguments: Sequence[str]) -> Iterator[Opened]:
+def open_documents(arguments: Sequence[str]) -> list[Opened]:
     """Open the documents of the arguments, including `-` for standard input; without arguments, the project's.
 
     Raises:
         NoDocumentsError: A folder or the project has none.
     """
-    for found in find_documents(arguments):
-        yield open_standard_input() if found.path == STANDARD_INPUT else open_file(found.path)
+    paths = [found.path for found in find_documents(arguments)]
+    return [open_standard_input() if path == STANDARD_INPUT else open_file(path) for path in paths]
 
 
 def find_documents(arguments: Sequence[str]) -> list[Found]:

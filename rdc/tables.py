@@ -32,7 +32,7 @@ def check_tables(tables: Mapping[str, Table], program: Program | None) -> list[D
 
     The backends' own cautions about options need the program.
     """
-    found = check_names(tables)
+    found = [*check_names(tables)]
     for name in names() if STEPS in tables else filter(is_target, tables):
         table = table_of(load(name), tables)
         if table.values:
@@ -42,11 +42,6 @@ def check_tables(tables: Mapping[str, Table], program: Program | None) -> list[D
                 found += [one.placed(table) for one in cautions]
             found += _placed(name, table, [item for item in wrong if not item.path or item.path[0] in table.values])
     return found
-
-
-def check_names(tables: Mapping[str, Table]) -> list[Diagnostic]:
-    """Return problems for tables of unknown targets."""
-    return list(_unknown(tables))
 
 
 def check_options(backend: Backend[Any], table: Table, given: Mapping[str, object]) -> list[Diagnostic]:
@@ -90,7 +85,8 @@ def _placed(name: str, table: Table, problems: Collection[Problem]) -> Iterator[
             yield place.finding(f"target {name}: {problem.text}", f"`rdc targets {name}` lists the valid options")
 
 
-def _unknown(tables: Mapping[str, Table]) -> Iterator[Diagnostic]:
+def check_names(tables: Mapping[str, Table]) -> Iterator[Diagnostic]:
+    """Yield problems for tables of unknown targets."""
     for name, table in tables.items():
         place = table.place(())
         if place and name != STEPS and not is_target(name):

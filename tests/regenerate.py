@@ -9,7 +9,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from compiler.schemas import SCHEMAS
+from rdc.commands.schema import SCHEMAS
 from tests.reference.cli import commands
 from tests.reference.diagnostics import diagnostics
 from tests.reference.environment import environment

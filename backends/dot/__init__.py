@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Annotated, ClassVar
 
 from backends.base import Emission
-from backends.dot.ends import spread_ends
-from backends.dot.graph import Graph
+from backends.dot.graph import Graph, spread_ends
 from backends.dot.strings import comment
 from backends.dot.styles import Theme
 from backends.picture.links import LinkOptions

@@ -12,13 +12,13 @@ from msgspec.structs import replace
 from backends.base import Backend, Emission, OptionFinding, Reason
 from backends.delegating import reason
 from backends.github.binding import unfit_bindings, with_fixed
-from backends.github.calling.counting import too_many_steps
 from backends.github.calling.line import Line
 from backends.github.calling.publishing import unfit_publications
 from backends.github.calling.refusals import (
     entries_apart,
     refused_calls,
     steps_longer_than_job,
+    too_many_steps,
     unexecuted,
     unroutable,
 )

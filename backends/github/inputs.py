@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
@@ -10,12 +11,44 @@ from backends.github.events import can_be_long
 from backends.github.identifiers import identifiers
 from backends.github.nodes import as_file
 from backends.github.options import Bound, GithubOptions
-from backends.github.patterns import as_ere
 from backends.github.scalar import FILTERS, OPEN, Expression, label
 from backends.github.step import PLAIN_SHELL, Step
 from backends.templating import render
 from compiler.ir.program import Input
 from compiler.regex import Regex
+
+_CLASS = r"\[[A-Za-z0-9_.@+/ ](?:[A-Za-z0-9_.@+/ ]|-(?=[A-Za-z0-9\]]))*\]"
+_TOKEN = Regex(
+    r"(?P<plain>[A-Za-z0-9_ /:@,=~%&<>!#'\"-])"
+    rf"|(?P<class>{_CLASS})"
+    r"|\\(?P<escaped>[].+*?(){}|/^$\\[-])"
+    r"|(?P<opens>\((?:\?:)?(?=[^|)*+?{]))"
+    r"|(?P<closes>(?<![(|])\))"
+    r"|(?P<other>(?<![(|])\|(?=[^|)]))"
+    r"|(?P<times>[*+?](?![*+?{])|\{[0-9]{1,2}(?:,(?:[0-9]{1,2})?)?\}(?![*+?{]))"
+)
+_SPECIAL = frozenset("].+*?(){}|^$\\[")
+
+
+def as_ere(pattern: str) -> str | None:
+    """Return the pattern as a POSIX extended regular expression, or None if its meaning might differ."""
+    if not pattern or pattern.startswith("|") or pattern.endswith("|"):
+        return None
+    found, place = "", 0
+    while place < len(pattern):
+        match = _TOKEN.match(pattern, place)
+        if match is None:
+            return None
+        found += _written(match)
+        place = match.end()
+    return found
+
+
+def _written(match: re.Match[str]) -> str:
+    if match["escaped"]:
+        return f"\\{match['escaped']}" if match["escaped"] in _SPECIAL else match["escaped"]
+    return "(" if match["opens"] else match[0]
+
 
 _NAME = Regex(r"[A-Za-z_][A-Za-z0-9_-]*")
 _GIVING = ("workflow_dispatch", "workflow_call")

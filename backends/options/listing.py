@@ -1,4 +1,4 @@
-"""The options of a target for people: their names, types, defaults and descriptions."""
+"""The options of a target: a list for people with names, types, defaults and descriptions, and a JSON Schema."""
 
 from __future__ import annotations
 
@@ -91,3 +91,66 @@ def _default(field: FieldInfo) -> object:
     if field.required:
         return None
     return plain(field.default if field.default_factory is NODEFAULT else field.default_factory())
+
+
+_PLAIN = {
+    str: {"type": "string"},
+    bool: {"type": "boolean"},
+    int: {"type": "integer"},
+    float: {"type": "number"},
+    NoneType: {"type": "null"},
+    Any: {},
+}
+_BOUNDS = {
+    "ge": "minimum",
+    "gt": "exclusiveMinimum",
+    "le": "maximum",
+    "lt": "exclusiveMaximum",
+    "min_length": "minLength",
+    "max_length": "maxLength",
+    "pattern": "pattern",
+}
+
+
+def schema(kind: type[Options]) -> dict[str, Any]:
+    """Return the schema of a class of options: an object with only these options."""
+    properties = {name: _type_schema(field.type) | _default_schema(field) for name, field in fields(kind).items()}
+    required = [name for name, field in fields(kind).items() if field.required]
+    made = {"type": "object", "properties": properties, "additionalProperties": False}
+    return made | ({"required": required} if required else {})
+
+
+def _type_schema(kind: Any) -> dict[str, Any]:  # noqa: ANN401 (types have no type in common)
+    arguments = get_args(kind)
+    match get_origin(kind):
+        case _ if is_options(kind):
+            return schema(kind)
+        case origin if origin is Annotated:
+            return _type_schema(arguments[0]) | _notes(arguments[1:])
+        case origin if origin in (Union, UnionType):
+            return {"anyOf": [_type_schema(part) for part in arguments]}
+        case origin if origin is Literal:
+            return {"enum": list(arguments)}
+        case origin if origin is list:
+            return {"type": "array", "items": _type_schema(arguments[0])}
+        case origin if origin is dict:
+            return {"type": "object", "additionalProperties": _type_schema(arguments[1])}
+        case _:
+            return dict(_PLAIN[kind])
+
+
+def _notes(notes: tuple[object, ...]) -> dict[str, Any]:
+    """Return the description and bounds from an annotation."""
+    found: dict[str, Any] = {}
+    for note in notes:
+        if isinstance(note, str):
+            found["description"] = note
+        elif isinstance(note, Meta):
+            bounds = {word: getattr(note, name) for name, word in _BOUNDS.items()}
+            found |= {word: bound for word, bound in bounds.items() if bound is not None}
+    return found
+
+
+def _default_schema(field: FieldInfo) -> dict[str, Any]:
+    value = _default(field)
+    return {} if value in (None, "") else {"default": value}

@@ -7,23 +7,14 @@ from collections.abc import Sequence
 
 import click
 
-from compiler.driver import Opened
 from rdc.commands.reporter import Command
-from rdc.documents import Found, NoDocumentsError, find_documents, open_documents
+from rdc.documents import Found
 
 
 def documents_argument(command: Command) -> Command:
     """Add the argument `files` to a command: files, folders, or `-` for standard input; none for the project."""
     kind = click.Path(allow_dash=True)
     return click.argument("files", metavar="[FILE|DIR|-]...", nargs=-1, type=kind)(command)
-
-
-def opened(files: Sequence[str]) -> list[Opened]:
-    """Open the documents. A folder or project without documents is a usage error."""
-    try:
-        return list(open_documents(files))
-    except NoDocumentsError as error:
-        raise click.UsageError(str(error), click.get_current_context()) from None
 
 
 def refuse_for_standard_output(files: Sequence[str], form: str) -> None:
@@ -33,14 +24,6 @@ def refuse_for_standard_output(files: Sequence[str], form: str) -> None:
         raise click.UsageError("- writes to standard output; remove the other files", context)
     if form != "text":
         raise click.UsageError(f"- and --format {form} both write to standard output; remove one of them", context)
-
-
-def found_documents(files: Sequence[str]) -> list[Found]:
-    """Find the documents without opening them. `-` is a file name here."""
-    try:
-        return find_documents(files)
-    except NoDocumentsError as error:
-        raise click.UsageError(str(error), click.get_current_context()) from None
 
 
 def refuse_output(documents: Sequence[Found], out: str | None) -> None:

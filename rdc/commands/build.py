@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 
 import click
 from msgspec.structs import replace
@@ -13,11 +14,10 @@ from compiler.frontends import all_options
 from compiler.options import Table
 from compiler.project import Project, project_around, read_configuration
 from compiler.source import Source
-from rdc.building.build import Wishes, WorkerError, build
-from rdc.building.paths import rebased
+from rdc.building.build import build
+from rdc.building.model import Wishes, WorkerError
 from rdc.commands.reporter import Reporter, reporting_options
-from rdc.terminal import tell
-from rdc.words import many
+from rdc.terminal import many, tell
 
 
 @click.command(name="build")
@@ -160,3 +160,27 @@ def _show(found: Sequence[Diagnostic], sources: Mapping[str, Source], here: str,
     report = reporter.gather(*rebased(found, sources, here))
     reporter.show(report)
     return reporter.fails(report)
+
+
+def rebased(
+    found: Iterable[Diagnostic], sources: Mapping[str, Source], folder: str
+) -> tuple[list[Diagnostic], dict[str, Source]]:
+    """Return diagnostics and sources with paths relative to another folder.
+
+    Args:
+        found: The diagnostics, with paths relative to the current folder.
+        sources: The sources that they refer to, by path.
+        folder: The other folder.
+    """
+    if folder == os.getcwd():
+        return list(found), dict(sources)
+    moved = partial(os.path.relpath, start=folder)
+    return (
+        [
+            replace(
+                one, path=moved(one.path), related=tuple(replace(near, path=moved(near.path)) for near in one.related)
+            )
+            for one in found
+        ],
+        {moved(path): source for path, source in sources.items()},
+    )

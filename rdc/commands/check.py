@@ -9,11 +9,12 @@ from msgspec.structs import replace
 
 from compiler.diagnostic import Diagnostic
 from compiler.driver import Compilation, Settings, compile_opened
-from rdc.commands.arguments import documents_argument, opened
+from rdc.commands.arguments import documents_argument
 from rdc.commands.language import language_options
 from rdc.commands.reporter import Reporter, reporting_options
+from rdc.documents import open_documents
 from rdc.tables import check_tables
-from rdc.words import many
+from rdc.terminal import many
 
 
 @click.command(name="check")
@@ -49,7 +50,7 @@ def command(
     if not (fix or diff):
         if unsafe_fixes:
             raise click.UsageError("--unsafe-fixes needs --fix or --diff", click.get_current_context())
-        return _report([compile_opened(document, settings) for document in opened(files)], reporter)
+        return _report([compile_opened(document, settings) for document in open_documents(files)], reporter)
     from rdc.commands.fixes import fixed, shown  # noqa: PLC0415 (few ask for fixes)
 
     if diff:

@@ -6,12 +6,12 @@ import click
 from msgspec.structs import replace
 
 from compiler.driver import Settings
-from rdc.commands.arguments import found_documents, refuse_output
-from rdc.commands.delivery import generated, print_one, write_files
+from rdc.commands.arguments import refuse_output
+from rdc.commands.delivery import compare, generated, print_one, write_files
 from rdc.commands.language import language_options
 from rdc.commands.reporter import Reporter, reporting_options
 from rdc.commands.target import Target, target_options
-from rdc.freshness import compare
+from rdc.documents import find_documents
 from rdc.generation import Generation
 from rdc.layout import Layout, lay_out, unfit_paths
 from rdc.outputs import plan
@@ -52,7 +52,7 @@ def command(
 
     If a document has an error, nothing is written. Files that are up to date are not touched.
     """
-    documents = found_documents(sources)
+    documents = find_documents(sources)
     refuse_output(documents, out)
     if out == "-":
         _refuse_for_standard_output(reporter, check=check)

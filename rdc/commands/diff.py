@@ -16,12 +16,11 @@ from backends.picture.sheet import PictureBackend
 from compiler.diagnostic import Diagnostic
 from compiler.driver import Compilation, Settings, compile_file
 from compiler.regex import Regex
-from rdc.changes import Version
+from rdc.changes import Comparison, Version
 from rdc.commands.language import language_options
 from rdc.commands.pictures import PICTURES, Format, Wish, picture_options
 from rdc.commands.reporter import Reporter, strictness_options
 from rdc.commands.target import find_target, misuse_told
-from rdc.comparison import Comparison
 from rdc.documents import Found
 from rdc.generation import Generation, Product, emitted
 from rdc.revision import RevisionError, checked_out, path_of

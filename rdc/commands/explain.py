@@ -9,9 +9,8 @@ import click
 from click.shell_completion import CompletionItem
 
 from compiler.diagnostic import CODES
-from compiler.documentation import page_of
+from compiler.documentation import page, page_of
 from rdc.commands.reporter import docs_url
-from rdc.explanations import find, page
 from rdc.terminal import color, put
 from rdc.usage import UnknownWordError
 
@@ -19,7 +18,9 @@ from rdc.usage import UnknownWordError
 def _known_code(_: click.Context, __: click.Parameter, word: str | None) -> str | None:
     if word is None:
         return None
-    if code := find(word):
+    if word.upper() in CODES:
+        return word.upper()
+    if code := next((code for code, known in CODES.items() if known.name == word.lower()), None):
         return code
     known = CODES if word.upper().startswith("RD") else [code.name for code in CODES.values()]
     raise UnknownWordError("diagnostic code", word, known, "rdc explain --list")

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import zip_longest
 
 import click
 
+from compiler.diagnostic import Diagnostic
 from compiler.driver import Formatting, Settings, format_opened
 from compiler.source import Source
-from rdc.commands.arguments import documents_argument, opened, refuse_for_standard_output
+from rdc.commands.arguments import documents_argument, refuse_for_standard_output
 from rdc.commands.language import language_options
 from rdc.commands.reporter import Reporter, form_option
-from rdc.formatting import Change, change, defect, unchanged
+from rdc.documents import open_documents
 from rdc.reporting.cells import visible
-from rdc.rewriting import show_differences, write_rewrites
-from rdc.terminal import put, tell
+from rdc.rewriting import Rewrite, show_differences, write_rewrites
+from rdc.terminal import many, put, tell
 
 DEFECT = 70
 
@@ -41,7 +43,7 @@ def command(files: tuple[str, ...], settings: Settings, form: str, *, check: boo
     in_place = not (check or diff)
     if in_place and "-" in files:
         refuse_for_standard_output(files, form)
-    formatted = [format_opened(document, settings) for document in opened(files)]
+    formatted = [format_opened(document, settings) for document in open_documents(files)]
     changes = [found for found in map(change, formatted) if found]
     status = max(_report(formatted, changes if check else [], reporter), _confess(formatted))
     if diff:
@@ -65,9 +67,10 @@ def _report(formatted: Sequence[Formatting], unformatted: Sequence[Change], repo
 
 def _confess(formatted: Sequence[Formatting]) -> int:
     """Report documents that a defect of rdc keeps from being formatted. Return the exit code."""
-    defects = [said for said in map(defect, formatted) if said]
-    for said in defects:
-        tell(visible(f"rdc: internal error: {said}"))
+    defects = [(one.opened.path, one.result.defect) for one in formatted if one.result.defect]
+    for path, reason in defects:
+        problem = f"{path} was not formatted: {reason}; please report this defect of rdc with the document"
+        tell(visible(f"rdc: internal error: {problem}"))
     return DEFECT if defects else 0
 
 
@@ -91,4 +94,40 @@ def _summarize(formatted: Sequence[Formatting], written: Sequence[Change], chang
         reporter.say(one.words())
     rest = sum(1 for one in formatted if one.result.text is not None) - changed
     if rest:
-        reporter.say(unchanged(rest))
+        reporter.say(f"{many(rest, 'file')} already formatted")
+
+
+MOST_NUMBERS = 6
+"""How many new step numbers a message lists."""
+
+
+class Change(Rewrite):
+    """A document that is not formatted."""
+
+    def __init__(self, source: Source, formatting: Formatting, text: str) -> None:
+        super().__init__(source, formatting.opened.path, text)
+        self._renumbered = formatting.result.renumbered
+
+    def finding(self) -> Diagnostic:
+        """Return the finding of `--check`, at the first line that would change."""
+        new = self.text.split("\n")
+        old = self.source.text.split("\n")
+        same = next(number for number, (a, b) in enumerate(zip_longest(old, new)) if a != b)
+        line = min(same + 1, len(self.source.lines))
+        message = f"{self.path} is not formatted"
+        remedy = "run `rdc fmt`; to see the changes first, run `rdc fmt --diff`"
+        return Diagnostic("RD515", self.path, self.source.line_span(line), message, remedy)
+
+    def words(self) -> str:
+        """Return the success message."""
+        moved = [f"{old} is now {new}" for old, new in self._renumbered]
+        shown = ", ".join(moved[:MOST_NUMBERS]) + (", …" if len(moved) > MOST_NUMBERS else "")
+        return f"formatted {self.path}" + (f" ({shown})" if shown else "")
+
+
+def change(formatting: Formatting) -> Change | None:
+    """Return the change to a document, or None if it is formatted or cannot be."""
+    source, text = formatting.opened.source, formatting.result.text
+    if not isinstance(source, Source) or text is None or text == source.text:
+        return None
+    return Change(source, formatting, text)

@@ -11,9 +11,7 @@ from compiler.project import project_around
 from rdc.commands.build import command as build
 from rdc.commands.reporter import Reporter
 from rdc.commands.target import complete_target, known_target
-from rdc.starting.files import CHECK, Wanted
-from rdc.starting.folder import Started, start
-from rdc.starting.kinds import KINDS
+from rdc.starting.files import CHECK, KINDS, Started, Wanted, start
 from rdc.terminal import tell
 
 

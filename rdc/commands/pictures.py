@@ -14,8 +14,7 @@ from compiler.diagnostic import Diagnostic
 from rdc.commands.delivery import print_one, write_files
 from rdc.commands.reporter import Command, Reporter
 from rdc.documents import Found
-from rdc.drawing.draw import Form, draw
-from rdc.drawing.renderer import DrawingError
+from rdc.drawing.graphviz import DrawingError, Form, draw
 from rdc.generation import Generation, Product
 from rdc.layout import lay_out
 from rdc.outputs import plan

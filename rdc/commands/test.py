@@ -9,18 +9,16 @@ from typing import Any
 import click
 
 from compiler.driver import Compilation, Settings, compile_file, compile_opened, open_file
-from rdc.commands.arguments import found_documents
 from rdc.commands.language import language_options
 from rdc.commands.reporter import Reporter, strictness_options
-from rdc.documents import Found
+from rdc.documents import Found, find_documents
 from rdc.drafts.addition import add_scenarios, write_additions
-from rdc.terminal import put
+from rdc.terminal import many, put
 from rdc.trials import TARGETS
 from rdc.trials.process import interruptible
 from rdc.trials.result import Result, Status
 from rdc.trials.run import MissingToolError
 from rdc.trials.tester import try_scenarios
-from rdc.words import many
 
 FORMATS = {"text": "rdc.trials.text", "json": "rdc.trials.json", "junit": "rdc.trials.junit"}
 ALL = "all"
@@ -83,7 +81,7 @@ def command(
         return _start(files, init["paths"] or MOST, settings, reporter, tries=bool(targets) or output != "text")
     if init["paths"]:
         raise click.UsageError("--paths needs --init", click.get_current_context())
-    documents = found_documents(files)
+    documents = find_documents(files)
     compilations = [compile_file(found.path, settings) for found in documents]
     if not reporter.accepts(compilations):
         return 1
@@ -102,7 +100,7 @@ def _start(files: Sequence[str], most: int, settings: Settings, reporter: Report
         raise click.UsageError("--init changes documents; name the files or folders", context)
     if tries:
         raise click.UsageError("--init runs no scenarios; remove --on and --format", context)
-    documents = [open_file(found.path) for found in found_documents(files)]
+    documents = [open_file(found.path) for found in find_documents(files)]
     compilations = [compile_opened(one, settings) for one in documents]
     if not reporter.accepts(compilations):
         return 1

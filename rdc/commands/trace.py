@@ -16,10 +16,9 @@ from compiler.ir.semantics import Machine
 from rdc.commands.language import language_options
 from rdc.commands.reporter import Reporter, strictness_options
 from rdc.paths import json, text
-from rdc.paths.inputs import show_facts, show_inputs, with_stand_ins
 from rdc.paths.outcomes import OutcomesError, decided_by, read_outcomes
-from rdc.terminal import put
-from rdc.words import many
+from rdc.paths.text import show_facts, show_inputs, with_stand_ins
+from rdc.terminal import many, put
 from runtime_shim.data.fitting import unfit
 
 MOST_PATHS = 100

@@ -22,9 +22,9 @@ from rdc.atomic import File, write_all
 from rdc.drafts.insertion import in_file, in_frontmatter
 from rdc.drafts.paths import Drafted, draft_scenarios, key_of
 from rdc.outputs import unwritable
+from rdc.terminal import many
 from rdc.trials.mock_run import mock
 from rdc.trials.result import Status, judge
-from rdc.words import many
 
 _FORM = "write each scenario as a block: `NAME:` on a separate line, with its keys below"
 

@@ -21,7 +21,7 @@ from compiler.documentation import page_of
 from compiler.source import Source, Span
 from rdc.reporting.cells import excerpt, visible
 from rdc.reporting.report import Report
-from rdc.words import many
+from rdc.terminal import many
 
 _COLORS = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.NOTE: "cyan"}
 

@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from rdc.links import unwritable_link
+from rdc.atomic import unwritable_link
 from rdc.tools.mock_file import Mocks, Play, read_mocks
 from rdc.tools.request import read_request
 from runtime_shim.contract.attempt import HANDED

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from rdc.links import stray_link
+from rdc.atomic import stray_link
 from runtime_shim.data.fitting import NUMBER
 from runtime_shim.data.shared import read_json
 from runtime_shim.engine.program import RefusedError

@@ -15,8 +15,7 @@ from msgspec.structs import replace
 from pygraphviz import AGraph
 
 from backends.base import MARK
-from backends.dot.ends import MOST_SHARED, spread_ends
-from backends.dot.graph import START
+from backends.dot.graph import MOST_SHARED, START, spread_ends
 from backends.dot.strings import label, name
 from backends.dot.styles import PALETTES, SHAPES, Theme
 from backends.options.problems import OptionsError

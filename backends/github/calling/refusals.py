@@ -7,9 +7,11 @@ from collections.abc import Iterator, Sequence
 from backends.base import OptionFinding
 from backends.github.calling.line import Line
 from backends.github.calling.program import problem_with_path
+from backends.github.calling.workflow import CallingWorkflow
+from backends.github.limits import MOST_STEPS, with_too_many_steps
 from backends.github.options import USUAL_PYTHON, GithubOptions, command_of
 from backends.github.settings import agent_types, environments_of
-from backends.scheduling.jobs import Jobs
+from backends.scheduling.jobs import Jobs, Part
 from backends.scheduling.places import Place
 from backends.scheduling.routes import Routes
 from compiler.diagnostic import Diagnostic
@@ -162,3 +164,18 @@ def _about_option(program: Program, option: KeyPath, code: str, problem: str, re
 
 def _at(node: Node, code: str, problem: str, remedy: str) -> Diagnostic:
     return Diagnostic(code, node.origin.path, node.origin.span, problem, remedy)
+
+
+def too_many_steps(workflow: CallingWorkflow) -> Iterator[Diagnostic]:
+    """Report a workflow whose document has more steps than GitHub shows for a job.
+
+    Writing the steps takes several times as long as everything before. The size is not checked, because only the text
+    shows it.
+    """
+    if any(len(part.own) > MOST_STEPS for part in workflow.cut.parts):
+        yield from with_too_many_steps(workflow, (_count(workflow, part) for part in workflow.cut.parts))
+
+
+def _count(workflow: CallingWorkflow, part: Part) -> int:
+    """Return the number of steps in a part's job."""
+    return len([*workflow.begins(part), *workflow.ends(part)]) + len(part.own)
