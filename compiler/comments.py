@@ -120,7 +120,7 @@ def _in_code(source: Source, begin: int) -> frozenset[int]:
 
 def _in_strings(source: Source, begin: int) -> frozenset[int]:
     """Return the YAML lines within strings, or all lines of YAML that is unreadable or too large."""
-    from compiler.yaml_text import UnreadableError, read_mapping  # noqa: PLC0415 (as above)
+    from compiler.yaml_text import UnreadableError, read_mapping  # noqa: PLC0415 (it imports PyYAML)
 
     is_whole = begin > len(source.lines)
     first, last = (1, len(source.lines)) if is_whole else (2, begin - 2)

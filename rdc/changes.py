@@ -13,7 +13,7 @@ from msgspec.structs import asdict
 
 from backends.picture.arrows import Arrow
 from backends.picture.captions import MOST_INPUTS
-from backends.picture.difference import Redirection, difference
+from backends.picture.difference import difference
 from backends.picture.naming import one_line
 from backends.picture.overlay import LEGEND, overlay
 from backends.picture.picture import picture
@@ -146,14 +146,6 @@ def _named(node: Node | Group) -> dict[str, Any]:
     return {"id": node.id, "title": str(node.title), "line": node.origin.span.line}
 
 
-def _moved(move: Redirection, old: Version, new: Version) -> dict[str, Any]:
-    return {
-        "id": move.node.id,
-        "before": _arrow(move.before, old),
-        "after": _arrow(move.after, new),
-    }
-
-
 def _arrow(arrow: Arrow | None, version: Version) -> dict[str, str] | None:
     if arrow is None:
         return None
@@ -231,7 +223,10 @@ class Comparison:
             "settings": [asdict(setting) for setting in self.settings],
             "loops": self._new_loops(),
             "start": found.start and {"before": old.place(found.start[0]), "after": new.place(found.start[1])},
-            "redirected": [_moved(move, old, new) for move in found.redirected],
+            "redirected": [
+                {"id": move.node.id, "before": _arrow(move.before, old), "after": _arrow(move.after, new)}
+                for move in found.redirected
+            ],
             "ends": {"opened": _ends(found.opened), "closed": _ends(found.closed)},
         }
         return json.dumps(values, indent=2, ensure_ascii=False)

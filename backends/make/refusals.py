@@ -5,10 +5,63 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from backends.base import OptionFinding, Reason
-from backends.make.inputs import is_reserved
 from backends.make.options import MakeOptions
 from compiler.diagnostic import Diagnostic
+from compiler.ir import variables
+from compiler.ir.features import Feature, features_of
 from compiler.ir.program import Program
+from compiler.ir.tasks import Agent, Parallel, Tool
+from compiler.regex import Regex
+
+OF_ALL = (
+    *("ADOPT", "ANSWERS", "ASSUME", "BY", "EVENTS", "EXPIRE", "FILE", "JSON", "KEEP", "NOTE", "REPLY", "RERUN", "STEP"),
+    "VALUE",
+)
+"""Accepted by every Makefile that calls the program."""
+
+OF_OPERATORS = ("AGENT", "AGENT_MODEL", "ALL", "AS", "LOGS", "LOG_LIMIT", "NOTIFY")
+"""Accepted by editions with all operator commands."""
+
+OF_CALLS = (
+    *("AGENT", "AGENTS", "AGENT_CALLS", "AGENT_MODEL", "AGENT_RETRIES", "AGENT_TIMEOUT", "BREAK"),
+    *("MAX_STEPS", "OUT", "TOOLS"),
+)
+"""Accepted by Makefiles whose documents call agents or tools, or leave an artifact."""
+
+OF_CONTRACT = ("EXECUTOR", "FROM", "GATE", "HUMAN", "MARKDOWN", "RUN_DIR", "TO", "TOOLS")
+"""Accepted by Makefiles of specifications."""
+
+_FIT = Regex(r"[A-Za-z_][A-Za-z0-9_-]*")
+_RESERVED = frozenset({"AGENT", "EXECUTOR", "OUT", "PROMPTED", "RDC", "TASK", "TOOLS", "PYTHON"})
+_RESERVED_BEGINNINGS = ("MAKE", "RDC_", "rdc_")
+
+
+def controls(program: Program) -> frozenset[str]:
+    """Return the names that a Makefile accepts besides its inputs, with any options."""
+    return frozenset((*OF_ALL, *OF_OPERATORS, *_controls(program)))
+
+
+def _controls(program: Program) -> Iterator[str]:
+    features = features_of(program)
+    if program.inputs:
+        yield from ("INPUTS", "TASK", "TASK_FILE")
+    if Feature.GATES in features:
+        yield from ("GATE", "HUMAN")
+    if program.contract is not None:
+        yield from OF_CONTRACT
+        return
+    yield "PROMPTED"
+    if program.artifact or any(isinstance(node.task, Agent | Parallel | Tool) for node in program.nodes):
+        yield from OF_CALLS
+    if Feature.PARALLEL in features:
+        yield "JOBS"
+
+
+def is_reserved(name: str, program: Program) -> bool:
+    """Return whether make or rdc reserves a name, or make could not receive it."""
+    if name in controls(program) or name in _RESERVED or variables.is_reserved(name):
+        return True
+    return name.startswith(_RESERVED_BEGINNINGS) or not _FIT.fullmatch(name)
 
 
 def refusals(program: Program) -> Iterator[Diagnostic]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 
 import click
@@ -16,8 +16,12 @@ from compiler.project import Project, project_around, read_configuration
 from compiler.source import Source
 from rdc.building.build import build
 from rdc.building.model import Wishes, WorkerError
+from rdc.building.records import FOLDER
 from rdc.commands.reporter import Reporter, reporting_options
 from rdc.terminal import many, tell
+
+_PATIENCE = 500
+"""In milliseconds. The longest single wait for a change."""
 
 
 @click.command(name="build")
@@ -67,10 +71,8 @@ def command(
 
 def _watched(root: str, here: str, wishes: Wishes, reporter: Reporter) -> int:
     """Build whenever a file changes, until an interrupt. Only the first build reports that all files are up to date."""
-    from rdc.building.watching import changes  # noqa: PLC0415 (it imports watchfiles)
-
     try:
-        for number, _ in enumerate(changes(root)):
+        for number, _ in enumerate(_changes(root)):
             if number == 0:
                 _built(root, here, wishes, reporter)
                 wishes = replace(wishes, approved=(), pins=())  # they are in the lock now, and no longer new
@@ -79,6 +81,20 @@ def _watched(root: str, here: str, wishes: Wishes, reporter: Reporter) -> int:
     except KeyboardInterrupt:
         return 0
     return 0
+
+
+def _changes(root: str) -> Iterator[None]:
+    """Yield at the start, once after watching has started, and then after each change."""
+    from watchfiles import DefaultFilter, watch  # noqa: PLC0415 (slow to import)
+
+    ours = (*DefaultFilter.ignore_dirs, FOLDER, ".rdc")  # builds and runs write there
+    matters = DefaultFilter(ignore_dirs=ours, ignore_entity_patterns=(*DefaultFilter.ignore_entity_patterns, r"\.tmp$"))
+    yield
+    is_first = True
+    for found in watch(root, watch_filter=matters, rust_timeout=_PATIENCE, yield_on_timeout=True):
+        if found or is_first:
+            yield
+        is_first = False
 
 
 def _built_again(root: str, here: str, wishes: Wishes, reporter: Reporter) -> None:

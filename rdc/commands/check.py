@@ -9,8 +9,7 @@ from msgspec.structs import replace
 
 from compiler.diagnostic import Diagnostic
 from compiler.driver import Compilation, Settings, compile_opened
-from rdc.commands.arguments import documents_argument
-from rdc.commands.language import language_options
+from rdc.commands.language import documents_argument, language_options
 from rdc.commands.reporter import Reporter, reporting_options
 from rdc.documents import open_documents
 from rdc.tables import check_tables
@@ -58,8 +57,9 @@ def command(
     done = fixed(files, settings, reporter, unsafe=unsafe_fixes)
     if done is None:
         return 1
-    status = _report(done.compilations, reporter)
-    for message in done.messages:
+    compilations, messages = done
+    status = _report(compilations, reporter)
+    for message in messages:
         reporter.say(message)
     return status
 

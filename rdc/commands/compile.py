@@ -6,9 +6,8 @@ import click
 from msgspec.structs import replace
 
 from compiler.driver import Settings
-from rdc.commands.arguments import refuse_output
 from rdc.commands.delivery import compare, generated, print_one, write_files
-from rdc.commands.language import language_options
+from rdc.commands.language import language_options, refuse_output
 from rdc.commands.reporter import Reporter, reporting_options
 from rdc.commands.target import Target, target_options
 from rdc.documents import find_documents

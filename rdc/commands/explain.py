@@ -37,28 +37,19 @@ def _codes_like(_: click.Context, __: click.Parameter, begun: str) -> list[Compl
 def command(code: str | None, *, listing: bool) -> int:
     """Explain a diagnostic CODE, such as RD201 or unknown-target."""
     if listing:
-        put(_table())
+        put("\n".join(f"{code}  {known.severity:7}  {known.name}" for code, known in CODES.items()))
         return 0
     if code is None:
         raise click.UsageError(
             "missing argument 'CODE'; to list all codes, run 'rdc explain --list'", click.get_current_context()
         )
-    text = _headings_in_bold(page(code)) + _address(code)
+    address = docs_url()
+    text = _headings_in_bold(page(code)) + (f"\n\n{page_of(address, code)}" if address else "")
     if sys.stdout.isatty() and text.count("\n") >= shutil.get_terminal_size().lines - 1:
         click.echo_via_pager(text, color=color())
     else:
         put(text)
     return 0
-
-
-def _address(code: str) -> str:
-    """Return the address of the code's page, after an empty line; "" if the project has no address."""
-    address = docs_url()
-    return f"\n\n{page_of(address, code)}" if address else ""
-
-
-def _table() -> str:
-    return "\n".join(f"{code}  {known.severity:7}  {known.name}" for code, known in CODES.items())
 
 
 def _headings_in_bold(markdown: str) -> str:

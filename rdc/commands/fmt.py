@@ -10,8 +10,7 @@ import click
 from compiler.diagnostic import Diagnostic
 from compiler.driver import Formatting, Settings, format_opened
 from compiler.source import Source
-from rdc.commands.arguments import documents_argument, refuse_for_standard_output
-from rdc.commands.language import language_options
+from rdc.commands.language import documents_argument, language_options, refuse_for_standard_output
 from rdc.commands.reporter import Reporter, form_option
 from rdc.documents import open_documents
 from rdc.reporting.cells import visible

@@ -5,9 +5,8 @@ from __future__ import annotations
 import click
 
 from compiler.driver import Settings
-from rdc.commands.arguments import refuse_output
 from rdc.commands.delivery import generated
-from rdc.commands.language import language_options
+from rdc.commands.language import language_options, refuse_output
 from rdc.commands.pictures import PICTURES, Format, Wish, picture_options
 from rdc.commands.reporter import Reporter, strictness_options
 from rdc.commands.target import find_target

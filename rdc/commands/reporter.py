@@ -36,7 +36,8 @@ class Reporter(Struct, frozen=True):
 
     def gather(self, diagnostics: Iterable[Diagnostic], sources: Mapping[str, Source]) -> Report:
         """Return the report of these diagnostics, without notes if quiet."""
-        return Report.of((found for found in diagnostics if not self._hides(found)), sources)
+        shown = (found for found in diagnostics if not (self.quiet and found.severity is Severity.NOTE))
+        return Report.of(shown, sources)
 
     def show(self, report: Report) -> None:
         """Show a report: text on standard error, other formats on standard output."""
@@ -72,9 +73,6 @@ class Reporter(Struct, frozen=True):
         if not message.isascii() or not message.isprintable():
             message = visible(message)
         tell(message)
-
-    def _hides(self, diagnostic: Diagnostic) -> bool:
-        return self.quiet and diagnostic.severity is Severity.NOTE
 
 
 def docs_url() -> str:

@@ -37,9 +37,7 @@ def _names() -> list[str]:
 
 
 def _text(name: str) -> str:
-    if name == DRIVER:
-        return driver_text()
-    return text_of(name)
+    return driver_text() if name == DRIVER else text_of(name)
 
 
 @click.command(name="runtime")

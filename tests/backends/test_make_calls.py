@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from backends.base import MARK
-from backends.make.inputs import controls
+from backends.make.refusals import controls
 from backends.python import PythonBackend
 from backends.python.edition import edition_of
 from backends.python.table import table

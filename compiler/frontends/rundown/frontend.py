@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -13,7 +12,7 @@ from compiler.analyses.flow import flow_warnings
 from compiler.diagnostic import Diagnostic, has_error
 from compiler.frontends.base import Job, Result
 from compiler.frontends.rundown import FORMAT
-from compiler.frontends.rundown.beyond.applied import held_against, with_settings
+from compiler.frontends.rundown.beyond.applied import Effective, held_against, with_settings
 from compiler.frontends.rundown.beyond.nesting import check_names
 from compiler.frontends.rundown.beyond.outline import outline
 from compiler.frontends.rundown.beyond.settings import joined_tables
@@ -33,9 +32,6 @@ from compiler.ir.program import Program
 from compiler.options import Options
 from compiler.regex import Regex
 from compiler.source import Source
-
-if TYPE_CHECKING:
-    from compiler.frontends.rundown.beyond.applied import Effective
 
 _STEP = Regex(r"^##[ \t]+(\d+([.:) ]|$)|\{N\})", re.MULTILINE)
 
