@@ -177,7 +177,8 @@ def _written(whole: _Whole, good: Sequence[Task], text: str | None, said: list[D
         said.append(unwritable(LOCK, "it is a link", "remove the link"))
         return None
     try:
-        write_all(*stages, staging=records.staging(whole.root))
+        folder = records.staging(whole.root)
+        write_all(*stages, staging=Path(folder) if folder else None)
     except OSError as error:
         said.append(unwritable(str(error.filename), error.strerror or str(error), "run: rdc build"))
         return None
