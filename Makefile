@@ -4,6 +4,9 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
+# The demo has its own environment, with only the packages that rdc needs at run time.
+DEMO   := build/demo
+
 # How long `soak` and `fuzz` take.
 MINUTES ?= 10
 
@@ -22,15 +25,26 @@ help: ## Show this list
 
 setup: $(READY) ## Create the virtual environment with everything that the project needs
 
+NEW_ENOUGH = $(PYTHON) -c 'import sys; sys.exit("rdc needs Python 3.11 or newer; name one: make PYTHON=python3.12 …" if sys.version_info < (3, 11) else 0)'
+
 $(READY): requirements.lock pyproject.toml
-	$(PYTHON) -c 'import sys; sys.exit("rdc needs Python 3.11 or newer; name one: make PYTHON=python3.12 …" if sys.version_info < (3, 11) else 0)'
+	$(NEW_ENOUGH)
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $@
 
-demo: $(READY) ## Check, compile, run, kill, resume and complete a real runbook
-	@PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/demo.sh
+# To compile only the modules that a command imports takes less time than to compile all that pip installs.
+$(DEMO)/bin/rdc: requirements-run.lock
+	$(NEW_ENOUGH)
+	$(PYTHON) -m venv $(DEMO)
+	$(DEMO)/bin/python -m pip install --quiet --disable-pip-version-check --no-compile --require-hashes -r requirements-run.lock
+	@$(DEMO)/bin/python -c 'import sys, sysconfig; open(sysconfig.get_path("purelib") + "/rdc.pth", "w").write(sys.argv[1])' "$(CURDIR)"
+	@printf '#!/bin/sh\nexec "$${0%%/*}/python" -P -m rdc "$$@"\n' > $@
+	@chmod +x $@
+
+demo: $(DEMO)/bin/rdc ## Check, compile, run, kill, resume and complete a real runbook
+	@PATH="$(CURDIR)/$(DEMO)/bin:$$PATH" sh examples/demo.sh
 
 test: $(READY) ## Run lint, types and all tests
 	@$(MAKE) --no-print-directory -j 2 lint cases
@@ -58,10 +72,9 @@ soak: $(READY) ## Run the cases that `make test` leaves out, then compare random
 fuzz: $(READY) ## Fuzz the compiler, guided by coverage (MINUTES=10)
 	$(BIN)/python -m tests.fuzzing --minutes $(MINUTES)
 
-golden: $(READY) ## Regenerate templates, tables of grammars, texts of the runtime, golden files and generated pages
+golden: $(READY) ## Regenerate golden files and generated pages
 	$(BIN)/python -m tests.rdc.test_explanations
 	$(BIN)/python -m tests.regenerate
-	$(BIN)/python -m backends.python.bundler
 	$(BIN)/python -m pytest -q tests/golden tests/rdc/test_imports.py --snapshot-update
 	rm -rf rdc.lock .rdc_cache # the cache knows the version of rdc, and not its code; review reads the new lock
 	$(BIN)/python -m rdc build --prune
@@ -69,9 +82,12 @@ golden: $(READY) ## Regenerate templates, tables of grammars, texts of the runti
 site: $(READY) ## Build the site of the documentation into build/site/html
 	$(BIN)/python -m tests.site build/site
 
-lock: $(READY) ## Resolve the dependencies again into requirements.lock
-	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
-		--no-header --no-annotate --group dev --output-file requirements.lock pyproject.toml
+RESOLVE = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
+	--no-header --no-annotate
+
+lock: $(READY) ## Resolve the dependencies again into requirements.lock and requirements-run.lock
+	$(RESOLVE) --group dev --output-file requirements.lock pyproject.toml
+	$(RESOLVE) --constraints requirements.lock --output-file requirements-run.lock pyproject.toml
 
 release: $(READY) ## Build wheel, sdist, checksums, provenance and notes of this version into dist
 	$(BIN)/python -m tests.release

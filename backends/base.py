@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from backends.companions import Companion
 from backends.options.fields import Options, OptionsType
-from backends.options.reading import read_words, validate
+from backends.options.reader import read_words, validate
 from compiler.diagnostic import Diagnostic
 from compiler.ir.features import IN_WORDS, Feature, Use, uses_beyond
 from compiler.ir.program import Program
@@ -41,6 +41,11 @@ class OptionFinding(Diagnostic, frozen=True):
         place = table.place(self.option)
         path, span = (place.path, place.span) if place else (self.path, self.span)
         return Diagnostic(self.code, path, span, self.message, self.help, self.related)
+
+
+def about_option(program: Program, option: KeyPath, code: str, problem: str, remedy: str) -> OptionFinding:
+    """Return a finding about an option of a program's target."""
+    return OptionFinding(code, program.sources[0].path, None, problem, remedy, option=option)
 
 
 class Reason(Struct, frozen=True):
@@ -107,18 +112,18 @@ class Backend(ABC, Generic[OptionsType]):
         """
 
     def read_words(self, words: Mapping[str, str]) -> dict[str, object]:
-        """Return the options of a command line as plain values, not validated; raises `OptionsError`."""
+        """Return the options of a command line as plain values, not validated; raises `InvalidError`."""
         return read_words(self.options, words)
 
     def validate(self, options: Mapping[str, object]) -> OptionsType:
-        """Return the options from plain values by name; raises `OptionsError` with all problems."""
+        """Return the options from plain values by name; raises `InvalidError` with all problems."""
         return validate(self.options, options)
 
     named: ClassVar[bool] = False
     """Whether the output depends on the name of its file."""
 
     def emit(self, program: Program, options: Mapping[str, object]) -> Emission:
-        """Return the output for a program. Diagnostics report what the target cannot express. Raises `OptionsError`."""
+        """Return the output for a program. Diagnostics report what the target cannot express. Raises `InvalidError`."""
         validated = self.validate(options)
         limit = self.limit(validated)
         refused = tuple(_refusal(program, use, limit) for use in uses_beyond(program, limit.features))

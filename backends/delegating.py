@@ -11,7 +11,7 @@ from msgspec import Struct
 from backends.base import Reason
 from backends.companions import Companion
 from backends.python import PythonBackend
-from backends.python.table import Table
+from backends.python.calls import Calls
 from compiler.ir.features import Feature, Use, uses
 from compiler.ir.program import Program
 from compiler.source import sha256_of
@@ -80,14 +80,14 @@ def _reason(program: Program, use: Use) -> Reason:
 class Called(Struct, frozen=True):
     """The program that a main file calls, and the files beside it, by their paths from the main file.
 
-    The runtime is the first of them. `table` is the table that the program builds.
+    The runtime is the first of them. `calls` are those of the program.
     """
 
     path: str
     text: str
     edition: str
     files: dict[str, str]
-    table: Table
+    calls: Calls
 
     @property
     def sha256(self) -> str:
@@ -108,10 +108,10 @@ class Called(Struct, frozen=True):
 def called(program: Program, path: str, operator: Operator = "basic", caller: Caller = "person") -> Called:
     """Return the program at a path, with the shared files of its folder (rule 4)."""
     backend = PythonBackend()
-    tabled, options = backend.tabled(
+    content, options = backend.content(
         program, backend.validate({"runtime": "shared", "operator": operator, "caller": caller})
     )
-    emission = backend.written(tabled, options)
+    emission = backend.written(content, options)
     folder = PurePosixPath(path).parent
     files = {str(folder / each.path): each.text for each in emission.companions}
-    return Called(path, emission.text or "", emission.companions[0].path.split("_")[2], files, tabled.table)
+    return Called(path, emission.text or "", emission.companions[0].path.split("_")[2], files, content.calls)

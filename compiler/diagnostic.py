@@ -77,15 +77,22 @@ class Diagnostic(Struct, frozen=True):
         return CODES[self.code].severity
 
 
-class Issue(Struct, frozen=True):
-    """Something that is wrong in data: the keys and indexes that lead to it, a message and a remedy.
+DataPath = tuple[str | int, ...]
+"""The keys and indexes that lead to a part of data."""
 
-    It has no code and no file. The reader of the data makes a `Diagnostic` of it.
+
+class Issue(Struct, frozen=True):
+    """Something that is wrong in data: the path to it, a message and a remedy.
+
+    It has no code and no file. The reader of the data makes a `Diagnostic` of it. `meant` is the key or string that was
+    probably meant. `first` is the path of the first of two duplicates.
     """
 
-    path: tuple[str | int, ...]
+    path: DataPath
     message: str
     help: str = ""
+    meant: str = ""
+    first: DataPath | None = None
 
 
 class Code(Struct, frozen=True):

@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 
 from compiler.diagnostic import Diagnostic
-from compiler.options import Place
+from compiler.issues import Place
 from compiler.regex import Regex
 
 DOCS_URL = "docs-url"

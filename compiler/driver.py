@@ -9,7 +9,7 @@ from types import MappingProxyType
 from msgspec import Struct
 from msgspec.structs import replace
 
-from compiler.analyses.commands import commands_too_long
+from compiler.analyses.flow import commands_too_long
 from compiler.diagnostic import Diagnostic, sort_key
 from compiler.files import Refusal
 from compiler.frontends import FRONT_ENDS, all_options, endings, recognize
@@ -17,7 +17,8 @@ from compiler.frontends.base import Formatted, Job
 from compiler.frontends.format import Format
 from compiler.frontends.naming import name_of
 from compiler.ir.program import Program
-from compiler.options import Level, Options, Table, Wrong, merge
+from compiler.ir.verify import verify
+from compiler.options import Level, Options, Table, merge
 from compiler.project import Project, open_project, read_configuration
 from compiler.scenarios import Scenario
 from compiler.source import IGNORE, STANDARD_INPUT, Source
@@ -93,6 +94,7 @@ def compile_file(path: str, settings: Settings | None = None) -> Compilation:
     Raises:
         KeyError: `settings.front_end` is not the name of a front end.
         ValueError: A value in `settings.options` is not valid for its option.
+        InvalidProgramError: The program breaks rules, which is a bug in rdc.
     """
     return compile_opened(open_file(path), settings or Settings())
 
@@ -109,6 +111,7 @@ def compile_opened(opened: Opened, settings: Settings) -> Compilation:
     program = None
     if result.program and not (begun.found or too_long):
         program = _read_by(_identified(result.program, begun.job, begun.project), settings)
+        verify(program)
     ignores = _ignores(begun, result.sources.values())
     if ignores:
         is_complete = program is not None and settings.link
@@ -190,10 +193,7 @@ def _identified(program: Program, job: Job, project: str) -> Program:
 def _given(form: Format, words: Mapping[str, str | tuple[str, ...]]) -> dict[str, object]:
     """Return the command line's options for a format."""
     here = [option for option in form.options if option.name in words and Level.COMMAND_LINE in option.levels]
-    given = {option.name: option.read(words[option.name], {}) for option in here}
-    if wrong := next((value for value in given.values() if isinstance(value, Wrong)), None):
-        raise ValueError(wrong.problem)
-    return given
+    return {option.name: option.read(words[option.name], {}) for option in here}
 
 
 def _read_by(program: Program, settings: Settings) -> Program:

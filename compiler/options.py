@@ -2,39 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 from typing import Any, Generic, TypeVar, cast
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from compiler.diagnostic import Diagnostic, Fix
+from compiler.diagnostic import Diagnostic, Fix, Issue
+from compiler.issues import InvalidError, Place, Places, diagnostics
 from compiler.safeguards import looks_like_safeguard
-from compiler.source import KeyPath, Span, Spans, beginning, nearest
+from compiler.source import KeyPath, Source, Spans, beginning, below, nearest
 from compiler.suggestions import nearest_name
 
 Value = TypeVar("Value")
 Word = TypeVar("Word", bound=str)
-
-# The start of a message, by the code for invalid options, which depends on their place.
-_BEGIN = {"RD013": "", "RD501": "the configuration is not valid: "}
-
-
-class Place(Struct, frozen=True):
-    """The place of an option, with the diagnostic code for problems there."""
-
-    code: str
-    path: str
-    span: Span | None
-
-    def finding(self, problem: str, remedy: str) -> Diagnostic:
-        """Return the diagnostic for a problem with this option."""
-        return Diagnostic(self.code, self.path, self.span, _BEGIN[self.code] + problem, remedy)
-
-
-Places = Mapping[KeyPath, Place]
-"""The known places of an option, `()`, and of its parts; empty for the command line."""
 
 
 class Table(Struct, frozen=True):
@@ -71,31 +53,17 @@ class Level(StrEnum):
     PROJECT = "in the project's configuration"
 
 
-class Wrong(Struct, frozen=True):
-    """The problem with an invalid value, and the remedy; `path` leads to the invalid part."""
-
-    problem: str
-    remedy: str
-    path: KeyPath = ()
-
-
-class Problems(tuple[Wrong, ...]):
-    """All problems within one value."""
-
-    __slots__ = ()
-
-
 class Option(Struct, Generic[Value], frozen=True):
     """An option of a format: its name, its help text, the reader of its value, and its levels.
 
-    `choices` are all possible values, if there is a fixed list. On the command line a value is a string, or with
-    `is_repeated` a list of strings, each of the form `metavar`. With `as_written`, its numbers, dates and booleans are
-    read as the strings that the author wrote.
+    `read` raises `InvalidError`. `choices` are all possible values, if there is a fixed list. On the command line a
+    value is a string, or with `is_repeated` a list of strings, each of the form `metavar`. With `as_written`, its
+    numbers, dates and booleans are read as the strings that the author wrote.
     """
 
     name: str
     help: str
-    read: Callable[[object, Places], Value | Wrong | Problems]
+    read: Callable[[object, Places], Value]
     choices: tuple[str, ...] = ()
     levels: tuple[Level, ...] = tuple(Level)
     as_written: bool = False
@@ -111,9 +79,10 @@ def choice(name: str, about: str, words: tuple[Word, ...], levels: tuple[Level, 
     """Return an option with a fixed list of values."""
     known = " or ".join(words)
 
-    def read(value: object, _: Places) -> Word | Wrong:
-        found = next((word for word in words if word == value), None)
-        return found or Wrong(f"`{name}` must be {known}, not {value!r}", f"write {known}")
+    def read(value: object, _: Places) -> Word:
+        if found := next((word for word in words if word == value), None):
+            return found
+        raise InvalidError(Issue((), f"`{name}` must be {known}, not {value!r}", f"write {known}"))
 
     return Option(name, about, read, words, levels)
 
@@ -164,11 +133,10 @@ def read_options(value: object, place: Place, spans: Spans, known: Known) -> tup
         places = inside.get(name, {(): place})
         own = places[()]
         if name in options:
-            read = _value(options[name], content, places, known.level)
-            if isinstance(read, Wrong | Problems):
-                found += placed([read] if isinstance(read, Wrong) else read, places)
-            else:
-                values[name] = read
+            try:
+                values[name] = _value(options[name], content, places, known.level)
+            except InvalidError as error:
+                found += diagnostics(error.issues, places)
         elif looks_like_safeguard(name):
             problem = f"there is no option `{name}`, so no run would wait for a person because of it"
             found.append(own.finding(problem, "remove it, and write the gate or question as a step"))
@@ -177,6 +145,16 @@ def read_options(value: object, place: Place, spans: Spans, known: Known) -> tup
         else:
             found.append(_unknown(name, own, known))
     return Options(values, targets), found
+
+
+def document_options(
+    source: Source, values: Mapping[str, Any], spans: Spans, options: Sequence[Option[Any]]
+) -> tuple[Options, list[Diagnostic]]:
+    """Return the options under `rdc` in the values of a document, and the problems with them."""
+    if "rdc" not in values:
+        return Options(), []
+    place = Place("RD013", source.path, spans["rdc",])
+    return read_options(values["rdc"], place, below(spans, "rdc"), Known(options, Level.DOCUMENT))
 
 
 def places_within(place: Place, spans: Spans) -> dict[str, dict[KeyPath, Place]]:
@@ -188,15 +166,10 @@ def places_within(place: Place, spans: Spans) -> dict[str, dict[KeyPath, Place]]
     return inner
 
 
-def placed(problems: Iterable[Wrong], places: Places) -> list[Diagnostic]:
-    """Return the diagnostics for problems within an option, each at its place."""
-    found = ((nearest(places, item.path), item) for item in problems)
-    return [place.finding(item.problem, item.remedy) for place, item in found if place]
-
-
-def _value(option: Option[Value], content: object, places: Places, level: Level) -> Value | Wrong | Problems:
+def _value(option: Option[Value], content: object, places: Places, level: Level) -> Value:
     if level not in option.levels:
-        return Wrong(f"`{option.name}` cannot be set {level}", f"set it {' or '.join(option.levels)}")
+        problem, remedy = f"`{option.name}` cannot be set {level}", f"set it {' or '.join(option.levels)}"
+        raise InvalidError(Issue((), problem, remedy))
     return option.read(content, places)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -13,10 +12,11 @@ from msgspec.structs import replace
 from compiler.diagnostic import Diagnostic
 from compiler.documentation import DOCS_URL, read_docs_url
 from compiler.files import DISK, Disk, Refusal, is_below, read_source, read_standard_input, read_text
-from compiler.options import Known, Level, Option, Options, Place, Places, Table, read_options
+from compiler.issues import Place, Places
+from compiler.options import Known, Level, Option, Options, Table, read_options
 from compiler.source import STANDARD_INPUT, Source, Spans, below
 from compiler.suppression import read_check
-from compiler.toml_text import check_keys, check_numbers, find_keys
+from compiler.toml_text import find_keys, load_toml
 from compiler.version import __version__
 
 CONFIGURATION = "rdc.toml"
@@ -224,9 +224,7 @@ def read_configuration(project: Project, options: Sequence[Option[Any]]) -> Conf
 
 def _configuration(source: Source, section: tuple[str, ...], known: Known) -> Configuration:
     try:
-        check_keys(source.text)
-        table: object = tomllib.loads(source.text)
-        check_numbers(table)
+        table: object = load_toml(source.text)
     except RecursionError:
         return Configuration(Options(), [_invalid(source.path, "its values are nested too deeply")], {})
     except ValueError as error:

@@ -11,6 +11,8 @@ from typing import Literal, get_args
 
 from msgspec import Struct
 
+from compiler.diagnostic import Issue
+from compiler.issues import InvalidError
 from compiler.source import KeyPath, Span, Spans, nearest
 
 Result = Literal["COMPLETE", "STOP"]
@@ -97,33 +99,19 @@ class Scenario(Struct, frozen=True):
         return tuple(event for event in self.replies if isinstance(event, Goto))
 
 
-class Flaw(Struct, frozen=True):
-    """A problem with the form of a scenario, and its path within the scenario."""
-
-    path: KeyPath
-    text: str
-
-
 Locate = Callable[[KeyPath], Span | None]
 """Returns the place of a scenario's key or item, or of the part around it."""
 
 
 class Keys(Struct, frozen=True):
-    """A format's own keys for the events of a run, and the reader of their values."""
+    """A format's own keys for the events of a run, and the reader of their values; it raises `InvalidError`."""
 
     names: frozenset[str]
-    read: Callable[[Mapping[str, object], Locate], Script | list[Flaw]]
+    read: Callable[[Mapping[str, object], Locate], Script]
 
 
-class Problem(Struct, frozen=True):
-    """A problem with the form of the scenarios."""
-
-    text: str
-    span: Span | None
-
-
-def read_scenarios(value: object, spans: Spans, keys: Keys) -> tuple[tuple[Scenario, ...], list[Problem]]:
-    """Return the scenarios in a plain value, and all problems with their form; scenarios with problems are left out.
+def read_scenarios(value: object, spans: Spans, keys: Keys) -> tuple[tuple[Scenario, ...], list[Issue]]:
+    """Return the scenarios in a plain value, and all issues of their form; scenarios with issues are left out.
 
     Args:
         value: The value of `scenarios`.
@@ -133,43 +121,45 @@ def read_scenarios(value: object, spans: Spans, keys: Keys) -> tuple[tuple[Scena
     if value is None:
         return (), []
     if not isinstance(value, Mapping):
-        return (), [Problem("the scenarios must be a mapping of names to scenarios", nearest(spans, ()))]
+        return (), [Issue((), "the scenarios must be a mapping of names to scenarios")]
     scenarios: list[Scenario] = []
-    found: list[Problem] = []
+    found: list[Issue] = []
     for key, content in value.items():
         name = str(key)
 
         def locate(path: KeyPath, name: str = name) -> Span | None:
             return nearest(spans, (name, *path))
 
-        read = _read(name, content, keys, locate)
-        if isinstance(read, Scenario):
-            scenarios.append(read)
-        else:
-            found += [Problem(f"scenario `{name}`: {flaw.text}", locate(flaw.path)) for flaw in read]
+        try:
+            scenarios.append(_read(name, content, keys, locate))
+        except InvalidError as error:
+            found += [Issue((name, *one.path), f"scenario `{name}`: {one.message}") for one in error.issues]
     return tuple(scenarios), found
 
 
-def _read(name: str, content: object, keys: Keys, locate: Locate) -> Scenario | list[Flaw]:
+def _read(name: str, content: object, keys: Keys, locate: Locate) -> Scenario:
     if not isinstance(content, Mapping):
-        return [Flaw((), "it must be a mapping")]
-    script = keys.read(content, locate)
-    flaws = [*_unknown(content, keys), *(script if isinstance(script, list) else ()), *_common_flaws(content)]
-    if flaws or isinstance(script, list):
-        return flaws
+        raise InvalidError(Issue((), "it must be a mapping"))
+    found = list(_unknown(content, keys))
+    try:
+        script = keys.read(content, locate)
+    except InvalidError as error:
+        raise InvalidError(*found, *error.issues, *_common_issues(content)) from None
+    if found := [*found, *_common_issues(content)]:
+        raise InvalidError(*found)
     about = "" if content.get("description") is None else str(content["description"])
     return Scenario(name, about, script.prompted, script.inputs, script.replies, content["result"], script.outputs)
 
 
-def _unknown(content: Mapping[str, object], keys: Keys) -> Iterator[Flaw]:
+def _unknown(content: Mapping[str, object], keys: Keys) -> Iterator[Issue]:
     known = sorted(keys.names.union(_COMMON))
     for key in content:
         if key not in known:
-            yield Flaw((str(key),), f"there is no key `{key}`; the keys are {', '.join(known)}")
+            yield Issue((str(key),), f"there is no key `{key}`; the keys are {', '.join(known)}")
 
 
-def _common_flaws(content: Mapping[str, object]) -> Iterator[Flaw]:
+def _common_issues(content: Mapping[str, object]) -> Iterator[Issue]:
     if content.get("result") not in get_args(Result):
-        yield Flaw(("result",), f"`result` must be {' or '.join(get_args(Result))}")
+        yield Issue(("result",), f"`result` must be {' or '.join(get_args(Result))}")
     if isinstance(content.get("description", ""), (list, Mapping)):
-        yield Flaw(("description",), "`description` must be a string")
+        yield Issue(("description",), "`description` must be a string")

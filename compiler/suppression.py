@@ -9,8 +9,8 @@ from itertools import islice
 from msgspec import Struct
 
 from compiler.comments import Comment, comments_in
-from compiler.diagnostic import CODES, Diagnostic, Fix, Severity
-from compiler.options import Place
+from compiler.diagnostic import CODES, Diagnostic, Fix, Issue, Severity
+from compiler.issues import Place, diagnostics
 from compiler.source import IGNORE, Source, Span, Spans
 from compiler.suggestions import did_you_mean
 
@@ -89,22 +89,27 @@ def _codes_by_name() -> Mapping[str, str]:
 
 def read_check(value: object, place: Place, spans: Spans) -> tuple[frozenset[str], list[Diagnostic]]:
     """Return the codes that a project ignores (`ignore` in its table `check`), and the diagnostics for them."""
+    words = value.get("ignore", []) if isinstance(value, Mapping) else []
+    is_list = isinstance(words, list) and all(isinstance(word, str) for word in words)
+    found = diagnostics(_issues(value, words if is_list else None), place.around(spans))
+    return frozenset(
+        code for word in words if (code := code_of(word)) and not _refusal(word)
+    ) if is_list else frozenset(), found
+
+
+def _issues(value: object, words: list[str] | None) -> Iterator[Issue]:
     if not isinstance(value, Mapping):
-        remedy = 'write `[check]` with `ignore = ["RD405"]` below it'
-        return frozenset(), [place.finding("`check` must be a table", remedy)]
-    found: list[Diagnostic] = []
-    for key in value:
+        yield Issue((), "`check` must be a table", 'write `[check]` with `ignore = ["RD405"]` below it')
+        return
+    for key in map(str, value):
         if key != "ignore":
-            own = Place(place.code, place.path, spans.get((str(key),), place.span))
-            problem = f"there is no key `{key}` in `check`{did_you_mean(str(key), ['ignore'])}"
-            found.append(own.finding(problem, "use the key `ignore`"))
-    own = Place(place.code, place.path, spans.get(("ignore",), place.span))
-    words = value.get("ignore", [])
-    if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
-        return frozenset(), [*found, own.finding("`ignore` must be a list of codes", 'write `ignore = ["RD405"]`')]
-    refused = filter(None, map(_refusal, words))
-    found += [own.finding(reason, "use the code of a warning or note, for example RD405") for reason in refused]
-    return frozenset(code for word in words if (code := code_of(word)) and not _refusal(word)), found
+            yield Issue(
+                (key,), f"there is no key `{key}` in `check`{did_you_mean(key, ['ignore'])}", "use the key `ignore`"
+            )
+    if words is None:
+        yield Issue(("ignore",), "`ignore` must be a list of codes", 'write `ignore = ["RD405"]`')
+    for reason in filter(None, map(_refusal, words or ())):
+        yield Issue(("ignore",), reason, "use the code of a warning or note, for example RD405")
 
 
 def _line_of(item: Diagnostic) -> int | None:

@@ -1,9 +1,11 @@
-"""Find the places of keys in TOML text, which the standard library's reader doesn't provide."""
+"""Read TOML, and find the places of its keys, which the standard library's reader doesn't provide."""
 
 from __future__ import annotations
 
 import re
+import tomllib
 from collections import Counter
+from typing import Any
 
 from compiler.regex import Regex
 from compiler.source import KeyPath, Source, Span
@@ -43,21 +45,23 @@ def find_keys(source: Source) -> dict[KeyPath, Span]:
     return {path: span for path, span in spans.items() if found[path] == 1}
 
 
-def check_keys(text: str) -> None:
-    """Raise ValueError for a key of very many parts: the time of the reader grows with their square."""
+def load_toml(text: str) -> dict[str, Any]:
+    """Return the plain value of a text; raise ValueError or RecursionError.
+
+    Keys of very many parts are refused, because the reader's time grows with their square, and so are whole numbers of
+    more than 64 bits, which TOML forbids but the reader accepts.
+    """
     for found in _CHAIN.finditer(text):
         if found[0].count(".") > _MOST_PARTS and len(_path(found[0])) > _MOST_PARTS:
             raise ValueError(f"a key has more than {_MOST_PARTS} parts")
-
-
-def check_numbers(value: object) -> None:
-    """Raise ValueError for a whole number of more than 64 bits, which TOML forbids but the reader accepts."""
-    pending = [value]
+    table = tomllib.loads(text)
+    pending: list[object] = [table]
     while pending:
         item = pending.pop()
         if isinstance(item, int) and item.bit_length() >= _BITS:
             raise ValueError(f"a whole number has more than {_BITS} bits")
         pending += item.values() if isinstance(item, dict) else item if isinstance(item, list) else ()
+    return table
 
 
 def _path(names: str) -> KeyPath:

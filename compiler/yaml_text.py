@@ -7,7 +7,8 @@ reports all errors. Only the safe loaders are used, and keys are the strings as 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+import re
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
 from functools import cache, cached_property, lru_cache
 from itertools import chain, islice
@@ -20,12 +21,12 @@ from yaml.constructor import ConstructorError, SafeConstructor
 
 from compiler import files
 from compiler.regex import Regex
-from compiler.source import KeyPath, Lines, Repeated, Span, Spans, may_repeat
+from compiler.source import KeyPath, Lines, Repeated, Span, may_repeat
 
 _TEXT, _MERGE = "tag:yaml.org,2002:str", "tag:yaml.org,2002:merge"
 _SEQUENCE, _MAPPING = "tag:yaml.org,2002:seq", "tag:yaml.org,2002:map"
 _INTEGER, _FLOAT = "tag:yaml.org,2002:int", "tag:yaml.org,2002:float"
-_TRUTH, _DATE = "tag:yaml.org,2002:bool", "tag:yaml.org,2002:timestamp"
+_TRUTH, _DATE, _NULL = "tag:yaml.org,2002:bool", "tag:yaml.org,2002:timestamp", "tag:yaml.org,2002:null"
 
 REMEDY = "fix this line; put strings that contain `: ` or ` #` in quotes"
 
@@ -59,6 +60,11 @@ def load_value(text: str) -> object:
     return _read(text, Lines(text))[2]
 
 
+def load_texts(text: str) -> Any:  # noqa: ANN401 (dicts, lists and strings)
+    """Return the value of a text whose scalars are all strings as written; raise `UnreadableError`."""
+    return _read(text, Lines(text), texts=(_INTEGER, _FLOAT, _TRUTH, _DATE, _NULL))[2]
+
+
 @lru_cache(maxsize=1)
 def read_mapping(text: str, first_line: int = 1, list_key: str = "") -> Reading:
     """Read a text that is a mapping, whose lines count from `first_line`; raise `UnreadableError`.
@@ -76,7 +82,7 @@ def read_mapping(text: str, first_line: int = 1, list_key: str = "") -> Reading:
             "it is not a mapping of keys to values", first_line, "write lines of the form `key: value`"
         )
     repeated = tuple(_repeated_in(root, lines)) if reader.has_repeated else ()
-    places = dict(chain.from_iterable(_collections(root, lines))) if may_repeat(text) else Places(root, lines)
+    places = dict(chain.from_iterable(_collections(root, lines)))
     return Reading(values, places, repeated, lines, root, reader)
 
 
@@ -84,16 +90,11 @@ class Reading(Struct, frozen=True, dict=True):
     """A mapping that was read: its values, their places, and its duplicate keys, of which only the last one counts."""
 
     values: dict[str, Any]
-    places: Spans
+    spans: dict[KeyPath, Span]
     repeated: tuple[Repeated, ...]
     _lines: Lines
     _root: MappingNode | None
     _reader: _Values
-
-    @cached_property
-    def spans(self) -> dict[KeyPath, Span]:
-        """The places of all values, as a dictionary."""
-        return dict(self.places)
 
     @cached_property
     def as_written(self) -> dict[str, Any]:
@@ -140,15 +141,18 @@ def _within(text: ScalarNode, lines: Lines) -> Iterable[int]:
 # --- Nodes -----------------------------------------------------------------------------------------------------------
 
 
-def _read(text: str, lines: Lines, list_key: str = "") -> tuple[Node | None, _Values, Any]:
+def _read(text: str, lines: Lines, list_key: str = "", texts: Collection[str] = ()) -> tuple[Node | None, _Values, Any]:
+    def with_parser(kind: Any) -> tuple[Node | None, _Values, Any]:  # noqa: ANN401 (libyaml's loader has its own type)
+        reader = _Values(lines, texts, is_native=kind is not yaml.SafeLoader)
+        root = _root(kind, text, lines, list_key)
+        return root, reader, None if root is None else reader.value(root)
+
     try:
         if yaml.__with_libyaml__ and not is_read_unlike(text):
             with suppress(yaml.YAMLError, UnicodeEncodeError):
-                return _read_with(yaml.CSafeLoader, text, lines, list_key)
-        return _read_with(yaml.SafeLoader, text, lines, list_key)
+                return with_parser(yaml.CSafeLoader)
+        return with_parser(yaml.SafeLoader)
     except yaml.MarkedYAMLError as error:
-        from compiler.yaml_problems import explain  # noqa: PLC0415 (only for errors)
-
         raise explain(error, lines) from None
     except yaml.reader.ReaderError as error:
         problem = f"the character U+{ord(text[error.position]):04X} is not allowed"
@@ -157,17 +161,15 @@ def _read(text: str, lines: Lines, list_key: str = "") -> tuple[Node | None, _Va
         raise UnreadableError(str(error).split("\n", 1)[0], lines.first) from None
 
 
-def _read_with(kind: Any, text: str, lines: Lines, list_key: str) -> tuple[Node | None, _Values, Any]:  # noqa: ANN401
-    reader = _Values(lines, is_native=kind is not yaml.SafeLoader)
+def _root(kind: Any, text: str, lines: Lines, list_key: str) -> Node | None:  # noqa: ANN401 (as above)
+    """Return the root node, or None if the text is empty; a list can get a key."""
     root = _compose(kind, text, lines)
-    if root is None:
-        return None, reader, None
-    if may_repeat(text):
+    if root is not None and may_repeat(text):
         _refuse_repetition(root, text, lines)
     if list_key and isinstance(root, SequenceNode):
         name = ScalarNode(_TEXT, list_key, root.start_mark, root.start_mark)
-        root = MappingNode(_MAPPING, [(name, root)], root.start_mark, root.end_mark)
-    return root, reader, reader.value(root)
+        return MappingNode(_MAPPING, [(name, root)], root.start_mark, root.end_mark)
+    return root
 
 
 def is_read_unlike(text: str) -> bool:
@@ -339,43 +341,6 @@ _Child = tuple[Node, Node]
 """The node of a key or item, where its place starts, and the node of its value."""
 
 
-class Places(Mapping[KeyPath, Span]):
-    """The places in a tree without aliases, each found on demand.
-
-    Most are never needed, and finding all takes longer than composing the text.
-    """
-
-    def __init__(self, root: MappingNode, lines: Lines) -> None:
-        self._root = root
-        self._lines = lines
-        self._inner: dict[KeyPath, dict[str, _Child]] = {(): dict(_named(root))}
-        self._found: dict[KeyPath, Span] = {}
-
-    def __getitem__(self, path: KeyPath) -> Span:
-        """Return the place of a key or item; raise `KeyError`."""
-        if path not in self._found:
-            if not path:
-                raise KeyError(path)
-            self._found[path] = _span(self._children(path[:-1])[path[-1]], self._lines)
-        return self._found[path]
-
-    def _children(self, path: KeyPath) -> dict[str, _Child]:
-        if path not in self._inner:
-            _, value = self._children(path[:-1])[path[-1]]
-            self._inner[path] = dict(_named(value))
-        return self._inner[path]
-
-    def __iter__(self) -> Iterator[KeyPath]:
-        """Yield all paths in document order."""
-        for inner in _collections(self._root, self._lines):
-            self._found.update(inner)
-            yield from (path for path, _ in inner)
-
-    def __len__(self) -> int:
-        """Return the number of places."""
-        return sum(1 for _ in self)
-
-
 def _repeated_in(root: MappingNode, lines: Lines) -> Iterator[Repeated]:
     for inner in _collections(root, lines, is_merged=False):
         seen: dict[KeyPath, Span] = {}
@@ -409,3 +374,75 @@ def _named(node: Node, *, is_merged: bool = True) -> list[tuple[str, _Child]]:
     if isinstance(node, MappingNode):
         return [(str(pair[0].value), pair) for pair in (_pairs(node) if is_merged else node.value)]
     return [(str(number), (item, item)) for number, item in enumerate(_parts(node))]
+
+
+# --- Errors ----------------------------------------------------------------------------------------------------------
+
+QUOTE = "put the value in quotes"
+_INDENT = "indent this line like the other keys or items of its list or mapping"
+_OPENING = Regex(r"unexpected end of stream|could not find expected ':'|expected ',' or")
+"""Problems that are explained at the line where the unreadable part starts."""
+
+_RULES = (
+    (r"character '\\t'", "there is a tab in the indentation", "indent with spaces: YAML allows no tabs here"),
+    (r"character '(.+)' that cannot", "a value cannot start with `{0}`", QUOTE),
+    (r"unexpected end of stream", "the quote in this line is not closed", "close it"),
+    (r"unknown escape character '(.+)'", r"`\{0}` has no meaning in double quotes", r"write `\\{0}`, or '…'"),
+    (r"escape sequence of", "an escape in double quotes is missing digits", "write `\\\\` for a backslash"),
+    (r"sequence entries", "a list cannot start on the line of its key", "start it on the next line: `- …`"),
+    (r"could not find expected ':'", "this line is not `key: value`", "add a colon and a value"),
+    (r"<block end>.*'<block (?:mapping|sequence) start>'", "this line is indented differently", _INDENT),
+    (r"<block end>.*'<scalar>'", "there is text after the closing quote", "quote the whole value once"),
+    (r"<block end>.*'-'", "expected a key, found a list item", "indent the item below the key of its list"),
+    (r"<block end>.*'\?'", "expected a list item, found a key", "indent the key like those of the item above"),
+    (r"expected ',' or '([]}])'", "this bracket is not closed", "add `{0}`, or quote the value"),
+    (r"content, but found '(.)'", "a value cannot start with `{0}`", QUOTE),
+    (r"<block end>.*'([]}])'", "`{0}` has no matching bracket", "remove it, or put the value in quotes"),
+    (r"undefined alias '(.+)'", "there is no anchor for `*{0}`", QUOTE),
+    (r"scanning an alias.*alphabetic", "a value cannot start with `*` here", QUOTE),
+    (r"scanning an anchor.*alphabetic", "a value cannot start with `&` here", QUOTE),
+    (r"2002:merge'|for merging", "`<<` needs a mapping inside a mapping", "write an alias of a mapping after it"),
+    (r"constructor for the tag '(.+)'", "rdc does not support the tag `{0}`", "remove it, or quote the value"),
+    (r"second occurrence", "two values have the same anchor", "rename this anchor (`&…`)"),
+    (r"comment or a line break|chomping", "there is text after `|` or `>`", "start the text on the next line"),
+    (r"another document", "a second document starts here", "remove the line `---`, or use two files"),
+    (r"<document start>", "there is text after the end of the document", "remove it, or put it inside"),
+    (
+        r"unhashable key",
+        "a key cannot be a list or a mapping",
+        'put values that start with a brace or bracket in quotes: `"{{…}}"`',
+    ),
+    (r"recursive node", "a value contains itself", "remove the alias (`*…`) inside it"),
+    (r"mapping keys are not", "a value cannot start with `?`", QUOTE),
+)
+"""Patterns of PyYAML's words, context first, and rdc's words for them, in which `{0}` is the part in parentheses."""
+
+
+def explain(error: yaml.MarkedYAMLError, lines: Lines) -> UnreadableError:
+    """Return the error for a PyYAML error, in rdc's words."""
+    problem, here = error.problem or "", error.problem_mark or error.context_mark
+    at = lines.number(here.index) if here else lines.first
+    line = lines.text(at)
+    if re.match(r"\s*-[^\s-]", line) and "<block end>" in problem:
+        return UnreadableError("a list item has no space after its dash", at, f"write `- {line.strip()[1:40].strip()}`")
+    if problem.startswith("mapping values"):
+        return UnreadableError(*_second_colon(line, line[: here.column] if here else "", at))
+    if error.context_mark and _OPENING.search(problem):
+        at = lines.number(error.context_mark.index)
+    for pattern, told, remedy in _RULES:
+        if match := re.search(pattern, f"{error.context or ''}\0{problem}"):
+            part = match[1] if match.groups() else ""
+            return UnreadableError(told.replace("{0}", part), at, remedy.replace("{0}", part))
+    return UnreadableError(problem or "cannot read this", at, REMEDY)
+
+
+def _second_colon(line: str, before: str, at: int) -> tuple[str, int, str]:
+    """Distinguish a value that contains a colon from a key below a line with a value or without a colon."""
+    if re.search(r":\s", before):
+        key, _, value = line.strip().lstrip("- ").partition(":")
+        quoted = value.strip().replace("\\", "\\\\").replace('"', '\\"')
+        example = f'`{key}: "{quoted}"`' if len(line) <= 80 else f'`{key}: "…"`'
+        return "the value contains a second `: `", at, f"put the value in quotes: {example}"
+    problem = "this key is not valid after the line above it"
+    remedy = "indent it like the keys above, and check that the line above is `key: value` with a space after the colon"
+    return problem, at, remedy

@@ -1,1 +1,1 @@
-"""The Lark grammars, one for each language, and the tables that `make golden` computes from them."""
+"""The Lark grammars, one or two for each language that is not YAML or JSON."""

@@ -11,10 +11,10 @@ from msgspec import Struct
 
 from backends.base import Backend, Emission, OptionFinding, Reason
 from backends.companions import Companion
-from backends.options.problems import OptionsError
 from compiler.diagnostic import Diagnostic
 from compiler.driver import Compilation, Settings, compile_file
 from compiler.ir.program import Program
+from compiler.issues import InvalidError
 from compiler.options import Table
 from compiler.source import Source
 from rdc.outputs import output_name
@@ -74,7 +74,7 @@ def generate(
         The outputs in order. Errors in documents are findings, never exceptions.
 
     Raises:
-        OptionsError: An option outside of documents and configuration is wrong.
+        InvalidError: An option outside of documents and configuration is wrong.
     """
     products: list[Product | None] = []
     found: list[Diagnostic] = []
@@ -119,10 +119,10 @@ def _placed(finding: Diagnostic, table: Table, given: Mapping[str, object]) -> D
 def _problems(
     compilation: Compilation, backend: Backend[Any], table: Table, given: Mapping[str, object]
 ) -> list[Diagnostic]:
-    """Return problems in a document's table for the backend; raises `OptionsError` as `generate` does."""
+    """Return problems in a document's table for the backend; raises `InvalidError` as `generate` does."""
     try:
         return check_options(backend, table, given)
-    except OptionsError:
+    except InvalidError:
         if compilation.program:
             raise
         return []  # the document has errors, and the missing option may be in the unreadable part

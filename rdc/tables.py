@@ -6,11 +6,11 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from backends.base import Backend
-from backends.options.problems import OptionsError, Problem
 from backends.registry import is_target, load, names
-from compiler.diagnostic import Diagnostic
+from compiler.diagnostic import Diagnostic, Issue
 from compiler.frontends import all_options
 from compiler.ir.program import Program
+from compiler.issues import InvalidError, diagnostics
 from compiler.options import Table
 from compiler.suggestions import nearest_name
 
@@ -32,11 +32,11 @@ def check_tables(tables: Mapping[str, Table], program: Program | None) -> list[D
 
     The backends' own cautions about options need the program.
     """
-    found = [*check_names(tables)]
+    found = list(check_names(tables))
     for name in names() if STEPS in tables else filter(is_target, tables):
         table = table_of(load(name), tables)
         if table.values:
-            wrong = _problems(load(name), table.values)
+            wrong = _issues(load(name), table.values)
             if program and not wrong:
                 cautions = load(name).cautions(program, load(name).validate(table.values))
                 found += [one.placed(table) for one in cautions]
@@ -48,41 +48,38 @@ def check_options(backend: Backend[Any], table: Table, given: Mapping[str, objec
     """Return problems in a target's table, overridden by the options of the command line.
 
     Raises:
-        OptionsError: A problem is not in a table.
+        InvalidError: A problem is not in a table.
     """
-    wrong = _problems(backend, {**table.values, **given})
+    wrong = _issues(backend, {**table.values, **given})
     elsewhere = [item for item in wrong if item.path[:1] in [(name,) for name in given] or not table.places]
     if elsewhere:
-        raise OptionsError(elsewhere)
-    return list(_placed(backend.name, table, wrong))
+        raise InvalidError(*elsewhere)
+    return _placed(backend.name, table, wrong)
 
 
 def check_words(backend: Backend[Any], words: Mapping[str, str]) -> Mapping[str, object]:
     """Return the options of the command line as plain values.
 
     Raises:
-        OptionsError: One of them is wrong, regardless of tables.
+        InvalidError: One of them is wrong, regardless of tables.
     """
     given = backend.read_words(words)
-    wrong = [item for item in _problems(backend, given) if item.path and item.path[0] in given]
+    wrong = [item for item in _issues(backend, given) if item.path and item.path[0] in given]
     if wrong:
-        raise OptionsError(wrong)
+        raise InvalidError(*wrong)
     return given
 
 
-def _problems(backend: Backend[Any], options: Mapping[str, object]) -> tuple[Problem, ...]:
+def _issues(backend: Backend[Any], options: Mapping[str, object]) -> tuple[Issue, ...]:
     try:
         backend.validate(options)
-    except OptionsError as error:
-        return error.problems
+    except InvalidError as error:
+        return error.issues
     return ()
 
 
-def _placed(name: str, table: Table, problems: Collection[Problem]) -> Iterator[Diagnostic]:
-    """Yield problems as diagnostics, each at its option."""
-    for problem in problems:
-        if place := table.place(problem.path):
-            yield place.finding(f"target {name}: {problem.text}", f"`rdc targets {name}` lists the valid options")
+def _placed(name: str, table: Table, issues: Collection[Issue]) -> list[Diagnostic]:
+    return diagnostics(issues, table.places, f"target {name}: ", f"`rdc targets {name}` lists the valid options")
 
 
 def check_names(tables: Mapping[str, Table]) -> Iterator[Diagnostic]:

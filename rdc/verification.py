@@ -18,14 +18,14 @@ from backends.make.driver import driver_name, driver_text
 from backends.make.proof import pinned
 from backends.make.walked import changed, walks
 from backends.make.walked import uses_shared as shares_driver
-from backends.options.problems import OptionsError
 from backends.python.proof import Problem, first_difference, needed, proof, shared_runtime
 from backends.registry import load, names
 from backends.remarks import listed
 from compiler.driver import Compilation, Settings, compile_file
 from compiler.files import Refusal, is_below, read_source
 from compiler.frontends import FRONT_ENDS, all_options
-from compiler.options import Level, Wrong
+from compiler.issues import InvalidError
+from compiler.options import Level
 from compiler.project import open_project, project_around
 from compiler.regex import Regex
 from compiler.version import __version__
@@ -107,6 +107,8 @@ def _of_output(path: str, text: str, header: _Header, command: Command) -> Findi
     if written_by not in ("", command.target):  # a program must not pass as something else
         reason = f"the header names the target {command.target}, but this is {_NOUNS[written_by]}"
         return Finding(Verdict.CHANGED, reason)
+    if written_by and (first := _imported_first(path)):
+        return Finding(Verdict.CHANGED, f"Python would run {first} before this file; remove it")
     missing, settings = "the source is not in this project", _settings(command)
     if settings is None:
         return Finding(Verdict.CHANGED, "the command in the header has an unknown option")
@@ -128,6 +130,12 @@ def _written_by(text: str) -> str:
     return _PROGRAMS.get(text.partition("\n")[0], "")
 
 
+def _imported_first(path: str) -> str:
+    """Return a file that takes the place of Python's `__future__`, or "". A program cannot prevent this import."""
+    found = (*Path(path).parent.glob("__future__"), *Path(path).parent.glob("__future__.*"))
+    return str(found[0]) if found else ""
+
+
 def _settings(command: Command) -> Settings | None:
     """Return the settings from the command for reading its source, or None if they are not valid."""
     formats = {form.word: form.name for form in FRONT_ENDS.values()}
@@ -137,9 +145,13 @@ def _settings(command: Command) -> Settings | None:
         option, before = known.get(flag.removeprefix("--")), words.get(flag.removeprefix("--"), ())
         if flag == "--from" and word in formats:
             front_end = formats[word]
-        elif option is None or isinstance(option.read((word,) if option.is_repeated else word, {}), Wrong):
+        elif option is None:
             return None
         else:
+            try:
+                option.read((word,) if option.is_repeated else word, {})
+            except InvalidError:
+                return None
             words[option.name] = (*before, word) if option.is_repeated else word
     return Settings(front_end, words)
 
@@ -149,7 +161,7 @@ def _compared(path: str, text: str, compilation: Compilation, command: Command) 
     backend = load(command.target)
     try:
         made = emitted(compilation, backend, backend.read_words(command.options), backend.emit, path)
-    except OptionsError as error:
+    except InvalidError as error:
         return Finding(Verdict.CHANGED, f"the command in the header is not valid: {error}")
     product = made.products[0]
     if product is None:

@@ -1,10 +1,12 @@
-"""The editions of the runtime: the modules and extensions of each, in order (rule 2).
+"""The editions of the runtime: the modules and extensions of each, in order.
 
-A module imports only from modules before it. None has a `from __future__`, since that line must come first.
+A module imports only from modules before it.
 """
 
+from __future__ import annotations
+
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, NamedTuple, Optional
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from runtime_shim.engine.lifecycle import Extension, Host
@@ -16,7 +18,7 @@ class Edition(NamedTuple):
     modules: tuple[str, ...]
     extensions: tuple[str, ...]  # module and class
 
-    def kinds(self) -> tuple["type[Extension]", ...]:
+    def kinds(self) -> tuple[type[Extension], ...]:
         """Return the edition's extension classes."""
         pairs = (name.rpartition(".") for name in self.extensions)
         return tuple(getattr(import_module(f"runtime_shim.{module}"), name) for module, _, name in pairs)
@@ -24,13 +26,12 @@ class Edition(NamedTuple):
 
 _ENGINE = (
     *("engine.program", "engine.walk", "engine.texts", "engine.builder", "engine.private", "engine.journal"),
-    *("engine.signals", "engine.state", "engine.adopting", "engine.display", "engine.lifecycle", "engine.session"),
-    *("engine.status", "engine.subcommands"),
+    *("engine.signals", "engine.state", "engine.display", "engine.lifecycle", "engine.session", "engine.status"),
 )
 _TASKS = ("tasks.process", "tasks.shell", "tasks.answers", "tasks.ask")
 _COMMANDS = (*_ENGINE, *_TASKS, "operator.history", "engine.command_line")
 _GIVEN = (
-    *("data.implied", "data.shared", "data.fitting", "tasks.terminal", "tasks.reading", "data.values", "data.inputs"),
+    *("data.shared", "data.fitting", "tasks.terminal", "tasks.reading", "data.values", "data.inputs"),
     *("data.secrets", "data.limits", "tasks.replies", "tasks.gate", "operator.signing"),
 )
 _VALUES = (*_GIVEN, "operator.moving")
@@ -43,8 +44,8 @@ _AGENTS = (
 )
 _CONTRACT = (
     *(*_CALLS, "contract.step_builder", "contract.evidence", "contract.safe_paths", "contract.attempt"),
-    *("contract.guardrails", "contract.validation", "contract.tool_schemas", "contract.tools", "contract.stages"),
-    *("contract.timeline", "contract.records", "contract.record_files", "contract.specification"),
+    *("contract.checks", "contract.tool_schemas", "contract.tools", "contract.stages"),
+    *("contract.records", "contract.record_files", "contract.specification"),
     *_OPERATOR,
 )
 
@@ -80,29 +81,28 @@ EDITIONS = {
         ),
     ),
 }
-_AROUND = ("api", "says", "shown", "gates", "strict", "kept", "replies", "relay", "page", "changes", "entries")
+_AROUND = ("api", "says", "shown", "gates", "strict", "kept", "changes", "entries")
 _CALLED = (*_AROUND, "extension", "calls", "closing", "steps")
 _GITHUB = ("data.secrets", "targets.naming", *(f"targets.github.{name}" for name in _CALLED))
 _OF_RUNS = (
-    *("database", "legs", "leases", "runs", "helpers", "steps", "metrics", "launching", "worker"),
+    *("database", "legs", "leases", "runs", "helpers", "steps", "launching", "worker"),
     *("commands", "command_line"),
 )
-_DBOS = ("data.whole_files", "operator.logs", "operator.moving", *(f"targets.dbos.{name}" for name in _OF_RUNS))
 # Additions for programs that other targets call, each with its hash.
 CALLERS = {
     "make": Edition(("targets.make",), ("targets.make.OfMake",)),
     "github": Edition(_GITHUB, ()),
-    "dbos": Edition(_DBOS, ()),
+    "dbos": Edition(tuple(f"targets.dbos.{name}" for name in _OF_RUNS), ()),
 }
-_KINDS = ("publisher", "publisher_changes", "publisher_comment", "publisher_pull", "publisher_summary", "kinds")
-PUBLISH = tuple(f"publish.{name}" for name in _KINDS)  # publishes output on GitHub; in no program
+FOR_WORKERS = ("data.whole_files", "operator.logs", "operator.moving")  # in workers of any edition
+PUBLISH = ("publish.publisher",)  # publishes output on GitHub; in no program
 
 
 def main(
     program: dict[str, Any],
-    argv: Optional[list[str]] = None,
-    host: "Optional[Host]" = None,
-    more: "tuple[type[Extension], ...]" = (),
+    argv: list[str] | None = None,
+    host: Host | None = None,
+    more: tuple[type[Extension], ...] = (),
 ) -> int:
     """Run a program in place, with the largest edition for it and more extensions."""
     from runtime_shim.engine.command_line import main as run_main  # not needed to compile

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from compiler.diagnostic import DataPath
 from compiler.frontends.json.lower import Reader
 from compiler.frontends.json.shapes import Shape
 from compiler.ir.edges import Origin
 from compiler.ir.program import Program
-from compiler.source import KeyPath
 
 
 def from_json(text: str) -> Program:
@@ -24,19 +24,19 @@ def from_json(text: str) -> Program:
     except TypeError as error:  # the constructor of a class got too little
         raise ValueError(str(error)) from error
     if program is None:
-        raise ValueError("\n".join(f"{problem.path}: {problem.message}" for problem in reader.problems))
+        raise ValueError("\n".join(f"{issue.path}: {issue.message}" for _, issue in reader.issues))
     return program
 
 
 class _Reader(Reader):
     """Takes characters that the front end refuses, which backends are tested with, and adds nothing."""
 
-    def _string(self, value: str, path: KeyPath) -> Any:
+    def _string(self, value: str, path: DataPath) -> Any:
         return value
 
-    def _defaults(self, wanted: Shape, value: dict[str, object], path: KeyPath) -> dict[str, Any]:
+    def _defaults(self, wanted: Shape, value: dict[str, object], path: DataPath) -> dict[str, Any]:
         return {}
 
 
-def _nowhere(path: KeyPath) -> Origin:
+def _nowhere(path: DataPath) -> Origin:
     raise AssertionError(path)

@@ -1,4 +1,4 @@
-"""Writes the tables of the grammars and the generated pages of the documentation.
+"""Writes the generated pages of the documentation.
 
 `make golden` runs this. `test_generated_files_are_current` fails if one of them is stale.
 """
@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 
 from rdc.commands.schema import SCHEMAS
@@ -15,7 +14,6 @@ from tests.reference.diagnostics import diagnostics
 from tests.reference.environment import environment
 from tests.reference.exit_codes import exit_codes
 from tests.reference.options import options
-from tests.tables import tables
 
 ROOT = Path(__file__).parent.parent
 REFERENCE = {
@@ -30,7 +28,6 @@ REFERENCE = {
 FILES: dict[Path, Callable[[], str]] = {
     **{ROOT / "docs" / "reference" / f"{name}.md": text for name, text in REFERENCE.items()},
     **{ROOT / "docs" / f"{name}.schema.json": known.text for name, known in SCHEMAS.items()},
-    **{path.with_suffix(".json"): partial(tables, path) for path in sorted((ROOT / "grammars").glob("*.lark"))},
 }
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ from typing import get_args
 
 import pytest
 
+from backends.python.edition import runtime
 from backends.registry import BACKENDS, load
 from compiler.diagnostic import CODES
 from compiler.frontends import FRONT_ENDS, all_options
@@ -23,6 +24,7 @@ from compiler.ir.tasks import Task
 from compiler.passes import PASSES
 from rdc.commands import COMMANDS
 from rdc.commands import load as load_command
+from runtime_shim.editions import EDITIONS
 from tests.conftest import ROOT
 
 OURS = ("rdc", "backends", "compiler", "runtime_shim", "grammars")
@@ -47,6 +49,7 @@ MAY_IMPORT = {
     "compiler": {
         "compiler",
         "grammars",
+        "lark",
         "msgspec",
         "networkx",
         "packaging",
@@ -73,7 +76,8 @@ PURE = {
 of a validation have one meaning (I8, I12, B9, B11)."""
 
 TABLES = {
-    "runtime_shim.data.implied",
+    "runtime_shim.data.shared",
+    "runtime_shim.engine.builder",
     "runtime_shim.tasks.recipes",
     "runtime_shim.editions",
     "runtime_shim.targets.github.shown",
@@ -154,6 +158,19 @@ def test_the_runtime_is_a_text_to_the_backends() -> None:
             assert taken <= TABLES, shown(path)
 
 
+OF_ENGINE = {"nodes", "registers", "edges", "on", "do"}
+"""Keys of what the engine runs."""
+
+
+def test_only_the_builders_make_what_the_engine_runs() -> None:
+    """The target prints calls from the graph (S8). A table of its own would be a second way to the engine."""
+    for path in MODULES:
+        if path.is_relative_to(ROOT / "backends" / "python") or path.is_relative_to(ROOT / "rdc" / "commands"):
+            dicts = [node for node in ast.walk(tree(path)) if isinstance(node, ast.Dict)]
+            keys = {key.value for node in dicts for key in node.keys if isinstance(key, ast.Constant)}
+            assert len(keys & OF_ENGINE) < 2, f"{shown(path)} writes {sorted(map(str, keys & OF_ENGINE))}"
+
+
 def test_a_front_end_knows_no_other_and_no_pass() -> None:
     common = {f"compiler.frontends.{path.stem}" for path in (ROOT / "compiler" / "frontends").glob("*.py")}
     for name in FRONT_ENDS:
@@ -184,6 +201,46 @@ def has_tests(name: str) -> bool:
 
 def golden_files(suffix: str) -> list[Path]:
     return [path for path in (ROOT / "golden").rglob("*") if path.name.endswith(suffix)]
+
+
+def users_of(module: str) -> set[str]:
+    """The modules that import a module or its package, wherever in them."""
+    return {shown(path) for path in MODULES for name, _ in imports(path) if f"{name}.".startswith(f"{module}.")}
+
+
+def test_graph_algorithms_are_those_of_networkx() -> None:
+    """Only a breadth-first search is our own, in one module; no other loop follows edges from a list of nodes."""
+    assert users_of("networkx") == {"compiler/ir/graph.py"}
+    ours = {"compiler/ir/graph.py", "compiler/analyses/exploration.py"}  # values change as edges are followed
+    walks = {
+        f"{shown(path)}:{loop.lineno}"
+        for path in MODULES
+        if shown(path) not in ours and not path.is_relative_to(ROOT / "runtime_shim")
+        for loop in ast.walk(tree(path))
+        if isinstance(loop, ast.While) and {"pop", "popleft", "heappop"} & names_in(loop) and "edges" in names_in(loop)
+    }
+    assert walks == set()
+
+
+def names_in(node: ast.AST) -> set[str]:
+    """The names and attributes in a part of a module."""
+    parts = list(ast.walk(node))
+    return {part.attr for part in parts if isinstance(part, ast.Attribute)} | {
+        part.id for part in parts if isinstance(part, ast.Name)
+    }
+
+
+def test_warnings_and_passes_ask_one_exploration() -> None:
+    """Single states are only enumerated for `rdc trace`, which shows a path to each transition."""
+    assert users_of("compiler.analyses.exploration") >= {
+        "compiler/analyses/flow.py",
+        "compiler/passes/remove_impossible_edges.py",
+    }
+    assert users_of("compiler.analyses.enumeration") == {
+        "compiler/analyses/coverage.py",
+        "rdc/commands/trace.py",
+        "rdc/drafts/paths.py",
+    }
 
 
 def test_front_ends_and_their_folders_are_the_same() -> None:
@@ -315,6 +372,45 @@ def test_every_feature_has_words_and_a_target() -> None:
     assert set(Feature) == {feature for name in BACKENDS for feature in load(name).features}
 
 
+# --- Readers and issues -----------------------------------------------------------------------------------------------
+
+READERS = {"yaml": {"compiler/yaml_text.py"}, "tomllib": {"compiler/toml_text.py"}, "tomlkit": {"rdc/building/pins.py"}}
+"""The only modules that read or write a syntax with a library of their own, so that a text has one meaning."""
+
+
+@pytest.mark.parametrize("library", READERS)
+def test_each_syntax_has_one_reader(library: str) -> None:
+    """The runtime cannot ask the compiler's reader."""
+    ours = (path for path in MODULES if not path.is_relative_to(ROOT / "runtime_shim"))
+    found = {shown(path) for path in ours for module, _ in imports(path) if module.split(".")[0] == library}
+    assert found == READERS[library]
+
+
+OTHERS = {"compiler/frontends/json/syntax.py: Problem", "backends/python/proof.py: Problem"}
+"""A code with a position in a program as JSON, and a difference of generated text."""
+
+
+def test_what_is_wrong_in_data_is_an_issue() -> None:
+    """Documents, options and the configuration have one class for it, and one function makes diagnostics of it."""
+    named = re.compile(r"_?(Flaw|Problems?|Wrong|Mistake|OptionsError)")
+    classes = {
+        f"{shown(path)}: {node.name}"
+        for path in MODULES
+        for node in ast.walk(tree(path))
+        if isinstance(node, ast.ClassDef) and (node.name == "Issue" or named.fullmatch(node.name))
+    }
+    assert classes - OTHERS == {"compiler/diagnostic.py: Issue"}
+    makers = {
+        f"{shown(path)}: {function.name}"
+        for path in MODULES
+        if "from compiler.diagnostic import" in path.read_text(encoding="utf-8")
+        for function in functions(path)
+        if "Diagnostic" in ast.unparse(function.returns or ast.Constant(None))
+        and "Iterable[Issue]" in ast.unparse(function.args)
+    }
+    assert makers == {"compiler/issues.py: diagnostics"}
+
+
 # --- Diagnostics ------------------------------------------------------------------------------------------------------
 
 
@@ -395,3 +491,20 @@ def test_docstrings_name_only_files_that_exist() -> None:
         if found not in EXAMPLES and not any((base / found).exists() for base in (ROOT, path.parent, path.parents[1]))
     }
     assert missing == set()
+
+
+# --- Mocks ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", EDITIONS)
+def test_no_edition_has_mocks(name: str) -> None:
+    """Programs don't mock: `rdc mock` answers instead of what they call (S7)."""
+    assert not [line for line in runtime(name).splitlines() if "mock" in line.lower()]
+
+
+def test_one_module_answers_in_mock_runs_and_in_tests_of_scenarios() -> None:
+    """`rdc run --mock` and `rdc test` call `rdc mock`, by the command that one function makes (S7)."""
+    texts = {shown(path): path.read_text(encoding="utf-8") for path in (ROOT / "rdc").rglob("*.py")}
+    calling = {path for path, text in texts.items() if "mock_command(" in text}
+    assert calling == {"rdc/tools/mock.py", "rdc/tools/mock_option.py", "rdc/trials/tester.py"}
+    assert [path for path, text in texts.items() if "def read_mocks(" in text] == ["rdc/tools/mock.py"]

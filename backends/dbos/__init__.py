@@ -7,9 +7,9 @@ from typing import Annotated, ClassVar, Literal
 from backends.base import Backend, Emission
 from backends.command import canonical_command
 from backends.options.fields import Options
-from backends.python import WORKER, Tabled, program_text
-from backends.python.edition import edition_of, has_jumps
-from backends.python.table import table
+from backends.python import Content, program_text
+from backends.python.edition import WORKER, edition_of, has_jumps
+from backends.python.step_calls import author_calls
 from compiler.diagnostic import Diagnostic
 from compiler.ir.features import Feature
 from compiler.ir.program import Program
@@ -44,9 +44,8 @@ class DbosBackend(Backend[DbosOptions]):
         edition = SMALLEST if edition == "commands" else edition
         found = optimize(program, jumps=has_jumps(edition))
         command = canonical_command(self.name, found, options)
-        named = {"project": found.project} if found.project else {}
-        text = program_text(Tabled(edition, found, {**table(found), **named}), command, caller=WORKER)
-        return Emission(text, () if named else (_nameless(program),))
+        text = program_text(Content(edition, found, author_calls(found, is_named=True)), command, caller=WORKER)
+        return Emission(text, () if found.project else (_nameless(program),))
 
 
 def _nameless(program: Program) -> Diagnostic:

@@ -13,59 +13,16 @@ from msgspec.structs import replace
 from backends.dot.strings import attributes, label, name, pairs, record
 from backends.dot.styles import PALETTES, SHAPES, Colors, Theme, class_of
 from backends.picture.arrows import Arrow, Mark
-from backends.picture.captions import Lines, entries_of, tooltip
+from backends.picture.captions import Lines, entries_of
 from backends.picture.links import source_link
 from backends.picture.naming import free, one_line
 from backends.picture.picture import UNREACHABLE, Box, Frame, Picture, outline
 from backends.picture.stages import look_of
 from backends.picture.streams import Stream
+from backends.specification import shown
 from compiler.ir.program import Group, Node
-from compiler.ir.tasks import End, Verdict
-
-MOST_SHARED = 4
-"""The most arrows to an end with a message. An end without a message is not worth a long arrow."""
-
-
-def spread_ends(drawn: Picture) -> Picture:
-    """Return the picture without ends that too many arrows lead to."""
-    arriving = Counter(arrow.target for arrow in drawn.arrows)
-    ends = [box for box in drawn.boxes if box.node.task.kind == "end"]
-    crowded = {box.node.id: box for box in ends if arriving[box.node.id] > _most_shared(box)}
-    crowded.pop(drawn.entry, None)
-    sources = {box.node.id: box for box in drawn.boxes}
-    copies: dict[str, dict[str, Box]] = {}
-    arrows: list[Arrow] = []
-    for arrow in drawn.arrows:
-        if end := crowded.get(arrow.target):
-            copy = _copy(end, sources[arrow.source], arrow.mark, sources)
-            own = copies.setdefault(arrow.source, {})
-            is_other = copy.node.id in own and own[copy.node.id].mark != copy.mark
-            own[copy.node.id] = replace(copy, mark="") if is_other else copy
-            arrows.append(replace(arrow, target=copy.node.id))
-        else:
-            arrows.append(arrow)
-    boxes: list[Box] = []
-    for box in drawn.boxes:
-        if box.node.id not in crowded:
-            boxes.append(box)
-        if box.node.id in copies:
-            boxes += copies[box.node.id].values()
-    return replace(drawn, boxes=tuple(boxes), arrows=tuple(arrows))
-
-
-def _most_shared(box: Box) -> float:
-    task = box.node.task
-    if task.kind != "end" or box.node.edges:
-        return inf
-    return MOST_SHARED if task.message else 1
-
-
-def _copy(end: Box, source: Box, mark: Mark, taken: Container[str]) -> Box:
-    """Return the copy of an end for one step. It is reachable only if the step is."""
-    node = replace(end.node, id=free(f"{source.node.id} → {end.node.id}", taken))
-    lost = (UNREACHABLE,) if end.is_reached and not source.is_reached else ()
-    return replace(end, node=node, lines=end.lines + lost, is_reached=source.is_reached, mark=end.mark or mark)
-
+from compiler.ir.tasks import End, Task, Verdict, task_texts
+from compiler.ir.texts import Text
 
 START = "start of the run"
 """The name of the dot where a run starts, unless a box has it."""
@@ -238,3 +195,85 @@ def _border(box: Box) -> dict[str, str]:
 
 def _colored(colors: Colors) -> dict[str, str]:
     return {"color": f'"{colors.line}"', "fillcolor": f'"{colors.fill}"', "fontcolor": f'"{colors.text}"'}
+
+
+MOST_SHARED = 4
+"""The most arrows to an end with a message. An end without a message is not worth a long arrow."""
+
+
+def spread_ends(drawn: Picture) -> Picture:
+    """Return the picture without ends that too many arrows lead to."""
+    arriving = Counter(arrow.target for arrow in drawn.arrows)
+    ends = [box for box in drawn.boxes if box.node.task.kind == "end"]
+    crowded = {box.node.id: box for box in ends if arriving[box.node.id] > _most_shared(box)}
+    crowded.pop(drawn.entry, None)
+    sources = {box.node.id: box for box in drawn.boxes}
+    copies: dict[str, dict[str, Box]] = {}
+    arrows: list[Arrow] = []
+    for arrow in drawn.arrows:
+        if end := crowded.get(arrow.target):
+            copy = _copy(end, sources[arrow.source], arrow.mark, sources)
+            own = copies.setdefault(arrow.source, {})
+            is_other = copy.node.id in own and own[copy.node.id].mark != copy.mark
+            own[copy.node.id] = replace(copy, mark="") if is_other else copy
+            arrows.append(replace(arrow, target=copy.node.id))
+        else:
+            arrows.append(arrow)
+    boxes: list[Box] = []
+    for box in drawn.boxes:
+        if box.node.id not in crowded:
+            boxes.append(box)
+        if box.node.id in copies:
+            boxes += copies[box.node.id].values()
+    return replace(drawn, boxes=tuple(boxes), arrows=tuple(arrows))
+
+
+def _most_shared(box: Box) -> float:
+    task = box.node.task
+    if task.kind != "end" or box.node.edges:
+        return inf
+    return MOST_SHARED if task.message else 1
+
+
+def _copy(end: Box, source: Box, mark: Mark, taken: Container[str]) -> Box:
+    """Return the copy of an end for one step. It is reachable only if the step is."""
+    node = replace(end.node, id=free(f"{source.node.id} → {end.node.id}", taken))
+    lost = (UNREACHABLE,) if end.is_reached and not source.is_reached else ()
+    return replace(end, node=node, lines=end.lines + lost, is_reached=source.is_reached, mark=end.mark or mark)
+
+
+# --- Tooltips ---------------------------------------------------------------------------------------------------------
+
+TOOLTIP_LINES = 12
+"""The most lines of the task in a tooltip, below the place."""
+
+TOOLTIP_WIDTH = 100
+"""In characters. Longer lines are truncated."""
+
+
+def tooltip(place: Node | Group, more: Lines = ()) -> Lines:
+    """Return the tooltip of a node or group. `more` replaces the node's task."""
+    texts = _texts(place.task) if isinstance(place, Node) else (place.prompt,)
+    said = "\n".join(more or [shown(text) for text in texts if text.parts]).strip()
+    origin = place.origin
+    lines = [f"{origin.path}:{origin.span.line}", *(said.split("\n") if said else ())]
+    if len(lines) > TOOLTIP_LINES + 1:
+        lines[TOOLTIP_LINES:] = "…"
+    # Most lines are short and visible. A call for each would be slow.
+    return tuple([line.rstrip() if len(line) <= TOOLTIP_WIDTH and line.isprintable() else _cut(line) for line in lines])
+
+
+def _texts(task: Task) -> tuple[Text, ...]:
+    """Return the strings with the task itself, without explanations."""
+    if task.kind == "shell":
+        return (task.command,)
+    return (task.prompt, task.block or Text()) if task.kind == "ask" else task_texts(task)
+
+
+def _cut(line: str) -> str:
+    """Return a line without invisible characters. Spaces at its start have a meaning in commands, so they stay."""
+    shown = line[: TOOLTIP_WIDTH + 1]
+    if not shown.isprintable():
+        shown = "".join(c if c.isprintable() else " " for c in shown)
+    shown = shown.rstrip()
+    return shown if len(shown) <= TOOLTIP_WIDTH else shown[: TOOLTIP_WIDTH - 1] + "…"

@@ -10,13 +10,12 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from backends.base import OptionFinding
+from backends.base import about_option
 from backends.github.events import events_with, example_field
 from backends.github.options import Bound, GithubOptions
 from compiler.diagnostic import Diagnostic
 from compiler.ir.program import Input, Program
 from compiler.ir.wellformed import input_problems
-from compiler.source import KeyPath
 from compiler.suggestions import did_you_mean
 
 _GIVING = frozenset({"workflow_dispatch", "workflow_call"})
@@ -42,15 +41,15 @@ def unfit_bindings(program: Program, options: GithubOptions) -> Iterator[Diagnos
     for name, value in options.bind.items():
         if name not in inputs:
             problem = f"`bind` names the input {name}, which the document does not declare{did_you_mean(name, inputs)}"
-            yield _finding(program, ("bind", name), "RD013", problem, "name a declared input")
+            yield about_option(program, ("bind", name), "RD013", problem, "name a declared input")
         elif options.is_of_event(name) and not events & {*_events(options, name), "workflow_call"}:
             found = ", ".join(f"`{event}`" for event in sorted(events))
             problem = f"`bind` reads {name} from `{value}`, but no event in `on` has this field: {found}"
             remedy = f"add {' or '.join(f'`{event}`' for event in sorted(_events(options, name)))} to `on`"
-            yield _finding(program, ("bind", name), "RD013", problem, remedy)
+            yield about_option(program, ("bind", name), "RD013", problem, remedy)
         elif options.is_fixed(name) and (wrong := _wrong(inputs[name], options.fixed(name))):
             problem = f"`bind` sets {name} to `{options.fixed(name)}`, which is not valid: {wrong}"
-            yield _finding(program, ("bind", name), "RD013", problem, "set a valid value")
+            yield about_option(program, ("bind", name), "RD013", problem, "set a valid value")
     yield from _without_source(with_fixed(program, options), options, events)
 
 
@@ -75,7 +74,7 @@ def _without_source(program: Program, options: GithubOptions, events: set[str]) 
                 f"give the input a default, {_by_bind(declared, events - _GIVING)}, or use only the event "
                 "`workflow_dispatch`"
             )
-            yield _finding(program, ("on",), "RD534", problem, remedy)
+            yield about_option(program, ("on",), "RD534", problem, remedy)
 
 
 def _by_bind(declared: Input, events: set[str]) -> str:
@@ -86,7 +85,3 @@ def _by_bind(declared: Input, events: set[str]) -> str:
     written = json.dumps(value) if declared.type == "choice" else value
     example = "" if _wrong(declared, value) else f" (for example `bind: {{{declared.name}: {written}}}`)"
     return f"set it to a fixed value with the option `bind`{example}"
-
-
-def _finding(program: Program, option: KeyPath, code: str, problem: str, remedy: str) -> Diagnostic:
-    return OptionFinding(code, program.sources[0].path, None, problem, remedy, option=option)

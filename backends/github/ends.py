@@ -13,11 +13,11 @@ from msgspec.structs import replace
 
 from backends.github.filling import apart, has_several, is_given, is_marked
 from backends.github.nodes import choice
-from backends.github.reach import Reach
 from backends.github.reasons import transitions_to
 from backends.github.scalar import Expression
-from backends.github.step import Step
+from backends.github.step import Step, compare
 from backends.scheduling.condition import FALSE, TRUE, Condition, Literal, expression, some
+from backends.scheduling.plan import Plan
 from compiler.ir.program import Node
 from compiler.ir.tasks import End
 
@@ -46,7 +46,7 @@ class Ends(Struct, frozen=True):
     place is not taken for a complete one.
     """
 
-    reach: Reach
+    plan: Plan
     told: bool
     certain: bool
 
@@ -64,9 +64,9 @@ class Ends(Struct, frozen=True):
         return bool(message) or self.told or (is_reached and (end.word == "STOP" or self.certain))
 
     def _reached(self) -> Iterator[Reached]:
-        plan, names = self.reach.plan, self.reach.ids.nodes
-        here = {names[place.name] for place in self.reach.places}
-        home = {node.id: place for place in self.reach.places for node in place.nodes}
+        plan, names = self.plan, self.plan.ids.nodes
+        here = {names[place.name] for place in self.plan.places}
+        home = {node.id: place for place in self.plan.places for node in place.nodes}
         for node in plan.program.nodes:
             if not isinstance(node.task, End):
                 continue
@@ -81,8 +81,8 @@ class Ends(Struct, frozen=True):
 
     def _step(self, ends: Sequence[tuple[Reached, str]]) -> Step:
         """Return the step for ends with the same word. At most one of them is reached."""
-        condition, names = self._condition([end for end, _ in ends]), self.reach.ids.nodes
-        ids, program = [names[end.node.id] for end, _ in ends], self.reach.plan.program
+        condition, names = self._condition([end for end, _ in ends]), self.plan.ids.nodes
+        ids, program = [names[end.node.id] for end, _ in ends], self.plan.program
         env, put = self._messages(ids, ends)
         lines = [*put, *self._said(ends)]
         return Step(
@@ -133,7 +133,7 @@ class Ends(Struct, frozen=True):
 
     def _chosen(self, ends: Sequence[Reached]) -> Iterator[tuple[str, str]]:
         """Yield the condition of each end. Failures come first, because no other condition tests for a halted run."""
-        compare, names = self.reach.compare, self.reach.ids.nodes
+        names = self.plan.ids.nodes
         for end in ends:
             if end.halts:
                 yield expression(some(*end.halts), compare), f"'{names[end.node.id]}'"
@@ -142,7 +142,6 @@ class Ends(Struct, frozen=True):
                 yield expression(end.condition, compare), f"'{names[end.node.id]}'"
 
     def _condition(self, ends: Sequence[Reached]) -> str:
-        compare = self.reach.compare
         condition, halts = some(*(end.condition for end in ends)), [one for end in ends for one in end.halts]
         reached = "" if condition == TRUE else expression(condition, compare)
         if not halts:
@@ -158,8 +157,8 @@ class Ends(Struct, frozen=True):
         An end in a loop takes it from the loop's output, which has the instance numbers.
         """
         assert isinstance(node.task, End)  # noqa: S101 (tells mypy)
-        plan, names = self.reach.plan, self.reach.ids.nodes
-        loops = [place for place in self.reach.places if place.kind == "loop" and node in place.nodes]
+        plan, names = self.plan, self.plan.ids.nodes
+        loops = [place for place in self.plan.places if place.kind == "loop" and node in place.nodes]
         if loops and node.task.message:
             return Expression(f"${{{{ steps.{names[loops[0].name]}.outputs.message }}}}")
         return " ".join(str(node.task.message.known(plan.numbers(node))).split())

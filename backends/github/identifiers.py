@@ -7,7 +7,7 @@ import shlex
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
-from backends.scheduling.names import Identifiers
+from backends.scheduling.flow import Identifiers
 from compiler.ir.program import Group, Node, Program, Register
 from compiler.ir.tasks import Branch, End
 from compiler.regex import Regex

@@ -17,39 +17,6 @@ from backends.templating import render
 from compiler.ir.program import Input
 from compiler.regex import Regex
 
-_CLASS = r"\[[A-Za-z0-9_.@+/ ](?:[A-Za-z0-9_.@+/ ]|-(?=[A-Za-z0-9\]]))*\]"
-_TOKEN = Regex(
-    r"(?P<plain>[A-Za-z0-9_ /:@,=~%&<>!#'\"-])"
-    rf"|(?P<class>{_CLASS})"
-    r"|\\(?P<escaped>[].+*?(){}|/^$\\[-])"
-    r"|(?P<opens>\((?:\?:)?(?=[^|)*+?{]))"
-    r"|(?P<closes>(?<![(|])\))"
-    r"|(?P<other>(?<![(|])\|(?=[^|)]))"
-    r"|(?P<times>[*+?](?![*+?{])|\{[0-9]{1,2}(?:,(?:[0-9]{1,2})?)?\}(?![*+?{]))"
-)
-_SPECIAL = frozenset("].+*?(){}|^$\\[")
-
-
-def as_ere(pattern: str) -> str | None:
-    """Return the pattern as a POSIX extended regular expression, or None if its meaning might differ."""
-    if not pattern or pattern.startswith("|") or pattern.endswith("|"):
-        return None
-    found, place = "", 0
-    while place < len(pattern):
-        match = _TOKEN.match(pattern, place)
-        if match is None:
-            return None
-        found += _written(match)
-        place = match.end()
-    return found
-
-
-def _written(match: re.Match[str]) -> str:
-    if match["escaped"]:
-        return f"\\{match['escaped']}" if match["escaped"] in _SPECIAL else match["escaped"]
-    return "(" if match["opens"] else match[0]
-
-
 _NAME = Regex(r"[A-Za-z_][A-Za-z0-9_-]*")
 _GIVING = ("workflow_dispatch", "workflow_call")
 _PATIENCE = 10
@@ -221,3 +188,36 @@ def _declared(declared: Input, event: str, is_continued: bool) -> dict[str, Any]
     elif declared.required and declared.default is None and not is_continued:
         said["required"] = True
     return said
+
+
+_CLASS = r"\[[A-Za-z0-9_.@+/ ](?:[A-Za-z0-9_.@+/ ]|-(?=[A-Za-z0-9\]]))*\]"
+_TOKEN = Regex(
+    r"(?P<plain>[A-Za-z0-9_ /:@,=~%&<>!#'\"-])"
+    rf"|(?P<class>{_CLASS})"
+    r"|\\(?P<escaped>[].+*?(){}|/^$\\[-])"
+    r"|(?P<opens>\((?:\?:)?(?=[^|)*+?{]))"
+    r"|(?P<closes>(?<![(|])\))"
+    r"|(?P<other>(?<![(|])\|(?=[^|)]))"
+    r"|(?P<times>[*+?](?![*+?{])|\{[0-9]{1,2}(?:,(?:[0-9]{1,2})?)?\}(?![*+?{]))"
+)
+_SPECIAL = frozenset("].+*?(){}|^$\\[")
+
+
+def as_ere(pattern: str) -> str | None:
+    """Return the pattern as a POSIX extended regular expression, or None if its meaning might differ."""
+    if not pattern or pattern.startswith("|") or pattern.endswith("|"):
+        return None
+    found, place = "", 0
+    while place < len(pattern):
+        match = _TOKEN.match(pattern, place)
+        if match is None:
+            return None
+        found += _written(match)
+        place = match.end()
+    return found
+
+
+def _written(match: re.Match[str]) -> str:
+    if match["escaped"]:
+        return f"\\{match['escaped']}" if match["escaped"] in _SPECIAL else match["escaped"]
+    return "(" if match["opens"] else match[0]

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeGuard
 
-from backends.base import OptionFinding
+from backends.base import OptionFinding, about_option
 from backends.github.options import Called, GithubOptions, named_command
 from backends.github.scalar import OPEN, Expression, label
 from backends.github.step import Step
@@ -17,7 +17,6 @@ from compiler.ir.edges import CounterTest, Test
 from compiler.ir.program import Node, Program
 from compiler.ir.tasks import Ask, End, Stage
 from compiler.regex import Regex
-from compiler.source import KeyPath
 from compiler.times import spoken
 from runtime_shim.tasks.recipes import is_recipe
 
@@ -67,7 +66,7 @@ def taken(program: Program, options: GithubOptions, names: Sequence[str]) -> Ite
             what = "for replies" if "answers" in names else "to continue a run"
             problem = f"`{event}` declares an input `{name}`, but rdc adds one with this name {what}"
             remedy = "rename your input" + (", or change the option `prompts`" if "answers" in names else "")
-            yield _about_option(program, ("on", event, "inputs", name), "RD013", problem, remedy)
+            yield about_option(program, ("on", event, "inputs", name), "RD013", problem, remedy)
 
 
 def warnings(program: Program, options: GithubOptions) -> Iterator[Diagnostic]:
@@ -89,14 +88,14 @@ def _started_by_anyone(program: Program, options: GithubOptions) -> Iterator[Opt
     for event in options.triggers():
         if event in _OPEN and not options.if_author:
             problem = f"anyone who can comment starts this workflow: `{event}` has no guard on the author"
-            yield _about_option(program, ("on", event), "RD549", problem, f"add `if-author: {_TRUSTED}`")
+            yield about_option(program, ("on", event), "RD549", problem, f"add `if-author: {_TRUSTED}`")
         if event == "workflow_run":
             problem = (
                 "anyone whose pull request runs the other workflow starts this one, with its secrets: `workflow_run` "
                 "has no author, so no guard is possible"
             )
             remedy = "use `workflow_call`, and call this workflow from the other one"
-            yield _about_option(program, ("on", event), "RD549", problem, remedy)
+            yield about_option(program, ("on", event), "RD549", problem, remedy)
 
 
 def _unready(program: Program, options: GithubOptions) -> Iterator[OptionFinding]:
@@ -118,7 +117,7 @@ def _unready(program: Program, options: GithubOptions) -> Iterator[OptionFinding
             problem = f"the agent {name} has no {' and no '.join(lacks)}"
             wanted = f"`{'.'.join(path)}: {{run: {name}, setup: [{{run: COMMAND}}], secrets: [NAME]}}`"
             remedy = f"write {wanted} with the command that installs it, and add NAME to the option `secrets`"
-            yield _about_option(program, path, "RD550", problem, remedy)
+            yield about_option(program, path, "RD550", problem, remedy)
 
 
 def _has_secrets(program: Program, options: GithubOptions) -> bool:
@@ -131,7 +130,7 @@ def _unpinned(program: Program, options: GithubOptions) -> Iterator[OptionFindin
         if step.uses and not _PINNED.fullmatch(step.uses):
             problem = f"the option `setup` uses `{step.uses}` without pinning it to a commit"
             remedy = "write the full commit instead of the version: `uses: owner/action@<40 hexadecimal digits>`"
-            yield _about_option(program, ("setup", str(number), "uses"), "RD522", problem, remedy)
+            yield about_option(program, ("setup", str(number), "uses"), "RD522", problem, remedy)
 
 
 def _waits_on_schedule(program: Program, options: GithubOptions) -> Iterator[Diagnostic]:
@@ -142,7 +141,7 @@ def _waits_on_schedule(program: Program, options: GithubOptions) -> Iterator[Dia
     what = "approval" if options.prompts == "environment" else "answer"
     problem = f"a scheduled run would wait for an {what} at step {asking[0]}, but no one is there to give it"
     remedy = "use `prompts: agent`, or remove `schedule` from the option `on`"
-    yield _about_option(program, ("on", "schedule"), "RD523", problem, remedy)
+    yield about_option(program, ("on", "schedule"), "RD523", problem, remedy)
 
 
 def _longer_than_job(program: Program, options: GithubOptions) -> Iterator[Diagnostic]:
@@ -207,17 +206,13 @@ def _inputs(workflow: Written) -> Iterator[Diagnostic]:
         added = f" ({len(INPUTS)} of them for replies)" if workflow.waits else ""
         problem = f"`workflow_dispatch` would have {len(inputs)} inputs{added}; GitHub's limit is {MOST_INPUTS}"
         remedy = f"remove {len(inputs) - MOST_INPUTS} of them, or combine some"
-        yield _about_option(workflow.program, at, "RD521", problem, remedy)
+        yield about_option(workflow.program, at, "RD521", problem, remedy)
     defaults = {name: said.get("default", "") if isinstance(said, dict) else "" for name, said in inputs.items()}
     size = len(json.dumps(defaults, ensure_ascii=False))
     if size > LONGEST_INPUTS:
         problem = f"the defaults of `workflow_dispatch` have {size:,} characters; GitHub's limit is {LONGEST_INPUTS:,}"
         remedy = "move long defaults to files in the repository, and let an input name the file"
-        yield _about_option(workflow.program, at, "RD521", problem, remedy)
-
-
-def _about_option(program: Program, option: KeyPath, code: str, problem: str, remedy: str) -> OptionFinding:
-    return OptionFinding(code, program.sources[0].path, None, problem, remedy, option=option)
+        yield about_option(workflow.program, at, "RD521", problem, remedy)
 
 
 def _too_many_steps(workflow: Written, count: int) -> Diagnostic:

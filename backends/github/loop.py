@@ -7,7 +7,7 @@ a script cannot contain unchanged.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from shlex import quote
 from typing import assert_never
 
@@ -18,15 +18,15 @@ from backends.github.scalar import FILTERS, OPEN, comment, prints
 from backends.github.seen import may_use
 from backends.github.settings import variables
 from backends.marks import Marks, marked
-from backends.scheduling.names import Identifiers
+from backends.scheduling.flow import Identifiers
 from backends.scheduling.places import Place
-from backends.shell.choices import INDENT, Choices
+from backends.shell.dialects import Conjunction, condition
 from backends.shell.quoting import quoted
 from backends.shell.registers import Registers
 from backends.templating import render
-from compiler.ir.edges import Edge
+from compiler.ir.edges import Edge, may_follow
 from compiler.ir.program import Node, Register, texts_of
-from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Shell, Stage, Task, Tool, task_texts
+from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Shell, Stage, Task, Tool, alphabet, task_texts
 
 _PLAIN_QUOTES = str.maketrans("\u2018\u2019\u201c\u201d\u2033\u2036", '\'\'""""')
 """Typographic quotes. shellcheck reports them in scripts as typing errors."""
@@ -278,3 +278,66 @@ def _farewell(loop: Loop) -> Iterator[str]:
     told = ("rdc_next", *(loop.ids.counters[name] for name in loop.reports), *message)
     for name in told:
         yield f'echo "{name.removeprefix("rdc_")}=${name}" >> "$GITHUB_OUTPUT" || exit'
+
+
+INDENT = "  "
+
+
+class Choices(Struct, frozen=True):
+    """Writes the choice among the edges of a node.
+
+    `take` returns the lines that take an edge. Words are those of commands and verdicts, never an author's.
+    """
+
+    registers: Registers
+    take: Callable[[Edge], list[str]]
+
+    def lines(self, node: Node) -> Iterator[str]:
+        """Yield the lines that continue after a node."""
+        words = alphabet(node.task)
+        transitions: dict[tuple[Edge, ...], list[str]] = {}
+        for word in words:
+            edges = tuple(edge for edge in node.edges if may_follow(edge, word))
+            transitions.setdefault(edges, []).append(word)
+        if len(transitions) < 2:
+            yield from self._choice(next(iter(transitions), node.edges))
+            return
+        yield "case $rdc_outcome in"
+        for edges, tokens in transitions.items():
+            yield from self._arm(" | ".join(tokens), list(self._choice(edges)))
+        yield "esac"
+
+    def _arm(self, pattern: str, lines: list[str]) -> Iterator[str]:
+        if len(lines) == 1:
+            yield f"{INDENT}{pattern}) {lines[0]} ;;"
+            return
+        yield f"{INDENT}{pattern})"
+        yield from (INDENT * 2 + line for line in lines)
+        yield f"{INDENT * 2};;"
+
+    def _choice(self, edges: Sequence[Edge]) -> Iterator[str]:
+        """Yield the lines that take the first edge whose guard holds. The last one needs no test (I2)."""
+        branches = list(self._branches(edges))
+        if len(branches) == 1:
+            yield from branches[0][1]
+            return
+        for index, (alternatives, lines) in enumerate(branches):
+            word = "elif" if index else "if"
+            is_last = index == len(branches) - 1
+            yield "else" if is_last else f"{word} {condition(alternatives)}; then"
+            yield from (INDENT + line for line in lines)
+        yield "fi"
+
+    def _branches(self, edges: Sequence[Edge]) -> Iterator[tuple[list[Conjunction], list[str]]]:
+        """Yield the tests and lines of the edges, up to one that always holds. Equal neighbors are joined."""
+        alternatives: list[Conjunction] = []
+        lines: list[str] = []
+        for edge in edges:
+            tests, found = self.registers.asked(edge), self.take(edge)
+            if alternatives and not (found == lines and tests):
+                yield alternatives, lines
+                alternatives = []
+            alternatives, lines = [*alternatives, tests], found
+            if not tests:
+                break
+        yield alternatives, lines

@@ -21,12 +21,11 @@ from backends.github.loop import (
     script,
     written,
 )
-from backends.github.reach import Reach
 from backends.github.reasons import transitions_from, transitions_to
 from backends.github.scalar import OPEN, Expression, comment, label
 from backends.github.settings import StepSecrets, variables
 from backends.github.shells import Shells
-from backends.github.step import PLAIN_SHELL, Step, within
+from backends.github.step import PLAIN_SHELL, Step, compare, fact, when_reached, within
 from backends.remarks import of_placeholders, remarks
 from backends.scheduling.condition import expression
 from backends.scheduling.flow import Report, Values
@@ -61,15 +60,10 @@ class Nodes(Struct, frozen=True, dict=True):
     `secrets` knows which secrets each node gets. `values` are the names of the outputs that commands may set.
     """
 
-    reach: Reach
+    plan: Plan
     shells: Shells
     secrets: StepSecrets
     values: Sequence[str]
-
-    @property
-    def plan(self) -> Plan:
-        """The plan of the workflow."""
-        return self.reach.plan
 
     @cached_property
     def _members(self) -> Mapping[str, tuple[Register, ...]]:
@@ -77,8 +71,8 @@ class Nodes(Struct, frozen=True, dict=True):
 
     def steps(self) -> Iterator[Step]:
         """Yield the steps in order. Branches and ends have none."""
-        found = headings(self.plan.program.groups, self.reach.places)
-        if any(node.settings.timeout for place in self.reach.places for node in place.nodes):
+        found = headings(self.plan.program.groups, self.plan.places)
+        if any(node.settings.timeout for place in self.plan.places for node in place.nodes):
             yield Step(LIMITS, comments=(_ENDED,), shell=PLAIN_SHELL, run=render("github/limited.sh"))
         if self.values:
             env = {"OUTPUTS": " ".join(self.values)}
@@ -86,7 +80,7 @@ class Nodes(Struct, frozen=True, dict=True):
             yield Step(OUTPUTS, comments=(_GIVEN,), shell=PLAIN_SHELL, env=env, run=run)
         if self._are_shared:
             yield Step(LOOPS, comments=(_SHARED,), shell=PLAIN_SHELL, run=written(self._functions))
-        for place in self.reach.places:
+        for place in self.plan.places:
             if place.kind in {"step", "loop"}:
                 step = self._loop(place) if place.kind == "loop" else self._node(place)
                 heading = [found[node.id] for node in place.nodes if node.id in found]
@@ -103,7 +97,7 @@ class Nodes(Struct, frozen=True, dict=True):
 
     def _why(self, place: Place) -> Iterator[str]:
         """Yield the document's transitions to a place, if its step has a condition that needs this explanation."""
-        if self.reach.condition(place):
+        if when_reached(self.plan, place):
             yield from transitions_to(self.plan.program, *place.nodes)
 
     # --- A node outside of loops --------------------------------------------------------------------------------------
@@ -114,7 +108,7 @@ class Nodes(Struct, frozen=True, dict=True):
             name=title(node),
             id=self.plan.ids.nodes[node.id],
             comments=(comment(_place(node)), *self._why(place)),
-            condition=self.reach.condition(place),
+            condition=when_reached(self.plan, place),
             tolerated=self.plan.flow.halt(node) is None,
             env={**self.secrets.of(node), **self._masked(node), **variables(node), **self._instances(place)},
         )
@@ -186,7 +180,7 @@ class Nodes(Struct, frozen=True, dict=True):
 
     @cached_property
     def _loops(self) -> Mapping[str, Loop]:
-        return {place.name: self._loop_of(place) for place in self.reach.places if place.kind == "loop"}
+        return {place.name: self._loop_of(place) for place in self.plan.places if place.kind == "loop"}
 
     @cached_property
     def _functions(self) -> str:
@@ -228,7 +222,7 @@ class Nodes(Struct, frozen=True, dict=True):
                 *map(comment, of_placeholders(nodes, loop.counters)),
                 *self._why(place),
             ),
-            condition=self.reach.condition(place),
+            condition=when_reached(self.plan, place),
             shell=PLAIN_SHELL,
             env={**self.secrets.of(*place.nodes), **self._masked(*place.nodes), **env, **environment(loop)},
             run=script(loop, TAKEN if self._are_shared else self._functions),
@@ -238,7 +232,6 @@ class Nodes(Struct, frozen=True, dict=True):
         """Return a loop's first values, and the environment for values that depend on earlier steps."""
         nodes, counters = self.plan.ids.nodes, self.plan.ids.counters
         entries = self.plan.flow.entries(place)
-        compare = self.reach.compare
         starts, env = {}, {}
         if len(entries) == 1:
             starts["rdc_node"] = f"'{nodes[next(iter(entries))]}'"
@@ -260,9 +253,8 @@ class Nodes(Struct, frozen=True, dict=True):
             if isinstance(value, int):
                 return f"'{value}'"
             ids = self.plan.ids
-            return self.reach.fact(ids.nodes[value.place], ids.output(value.register))
+            return fact(ids.nodes[value.place], ids.output(value.register))
 
-        compare = self.reach.compare
         return choice([(expression(condition, compare), shown(value)) for condition, value in values])
 
 

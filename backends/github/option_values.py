@@ -7,7 +7,9 @@ from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 from backends.github.scalar import OPEN, Expression
-from backends.options.fields import Check, MisplacedError
+from backends.options.fields import Check
+from compiler.diagnostic import Issue
+from compiler.issues import InvalidError
 from compiler.regex import Regex
 
 _OWN_VARIABLES = Regex(r"(?i)(GITHUB|RUNNER|ACTIONS|RDC|COMMAND|MESSAGE|PROMPT)_.*|CI|PATH|HOME|BASH_ENV|ENV|IFS")
@@ -178,12 +180,12 @@ _ONLY: Mapping[Scope, Access] = {
 
 
 def checked_permissions(granted: dict[Scope, Access]) -> dict[Scope, Access]:
-    """Return the permissions; raises `MisplacedError` if GitHub has no such access to a scope."""
+    """Return the permissions; raises `InvalidError` if GitHub has no such access to a scope."""
     found = [
-        ((scope,), f"GitHub knows only `{scope}: {_ONLY[scope]}` and `{scope}: none`")
+        Issue((scope,), f"GitHub knows only `{scope}: {_ONLY[scope]}` and `{scope}: none`")
         for scope, access in granted.items()
         if access not in {"none", _ONLY.get(scope, access)}
     ]
     if found:
-        raise MisplacedError(found)
+        raise InvalidError(*found)
     return granted

@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-import tomllib
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -18,6 +17,7 @@ from msgspec.structs import replace
 
 from backends.github.job import Job
 from backends.github.step import Step
+from compiler.toml_text import load_toml
 
 FILE = Path(__file__).with_name("pins.toml")
 
@@ -67,7 +67,7 @@ def _repinned(step: Step, pin: Pin | None) -> Step:
 @cache
 def pins() -> dict[str, Pin]:
     """Return the pinned actions by their short names."""
-    return {name: Pin(**entry) for name, entry in tomllib.loads(FILE.read_text(encoding="utf-8")).items()}
+    return {name: Pin(**entry) for name, entry in load_toml(FILE.read_text(encoding="utf-8")).items()}
 
 
 def newest(uses: str, listing: str) -> Pin | None:

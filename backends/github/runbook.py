@@ -12,7 +12,6 @@ from backends.github.filling import filled, values_of
 from backends.github.inputs import measured, taken
 from backends.github.job import Job
 from backends.github.nodes import Nodes
-from backends.github.reach import Reach
 from backends.github.scalar import Expression
 from backends.github.seen import may_use
 from backends.github.settings import StepSecrets
@@ -84,10 +83,9 @@ class Runbook(Written, frozen=True, dict=True):
             yield self._checkout()
         if self._acts:
             yield from self._set_up()
-        reach = Reach(self.plan)
         steps = [
-            *Nodes(reach, self._shells, self._secrets, values_of(self.program)).steps(),
-            *Ends(reach, told=self.options.summary, certain=not self._acts).steps(),
+            *Nodes(self.plan, self._shells, self._secrets, values_of(self.program)).steps(),
+            *Ends(self.plan, told=self.options.summary, certain=not self._acts).steps(),
         ]
         yield from steps or [Step("Continue", run="true")]  # GitHub needs a step in each job
         if self.options.summary:

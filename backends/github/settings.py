@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import assert_never
 
-from backends.base import OptionFinding
+from backends.base import about_option
 from backends.github.options import Called, Caller, GithubOptions, StepSettings
 from backends.github.scalar import Expression
 from compiler.diagnostic import Diagnostic
@@ -169,11 +169,11 @@ def unfit_nodes(program: Program, options: GithubOptions) -> Iterator[Diagnostic
             continue
         if said.secrets:
             problem = f"`steps` gives secrets to step {node.id}, which only asks people and runs no command"
-            yield _finding(program, ("steps", node.id), problem, "move them to the step that follows")
+            yield about_option(program, ("steps", node.id), "RD013", problem, "move them to the step that follows")
         if said.environment and _is_approved(node, options):
             problem = f"`steps` sets an environment for step {node.id}, but people approve it in `approval-environment`"
             remedy = "move it to the step that follows, or use `approval-environment`"
-            yield _finding(program, ("steps", node.id), problem, remedy)
+            yield about_option(program, ("steps", node.id), "RD013", problem, remedy)
 
 
 def unfit_secrets(program: Program, options: GithubOptions) -> Iterator[Diagnostic]:
@@ -185,15 +185,13 @@ def unfit_secrets(program: Program, options: GithubOptions) -> Iterator[Diagnost
             yield Diagnostic("RD013", program.sources[0].path, None, problem, "choose another name")
         elif name in options.env:
             problem = f"`env` sets the variable {name}, which the document declares as a secret"
-            yield OptionFinding(
-                "RD013", program.sources[0].path, None, problem, "remove one of them", option=("env", name)
-            )
+            yield about_option(program, ("env", name), "RD013", problem, "remove one of them")
     for option, caller in options.callers():
         for name in caller.secrets if isinstance(caller, Called) else ():
             if name not in known:
                 problem = f"a command uses the secret {name}, which the option `secrets` does not name"
                 remedy = "add it there, or to the document"
-                yield OptionFinding("RD013", program.sources[0].path, None, problem, remedy, option=option)
+                yield about_option(program, option, "RD013", problem, remedy)
 
 
 def _shared(program: Program, options: GithubOptions) -> Iterator[Diagnostic]:
@@ -204,7 +202,9 @@ def _shared(program: Program, options: GithubOptions) -> Iterator[Diagnostic]:
     for option, environment in named.items():
         if environment and environment.casefold() == approves.casefold():
             problem = f"other jobs would run in {environment}, the environment in which people approve gates"
-            yield _finding(program, option, problem, "choose another environment, or another `approval-environment`")
+            yield about_option(
+                program, option, "RD013", problem, "choose another environment, or another `approval-environment`"
+            )
 
 
 def _is_approved(node: Node, options: GithubOptions) -> bool:
@@ -222,8 +222,4 @@ def _unknown(program: Program, options: GithubOptions) -> Iterator[Diagnostic]:
     for name in options.steps:
         if name != ALL and name not in known:
             problem = f"there is no step `{name}`{did_you_mean(name, known)}"
-            yield _finding(program, ("steps", name), problem, "write the id of a step, or `*` for all")
-
-
-def _finding(program: Program, option: KeyPath, problem: str, remedy: str) -> Diagnostic:
-    return OptionFinding("RD013", program.sources[0].path, None, problem, remedy, option=option)
+            yield about_option(program, ("steps", name), "RD013", problem, "write the id of a step, or `*` for all")

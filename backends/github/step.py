@@ -6,6 +6,10 @@ from collections.abc import Mapping
 
 from msgspec import Struct, field
 
+from backends.scheduling.condition import TRUE, Literal, expression
+from backends.scheduling.places import Place
+from backends.scheduling.plan import Plan
+
 PLAIN_SHELL = "bash {0}"
 """Bash as M2 wants it: without `-e` and `pipefail`."""
 
@@ -51,3 +55,23 @@ def noting(interpreter: str) -> str:
         f'bash -c "{interpreter} \\"$0\\"; code=$?; '
         'echo \\"$GITHUB_ACTION 1 $code $SECONDS\\" >> \\"$RUNNER_TEMP/rdc-journal\\"; exit $code" {0}'
     )
+
+
+# --- When a step of a plan runs ---------------------------------------------------------------------------------------
+
+
+def when_reached(plan: Plan, place: Place) -> str:
+    """Return the expression for when a place is reached; empty if it always is."""
+    condition = plan.flow.reached[place.name]
+    return "" if condition == TRUE else expression(condition, compare)
+
+
+def compare(literal: Literal) -> str:
+    """Return a comparison as an expression."""
+    value = literal.value if isinstance(literal.value, int) else f"'{literal.value}'"
+    return f"{fact(literal.step, literal.property)} {literal.operator} {value}"
+
+
+def fact(step: str, name: str) -> str:
+    """Return the expression for a property of a step."""
+    return f"steps.{step}.{name}"

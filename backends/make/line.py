@@ -149,7 +149,7 @@ class _Path(Struct, frozen=True, dict=True):
         node = self._nodes[name]
         while isinstance(node.task, Branch) and len(node.edges) == 1 and not node.edges[0].effects:
             node = self._nodes[node.edges[0].target]
-        if isinstance(node.task, Branch) or (isinstance(node.task, End) and node.edges):
+        if node.is_passed:
             raise _BendError(node, "where the run decides without an outcome")
         return node
 

@@ -1,10 +1,13 @@
-"""The limits of Makefiles beyond unsupported features, and options without effect."""
+"""The limits of Makefiles beyond unsupported features, and options without effect.
+
+Inputs and secrets cannot have names with a meaning on make's command line (RD530).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from backends.base import OptionFinding, Reason
+from backends.base import Reason, about_option
 from backends.make.options import MakeOptions
 from compiler.diagnostic import Diagnostic
 from compiler.ir import variables
@@ -77,11 +80,10 @@ def refusals(program: Program) -> Iterator[Diagnostic]:
 
 def unused_options(program: Program, options: MakeOptions, reason: Reason | None) -> Iterator[Diagnostic]:
     """Yield findings about options without effect. A Makefile with a `reason` calls the program."""
-    path = program.sources[0].path
     if reason and options.driver == "shared":
         problem = f"`driver: shared` has no effect, because the Makefile calls the program: {reason.clause}"
         remedy = "compile this document with `driver: bundled`"
-        yield OptionFinding("RD540", path, None, problem, remedy, option=("driver",))
+        yield about_option(program, ("driver",), "RD540", problem, remedy)
     if not reason and options.program is not None:
         problem = f"`program: {options.program}` has no effect, because this Makefile calls no program"
-        yield OptionFinding("RD540", path, None, problem, "remove the option `program`", option=("program",))
+        yield about_option(program, ("program",), "RD540", problem, "remove the option `program`")

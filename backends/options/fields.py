@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from types import UnionType
 from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
@@ -10,8 +10,6 @@ from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
 from msgspec import NODEFAULT, Struct
 from msgspec.structs import FieldInfo
 from msgspec.structs import fields as fields_of
-
-from compiler.source import KeyPath
 
 
 class Options(Struct, frozen=True, rename="kebab"):
@@ -29,19 +27,11 @@ class Options(Struct, frozen=True, rename="kebab"):
 class Check(Struct, frozen=True):
     """Checks the value of an option, in `Annotated`.
 
-    `ask` returns the value, possibly changed, or raises `ValueError` with the problem. `None` is not checked if the
-    type allows it. The `pattern` of a `Meta` must match the whole string.
+    `ask` returns the value, possibly changed, or raises `ValueError` with the problem, or `InvalidError` for parts of
+    the value. `None` is not checked if the type allows it. The `pattern` of a `Meta` must match the whole string.
     """
 
     ask: Callable[[Any], object]
-
-
-class MisplacedError(ValueError):
-    """Problems with parts of an option's value, each with the path to the part in the value."""
-
-    def __init__(self, found: Iterable[tuple[KeyPath, str]]) -> None:
-        self.found = tuple(found)
-        super().__init__("; ".join(problem for _, problem in self.found))
 
 
 OptionsType = TypeVar("OptionsType", bound=Options)

@@ -1,4 +1,4 @@
-"""Converts plain values to the types of options, and collects all flaws.
+"""Read the options of a target from plain values, or from strings of the command line, and collect all issues.
 
 An argument of the command line is a string, so a number or boolean may be `5` or `true`. A union uses the first
 alternative that accepts a value unchanged, otherwise the first that accepts it after conversion.
@@ -6,16 +6,18 @@ alternative that accepts a value unchanged, otherwise the first that accepts it 
 
 from __future__ import annotations
 
+import json
 import operator
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from types import NoneType, UnionType
-from typing import Annotated, Any, Literal, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin
 
-from msgspec import Meta, structs
+from msgspec import Meta
 
-from backends.options.fields import Check, MisplacedError, Options, alternatives, fields, is_options, required
-from backends.options.problems import Flaw
+from backends.options.fields import Check, Options, OptionsType, alternatives, fields, is_options, required
+from compiler.diagnostic import Issue
+from compiler.issues import InvalidError
 from compiler.regex import Regex
 from compiler.source import KeyPath
 from compiler.suggestions import nearest_name
@@ -27,6 +29,8 @@ _TRUTH: Mapping[object, bool] = {
     **dict.fromkeys(("0", "off", "f", "false", "n", "no", 0), False),
 }
 _WHOLE = Regex(r"\s*([+-]?[0-9]+(?:_[0-9]+)*)(?:\.0+)?\s*")
+_SHORT = 40
+"""The longest string that a message repeats."""
 
 # The wishes of bounds, by their names in `Meta`.
 _BOUNDS: Mapping[type, tuple[tuple[str, Callable[[Any, Any], object], str], ...]] = {
@@ -44,24 +48,110 @@ _BOUNDS: Mapping[type, tuple[tuple[str, Callable[[Any, Any], object], str], ...]
 }
 
 
-class Reader:
-    """Reads values and collects flaws. With `strict`, strings do not become numbers or booleans."""
+def validate(kind: type[OptionsType], options: Mapping[str, object]) -> OptionsType:
+    """Return the options from plain values; raise `InvalidError` with all issues."""
+    reader = _Reader()
+    read: OptionsType = reader.options(kind, options, ())
+    if reader.misfits:
+        raise InvalidError(*_issues(reader.misfits))
+    return read
+
+
+def read_words(kind: type[Options], words: Mapping[str, str]) -> dict[str, object]:
+    """Return the plain values of command line options; raise `InvalidError`.
+
+    An option that accepts a list or mapping reads its value as YAML. If it accepts a string too, only a value that
+    starts with a bracket is YAML. Other values stay strings, which `validate` converts.
+    """
+    known = fields(kind) if words else {}
+    values: dict[str, object] = {}
+    wrong: list[Issue] = []
+    for name, word in words.items():
+        try:
+            values[name] = _from_word(known[name].type, word) if name in known else word
+        except ValueError as error:
+            wrong.append(Issue((name,), f"`{name}` is not valid YAML: {error}"))
+    if wrong:
+        raise InvalidError(*wrong)
+    return values
+
+
+def _from_word(kind: object, word: str) -> object:
+    kinds = {get_origin(part) or part for part in alternatives(kind)}
+    takes_text = bool(kinds & {str, Any})
+    takes_more = bool(kinds & {list, dict, Any}) or any(map(is_options, kinds))
+    if not takes_more or (takes_text and not word.lstrip().startswith(("[", "{"))):
+        return word
+    from compiler.yaml_text import load_value  # noqa: PLC0415 (it imports PyYAML)
+
+    value = load_value(word)
+    return value if isinstance(value, (list, dict)) else word
+
+
+class _Misfit(NamedTuple):
+    """Why one alternative of a type does not accept a value, or a name in a mapping.
+
+    `text` completes "the option should" for a wish, or is a reason, or with `is_whole` the message.
+    """
+
+    path: KeyPath
+    text: str
+    instead: str = ""
+    is_wish: bool = False
+    is_whole: bool = False
+    is_name: bool = False
+
+
+def _issues(misfits: list[_Misfit]) -> Iterator[Issue]:
+    """Yield an issue for each option. Of a union, the alternative that got furthest is the intended one."""
+    groups: dict[tuple[KeyPath, bool], list[_Misfit]] = {}
+    for one in misfits:
+        groups.setdefault((one.path, one.is_name), []).append(one)
+    outer = {path[:length] for path, _ in groups for length in range(1, len(path))}
+    yield from (Issue(path, _words(path, same)) for (path, _), same in groups.items() if path not in outer)
+
+
+def _words(path: KeyPath, misfits: list[_Misfit]) -> str:
+    first = misfits[0]
+    if first.is_whole:
+        return first.text
+    name = f"the name `{path[-1]}` in `{'.'.join(path[:-1])}`" if first.is_name else f"`{'.'.join(path)}`"
+    if reasons := "; ".join(one.text for one in misfits if not one.is_wish):
+        return f"{name}: {reasons}" if path else reasons
+    wishes = " or ".join(dict.fromkeys(one.text for one in misfits)).replace(" or be ", " or ")
+    return f"{name} should {wishes}{'' if first.is_name else first.instead}"
+
+
+def _instead(value: object) -> str:
+    """Return the actual value for a message, if it is short; true, false and null as in YAML and TOML."""
+    if isinstance(value, str):
+        return f", not {value!r}" if len(value) <= _SHORT else ""
+    return f", not {json.dumps(value)}" if value is None or isinstance(value, (int, float)) else ""
+
+
+class _Reader:
+    """Reads values and collects misfits. With `strict`, strings do not become numbers or booleans."""
 
     def __init__(self, *, strict: bool = False) -> None:
-        self.flaws: list[Flaw] = []
+        self.misfits: list[_Misfit] = []
         self._strict = strict
 
-    def read(self, kind: Any, value: object, path: KeyPath) -> Any:  # noqa: ANN401 (a value of any type)
-        """Return a value in the type's form. If there are new flaws, ignore the result."""
+    def _read(self, kind: Any, value: object, path: KeyPath) -> Any:  # noqa: ANN401 (a value of any type)
+        """Return a value in the type's form. If there are new misfits, ignore the result."""
         origin, parts = get_origin(kind), get_args(kind)
         if origin is Annotated:
             return self._annotated(parts, value, path)
         if origin in (Union, UnionType):
             return self._union(parts, value, path)
         if origin is Literal:
-            return self._choice(parts, value, path)
+            if any(type(word) is type(value) and word == value for word in parts):
+                return value
+            *most, last = map(repr, parts)
+            return self._wish(f"be {', '.join(most)} or {last}" if most else f"be {last}", value, path)
         if origin is list:
-            return self._list(parts[0], value, path)
+            if not isinstance(value, list):
+                return self._wish("be a list", value, path)
+            return [self._read(parts[0], item, (*path, str(number))) for number, item in enumerate(value)]
         if origin is dict:
             return self._mapping(parts, value, path)
         return self.options(kind, value, path) if is_options(kind) else self._simple(kind, value, path)
@@ -70,9 +160,9 @@ class Reader:
         """Return the options in a mapping. The class's own check only runs if each option is valid."""
         if not isinstance(value, Mapping):
             return self._wish(_MAPPING, value, path)
-        before = len(self.flaws)
+        before = len(self.misfits)
         read = self._fields(kind, value, path) if value or required(kind) else {}
-        if len(self.flaws) > before:
+        if len(self.misfits) > before:
             return None
         made = kind(**read)
         self._tried(kind.check, made, path)
@@ -83,23 +173,23 @@ class Reader:
         for name, field in known.items():
             at = (*path, name)
             if name in value:
-                read[field.name] = self.read(field.type, value[name], at)
+                read[field.name] = self._read(field.type, value[name], at)
             elif field.required:
-                self.flaws.append(Flaw(at, sentence=f"`{'.'.join(at)}` is missing"))
+                self.misfits.append(_Misfit(at, f"`{'.'.join(at)}` is missing", is_whole=True))
         for name in map(str, value):
             if name not in known:
                 close, at = nearest_name(name, known), (*path, name)
                 hint = f"; did you mean `{'.'.join((*path, close))}`?" if close else ""
-                self.flaws.append(Flaw(at, sentence=f"there is no option `{'.'.join(at)}`{hint}"))
+                self.misfits.append(_Misfit(at, f"there is no option `{'.'.join(at)}`{hint}", is_whole=True))
         return read
 
     def _annotated(self, parts: tuple[Any, ...], value: object, path: KeyPath) -> Any:  # noqa: ANN401
-        before = len(self.flaws)
-        read = self.read(parts[0], value, path)
+        before = len(self.misfits)
+        read = self._read(parts[0], value, path)
         if read is None and NoneType in alternatives(parts[0]):
             return None
         for part in parts[1:]:
-            if len(self.flaws) > before:
+            if len(self.misfits) > before:
                 return None
             if isinstance(part, Check):
                 read = self._tried(part.ask, read, path)
@@ -110,39 +200,28 @@ class Reader:
     def _union(self, kinds: tuple[Any, ...], value: object, path: KeyPath) -> Any:  # noqa: ANN401
         if value is None and NoneType in kinds:
             return None
-        flaws: list[Flaw] = []
+        misfits: list[_Misfit] = []
         for strict in (True,) if self._strict else (True, False):
-            flaws = []
+            misfits = []
             for kind in (kind for kind in kinds if kind is not NoneType):
-                reader = Reader(strict=strict)
-                read = reader.read(kind, value, path)
-                if not reader.flaws:
+                reader = _Reader(strict=strict)
+                read = reader._read(kind, value, path)
+                if not reader.misfits:
                     return read
-                flaws += reader.flaws
-        self.flaws += flaws
+                misfits += reader.misfits
+        self.misfits += misfits
         return None
-
-    def _list(self, kind: Any, value: object, path: KeyPath) -> Any:  # noqa: ANN401
-        if not isinstance(value, list):
-            return self._wish("be a list", value, path)
-        return [self.read(kind, item, (*path, str(number))) for number, item in enumerate(value)]
 
     def _mapping(self, kinds: tuple[Any, ...], value: object, path: KeyPath) -> Any:  # noqa: ANN401
         if not isinstance(value, Mapping):
             return self._wish(_MAPPING, value, path)
         read = {}
         for name, item in value.items():
-            at, names = (*path, str(name)), Reader(strict=self._strict)
-            key = names.read(kinds[0], name, at)
-            self.flaws += [structs.replace(flaw, is_name=True) for flaw in names.flaws]
-            read[key] = self.read(kinds[1], item, at)
+            at, before = (*path, str(name)), len(self.misfits)
+            key = self._read(kinds[0], name, at)
+            self.misfits[before:] = (one._replace(is_name=True) for one in self.misfits[before:])
+            read[key] = self._read(kinds[1], item, at)
         return read
-
-    def _choice(self, words: tuple[Any, ...], value: object, path: KeyPath) -> Any:  # noqa: ANN401
-        if any(type(word) is type(value) and word == value for word in words):
-            return value
-        *most, last = map(repr, words)
-        return self._wish(f"be {', '.join(most)} or {last}" if most else f"be {last}", value, path)
 
     def _simple(self, kind: Any, value: object, path: KeyPath) -> Any:  # noqa: ANN401
         if kind is Any:
@@ -162,21 +241,20 @@ class Reader:
                 inner = item.items() if isinstance(item, dict) else enumerate(item)
                 pending += reversed([((*at, str(name)), each) for name, each in inner])
             elif item is not None and not isinstance(item, (str, int, float)):  # TOML has dates
-                self.flaws.append(Flaw(at, item, reason="this is not a JSON value"))
+                self.misfits.append(_Misfit(at, "this is not a JSON value"))
         return value
 
     def _wish(self, wish: str, value: object, path: KeyPath) -> None:
-        self.flaws.append(Flaw(path, value, wish))
+        self.misfits.append(_Misfit(path, wish, _instead(value), is_wish=True))
 
     def _tried(self, ask: Callable[[Any], object], value: object, path: KeyPath) -> Any:  # noqa: ANN401
         try:
             return ask(value)
-        except MisplacedError as error:
-            self.flaws += [Flaw((*path, *inner), value, reason=problem) for inner, problem in error.found]
-            return None
+        except InvalidError as error:
+            self.misfits += [_Misfit((*path, *map(str, one.path)), one.message) for one in error.issues]
         except ValueError as error:
-            self.flaws.append(Flaw(path, value, reason=str(error)))
-            return None
+            self.misfits.append(_Misfit(path, str(error)))
+        return None
 
 
 def _unmet(meta: Meta, value: object) -> str:

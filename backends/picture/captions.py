@@ -1,4 +1,4 @@
-"""The texts of a picture: the caption of each box, in short lines, and its tooltip."""
+"""The captions of a picture: what each box shows, in short lines."""
 
 from __future__ import annotations
 
@@ -12,9 +12,8 @@ from backends.picture.naming import LONGEST_SHOWN, Naming, is_named, one_line, p
 from backends.picture.stages import stage_lines
 from backends.specification import shown
 from compiler.ir.edges import Clear, Keep
-from compiler.ir.program import Group, Input, Node, Program, Settings
-from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Shell, Stage, Task, Tool, task_texts
-from compiler.ir.texts import Text
+from compiler.ir.program import Input, Node, Program, Settings
+from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Shell, Stage, Task, Tool
 from compiler.times import spoken
 from runtime_shim.targets.naming import split_name
 
@@ -181,38 +180,3 @@ def _in_words(text: str, width: int) -> Lines:
         else:
             lines.append(word)
     return tuple(lines) if len(lines) <= LINES and max(map(len, lines)) <= width else ()
-
-
-TOOLTIP_LINES = 12
-"""The most lines of the task, below the place."""
-
-TOOLTIP_WIDTH = 100
-"""In characters. Longer lines are truncated."""
-
-
-def tooltip(place: Node | Group, more: Lines = ()) -> Lines:
-    """Return the tooltip of a node or group. `more` replaces the node's task."""
-    texts = _texts(place.task) if isinstance(place, Node) else (place.prompt,)
-    said = "\n".join(more or [shown(text) for text in texts if text.parts]).strip()
-    origin = place.origin
-    lines = [f"{origin.path}:{origin.span.line}", *(said.split("\n") if said else ())]
-    if len(lines) > TOOLTIP_LINES + 1:
-        lines[TOOLTIP_LINES:] = "…"
-    # Most lines are short and visible. A call for each would be slow.
-    return tuple([line.rstrip() if len(line) <= TOOLTIP_WIDTH and line.isprintable() else _cut(line) for line in lines])
-
-
-def _texts(task: Task) -> tuple[Text, ...]:
-    """Return the strings with the task itself, without explanations."""
-    if task.kind == "shell":
-        return (task.command,)
-    return (task.prompt, task.block or Text()) if task.kind == "ask" else task_texts(task)
-
-
-def _cut(line: str) -> str:
-    """Return a line without invisible characters. Spaces at its start have a meaning in commands, so they stay."""
-    shown = line[: TOOLTIP_WIDTH + 1]
-    if not shown.isprintable():
-        shown = "".join(c if c.isprintable() else " " for c in shown)
-    shown = shown.rstrip()
-    return shown if len(shown) <= TOOLTIP_WIDTH else shown[: TOOLTIP_WIDTH - 1] + "…"

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from msgspec import Struct
 
 from backends.picture.picture import Frame, Picture
-from compiler.analyses.matching import match_nodes
+from compiler.analyses.changes import match_nodes
 from compiler.ir.program import Node
 from compiler.ir.tasks import Branch, End
 
@@ -45,7 +45,7 @@ def nodes_of(drawn: Picture) -> list[Node]:
 
 def said(node: Node) -> object:
     """Return the identity of a node across versions: result and message for an end, the id for other nodes."""
-    return (node.task.result, node.task.message) if isinstance(node.task, End) and not node.edges else node.id
+    return (node.task.result, node.task.message) if isinstance(node.task, End) and node.is_end else node.id
 
 
 # --- What is between and around the steps -----------------------------------------------------------------------------
@@ -79,19 +79,14 @@ def _kind(frame: Frame) -> str:
 
 def _between(old: Picture, new: Picture, found: Matching) -> dict[str, str]:
     """Match the decisions of steps, and the ends of nested runbooks."""
-    free = {box.node.id for box in new.boxes if _is_between(box.node)}
+    free = {box.node.id for box in new.boxes if box.node.is_passed}
     pairs = {}
     for box in old.boxes:
         name = found.renamed(box.node.id)
-        if _is_between(box.node) and name in free:
+        if box.node.is_passed and name in free:
             pairs[box.node.id] = name
             free.remove(name)
     return pairs
-
-
-def _is_between(node: Node) -> bool:
-    """Return whether a run passes through a node without doing anything."""
-    return isinstance(node.task, Branch) or (isinstance(node.task, End) and bool(node.edges))
 
 
 def _ends(old: Picture, new: Picture, found: Matching) -> dict[str, str]:

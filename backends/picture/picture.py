@@ -6,23 +6,22 @@ run reaches are drawn and marked, because they are part of the document.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
 from backends.picture.arrows import Arrow, Mark, arrows
-from backends.picture.attempts import joined_attempts, joined_breakdowns
 from backends.picture.captions import Lines, caption, kept_texts, notes
+from backends.picture.joined import joined_attempts, joined_breakdowns
 from backends.picture.naming import Naming, free
 from backends.picture.stages import stage_tooltip
 from backends.picture.streams import Stream, streams
 from compiler.ir.edges import output_names
-from compiler.ir.graph import loop_regions, to_graph
+from compiler.ir.graph import led_to, loop_regions, to_graph
 from compiler.ir.program import Group, Node, Program, without_jumps
 from compiler.ir.tasks import IDLE
-from compiler.passes.remove_impossible_edges import remove_impossible_edges
-from compiler.passes.thread_jumps import thread_jumps
+from compiler.passes import run_passes
 
 
 class Placement(Struct):
@@ -138,7 +137,7 @@ def picture(program: Program) -> Picture:
     program = joined_attempts(program)
     names = Naming(program)
     program = _drawn(program)
-    reached = _led_to(program, [program.entry])
+    reached = led_to(program, [program.entry])
     placement = place(program)
     return Picture(
         program.entry,
@@ -182,25 +181,12 @@ def _inside(drawn: Picture) -> Mapping[str, list[Box | Frame]]:
 
 def _drawn(program: Program) -> Program:
     """Return the program with only the nodes that are drawn."""
-    program = joined_breakdowns(thread_jumps(remove_impossible_edges(without_jumps(program))))
+    program = joined_breakdowns(run_passes(without_jumps(program), "remove-impossible-edges", "thread-jumps"))
     first = program.index()[program.entry]
     entry = first.edges[0].target if first.task.kind == "branch" and not first.edges[0].guard else first.id
     nodes = [node.id for node in program.nodes if type(node.task) not in IDLE]
-    kept = _led_to(program, [entry, *nodes])
+    kept = led_to(program, [entry, *nodes])
     return replace(program, entry=entry, nodes=tuple(node for node in program.nodes if node.id in kept))
-
-
-def _led_to(program: Program, starts: Iterable[str]) -> set[str]:
-    """Return the nodes that transitions lead to from one of the starts, including the starts."""
-    index = program.index()
-    pending = list(starts)
-    found = set(pending)
-    while pending:
-        for edge in index[pending.pop()].edges:
-            if edge.target not in found:
-                found.add(edge.target)
-                pending.append(edge.target)
-    return found
 
 
 def _box(node: Node, names: Naming, placement: Placement, is_reached: bool) -> Box:

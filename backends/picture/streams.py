@@ -9,6 +9,7 @@ from msgspec import Struct
 from backends.picture.captions import Lines, wrapped
 from backends.picture.naming import is_named, one_line
 from compiler.ir.edges import Clear, Keep, SlotTest
+from compiler.ir.graph import reached_from
 from compiler.ir.program import Node, Program, texts_of
 from compiler.ir.tasks import End, agents_of
 from compiler.ir.texts import Text
@@ -82,19 +83,14 @@ def _named(texts: Iterable[Text]) -> frozenset[str]:
 
 def _readers(index: Mapping[str, Node], writer: Node, slot: str) -> Collection[str]:
     """Return the nodes that a run can reach before another value is kept in the slot."""
-    pending = [edge.target for edge in writer.edges if any(_is_of(effect, slot) for effect in edge.effects)]
-    found: set[str] = set()
-    while pending:
-        name = pending.pop()
-        if name in found:
-            continue
-        found.add(name)
-        pending += [
-            edge.target
-            for edge in index[name].edges
-            if not any(_is_of(effect, slot) or effect == Clear(slot) for effect in edge.effects)
-        ]
-    return found
+
+    def onward(name: str) -> Iterator[str]:
+        for edge in index[name].edges:
+            if not any(_is_of(effect, slot) or effect == Clear(slot) for effect in edge.effects):
+                yield edge.target
+
+    starts = (edge.target for edge in writer.edges if any(_is_of(effect, slot) for effect in edge.effects))
+    return reached_from(starts, onward)
 
 
 def _is_of(effect: object, slot: str) -> bool:

@@ -3,20 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar, NamedTuple
+from typing import Annotated, ClassVar, Literal, NamedTuple
 
 from msgspec.structs import replace
 
 from backends.base import MARK, Backend, Emission, Limit
 from backends.command import canonical_command
 from backends.companions import Companion
-from backends.python.calls import calls
-from backends.python.common import explained
-from backends.python.edition import optimized, runtime, runtime_for, runtime_sha256, shared_files
+from backends.options.fields import Options
+from backends.python.calls import Calls
+from backends.python.edition import (
+    LOADED,
+    SHARED_OPENING,
+    WORKER,
+    modules,
+    more_for_workers,
+    opening,
+    optimized,
+    runtime_for,
+    runtime_sha256,
+    shared_files,
+)
 from backends.python.literals import literal
-from backends.python.options import PythonOptions
-from backends.python.step_calls import step_calls
-from backends.python.table import Table, table
+from backends.python.step_calls import author_calls
 from backends.remarks import comment, listed, of_contexts, of_placeholders, of_settings, shells
 from backends.templating import render
 from compiler.ir.features import Feature
@@ -29,12 +38,39 @@ FILTERS = (comment, listed, literal)
 """The filters of the templates."""
 
 
-class Tabled(NamedTuple):
-    """The content of a file: the runtime's edition, the program after the passes, and its table."""
+class PythonOptions(Options, frozen=True):
+    """The options of the python target. By default, a program is a single file."""
+
+    runtime: Annotated[
+        Literal["bundled", "shared", "script"],
+        "Whether the runtime is part of the program (`bundled`), or a separate file for several programs "
+        "(`shared`). `script` is a short program without state, which cannot resume runs.",
+    ] = "bundled"
+    operator: Annotated[
+        Literal["full", "basic"],
+        "Whether the program has all operator commands: goto, logs, notifications and more.",
+    ] = "basic"
+
+    caller: Annotated[
+        Literal["person", "make", "github"],
+        "Who calls the program. With `make` or `github`, a separate file reads their values, and hints show their "
+        "commands. rdc sets this for the programs of Makefiles and workflows.",
+    ] = "person"
+
+    def check(self) -> None:
+        """Check that a caller has a separate runtime, and that a script has no operator commands."""
+        if self.caller != "person" and self.runtime != "shared":
+            raise ValueError(f"`caller: {self.caller}` needs a separate runtime; add `runtime: shared`")
+        if self.runtime == "script" and self.operator == "full":
+            raise ValueError("a script has no operator commands; remove `operator: full`")
+
+
+class Content(NamedTuple):
+    """The content of a file: the runtime's edition, the program after the passes, and its calls."""
 
     edition: str
     program: Program
-    table: Table
+    calls: Calls
 
 
 class PythonBackend(Backend[PythonOptions]):
@@ -57,9 +93,9 @@ class PythonBackend(Backend[PythonOptions]):
 
     def render(self, program: Program, options: PythonOptions) -> Emission:
         """Return the source of the file, and the runtime beside it if it is shared."""
-        return self.written(*self.tabled(program, options))
+        return self.written(*self.content(program, options))
 
-    def tabled(self, program: Program, options: PythonOptions) -> tuple[Tabled, PythonOptions]:
+    def content(self, program: Program, options: PythonOptions) -> tuple[Content, PythonOptions]:
         """Return the content of a program's file, and the options that apply to it."""
         if options.caller == "github" and program.file:  # companions are named after their workflows (T-28)
             program = program.with_(name=program.file)
@@ -69,20 +105,19 @@ class PythonBackend(Backend[PythonOptions]):
             edition, program = "script", optimize(program, jumps=False)
         else:
             edition, program = optimized(program, is_full=options.operator == "full")
-        return Tabled(edition, program, table(program)), options
+        return Content(edition, program, author_calls(program)), options
 
-    def written(self, tabled: Tabled, options: PythonOptions) -> Emission:
+    def written(self, content: Content, options: PythonOptions) -> Emission:
         """Return the file with this content, and the runtime beside it if it is shared."""
         caller = "" if options.caller == "person" else options.caller
-        shared = shared_files(tabled.edition, caller) if options.runtime == "shared" else {}
-        text = program_text(tabled, canonical_command(self.name, tabled.program, options), list(shared), caller)
+        shared = shared_files(content.edition, caller) if options.runtime == "shared" else {}
+        text = program_text(content, canonical_command(self.name, content.program, options), list(shared), caller)
         return Emission(text, companions=tuple(Companion(name, each, "runtime") for name, each in shared.items()))
 
 
-def program_text(tabled: Tabled, command: str, shared: Sequence[str] = (), caller: str = "") -> str:
+def program_text(content: Content, command: str, shared: Sequence[str] = (), caller: str = "") -> str:
     """Return the file of a program that a command writes, with the names of the shared files beside it."""
-    edition, program, entries = tabled
-    called = step_calls(entries) or calls(entries, _headings(program))
+    edition, program, called = content
     return render(
         "python/program.py",
         FILTERS,
@@ -97,7 +132,7 @@ def program_text(tabled: Tabled, command: str, shared: Sequence[str] = (), calle
         explained=[
             *of_contexts(program, "`contexts`"),
             *of_placeholders(program.nodes, program.registers),
-            *explained(entries, called.said),
+            *called.explained,
             *of_settings(program, called.lines),
         ],
         shells=shells(program),
@@ -105,12 +140,10 @@ def program_text(tabled: Tabled, command: str, shared: Sequence[str] = (), calle
         edition=edition,
         metadata=METADATA if caller == WORKER else "",
         command=command,
+        opening=SHARED_OPENING if shared else opening(edition),
         tail=tail(edition, program.kind, is_shared=bool(shared), caller=caller),
     )
 
-
-WORKER = "dbos"
-"""The caller whose part is in the file."""
 
 METADATA = """\
 # /// script
@@ -122,7 +155,7 @@ METADATA = """\
 
 
 def tail(edition: str, kind: str, *, is_shared: bool, caller: str = "") -> str:
-    """Return the part of a program after the document: the edition's line, the runtime, and the start."""
+    """Return the part of a program after the document: the edition's line, the modules, and the start."""
     return render(
         "python/tail.py",
         FILTERS,
@@ -131,19 +164,10 @@ def tail(edition: str, kind: str, *, is_shared: bool, caller: str = "") -> str:
         edition=edition,
         sha256=runtime_sha256(edition),
         shared={name: sha256_of(text) for name, text in shared_files(edition, caller).items()} if is_shared else {},
-        runtime="" if is_shared else runtime(edition),
+        loaded=LOADED,
+        caller=caller,
+        modules="" if is_shared else modules(edition),
+        more=more_for_workers(edition) if caller == WORKER else "",
         worker=runtime_for(WORKER) if caller == WORKER else "",
         worker_sha256=sha256_of(runtime_for(WORKER)) if caller == WORKER else "",
     )
-
-
-def _headings(program: Program) -> dict[str, str]:
-    """Return the comment above the first step of each group."""
-    titles = {group.id: str(group.title) for group in program.groups}
-    found: dict[str, str] = {}
-    seen: set[str] = {""}
-    for node in program.nodes:
-        if node.group not in seen:
-            seen.add(node.group)
-            found[node.id] = f"{node.group} {titles[node.group]}".strip()
-    return found

@@ -1,263 +1,183 @@
-"""The program as calls: one for each step, in the runbook's words. `runtime_shim/engine/builder.py` reads them back.
-
-The calls don't name a counter that `retry` implies, or an end that only one transition leads to.
-"""
+"""The program as calls: one for each step, in the document's words. `runtime_shim/engine/builder.py` executes them."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator
-from functools import cached_property
-from itertools import groupby, pairwise, takewhile
+import ast
+import json
+from collections.abc import Mapping
 from typing import Any
 
-from msgspec import Struct, field
+from msgspec import Struct
 
-from backends.python.common import without_common
-from backends.python.literals import WIDEST, broken, laid_out, literal, prose
-from backends.python.table import Table
+from backends.marks import Marks
+from backends.python.common import Common, Step, group_places
+from backends.python.jumps import jumps, told_steps
+from backends.python.literals import WIDEST, literal, prose
+from backends.python.settings import Values, around, common_settings, given, placeholders, task_settings, word_of
+from backends.python.transitions import Transitions, implied_question
 from backends.remarks import comment
-from runtime_shim.data.implied import implied
+from compiler.ir.program import Context, Input, Program, scope_members
+from compiler.ir.tasks import IDLE, End
+from runtime_shim.contract.step_builder import StepBuilder
+from runtime_shim.data.shared import Shared
+from runtime_shim.engine.builder import Builder, functions
 
 INDENT = "    "
 WORDS = ("about", "group", "step", "end", "branch", "go", "retry", "complete", "stop")
 """Calls in a runbook besides the kinds of tasks, in the order of parameters."""
 
-_OWN = frozenset({"title", "at", "task", "shell", "command", "edges"})
-_OWN_RETRIED = _OWN | {"attempt"}
-_OWN_OF_END = _OWN | {"result", "message"}
-_SAYING_ALL = frozenset({"shell", "ask", "branch"})
-"""Tasks without implied settings."""
-
-_PASS_FAIL = ["pass", "fail"]
-_OUTCOMES = {"pass/fail": {"pass": "on_pass", "fail": "on_fail"}, "yes/no": {"pass": "on_yes", "fail": "on_no"}}
+_FIRST = ("prompt", "bash", "sh")
+"""Settings before the group of a step."""
 
 
 class Calls(Struct):
-    """The lines of the function, the names that it calls, and the table behind them."""
+    """The lines of the function, the names that it calls, and sentences about settings that it doesn't repeat."""
 
     lines: list[str]
     used: set[str]
-    said: Table
-    builder: str = ""
-    """The class with these words, if it isn't the runbook's."""
+    explained: list[str]
+    is_specification: bool = False
+    """Whether the words are those of specifications."""
 
     @property
     def parameters(self) -> list[str]:
         """The function's parameters: words of every runbook first, then the kinds of its tasks."""
         return [*(word for word in WORDS if word in self.used), *sorted(self.used - set(WORDS))]
 
+    def built(self) -> dict[str, Any]:
+        """Return the program that the engine runs, as the builder makes it of these calls. Nothing else is executed."""
+        builder = StepBuilder() if self.is_specification else Builder()
+        known = dict(zip(self.parameters, functions(builder, self.parameters), strict=True))
+        (function,) = ast.parse("\n".join(["def document():", *self.lines])).body
+        assert isinstance(function, ast.FunctionDef)  # noqa: S101 (for mypy)
+        for statement in function.body:
+            assert isinstance(statement, ast.Expr)  # noqa: S101
+            _value(statement.value, known)
+        table: dict[str, Any] = builder.table
+        Shared.complete(table)
+        return table
 
-def calls(table: Table, headings: dict[str, str]) -> Calls:
-    """Return the calls that build a table. `headings` are comments above steps."""
-    return _Writer(without_common(table)).write(headings)
+
+def _value(written: ast.expr | None, known: Mapping[str, Any]) -> Any:  # noqa: ANN401 (any setting)
+    """Return the value of an argument: a literal, or the result of a call."""
+    match written:
+        case ast.Call(ast.Name(word), arguments, keywords):
+            named = {item.arg or "": _value(item.value, known) for item in keywords}
+            return known[word](*(_value(each, known) for each in arguments), **named)
+        case ast.List(items):
+            return [_value(item, known) for item in items]
+        case ast.Dict(keys, values):
+            return {_value(key, known): _value(item, known) for key, item in zip(keys, values, strict=True)}
+        case ast.expr():
+            return ast.literal_eval(written)
+        case _:
+            raise TypeError(written)
 
 
-class _Writer(Struct, dict=True):
-    table: Table
-    used: set[str] = field(default_factory=lambda: {"about"})
+def calls(program: Program, *, is_named: bool = False) -> Calls:
+    """Return the calls of a program. `is_named` adds the name of its project."""
+    return _Writer(program).write(is_named=is_named)
 
-    def __post_init__(self) -> None:
-        nodes = self.table["nodes"]
-        users = Counter([self.table["entry"], *(edge["go"] for node in nodes.values() for edge in node["edges"])])
-        self._has_texts = not all(isinstance(initial, int) for initial in self.table["registers"].values())
-        ends = ((name, node) for name, node in nodes.items() if node["task"] == "end")
-        self._unshared = {name for name, node in ends if not (node["edges"] or node["title"] or users[name] > 1)}
-        """Ends with at most one transition, which need no name."""
-        self._taken: set[str] = set()
-        self._said: set[str] = set()
-        """Ends that are written in a transition, and so need no separate call."""
 
-    def write(self, headings: dict[str, str]) -> Calls:
+class _Writer:
+    def __init__(self, program: Program) -> None:
+        self.program, self.used = program, {"about"}
+        self._slots = frozenset(slot.name for slot in program.slots)
+        self._steps = {node.id: Step.of(node, self._slots) for node in program.nodes}
+        entered = {node.group for node in program.nodes if type(node.task) not in IDLE}
+        shown = [group for group in program.groups if group.id in entered and group.kind == "step" and group.prompt]
+        self._groups = {group.id: group_places(group, self._slots) for group in shown}
+        groups = [places for _, _, places in self._groups.values()]
+        self._common = Common.of(program, list(self._steps.values()), groups)
+        self._transitions = Transitions(program, self._steps, self._common, self.used)
+
+    def write(self, *, is_named: bool) -> Calls:
         lines: list[str] = []
-        groups = dict(self.table.get("groups", {}))
-        for name, node in self.table["nodes"].items():
-            if name in self._said:
+        headings, groups = _headings(self.program), set(self._groups)
+        for name, step in self._steps.items():
+            if name in self._transitions.done:
                 continue
-            body = self._node(name, node)
+            body = self._node(step)
             lines.append("")
             if name in headings:
                 lines.append(f"{INDENT}# {comment(headings[name])}")
-            if node.get("group") in groups:
-                lines += self._call("group", [literal(node["group"])], settings_of(groups.pop(node["group"])))
+            group = step.node.group
+            if group in groups and type(step.node.task) not in IDLE:
+                groups.remove(group)
+                lines += self._group(group)
             lines += body
-        return Calls([*self._about(), *lines], self.used, self.table)
+        return Calls([*self._about(is_named=is_named), *lines], self.used, list(self._common.explained()))
 
-    def _about(self) -> list[str]:
-        table = self.table
-        implied = self._counted()
-        registers = {name: value for name, value in table["registers"].items() if name not in implied}
-        facts = [f"{key}={literal(table[key])}" for key in ("name", "source", "project") if key in table]
-        if table["entry"] != next(iter(table["nodes"])):
-            facts.append(f"entry={literal(table['entry'])}")
-        held = {
-            "limit": table.get("limit"),
-            "secrets": table.get("secrets"),
-            "counters": {name: value for name, value in registers.items() if isinstance(value, int)},
-            "scopes": table.get("scopes"),
-            "texts": _named({name: value for name, value in registers.items() if not isinstance(value, int)}),
-            "placeholders": table.get("placeholders"),
-            "inputs": table.get("inputs"),
-            "outputs": table.get("outputs"),
-            "jumps": table.get("jumps"),
-            "artifact": table.get("artifact"),
-            "contexts": table.get("contexts"),
-            "steps": table.get("steps"),
-            "folder": table.get("folder"),
-            "contract": table.get("contract"),
-        }
-        return self._call(
-            "about",
-            [literal(table["title"])],
-            [*facts, *settings_of({key: value for key, value in held.items() if value})],
+    def _about(self, *, is_named: bool) -> list[str]:
+        program, slots, common = self.program, self._slots, self._common
+        facts = {"name": program.name, "source": program.sources[0].path}
+        facts |= {"project": program.project} if is_named and program.project else {}
+        facts |= {"entry": program.entry} if program.entry != program.nodes[0].id else {}
+        resets = {e.scope for node in program.nodes for edge in node.edges for e in edge.effects if e.kind == "reset"}
+        members = scope_members(program.registers)
+        initial = {register.name: register.initial for register in program.registers if register.name not in slots}
+        counted = {self._steps[name].node.retries for name in self._transitions.retried}
+        strings = {slot.name: slot.initial for slot in program.slots if slot.name not in common.names}
+        held = given(
+            limit=program.limit,
+            secrets=list(program.secrets),
+            counters={name: value for name, value in initial.items() if name not in counted},
+            scopes={scope: [register.name for register in members.get(scope, ())] for scope in sorted(resets)},
+            texts=strings if any(value is not None for value in strings.values()) else list(strings),
+            placeholders=common.places,
+            inputs=[_input(declared) for declared in program.inputs],
+            outputs=common.values,
+            jumps=jumps(program, resets),
+            artifact=_artifact(program, slots),
+            contexts={context.name: _context(context, slots) for context in program.contexts},
+            steps={name: list(steps) for name, steps in told_steps(program).items()},
+            folder=program.folder,
+            contract=contract_of(program, slots),
         )
+        named = [f"{key}={literal(value)}" for key, value in facts.items()]
+        return self._call("about", [literal(program.title)], [*named, *settings_of(held)])
 
-    def _counted(self) -> set[str]:
-        """Return the attempt counters that calls of `retry` imply."""
-        return {self.table["nodes"][name]["attempt"] for name in self._retried}
+    def _group(self, name: str) -> list[str]:
+        title, prompt, places = self._groups[name]
+        shown = {"title": title, "prompt": prompt}
+        more = self._common.placeholders(places, title, shown)
+        return self._call("group", [literal(name)], settings_of(shown | more))
 
-    @cached_property
-    def _retried(self) -> set[str]:
-        """The steps whose retries `retry` can express."""
-        nodes = self.table["nodes"].items()
-        return {name for name, node in nodes if "attempt" in node and self._retries(name, node)}
-
-    def _node(self, name: str, node: Table) -> list[str]:
+    def _node(self, step: Step) -> list[str]:
         """Return the call for a step, a branch, or an end that is not written in a transition."""
-        self._taken.add(name)
-        task = node["task"]
-        if task == "end":
-            return self._end_call(name, node)
-        head = [literal(name)]
-        if node["title"]:
-            head.append(literal(node["title"]))
-        if task != "branch":
-            place, _, line = node["at"].rpartition(":")
-            head.append(f"at={line if place == self.table['source'] else literal(node['at'])}")
-        settings: Table = {"prompt": node["prompt"]} if "prompt" in node else {}
-        if task == "shell":
-            settings[node["shell"]] = node["command"]
-        own = _OWN_RETRIED if name in self._retried else _OWN
-        known = {} if task in _SAYING_ALL else implied(node)
-        for key, value in node.items():
-            if key not in own and (key not in known or value != known[key]):
-                settings[key] = value
-        clears = self._clears(name, node) if self._has_texts else []
-        if clears:
+        node, task, transitions = step.node, step.node.task, self._transitions
+        transitions.taken.add(node.id)
+        common = common_settings(node, self._slots, is_contract=self.program.contract is not None)
+        if node.id in transitions.retried:
+            del common["attempt"]
+        if isinstance(task, End):
+            return self._end(step, task, common)
+        head = [literal(node.id), *([literal(str(node.title))] if node.title else [])]
+        if type(task) not in IDLE:
+            path, line = node.origin.path, node.origin.span.line
+            head.append(f"at={line if path == self.program.sources[0].path else literal(f'{path}:{line}')}")
+        found = task_settings(task, step.original.task)
+        settings = {key: found[key] for key in _FIRST if key in found}
+        if node.group in self._groups and type(task) not in IDLE:
+            settings["group"] = node.group
+        settings |= found | common | self._common.settings(step, found)
+        if clears := transitions.clears(step):
             settings["clears"] = clears
-        transitions = self._transitions(name, node, len(clears))
-        if task == "ask" and node["question"] == _question_of(transitions):
+        shown = transitions.settings(step, settings.get("question", ""), len(clears))
+        if settings.get("question") == implied_question(shown):
             del settings["question"]
-        return self._call("step" if task == "shell" else task, head, [*settings_of(settings), *transitions])
+        return self._call(word_of(task), head, [*settings_of(settings), *shown])
 
-    def _end_call(self, name: str, node: Table) -> list[str]:
-        head = [literal(name), literal(node["result"]), *([literal(node["message"])] if node["message"] else [])]
-        more = {key: value for key, value in node.items() if key not in _OWN_OF_END}
-        titled = [f"title={literal(node['title'])}"] if node["title"] else []
-        return self._call("end", head, [*titled, *settings_of(more), *self._transitions(name, node, 0)])
-
-    def _retries(self, name: str, node: Table) -> bool:
-        """Return whether `retry` can express a step's retries: an edge back to it, and a reset on each other edge."""
-        counter = f"{name} retries"
-        if node["attempt"] != counter or self.table["registers"][counter] != 0:
-            return False
-        times = [_times(name, edge) for edge in node["edges"]]
-        resets = [edge.get("do", [])[-1:] == [[counter, "=", 0]] for edge in node["edges"]]
-        return any(times) and all(bool(many) or reset for many, reset in zip(times, resets, strict=True))
-
-    def _clears(self, name: str, node: Table) -> list[str]:
-        """Return the variables that all transitions of a step clear first."""
-        if name in self._retried or node["task"] == "end":
-            return []
-        effects = [edge["do"] for edge in node["edges"] if "do" in edge]
-        if len(effects) < len(node["edges"]):
-            return []
-        alike = takewhile(lambda found: all(one == found[0] for one in found), zip(*effects, strict=False))
-        return [found[0][0] for found in takewhile(lambda found: found[0][1:] == ["clear", []], alike)]
-
-    def _transitions(self, name: str, node: Table, clears: int) -> list[str]:
-        """Return a step's transitions as settings of its call, without the first `clears` effects."""
-        known = _OUTCOMES.get(node.get("question", ""), _OUTCOMES["pass/fail"])
-        edges = node["edges"]
-        if [edge.get("on") for edge in edges] == _PASS_FAIL:  # true for almost all steps
-            return [f"{known[edge['on']]}={self._one(name, edge, clears)}" for edge in edges]
-        runs = groupby(edges, lambda edge: edge.get("on"))
-        transitions = [(word, self._transition(name, list(run), clears)) for word, run in runs]
-        words = [word for word, _ in transitions]
-        others = [index for index, word in enumerate(words) if word not in (None, "pass", "fail")]
-        if len(set(words)) < len(words) or any(after - before > 1 for before, after in pairwise(others)):
-            pairs = [f"[{literal(word)}, {transition}]" for word, transition in transitions]
-            return [f"on={broken('[', pairs, ']', 8)}"]
-        settings: list[str] = []
-        for index, (word, transition) in enumerate(transitions):
-            if word is None:
-                settings.append(f"{'then' if node['task'] in ('branch', 'end') else 'otherwise'}={transition}")
-            elif index not in others:
-                settings.append(f"{known[word]}={transition}")
-            elif index == others[0]:
-                inner = [f"{literal(words[other])}: {transitions[other][1]}" for other in others]
-                settings.append(f"on={broken('{', inner, '}', 8)}")
-        return settings
-
-    def _transition(self, name: str, edges: list[Table], clears: int) -> str:
-        """Return the transitions of one outcome. A run takes the first one whose conditions hold."""
-        if len(edges) == 1:
-            return self._one(name, edges[0], clears)
-        if name in self._retried and (times := _times(name, edges[0])):
-            self.used.add("retry")
-            says = edges[0]["says"]
-            told = "" if says == f"RETRY {times}" else f"{literal(says)}, "
-            return f"retry({times}, {told}then={self._transition(name, edges[1:], clears)})"
-        return broken("[", [self._one(name, edge, clears) for edge in edges], "]", 8)
-
-    def _one(self, name: str, edge: Table, clears: int) -> str:
-        target, says = edge["go"], edge["says"]
-        shown = f"{literal(target)}, {literal(says)}" if says else literal(target)
-        if "do" not in edge and "if" not in edge and target not in self._unshared:  # true for almost all edges
-            self.used.add("go")
-            return f"go({shown})"
-        do = edge.get("do", [])
-        if name in self._retried:
-            if times := _times(name, edge):
-                self.used.add("retry")
-                return f"retry({times}, {literal(says)})"
-            do = do[:-1]
-        do = do[clears:]
-        if target in self._unshared and (found := self._end(name, edge, do)):
-            return found
-        self.used.add("go")
-        kept = list(takewhile(_is_kept, reversed(do)))[::-1]
-        guards = {"when": edge.get("if"), "do": do[: len(do) - len(kept)], "keeps": [_kept(one) for one in kept]}
-        return f"go({', '.join([shown, *(f'{key}={literal(value)}' for key, value in guards.items() if value)])})"
-
-    def _end(self, name: str, edge: Table, do: list[Any]) -> str:
-        """Return the end that an edge leads to, if it needs no name."""
-        target = edge["go"]
-        node = self.table["nodes"][target]
-        word = node["result"]
-        is_named = target != next(free for free in _free(f"{name}/{word.upper()}") if free not in self._taken)
-        if is_named and (edge["says"] or target in self._taken):
-            return ""
-        self._taken.add(target)
-        self._said.add(target)
-        self.used.add(word)
-        shown = [literal(node["message"])] if node["message"] else []
-        if is_named:
-            shown.append(f"to={literal(target)}")
-        elif edge["says"] != word.upper():
-            shown.append(f"says={literal(edge['says'])}")
-        more = {"when": edge.get("if"), "do": do, "placeholders": node.get("placeholders")}
-        shown += [f"{key}={literal(value)}" for key, value in more.items() if value]
-        return f"{word}({', '.join(shown)})"
+    def _end(self, step: Step, task: End, common: Values) -> list[str]:
+        title, message = str(step.node.title), str(task.message)
+        head = [literal(step.node.id), literal(task.result), *([literal(message)] if message else [])]
+        titled = [f"title={literal(title)}"] if title else []
+        more = common | self._common.settings(step, {"message": message})
+        return self._call("end", head, [*titled, *settings_of(more), *self._transitions.settings(step, "", 0)])
 
     def _call(self, word: str, head: list[str], settings: list[str]) -> list[str]:
         self.used.add(word)
         return call_lines(word, head, settings)
-
-
-def _question_of(transitions: list[str]) -> str:
-    """Return the question that a call's transitions imply for the builder."""
-    return "yes/no" if any(one.startswith(("on_yes=", "on_no=")) for one in transitions) else "pass/fail"
 
 
 def call_lines(word: str, head: list[str], settings: list[str]) -> list[str]:
@@ -269,48 +189,57 @@ def call_lines(word: str, head: list[str], settings: list[str]) -> list[str]:
     return [f"{INDENT}{word}({', '.join(head)},", *inner, f"{INDENT})"]
 
 
-def settings_of(values: Table) -> list[str]:
+def settings_of(values: Values) -> list[str]:
     """Return the settings of a call as strings."""
     return [
-        f"{key}={prose(value) if isinstance(value, str) else laid_out(value, 8, len(key))}"
+        f"{key}={prose(value) if isinstance(value, str) else literal(value, 8, len(key), widest=WIDEST)}"
         for key, value in values.items()
     ]
 
 
-def _named(texts: Table) -> Table | list[str]:
-    """Return a program's variables with their initial values, or only their names if no value is set."""
-    return texts if any(value is not None for value in texts.values()) else list(texts)
+def _headings(program: Program) -> dict[str, str]:
+    """Return the comment above the first step of each group."""
+    titles = {group.id: str(group.title) for group in program.groups}
+    found: dict[str, str] = {}
+    seen: set[str] = {""}
+    for node in program.nodes:
+        if node.group not in seen:
+            seen.add(node.group)
+            found[node.id] = f"{node.group} {titles[node.group]}".strip()
+    return found
 
 
-def _is_kept(effect: list[Any]) -> bool:
-    """Return whether an effect keeps an answer or one of its fields."""
-    match effect:
-        case [_, "keep", ["answer", *_] | ["field", str(), *_]]:
-            return True
-        case _:
-            return False
+# --- What `about` says ------------------------------------------------------------------------------------------------
 
 
-def _kept(effect: list[Any]) -> str | list[str]:
-    """Return the variable that keeps an answer, with the field if only that is kept, and the expected answers."""
-    slot, _, what = effect
-    return slot if what == ["answer"] else [slot, *what[1:]]
+def _artifact(program: Program, slots: frozenset[str]) -> Values:
+    """Return the file that a run leaves (I28)."""
+    if program.artifact is None:
+        return {}
+    marks = Marks((program.artifact.type,))
+    return {"slot": program.artifact.slot, "type": marks.text(program.artifact.type)} | placeholders(marks, slots)
 
 
-def _times(name: str, edge: Table) -> int:
-    """Return how often an edge retries its step, or 0 for another edge."""
-    counter = f"{name} retries"
-    tests = edge.get("if", [])
-    if edge["go"] != name or edge.get("do") != [[counter, "+", 1]] or len(tests) != 1:
-        return 0
-    register, operator, times = tests[0]
-    return times if (register, operator) == (counter, "<") else 0
+def _context(context: Context, slots: frozenset[str]) -> Values:
+    """Return the text above prompts, with marks for its references (I31)."""
+    found: Values = {"after": context.after} if context.after else {}
+    return found | {"parts": [part if isinstance(part, str) else around(part, slots) for part in context.text.parts]}
 
 
-def _free(name: str) -> Iterator[str]:
-    """Yield names for further ends of a step."""
-    yield name
-    number = 2
-    while True:
-        yield f"{name}~{number}"
-        number += 1
+def _input(declared: Input) -> Values:
+    found: Values = {"name": declared.name, "type": declared.type, "required": declared.required}
+    found |= given(description=declared.description, default=declared.default, pattern=declared.pattern)
+    if declared.default is not None:
+        found["default"] = declared.default
+    return found | given(options=list(declared.options))
+
+
+def contract_of(program: Program, slots: frozenset[str]) -> Values:
+    """Return the workflow, the configuration, and each step's specification with marks for its references."""
+    contract = program.contract
+    if contract is None:
+        return {}
+    marks = Marks(step.spec for step in contract.steps)
+    found: Values = {"workflow": json.loads(contract.workflow)} | given(config=json.loads(contract.config))
+    found["steps"] = {step.id: json.loads(marks.text(step.spec)) for step in contract.steps}
+    return found | placeholders(marks, slots)

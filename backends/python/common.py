@@ -1,131 +1,158 @@
-"""Omits from steps what other settings imply, and states once what applies to all steps.
+"""Outputs, variables and placeholders of several steps, written only once.
 
-`runtime_shim/data/shared.py` adds both again.
+`runtime_shim/data/shared.py` adds it to each step again.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import permutations
-from typing import Any
+from types import MappingProxyType
+from typing import Any, Self
 
-from backends.python.table import Table
+from msgspec import Struct
+from msgspec.structs import replace
+
+from backends.marks import Marks, marked
+from backends.python.settings import CALLING, Values, places
 from backends.remarks import listed
+from compiler.ir.edges import Edge, Keep, output_names, words_of
+from compiler.ir.program import Group, Node, Program
 
-_CALLING = ("shell", "agent", "tool", "parallel")
-_TEXTS = ("title", "prompt", "block", "command", "message", "reason", "arguments", "options", "entries")
-_KEYS = ("texts", "placeholders", "outputs", "edges")
-"""Settings that steps have only where they differ."""
-
-
-def without_common(table: Table) -> Table:
-    """Return the table whose steps have only differences. `outputs` are those of all commands."""
-    if all(isinstance(initial, int) for initial in table["registers"].values()):
-        return table  # true for most tables: no variables, so nothing applies to every step
-    values = _common_values(table)
-    names = [] if values is None else [*_inputs(table), *values]
-    registers = {name: initial for name, initial in table["registers"].items() if name not in names}
-    marks = {f"{{{{{name}}}}}": [name, "", "", f"{{{{{name}}}}}"] for name in names}
-    shared = _shared(table, marks) if table.get("inputs") or values else {}
-    marks |= shared
-    nodes = {name: _node(node, names, values or [], marks) for name, node in table["nodes"].items()}
-    found = table | {"registers": registers, "nodes": nodes} | ({"outputs": values} if values else {})
-    found |= {"placeholders": shared} if shared else {}
-    if "groups" in table:
-        groups = table["groups"].items()
-        found["groups"] = {name: _but(group, "placeholders") | _placeholders(group, marks) for name, group in groups}
-    return found
+_TEXTS = ("prompt", "block", "command", "message", "reason", "arguments", "options", "entries")
 
 
-def _shared(table: Table, known: Table) -> Table:
-    """Return the other marks that mean the same in several steps."""
-    places: dict[str, list[Any]] = {}
-    for item in (*table["nodes"].values(), *table.get("groups", {}).values()):
-        for mark, place in item.get("placeholders", {}).items():
-            places.setdefault(mark, []).append(place)
-    several = {mark: found for mark, found in places.items() if mark not in known and len(found) > 1}
-    return {mark: found[0] for mark, found in several.items() if all(one == found[0] for one in found)}
+class Step(Struct, frozen=True):
+    """A node with marks for its references, and what it has in common with others.
+
+    `edges` are without the outputs in `kept`: the first outputs that each transition keeps, or None if they differ.
+    `variables` are those with strings, `outputs` those of a command, and `places` the values of its marks.
+    """
+
+    original: Node
+    node: Node
+    edges: tuple[Edge, ...]
+    places: Values
+    variables: Mapping[str, str] = MappingProxyType({})
+    outputs: Sequence[str] = ()
+    kept: Sequence[str] | None = ()
+
+    @classmethod
+    def of(cls, original: Node, slots: Collection[str]) -> Self:
+        """Return the step of a node. An edge that needs two outcomes is never taken."""
+        node, marks = marked(original)
+        edges = tuple(edge for edge in node.edges if len(edge.guard) < 2 or len(words_of([edge])) < 2)
+        found = places(marks, slots) if marks.references else {}
+        pairs = node.variables if slots and isinstance(node.task, CALLING) else ()
+        variables = {item.name: item.register for item in pairs if item.register in slots}
+        outputs = sorted(output_names(node.edges)) if slots and node.task.kind == "shell" else []
+        kept = _kept(edges, variables, outputs) if outputs else []
+        if kept:
+            edges = tuple(replace(edge, effects=edge.effects[len(kept) :]) for edge in edges)
+        return cls(original, node, edges, found, variables, outputs, kept)
 
 
-def explained(table: Table, found: Table) -> Iterator[str]:
-    """Yield sentences about the settings that `found` omits from the table."""
-    if "placeholders" in found:
-        yield "The `placeholders` of `about` apply to every string that contains them."
-    if len(found["registers"]) == len(table["registers"]):
-        return
-    kinds = [f"`{kind}`" for kind in ("inputs", "outputs") if found.get(kind)]
-    yield f"{listed(kinds)} are environment variables of each command, and `{{{{NAME}}}}` in strings."
-    if "outputs" in found:
-        yield "Each command can set all `outputs` in the file $RDC_OUTPUT."
+def _kept(edges: Sequence[Edge], variables: Mapping[str, str], outputs: Sequence[str]) -> list[str] | None:
+    firsts = [edge.effects[: len(outputs)] for edge in edges]
+    first = firsts[0] if firsts else ()
+    kept = [effect.name for effect in first if isinstance(effect, Keep) and effect.of == "output"]
+    keeps = tuple(Keep(variables.get(name, name), "output", name) for name in kept)
+    return kept if sorted(kept) == outputs and all(each == keeps for each in firsts) else None
 
 
-def _inputs(table: Table) -> list[str]:
-    return [item["name"] for item in table.get("inputs", [])]
+class Common(Struct, frozen=True):
+    """The settings of all steps.
+
+    `names` are inputs and outputs that all steps see as variables and placeholders, and `values` the outputs of all
+    commands. `places` are the marks in several steps with one meaning; `known` also has those of inputs and outputs.
+    """
+
+    names: Sequence[str]
+    values: Sequence[str]
+    places: Values
+    known: Values
+    inputs: Sequence[str]
+
+    @classmethod
+    def of(cls, program: Program, steps: Sequence[Step], groups: Iterable[Values]) -> Self:
+        """Return the common settings of steps and groups. `groups` are the values of the marks of each."""
+        if not program.slots:
+            return cls([], [], {}, {}, [])
+        inputs = [item.name for item in program.inputs]
+        values = _common_values(program, steps, inputs)
+        names = [] if values is None else [*inputs, *values]
+        marks: Values = {f"{{{{{name}}}}}": [name, "", "", f"{{{{{name}}}}}"] for name in names}
+        shared = _shared([*(step.places for step in steps), *groups], marks) if inputs or values else {}
+        return cls(names, values or [], shared, marks | shared, inputs)
+
+    def settings(self, step: Step, others: Values) -> Values:
+        """Return the variables, placeholders and outputs of a step that differ. `others` are its other settings."""
+        found: Values = {}
+        if isinstance(step.node.task, CALLING) and step.variables != _same(self.names):
+            found["texts"] = dict(step.variables)
+        found |= self.placeholders(step.places, str(step.node.title), others)
+        if step.kept is None:
+            found["gives"] = list(step.outputs)
+        elif step.node.task.kind == "shell" and list(step.kept) != self.values:
+            found["outputs"] = list(step.kept)
+        return found
+
+    def placeholders(self, marks: Values, title: str, others: Values) -> Values:
+        """Return the marks of a step that not all steps see; None for a string that only looks like a mark."""
+        if not marks and not self.known:
+            return {}
+        command = others.get("bash", others.get("sh"))
+        shown = str([title, *({"command": command, **others}.get(key) for key in _TEXTS)])
+        common = {mark: place for mark, place in self.known.items() if mark in shown}
+        # The first of two marks with the same start counts, so their order must stay.
+        is_ordered = any(one.startswith(other) for one, other in permutations(marks, 2))
+        said = {mark: place for mark, place in marks.items() if is_ordered or common.get(mark) != place}
+        said |= {mark: None for mark in common if mark not in marks}
+        return {"placeholders": said} if said else {}
+
+    def explained(self) -> Iterator[str]:
+        """Yield sentences about settings that steps don't repeat."""
+        if self.places:
+            yield "The `placeholders` of `about` apply to every string that contains them."
+        if not self.names:
+            return
+        kinds = [f"`{kind}`" for kind, found in (("inputs", self.inputs), ("outputs", self.values)) if found]
+        yield f"{listed(kinds)} are environment variables of each command, and `{{{{NAME}}}}` in strings."
+        if self.values:
+            yield "Each command can set all `outputs` in the file $RDC_OUTPUT."
 
 
-def _common_values(table: Table) -> list[str] | None:
+def group_places(group: Group, slots: Collection[str]) -> tuple[str, str, Values]:
+    """Return the title and the prompt of a group with marks, and the values of these."""
+    marks = Marks((group.title, group.prompt))
+    return marks.text(group.title), marks.text(group.prompt), places(marks, slots)
+
+
+def _common_values(program: Program, steps: Iterable[Step], inputs: Sequence[str]) -> list[str] | None:
     """Return the outputs of most commands that see all inputs and outputs, or None if most steps see none."""
-    inputs, votes = _inputs(table), Counter[tuple[str, ...]]()
-    calling = [node for node in table["nodes"].values() if node["task"] in _CALLING]
-    for node in calling:
-        kept = _kept(node)
-        if kept is not None and node.get("texts") == _same([*inputs, *kept]):
-            votes[tuple(kept)] += 1
+    votes = Counter[tuple[str, ...]]()
+    calling = [step for step in steps if isinstance(step.node.task, CALLING)]
+    for step in calling:
+        if step.variables and step.kept is not None and step.variables == _same([*inputs, *step.kept]):
+            votes[tuple(step.kept)] += 1
     if not votes:
         return None
     values, count = votes.most_common(1)[0]
-    is_kept_so = all(table["registers"].get(name, 0) is None for name in (*inputs, *values))
-    return list(values) if is_kept_so and count >= sum("texts" not in node for node in calling) else None
+    initial = {slot.name: slot.initial for slot in program.slots}
+    is_kept_so = all(initial.get(name, "") is None for name in (*inputs, *values))
+    return list(values) if is_kept_so and count >= sum(not step.variables for step in calling) else None
+
+
+def _shared(found: Iterable[Values], known: Values) -> Values:
+    """Return the other marks that mean the same in several steps."""
+    all_places: dict[str, list[Any]] = {}
+    for marks in found:
+        for mark, place in marks.items():
+            all_places.setdefault(mark, []).append(place)
+    several = {mark: each for mark, each in all_places.items() if mark not in known and len(each) > 1}
+    return {mark: each[0] for mark, each in several.items() if all(one == each[0] for one in each)}
 
 
 def _same(names: Iterable[str]) -> dict[str, str]:
     return {name: name for name in names}
-
-
-def _but(node: Table, *keys: str) -> Table:
-    return {key: value for key, value in node.items() if key not in keys}
-
-
-def _node(node: Table, names: Sequence[str], values: Sequence[str], marks: Table) -> Table:
-    """Return a step without the settings of all steps."""
-    said, edges = _but(node, *_KEYS), node["edges"]
-    texts, kept = node.get("texts", {}), _kept(node)
-    if node["task"] in _CALLING and texts != _same(names):
-        said["texts"] = texts
-    said |= _placeholders(node, marks)
-    if kept is None:
-        said["gives"] = node["outputs"]
-    elif node["task"] == "shell":
-        said |= {"outputs": kept} if kept != values else {}
-        edges = [edge | {"do": edge["do"][len(kept) :]} for edge in edges] if kept else edges
-    return said | {"edges": edges}
-
-
-def _kept(node: Table) -> list[str] | None:
-    """Return the outputs that each transition of a step keeps first, in order, or None if they differ."""
-    values, edges = node.get("outputs", []), node["edges"]
-    firsts = [edge.get("do", [])[: len(values)] for edge in edges]
-    kept = [name for name in map(_value_kept, firsts[0] if firsts else []) if name]
-    keeps = [[node.get("texts", {}).get(name, name), "keep", ["output", name]] for name in kept]
-    return kept if sorted(kept) == values and all(first == keeps for first in firsts) else None
-
-
-def _value_kept(effect: list[Any]) -> str:
-    """Return the name of the output that an effect keeps, or ""."""
-    match effect:
-        case [_, "keep", ["output", str(name)]]:
-            return name
-        case _:
-            return ""
-
-
-def _placeholders(node: Table, known: Table) -> Table:
-    """Return the marks of a step that not all steps see; None for a string that only looks like a mark."""
-    marks, shown = node.get("placeholders", {}), str([node.get(key) for key in _TEXTS])
-    common = {mark: place for mark, place in known.items() if mark in shown}
-    # The first of two marks with the same start counts, so their order must stay.
-    is_ordered = any(one.startswith(other) for one, other in permutations(marks, 2))
-    said = {mark: place for mark, place in marks.items() if is_ordered or common.get(mark) != place}
-    said |= {mark: None for mark in common if mark not in marks}
-    return {"placeholders": said} if said else {}

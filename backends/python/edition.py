@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
 from functools import cache
-from itertools import chain
+from itertools import starmap
 from pathlib import Path
 from textwrap import wrap
 
@@ -12,9 +13,10 @@ from backends.base import MARK
 from compiler.ir.program import Node, Program
 from compiler.ir.tasks import IDLE, Agent, Parallel, Tool
 from compiler.passes import optimize
+from compiler.regex import Regex
 from compiler.source import sha256_of
 from compiler.version import __version__
-from runtime_shim.editions import CALLERS, EDITIONS, PUBLISH
+from runtime_shim.editions import CALLERS, EDITIONS, FOR_WORKERS, PUBLISH
 
 
 def optimized(program: Program, *, is_full: bool) -> tuple[str, Program]:
@@ -62,28 +64,79 @@ def has_jumps(edition: str) -> bool:
     return "operator.moving.Moving" in EDITIONS[edition].extensions
 
 
+GUARD = """\
+from __future__ import annotations
+
+import sys
+
+if __name__ == "__main__" and not (sys.flags.isolated or getattr(sys.flags, "safe_path", False)):
+    del sys.path[0]  # import nothing from the folder of this file
+
+"""
+"""The first lines of a program below its header."""
+
+SHARED_OPENING = f"""{GUARD}\
+import hashlib
+import os
+from importlib.machinery import SourceFileLoader
+from types import ModuleType
+"""
+"""The lines above the document in a program whose runtime is beside it."""
+
+
 @cache
-def runtime(name: str) -> str:
-    """Return the text of an edition: its modules and extensions."""
+def opening(name: str) -> str:
+    """Return the guard and the import block of an edition: the lines above the document in a program."""
+    return GUARD + _import_block(_imports(EDITIONS[name].modules) - {("", "sys")})
+
+
+@cache
+def modules(name: str) -> str:
+    """Return the modules and the extensions of an edition: the lines below the document in a program."""
     edition = EDITIONS[name]
     classes = ", ".join(each.rpartition(".")[2] for each in edition.extensions)
     listed = "\n".join(wrap(classes, 112, initial_indent="    ", subsequent_indent="    "))
-    extensions = f"\nEXTENSIONS = (\n{listed},\n)  # in the order in which they run\n" if listed else ""
-    head = f"# {MARK} {__version__} for its programs: edition {name}.\n"
-    return f"{head}{joined(edition.modules, known=_OF_TAIL)}{extensions}"
+    extensions = f"\n\nEXTENSIONS = (\n{listed},\n)  # in the order in which they run\n" if listed else ""
+    return joined(edition.modules) + extensions
+
+
+@cache
+def more_for_workers(edition: str) -> str:
+    """Return the modules of other editions that a worker of an edition needs, or ""."""
+    above = EDITIONS[edition].modules
+    names = [name for name in FOR_WORKERS if name not in above]
+    return f"{_import_block(_imports((*above, *names)) - _imports(above))}\n{joined(names)}" if names else ""
+
+
+@cache
+def runtime(name: str) -> str:
+    """Return the text of an edition: the line with its name, the guard, the import block and the modules."""
+    return f"# {MARK} {__version__} for its programs: edition {name}.\n\n{opening(name)}\n{modules(name)}"
 
 
 @cache
 def runtime_for(caller: str) -> str:
-    """Return the text of the file that a calling target needs beside a program's edition."""
+    """Return the text of the part that a calling target needs: a file beside an edition, or below it in a worker."""
     part = CALLERS[caller]
+    found, future = _imports(part.modules), _FUTURE
+    if caller == WORKER:  # the editions of workers have these imports and names
+        above = _imports((*EDITIONS["values"].modules, *FOR_WORKERS))
+        found, future = frozenset(pair for pair in found - above if pair[0] != LOADED), ""
     classes = "".join(f", {each.rpartition('.')[2]}" for each in part.extensions)
-    head = f"# {MARK} {__version__} for its programs: the part that {caller} calls.\n"
-    known = imports(EDITIONS["values"].modules) if caller == "dbos" else frozenset[str]()  # all workers have these
-    return f"{head}{joined(part.modules, known=known)}" + (
-        f"\nEXTENSIONS = (*EXTENSIONS{classes})\n" if classes else ""
-    )
+    if classes:
+        found |= {(LOADED, "EXTENSIONS")}
+    extensions = f"\n\nEXTENSIONS = (*EXTENSIONS{classes})\n" if classes else ""
+    head = f"# {MARK} {__version__} for its programs: the part that {caller} calls.\n\n{future}"
+    return f"{head}{_import_block(found)}\n{joined(part.modules)}{extensions}"
 
+
+_FUTURE = "from __future__ import annotations\n\n"
+
+WORKER = "dbos"
+"""The caller whose part is in the file."""
+
+LOADED = "rdc_runtime"
+"""The module that the files beside a program make up."""
 
 PUBLISHER = "publish"
 """The name of the script that publishes a run's output on GitHub. It is not part of programs."""
@@ -92,7 +145,8 @@ PUBLISHER = "publish"
 @cache
 def publisher() -> str:
     """Return the script that publishes a run's last output, or the agents' changes."""
-    return f"# {MARK} {__version__} for its workflows: the part that publishes.\n{joined(PUBLISH)}"
+    head = f"# {MARK} {__version__} for its workflows: the part that publishes.\n\n{_FUTURE}"
+    return f"{head}{_import_block(_imports(PUBLISH))}\n{joined(PUBLISH)}"
 
 
 def text_of(name: str) -> str:
@@ -116,41 +170,75 @@ def runtime_sha256(name: str) -> str:
     return sha256_of(runtime(name))
 
 
-_OF_TAIL = frozenset(["import sys"])
-"""The import that a program has above its edition."""
+# --- Joining modules --------------------------------------------------------------------------------------------------
+
+_SHIM = Path(__file__).parents[2] / "runtime_shim"
+_HEAD = Regex(
+    r'(?P<docstring>"""[\s\S]*?"""\n)'
+    r"(?P<imports>(?:\n|import .+\n|from \S+ import (?:\([^)]*\)|.+)\n|if TYPE_CHECKING:\n(?: {4}.+\n)+)*)"
+)
+_IMPORT = Regex(r"^import (\S+)$|^from (\S+) import (?:\(([^)]*)\)|(.+))$", re.MULTILINE)
 
 
-def joined(names: Sequence[str], known: Collection[str] = ()) -> str:
-    """Return the joined text of modules of `runtime_shim`, without the imports in `known`, one name each.
-
-    Each module may import only from those before it.
-    """
-    wanted = imports(names).difference(known)
-    plain = sorted(line for line in wanted if line.startswith("import "))
-    named: dict[str, list[str]] = {}
-    for line in sorted(wanted.difference(plain)):
-        module, _, name = line.removeprefix("from ").partition(" import ")
-        named.setdefault(module, []).append(name)
-    lines = [*plain, *(f"from {module} import {', '.join(each)}" for module, each in named.items())]
-    bodies = (_parts_of(name)[1] for name in dict.fromkeys(names))
-    return "\n".join(lines) + "\n\n" + "\n".join(bodies)
+def joined(names: Sequence[str]) -> str:
+    """Return the text of modules of `runtime_shim`, without their imports, each below a line with its path."""
+    return "\n\n".join(map(_in_file, dict.fromkeys(names)))
 
 
-def imports(names: Sequence[str]) -> frozenset[str]:
-    """Return the imports of modules of `runtime_shim`, one name each."""
-    found = set()
-    for line in chain.from_iterable(_parts_of(name)[0].splitlines() for name in names):
-        start, separator, imported = line.rpartition(" import ")
-        found |= {f"{start}{separator}{each}" for each in imported.split(", ")} if separator else {line}
+@cache
+def _in_file(name: str) -> str:
+    """Return the text of a module below a line with its path in the repository."""
+    docstring, imports, body = _parts_of(name)
+    gap = "\n" * (len(imports) - len(imports.rstrip("\n")) - 1)
+    return f"# --- {_path_of(name)}\n{docstring}{gap}{body}"
+
+
+@cache
+def _parts_of(name: str) -> tuple[str, str, str]:
+    """Return a module's docstring, its imports, and the rest."""
+    text = (_SHIM.parent / _path_of(name)).read_text(encoding="utf-8")
+    head = _HEAD.match(text)
+    assert head, name  # noqa: S101 (a test reads each module)
+    return head["docstring"], head["imports"], text[head.end() :]
+
+
+def _path_of(name: str) -> str:
+    return f"{_SHIM.name}/{name.replace('.', '/')}.py"
+
+
+def _imports(names: Sequence[str]) -> frozenset[tuple[str, str]]:
+    """Return the imports of joined modules: each source ("" for a module itself) and the name."""
+    left_out = {"__future__", *(f"{_SHIM.name}.{name}" for name in names)}
+    found = set[tuple[str, str]]()
+    for name in names:
+        _, imports, body = _parts_of(name)
+        for plain, source, several, one in _IMPORT.findall(imports):
+            if source not in left_out:
+                from_ = LOADED if source.startswith(_SHIM.name) else source
+                words = [plain] if plain else re.findall(r"\w+", several or one)
+                found |= {(from_, each) for each in words if each != "TYPE_CHECKING" or each in body}
     return frozenset(found)
 
 
-def _parts_of(name: str) -> tuple[str, str]:
-    """Return the imports and the body of a module."""
-    imported, _, body = part_file(name).read_text(encoding="utf-8").partition("\n\n")
-    return imported, body
+def _import_block(found: Collection[tuple[str, str]]) -> str:
+    """Return import statements as ruff's default settings sort and wrap them."""
+    plain = [f"import {name}\n" for source, name in sorted(found) if not source]
+    named: dict[str, list[str]] = {}
+    for source, name in sorted(found, key=lambda pair: (pair[0] == LOADED, pair[0], *_rank(pair[1]))):
+        if source:
+            named.setdefault(source, []).append(name)
+    loaded = named.pop(LOADED, [])
+    below = [*plain, *starmap(_statement, named.items())]
+    return "".join([*below, "\n" * bool(below and loaded), _statement(LOADED, loaded) if loaded else ""])
 
 
-def part_file(name: str) -> Path:
-    """Return the file with a module's text, which `backends/python/bundler.py` writes."""
-    return Path(__file__).parent / "parts" / f"{name}.txt"
+def _rank(name: str) -> tuple[bool, bool, str]:
+    """Return the sort key of an imported name: constants first, then classes, then functions."""
+    return not (name.isupper() and len(name) > 1), not name[0].isupper(), name.lower()
+
+
+def _statement(source: str, names: Sequence[str]) -> str:
+    line = f"from {source} import {', '.join(names)}\n"
+    if len(line) <= 89:
+        return line
+    return f"from {source} import (\n" + "".join(f"    {name},\n" for name in names) + ")\n"

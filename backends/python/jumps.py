@@ -6,19 +6,21 @@ and `2/lint.runbook.md/1` are in `2`).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from msgspec.structs import replace
 
-from backends.python.effects import effect_table
-from backends.python.tasks import given
+from backends.python.settings import effect_lists, given
 from compiler.ir.edges import Effect, Reset
-from compiler.ir.program import Entering, Jump, Program, plain_targets, scope_members
-from compiler.ir.tasks import IDLE
+from compiler.ir.program import Entering, Jump, Node, Program, plain_targets, scope_members
+from compiler.ir.tasks import IDLE, Agent, Parallel, Tool
 from compiler.regex import Regex
 
 _END = Regex(r"[./]")
+_OF_NUMBER = Regex(r"\.(?=[0-9])")
+_CALLED = (Agent, Parallel, Tool)
 
 
 def jumps(program: Program, resets: Collection[str]) -> dict[str, Any]:
@@ -45,7 +47,7 @@ def jumps(program: Program, resets: Collection[str]) -> dict[str, Any]:
     members = scope_members(program.registers)
     return given(
         to={jump.id: _jump(jump) for jump in found if jump != told.jump(jump.id)},
-        enter={group: [effect_table(effect) for effect in effects] for group, effects in enter.items()},
+        enter={group: effect_lists(effects) for group, effects in enter.items()},
         within=told.within,
         scopes={scope: [register.name for register in members.get(scope, ())] for scope in sorted(scopes)},
     )
@@ -118,8 +120,8 @@ def _effective(jump: Jump) -> Jump:
 
 
 def _jump(jump: Jump) -> dict[str, Any]:
-    entering = [[item.group, [effect_table(effect) for effect in item.effects]] for item in jump.entering]
-    return {"go": jump.target} | given(entering=entering, do=[effect_table(effect) for effect in jump.effects])
+    entering = [[item.group, effect_lists(item.effects)] for item in jump.entering]
+    return {"go": jump.target} | given(entering=entering, do=effect_lists(jump.effects))
 
 
 def _inside(program: Program, groups: Collection[str]) -> dict[str, list[str]]:
@@ -134,3 +136,38 @@ def _inside(program: Program, groups: Collection[str]) -> dict[str, list[str]]:
                 inside[group].append(node.id)
             group = program.parents[group]
     return inside
+
+
+# --- Breakpoints ------------------------------------------------------------------------------------------------------
+
+
+def told_steps(program: Program) -> dict[str, tuple[str, ...]]:
+    """Return the steps around each step if its name doesn't imply them; none in a program that calls nothing."""
+    if not any(type(node.task) in _CALLED for node in program.nodes):
+        return {}
+    known = {node.id for node in program.nodes} | {group.id for group in program.groups}
+    doing = (node for node in program.nodes if type(node.task) not in IDLE)
+    found = {node.id: (known.intersection(_by_name(node.id)), _steps(program, node, known)) for node in doing}
+    return {name: tuple(sorted(steps)) for name, (said, steps) in found.items() if said != steps}
+
+
+def _steps(program: Program, node: Node, known: Collection[str]) -> set[str]:
+    """Return the groups around a node, and the steps whose question or branch it is, by its name."""
+    found = {start for start in _before_slashes(node.id) if start in known}
+    group = node.group
+    while group:
+        found.add(group)
+        group = program.parents[group]
+    return found - {node.id}
+
+
+def _by_name(name: str) -> Iterator[str]:
+    """Yield the steps around a node that `runtime_shim/data/settings.py` and the Make driver derive from its name."""
+    for start in (*_before_slashes(name), name):
+        yield from (start,) if start != name else ()
+        yield from (start[:-1],) if re.fullmatch("(?s:.+)[a-z]", start) else ()
+    yield from (name[: found.start()] for found in _OF_NUMBER.finditer(name))
+
+
+def _before_slashes(name: str) -> list[str]:
+    return [name[:place] for place, sign in enumerate(name) if sign == "/"]

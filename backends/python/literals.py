@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from math import inf
 
 WIDEST = 120
 
@@ -10,28 +10,32 @@ METADATA_START = "\n# /// "
 """The start of a block that tools such as uv read from a script (PEP 723). A document's text must not become one."""
 
 
-def literal(value: object, indent: int = 0) -> str:
-    """Return a value as a Python expression at an indent. A string of several lines has a literal for each line.
+def literal(value: object, indent: int = 0, begun: int = 0, *, widest: float = inf) -> str:
+    """Return a value as a Python expression at an indent.
 
-    Empty lines at its ends have no separate literal. `repr` escapes invisible characters, including marks that reverse
-    the direction of text, so a reviewer sees what runs.
+    A list or dictionary has a line for each item if one has several lines, or if the line with `begun` characters
+    before it is wider than `widest`. A string of several lines has a literal for each line. Empty lines at its ends
+    have no separate literal. `repr` escapes invisible characters, including marks that reverse the direction of text,
+    so a reviewer sees what runs.
     """
     if isinstance(value, str):
         if value.isprintable() and '"' not in value and "\\" not in value:  # true for almost all strings
             return f'"{value}"'
         return _text(value, indent) if "\n" in value.strip("\n") else _quoted(value)
+    items: list[tuple[str, object]]
     if isinstance(value, list):
-        return _enclosed("[", [literal(item, indent + 4) for item in value], "]", indent)
-    if isinstance(value, dict):
-        return _enclosed(
-            "{", [f"{literal(key)}: {literal(item, indent + 4)}" for key, item in value.items()], "}", indent
-        )
-    return repr(value)
-
-
-def on_one_line(items: list[object]) -> str:
-    """Return a list on one line."""
-    return f"[{', '.join(_quoted(item) if isinstance(item, str) else literal(item) for item in items)}]"
+        (opening, closing), items = "[]", [("", item) for item in value]
+    elif isinstance(value, dict):
+        (opening, closing), items = "{}", [(f"{literal(key)}: ", item) for key, item in value.items()]
+    else:
+        return repr(value)
+    whole = f"{opening}{', '.join(key + literal(item) for key, item in items)}{closing}"
+    if "\n" not in whole and indent + begun + len(whole) < widest:
+        return whole
+    inner = indent + 4
+    return broken(
+        opening, [key + literal(item, inner, len(key), widest=widest) for key, item in items], closing, indent
+    )
 
 
 def prose(text: str, indent: int = 8) -> str:
@@ -49,40 +53,13 @@ def prose(text: str, indent: int = 8) -> str:
         for quotes in ('"""', "'''"):
             if quotes not in text:  # none can start at the end of the string, because of the frame
                 return f"r{quotes}\n{text}\n{quotes}"
-    return literal(framed(text), indent)
-
-
-def framed(value: Any) -> Any:  # noqa: ANN401 (a text, or any other setting)
-    """Return a string for a call. One that starts with a line break gets a frame, which the reader removes."""
-    return f"\n{value}\n" if isinstance(value, str) and value.startswith("\n") else value
-
-
-def laid_out(value: object, indent: int, begun: int = 0) -> str:
-    """Return a value as a Python expression, on one line if it fits, or with a line for each item."""
-    whole = literal(value)
-    if "\n" not in whole and indent + begun + len(whole) < WIDEST:
-        return whole
-    inner = indent + 4
-    if isinstance(value, list):
-        return broken("[", [laid_out(item, inner) for item in value], "]", indent)
-    if isinstance(value, dict):
-        pairs = ((f"{literal(key)}: ", item) for key, item in value.items())
-        return broken("{", [key + laid_out(item, inner, len(key)) for key, item in pairs], "}", indent)
-    return literal(value, indent)
+    return literal(f"\n{text}\n" if text.startswith("\n") else text, indent)
 
 
 def broken(opening: str, items: list[str], closing: str, indent: int) -> str:
     """Return items with a line for each."""
     inner = " " * (indent + 4)
     return opening + "\n" + "".join(f"{inner}{item},\n" for item in items) + " " * indent + closing
-
-
-def _enclosed(opening: str, items: list[str], closing: str, indent: int) -> str:
-    """Return items on one line, or with a line for each if one has several lines."""
-    whole = opening + ", ".join(items) + closing
-    if "\n" not in whole:
-        return whole
-    return broken(opening, items, closing, indent)
 
 
 def _text(text: str, indent: int) -> str:

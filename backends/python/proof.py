@@ -1,7 +1,7 @@
 """Checks from its text what a Python program does. Nothing in it is executed.
 
-A program has its author's part, which is one function of calls with literals, and a tail that this version can write
-again.
+A program has a header of comments, the imports of its edition, the author's part, which is one function of calls with
+literals, and the modules of the edition. This version can write everything but the header and the author's part again.
 """
 
 from __future__ import annotations
@@ -13,9 +13,20 @@ from typing import get_args
 
 from msgspec import Struct
 
-from backends.python import METADATA, WORKER, tail
+from backends.base import MARK
+from backends.python import METADATA, tail
 from backends.python.calls import WORDS
-from backends.python.edition import publisher, runtime, runtime_for, shared_files
+from backends.python.edition import (
+    GUARD,
+    SHARED_OPENING,
+    WORKER,
+    more_for_workers,
+    opening,
+    publisher,
+    runtime,
+    runtime_for,
+    shared_files,
+)
 from compiler.ir.program import Noun
 from compiler.regex import Regex
 from runtime_shim.editions import CALLERS, EDITIONS
@@ -33,14 +44,18 @@ ALLOWED = (
 """All syntax that a document may have."""
 
 _BOUNDARY = f"\n\n\n{RULER}\n# The runtime of rdc "
-_EDITION = Regex(r"(?:(?!, edition ).){1,40}, edition ([a-z]{1,20}) \(sha256 [0-9a-f]{64}\)\.\n")
+_EDITION = Regex(r"(?P<version>(?:(?!, edition ).){1,40}), edition (?P<name>[a-z]{1,20}) \(sha256 [0-9a-f]{64}\)\.\n")
 _FIRST = "#!/usr/bin/env python3\n#\n"
 _FIRST_OF_WORKERS = "#!/usr/bin/env -S uv run --script\n#\n"
+_HEADER = Regex(r"(?:#.*\n)*\n")
 _BLOCK = Regex(r"# /// [a-zA-Z0-9-]+")
 _START = '\nif __name__ == "__main__":\n    '
+_AT_VERSION = len(_BOUNDARY) - len("\n\n\n")
+"""Where the rest of a program has the version."""
+
 _PART = f"\n{RULER}\n# The part for workers "
 _BESIDE = sorted(CALLERS.keys() - {WORKER})  # whose parts are files beside a program
-_PATH_LINE = "    del sys.path[0]"
+_ABOVE_WORKERS = f"\n{RULER}\n# Modules of other editions"
 
 
 class Problem(Struct, frozen=True):
@@ -64,13 +79,22 @@ def runtime_in(text: str, name: str = "") -> str:
     parts = split(text)
     if parts is None:
         return text
-    _, _, rest = parts[1].partition(_PATH_LINE)
-    _, _, rest = rest.partition("\n\n")
-    runtime, start, _ = rest.rpartition(_START)
-    runtime, _, worker = runtime.partition(_PART)
+    head, rest = parts
+    below, start, _ = rest.rpartition(_START)
+    modules, _, worker = below.partition(_PART)
     if name == WORKER:
-        runtime = worker.partition(f"{RULER}\n")[2]
-    return runtime.rstrip("\n") + "\n" if start else parts[1]
+        return worker.partition(f"{RULER}\n")[2].rstrip("\n") + "\n"
+    found = _EDITION.match(rest, _AT_VERSION)
+    if found is None or not start:
+        return rest
+    mark = f"# {MARK} {found['version']} for its programs: edition {found['name']}."
+    above = head[max(head.find(GUARD[: GUARD.index("\n")]), 0) :].partition("\n\n\n")[0]
+    modules, _, more = modules.partition(_ABOVE_WORKERS)
+    modules = modules.split(f"{RULER}\n", 2)[-1].strip()
+    more = more.partition(f"{RULER}\n")[2].strip()
+    if more and more != more_for_workers(found["name"]).strip():  # no edition has all of these modules
+        modules = f"{modules}\n{more}"
+    return f"{mark}\n\n{above}\n\n{modules}\n"
 
 
 def proof(text: str) -> str | Problem:
@@ -80,25 +104,26 @@ def proof(text: str) -> str | Problem:
         return Problem(1, "the line that starts the runtime is missing")
     head, rest = parts
     is_worker = head.startswith(_FIRST_OF_WORKERS)
-    function = _author_part(head)
+    found = _EDITION.match(rest, _AT_VERSION)
+    line = head.count("\n") + 1
+    if found is None or (edition := found["name"]) not in EDITIONS:
+        return Problem(line + 1, "this version of rdc does not have this edition")
+    header = _HEADER.match(head)
+    start = header.end() if header else 0
+    is_shared = not is_worker and head.startswith(SHARED_OPENING, start)
+    above = SHARED_OPENING if is_shared else opening(edition)
+    if not head.startswith(above, start):
+        line = head.count("\n", 0, start) + first_difference(head[start:], above)
+        return Problem(line, f"this line differs from edition {edition}")
+    function = _author_part(head, start + len(above))
     if isinstance(function, Problem):
         return function
-    found = _EDITION.match(rest, len(RULER) + 1 + len("# The runtime of rdc "))
-    line = head.count("\n") + 1
-    if found is None or found[1] not in EDITIONS:
-        return Problem(line + 1, "this version of rdc does not have this edition")
-    wanted = list(_tails(found[1], function.name, is_worker=is_worker))
+    callers = [WORKER] if is_worker else ["", *_BESIDE] if is_shared else [""]
+    wanted = [tail(edition, function.name, is_shared=is_shared, caller=caller) for caller in callers]
     if rest in wanted:
-        return found[1]
-    closest = max((first_difference(rest, each) for each in wanted), default=1)
-    return Problem(line + closest - 1, f"this line differs from edition {found[1]}")
-
-
-def _tails(edition: str, kind: str, *, is_worker: bool) -> Iterator[str]:
-    """Yield the parts after the document that rdc writes for an edition."""
-    yield tail(edition, kind, is_shared=False, caller=WORKER if is_worker else "")
-    for caller in () if is_worker else ("", *_BESIDE):
-        yield tail(edition, kind, is_shared=True, caller=caller)
+        return edition
+    closest = max(first_difference(rest, each) for each in wanted)
+    return Problem(line + closest - 1, f"this line differs from edition {edition}")
 
 
 def needed(text: str, edition: str) -> dict[str, str]:
@@ -123,16 +148,16 @@ def first_difference(one: str, other: str) -> int:
     return next((at for at, (a, b) in enumerate(pairs, 1) if a != b), min(len(lines), len(others)) + 1)
 
 
-def _author_part(head: str) -> ast.FunctionDef | Problem:
-    """Return the document's function, or the first problem."""
+def _author_part(head: str, start: int) -> ast.FunctionDef | Problem:
+    """Return the document's function, which starts at a place, or the first problem in it or in the header."""
     is_worker = head.startswith(_FIRST_OF_WORKERS)
     if not is_worker and not head.startswith(_FIRST):
         return Problem(1, "the first two lines are not the ones that rdc writes")  # the second could be `coding: utf-7`
-    for number, line in enumerate(head.split("\n"), 1):
-        if not line.replace("\t", "").isprintable():
+    for number, text in enumerate(head.split("\n"), 1):
+        if not text.replace("\t", "").isprintable():
             return Problem(number, "this line has an invisible character")
     try:
-        body = ast.parse(head, feature_version=(3, 9)).body
+        body = ast.parse("\n" * head.count("\n", 0, start) + head[start:], feature_version=(3, 9)).body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         return Problem(getattr(error, "lineno", None) or 1, "this is not a function with only calls")
     problem = next(chain(_other_packages(head, METADATA if is_worker else ""), _problems(body)), None)

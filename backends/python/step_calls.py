@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping
+from typing import Any
 
-from backends.python.calls import Calls, call_lines, settings_of
-from backends.python.literals import framed, literal
-from backends.python.table import Table
-from runtime_shim.contract.step_builder import CALL, STEP_FACTS, StepBuilder, part_of, paths_needed
+from msgspec import Struct
+
+from backends.marks import marked
+from backends.python.calls import Calls, call_lines, calls, contract_of, settings_of
+from backends.python.literals import literal
+from backends.python.settings import Values, given
+from compiler.ir.program import Node, Program
+from compiler.ir.tasks import End, Gate, Stage
+from runtime_shim.contract.step_builder import CALL, KEYS_OF_STAGES, STEP_FACTS, paths_needed
 
 _FIELDS = {
     *("id", "name", "description", "phase", "inputs", "outputs", "templates", "tools"),
@@ -17,122 +22,139 @@ _FIELDS = {
 }
 
 
-class _Call(NamedTuple):
-    """A call: its word, its first arguments, other settings on that line, and settings on separate lines."""
+class _Part(Struct, frozen=True):
+    """A gate or a stage of a step, with marks for its references."""
 
-    word: str
-    first: list[str]
-    beside: Table
-    settings: Table
+    node: Node
 
     @property
-    def lines(self) -> list[str]:
-        beside = [f"{key}={literal(value)}" for key, value in self.beside.items()]
-        return call_lines(self.word, [*map(literal, self.first), *beside], settings_of(self.settings))
+    def line(self) -> int:
+        return self.node.origin.span.line
+
+    @property
+    def key(self) -> str:
+        """The key in the document that it comes from."""
+        kind = self.node.task.stage if isinstance(self.node.task, Stage) else self.node.task.kind
+        return KEYS_OF_STAGES.get(kind, kind)
+
+    @property
+    def paths(self) -> list[str]:
+        return list(map(str, self.node.task.paths)) if isinstance(self.node.task, Stage) else []
 
 
-def step_calls(table: Table) -> Calls | None:
-    """Return the calls from which `StepBuilder` builds this table, or None if it would build another."""
-    if not _is_whole(table):
-        return None
-    said = list(_calls(table))
-    builder = StepBuilder()
-    for word, first, beside, settings in said:
-        getattr(builder, word)(*first, **beside, **{key: framed(value) for key, value in settings.items()})
-    if not _is_same(builder.table, table):
-        return None
-    lines = [line for call in said for line in ["", *call.lines]]
-    return Calls(lines[1:], {"about", "end", "step"}, table, StepBuilder.__name__)
+Parts = Mapping[str, _Part]
 
 
-def _is_whole(table: Table) -> bool:
+def author_calls(program: Program, *, is_named: bool = False) -> Calls:
+    """Return the calls of a document. A specification has its own, if these build the same program as the common ones.
+
+    `is_named` adds the name of its project.
+    """
+    common = calls(program, is_named=is_named)
+    if not _is_whole(program):
+        return common
+    lines = [line for each in _calls(program, is_named=is_named) for line in ["", *each]]
+    own = Calls(lines[1:], {"about", "end", "step"}, [], is_specification=True)
+    return own if _is_same(own.built(), common.built(), program) else common
+
+
+def _is_whole(program: Program) -> bool:
     """Return whether a program has all parts of a specification, as a front end makes them."""
-    contract = table.get("contract", {"steps": {}, "workflow": {}})
-    specs = contract["steps"].items()
-    has_fields = all(spec.keys() == _FIELDS and name in table["nodes"] for name, spec in specs)
-    return bool(specs) and has_fields and {"module", "workflow"} <= contract["workflow"].keys()
+    contract, nodes = program.contract, program.index()
+    if contract is None or not contract.steps or not {"module", "workflow"} <= json.loads(contract.workflow).keys():
+        return False
+    specs = ((step.id, json.loads(str(step.spec))) for step in contract.steps)
+    return isinstance(program.nodes[-1].task, End) and all(
+        spec.keys() == _FIELDS and name in nodes for name, spec in specs
+    )
 
 
-def _is_same(one: Table, other: Table) -> bool:
-    """Return whether two tables are equal, and give equal JSON to executors (keys in the same order)."""
+def _is_same(one: Values, other: Values, program: Program) -> bool:
+    """Return whether two programs are equal, and give equal JSON to executors (keys in the same order)."""
     contracts = [json.dumps(each["contract"]["steps"]) for each in (one, other)]
     one, other = ({key: value for key, value in each.items() if value} for each in (one, other))
-    return one == other and contracts[0] == contracts[1] and list(one["nodes"]) == list(other["nodes"])
+    return one == other and contracts[0] == contracts[1] and list(one["nodes"]) == [node.id for node in program.nodes]
 
 
-def _calls(table: Table) -> Iterator[_Call]:
-    contract, nodes = table["contract"], table["nodes"]
-    facts = {
-        "name": table["name"],
-        "source": table["source"],
-        **({"project": table["project"]} if "project" in table else {}),
-        "workflow": contract["workflow"],
-        "variables": {item["name"]: item.get("default") for item in table.get("inputs", [])},
-        "secrets": table.get("secrets"),
+def _calls(program: Program, *, is_named: bool) -> Iterator[list[str]]:
+    """Yield the lines of each call."""
+    contract = contract_of(program, frozenset(slot.name for slot in program.slots))
+    workflow = contract["workflow"]
+    facts = given(name=program.name, source=program.sources[0].path, project=program.project if is_named else "")
+    facts |= {
+        "workflow": workflow,
+        "variables": {declared.name: declared.default for declared in program.inputs},
+        "secrets": list(program.secrets),
         **contract.get("config", {}),
     }
-    yield _Call("about", [table["title"]], {}, _given(facts))
+    yield _call("about", [program.title], {}, given(**facts))
+    found: dict[str, dict[str, _Part]] = {step: {} for step in contract["steps"]}
+    for node in program.nodes:
+        step = node.task.step if isinstance(node.task, Stage) else node.group
+        if isinstance(node.task, Stage | Gate) and step in found:
+            found[step][node.id] = _Part(marked(node)[0])
     for name, spec in contract["steps"].items():
-        parts = {key: node for key, node in nodes.items() if node.get("step") == name}
-        yield _step(name, spec, parts, contract["workflow"])
-    end = list(nodes)[-1]
-    yield _Call("end", [end, nodes[end].get("result", "")], {}, {})
+        yield _step(name, spec, found[name], workflow)
+    end = program.nodes[-1]
+    assert isinstance(end.task, End)  # noqa: S101 (for mypy)
+    yield _call("end", [end.id, end.task.result], {}, {})
 
 
-def _step(name: str, spec: Table, parts: Table, workflow: Table) -> _Call:
+def _call(word: str, first: list[str], beside: Values, settings: Values) -> list[str]:
+    """Return a call: its word, its first arguments, other settings on that line, and settings on separate lines."""
+    head = [*map(literal, first), *(f"{key}={literal(value)}" for key, value in beside.items())]
+    return call_lines(word, head, settings_of(settings))
+
+
+def _step(name: str, spec: Values, parts: Parts, workflow: Values) -> list[str]:
     """Return the call for a step. `parts` are its gates and stages."""
-    title, line, retries = parts[name]["title"], _line(parts[name]), spec["retries"]
-    gate = f"{workflow['module']}:{workflow['workflow']}:{name}:hitl"
+    title, line, retries = str(parts[name].node.title), parts[name].line, spec["retries"]
+    gate = parts.get(f"{workflow['module']}:{workflow['workflow']}:{name}:hitl")
     facts = {
         "description": spec["description"],
         "phase": "" if spec["phase"] == workflow.get("phase") else spec["phase"],
-        **_inputs(spec, parts.get(f"{name}/inputs", {})),
+        **_inputs(spec, parts.get(f"{name}/inputs")),
         "makes": spec["outputs"],
         "templates": spec["templates"],
         "tools": list(_tools(name, spec["tools"], parts)),
         **{key: spec[key] for key in ("validation", "evidence", "human_gate") if spec[key] != STEP_FACTS[key]},
-        "gate": parts.get(gate, {}).get("reason", ""),
+        "gate": str(gate.node.task.reason) if gate and isinstance(gate.node.task, Gate) else "",
         "retries": retries["max"],
         "pause": retries["backoff_seconds"],
     }
     first = [name, *([title] if title else [])]
     settings = {key: value for key, value in facts.items() if value or key in ("inputs", "needs")}
-    return _Call("step", first, _given({"at": line, "lines": _lines(parts, line)}), settings)
+    return _call("step", first, given(at=line, lines=_lines(parts, line)), settings)
 
 
-def _tools(name: str, calls: list[Table], parts: Table) -> Iterator[Table]:
+def _tools(name: str, calls: list[Values], parts: Parts) -> Iterator[Values]:
     """Yield the calls of tools without defaults. `as` is the name of a stage that differs from its tool's."""
-    stages = {part["place"]: id_.removeprefix(f"{name}/") for id_, part in parts.items() if part.get("stage") == "tool"}
+    stages: dict[int, str] = {}
+    for id_, part in parts.items():
+        if isinstance(part.node.task, Stage) and part.node.task.stage == "tool":
+            stages[part.node.task.place] = id_.removeprefix(f"{name}/")
     for place, call in enumerate(calls):
         own = stages.get(place, call["name"])
         said = {key: value for key, value in call.items() if value != CALL.get(key)}
         yield said if own == call["name"] else {**said, "as": own}
 
 
-def _inputs(spec: Table, stage: Table) -> Table:
+def _inputs(spec: Values, stage: _Part | None) -> Values:
     """Return the settings for a step's inputs: `needs` if they are only artifacts."""
-    inputs, paths = spec["inputs"], stage.get("paths", [])
+    inputs, paths = spec["inputs"], stage.paths if stage else []
     if paths_needed(inputs, spec["templates"]) != paths:
         return {"inputs": inputs, "needs": paths}
     if inputs == {"artifacts": inputs.get("artifacts")} and isinstance(inputs["artifacts"], list):
         return {"needs": inputs["artifacts"]}
-    return _given({"inputs": inputs})
+    return given(inputs=inputs)
 
 
-def _lines(parts: Table, own: int) -> Table:
+def _lines(parts: Parts, own: int) -> Values:
     """Return the lines of a step's parts, if they differ from the step's line."""
-    found: Table = {}
+    found: dict[str, Any] = {}
     for part in parts.values():
-        if part.get("stage") == "tool":
-            found.setdefault("tools", []).append(_line(part))
+        if part.key == "tools":
+            found.setdefault("tools", []).append(part.line)
         else:
-            found[part_of(part)] = _line(part)
+            found[part.key] = part.line
     return {key: line for key, line in found.items() if key != "execute" and line != own and line != [own] * len(parts)}
-
-
-def _line(node: Table) -> int:
-    return int(node["at"].rpartition(":")[2])
-
-
-def _given(facts: Table) -> Table:
-    return {key: value for key, value in facts.items() if value}

@@ -6,14 +6,13 @@ passed.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import assert_never
 
 from msgspec import Struct
 
 from backends.scheduling.condition import FALSE, TRUE, Condition, Literal, every, negation, size, some
-from backends.scheduling.names import Identifiers
 from backends.scheduling.places import Place, changed_by, scopes_of
 from compiler.ir.edges import (
     Add,
@@ -35,6 +34,17 @@ LARGEST = 60
 """The most comparisons for the value of a counter. Beyond that, its places become one loop."""
 
 _START = ""
+
+
+class Identifiers(Struct, frozen=True):
+    """Identifiers of nodes by their ids, and of counters by their names."""
+
+    nodes: Mapping[str, str]
+    counters: Mapping[str, str]
+
+    def output(self, counter: str) -> str:
+        """Return the property of a loop's step that reports a counter."""
+        return f"outputs.{self.counters[counter].removeprefix('rdc_')}"
 
 
 class Report(Struct, frozen=True):

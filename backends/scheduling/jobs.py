@@ -11,7 +11,7 @@ from collections.abc import Set as AbstractSet
 from msgspec import Struct
 
 from backends.scheduling.places import Place, retry_of
-from backends.scheduling.routes import Routes, ahead_of, is_end, is_stop
+from backends.scheduling.routes import Routes, ahead_of, is_stop
 from compiler.ir.edges import may_follow
 from compiler.ir.program import Node
 from compiler.ir.tasks import Ask, End, Gate, Parallel
@@ -209,7 +209,7 @@ class Jobs:
         return isinstance(self.routes.nodes[name].task, (Ask, Gate)) and not self.is_gate(self.routes.home[name])
 
     def _is_end(self, name: str) -> bool:
-        return is_end(self.routes.nodes[name])
+        return self.routes.nodes[name].is_end
 
     def _unavoidable(self, part: Part) -> Iterator[str]:
         """Yield the places of a part that are on every path.

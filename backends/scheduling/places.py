@@ -56,7 +56,7 @@ def simplified(program: Program) -> Program:
     names: dict[str, str] = {}
     nodes = []
     for node in program.nodes:
-        if isinstance(node.task, End) and node.edges:
+        if isinstance(node.task, End) and node.is_passed:
             nodes.append(replace(node, task=Branch()))
             continue
         if isinstance(node.task, End) and not node.variables:

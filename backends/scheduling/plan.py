@@ -7,11 +7,10 @@ from collections.abc import Iterable, Sequence
 from msgspec import Struct
 
 from backends.scheduling.condition import FALSE, Literal, literals
-from backends.scheduling.flow import ANSWER, APPROVAL, Flow, Report, TangledError, Values, Verdicts
-from backends.scheduling.names import Identifiers
+from backends.scheduling.flow import ANSWER, APPROVAL, Flow, Identifiers, Report, TangledError, Values, Verdicts
 from backends.scheduling.places import Place, changes, find_places, scopes_of
-from compiler.ir.edges import Add, CounterTest
-from compiler.ir.graph import between, to_graph
+from compiler.ir.edges import CounterTest, feeding
+from compiler.ir.graph import between, reached_from, to_graph
 from compiler.ir.program import Node, Program, Variable, texts_of
 from compiler.ir.tasks import Ask, End, Shell
 
@@ -98,17 +97,8 @@ def _read(nodes: Sequence[Node], wanted: Iterable[str] = ()) -> set[str]:
     found |= {node.retries for node in nodes if node.retries}
     for edge in (edge for node in nodes for edge in node.edges):
         found |= {test.register for test in edge.guard if isinstance(test, CounterTest)}
-    while True:
-        more = found | {
-            effect.amount
-            for node in nodes
-            for edge in node.edges
-            for effect in edge.effects
-            if isinstance(effect, Add) and isinstance(effect.amount, str) and effect.register in found
-        }
-        if more == found:
-            return found
-        found = more
+    feeds = feeding(edge.effects for node in nodes for edge in node.edges)
+    return {*reached_from(found, lambda name: feeds.get(name, ()))}
 
 
 def _instances(place: Place, flow: Flow) -> dict[str, int]:

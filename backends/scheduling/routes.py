@@ -12,8 +12,9 @@ from collections.abc import Set as AbstractSet
 from msgspec import Struct
 
 from backends.scheduling.places import Place, find_places
+from compiler.ir.graph import reached_from
 from compiler.ir.program import Node, Program
-from compiler.ir.tasks import Ask, Branch, End, Gate
+from compiler.ir.tasks import Ask, End, Gate
 
 
 class Routes(Struct, frozen=True):
@@ -36,7 +37,7 @@ class Routes(Struct, frozen=True):
 
     def beyond(self, names: Iterable[str]) -> frozenset[str]:
         """Return the nodes at which a run may stop after it has reached others."""
-        return _Settled(self.nodes).of(names)
+        return _settled(self.nodes, names)
 
     def leading(self) -> dict[str, list[str]]:
         """Return the places that may lead to each node."""
@@ -51,48 +52,22 @@ def make_routes(program: Program, *, asks: bool = False) -> Routes:
     """Return the routes of a program. With `asks`, jobs repeat a question, so it is not a loop."""
     index = program.index()
     places = tuple(place for place in find_places(program, repeats=False, asks=asks) if place.kind != "branch")
-    settled = _Settled(index)
     exits = {}
     for place in places:
         own = {node.id for node in place.nodes}
-        targets = {edge.target for node in place.nodes for edge in node.edges}
-        exits[place.name] = frozenset(settled.of(targets - own)) - own
+        exits[place.name] = _settled(index, set().union(*map(_targets, place.nodes)) - own) - own
     home = {node.id: place for place in places for node in place.nodes}
-    return Routes(program, places, settled.of({program.entry}), exits, home, index)
+    return Routes(program, places, _settled(index, [program.entry]), exits, home, index)
 
 
-class _Settled:
-    """Finds where a run is after branches and ends of nested documents."""
-
-    def __init__(self, index: Mapping[str, Node]) -> None:
-        self._index = index
-
-    def of(self, names: Iterable[str]) -> frozenset[str]:
-        """Return the nodes that a run may be at after some nodes, beyond branches and nested ends."""
-        found: set[str] = set()
-        seen: set[str] = set()
-        pending = list(names)
-        while pending:
-            name = pending.pop()
-            if name in seen:
-                continue
-            seen.add(name)
-            node = self._index[name]
-            if is_passed(node):
-                pending += [edge.target for edge in node.edges]
-            else:
-                found.add(name)
-        return frozenset(found)
+def _settled(index: Mapping[str, Node], names: Iterable[str]) -> frozenset[str]:
+    """Return the nodes that a run may be at after some nodes, beyond branches and nested ends."""
+    found = reached_from(names, lambda name: _targets(index[name]) if index[name].is_passed else ())
+    return frozenset(name for name in found if not index[name].is_passed)
 
 
-def is_passed(node: Node) -> bool:
-    """Return whether a run continues through a node: a branch, or the end of a nested document (M8)."""
-    return isinstance(node.task, Branch) or (isinstance(node.task, End) and bool(node.edges))
-
-
-def is_end(node: Node) -> bool:
-    """Return whether a run is over at a node."""
-    return isinstance(node.task, End) and not node.edges
+def _targets(node: Node) -> set[str]:
+    return {edge.target for edge in node.edges}
 
 
 def ahead_of(found: AbstractSet[str], nodes: Mapping[str, Node]) -> set[str]:
@@ -103,4 +78,4 @@ def ahead_of(found: AbstractSet[str], nodes: Mapping[str, Node]) -> set[str]:
 def is_stop(node: Node) -> bool:
     """Return whether a run is over by STOP at a node."""
     task = node.task
-    return is_end(node) and isinstance(task, End) and task.result == "stop"
+    return isinstance(task, End) and not node.edges and task.result == "stop"

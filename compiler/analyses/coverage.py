@@ -7,9 +7,10 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from compiler.analyses.possible import possible_transitions
-from compiler.analyses.states import StateSpace, Taken, explore, taken_edges
+from compiler.analyses.enumeration import Taken, enumerate_states, taken_edges
+from compiler.analyses.exploration import explore
 from compiler.ir.edges import Edge, Origin, OutcomeTest
+from compiler.ir.graph import reached_from
 from compiler.ir.paths import Path, Visit
 from compiler.ir.program import Node, Program, without_jumps
 from compiler.ir.tasks import Branch, End
@@ -50,8 +51,8 @@ class Coverage(Struct, frozen=True):
     untaken: tuple[Untaken, ...]
 
 
-def coverage(program: Program, paths: Iterable[Path], space: StateSpace | None = None) -> Coverage:
-    """Return which of a program's transitions these paths take, exploring its states unless they are given."""
+def coverage(program: Program, paths: Iterable[Path]) -> Coverage:
+    """Return which of a program's transitions these paths take."""
     edges = _edges(program)
     taken = {edges[one] for path in paths for made in path.visits for one in taken_edges(made) if one in edges}
     every = dict.fromkeys(edges.values())
@@ -59,7 +60,7 @@ def coverage(program: Program, paths: Iterable[Path], space: StateSpace | None =
     missing = [transition for transition in every if transition not in taken and transition.step not in begun]
     if not missing:
         return Coverage(len(every), ())
-    space = space or explore(program)
+    space = enumerate_states(program)
     impossible = set() if space.is_complete else _impossible(program, edges)
     places: dict[Transition, int] = {}
     for one, place in space.first.items():
@@ -82,27 +83,16 @@ def coverage(program: Program, paths: Iterable[Path], space: StateSpace | None =
 
 def _passed_at_once(program: Program) -> set[str]:
     """Return the nodes that a run can pass before its first visit; their edges leave no trace."""
-    nodes = program.index()
-    pending, found = [program.entry], set[str]()
-    while pending:
-        name = pending.pop()
-        if name not in found and isinstance(nodes[name].task, Branch | End):
-            found.add(name)
-            pending += [edge.target for edge in nodes[name].edges]
-    return found
+    passed = {node.id: node.edges for node in program.nodes if isinstance(node.task, Branch | End)}
+    found = reached_from([program.entry], lambda name: (edge.target for edge in passed.get(name, ())))
+    return found.keys() & passed.keys()
 
 
 def _impossible(program: Program, edges: Mapping[Taken, Transition]) -> set[Transition]:
     """Return the transitions of reachable nodes that no run can take, because of counters."""
-    transitions = possible_transitions(without_jumps(program))
-    possible = {
-        edges[node.id, edge]
-        for node in program.nodes
-        for place, edge in enumerate(node.edges)
-        if (node.id, edge) in edges
-        and (node.id not in transitions or any(place == one.place for one in transitions[node.id]))
-    }
-    return set(edges.values()) - possible
+    found = explore(without_jumps(program))
+    possible = {(node.id, edge) for node in program.nodes for edge in found.left(node).edges}
+    return set(edges.values()) - {edges[one] for one in possible & edges.keys()}
 
 
 def _edges(program: Program) -> dict[Taken, Transition]:

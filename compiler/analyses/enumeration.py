@@ -1,28 +1,160 @@
-"""Enumerate all paths of a program, shortest first, up to a bound.
+"""Enumerate all paths of a program, shortest first, up to a bound (`rdc trace`).
 
-The search is iterative deepening with a lower bound (IDA*). It finds the paths of each length depth first, and skips
-every prefix that is too far from an end. It only needs memory for one path. The bound is exact if the program's states
-could be explored; otherwise it ignores guards.
+First, the states of a program are enumerated breadth first, each once. States that no guard can distinguish count as
+one. They differ only in counters that no guard reads, or in how far a counter is beyond every number it is compared
+with. So even a program that counts without end can have few states.
+
+The search for paths is iterative deepening with a lower bound (IDA*). It finds the paths of each length depth first,
+and skips every prefix that is too far from an end. It only needs memory for one path. The bound is exact if all states
+are known; otherwise it ignores guards.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
+from math import inf
 
-from msgspec import Struct
+from msgspec import Struct, field
 
+from compiler.analyses.domains import may_fall, told_apart
 from compiler.analyses.outcomes import beginnings, has_few_beginnings, outcomes_by_node
-from compiler.analyses.states import StateSpace, cost, explore
+from compiler.ir.edges import CounterTest, Edge, feeding
+from compiler.ir.graph import distances, reached_from
 from compiler.ir.paths import LIMIT, Path, Visit, visit
 from compiler.ir.program import Program
-from compiler.ir.semantics import Machine, State
-from compiler.ir.tasks import Branch, End
+from compiler.ir.semantics import Machine, Outcome, State
+from compiler.ir.tasks import IDLE
 
 EFFORT = 1_000_000
-"""The most edges to look at, and counters to copy, before the search gives up."""
+"""The most edges to look at, and changed counters to copy, before the search for states or for paths gives up."""
 
+Key = tuple[object, ...]
+"""The parts of a state that guards can distinguish."""
+
+Taken = tuple[str, Edge]
+"""An edge with the node that it leaves."""
+
+
+def taken_edges(made: Visit) -> Iterator[Taken]:
+    """Yield the edges that a visit took, each with the node that it leaves."""
+    names = (made.step, *(edge.target for edge in made.edges))
+    yield from zip(names, made.edges, strict=False)
+
+
+def cost(machine: Machine, made: Visit, after: State) -> int:
+    """Return the cost of a visit in time and memory: the edges it chose from, and the counters it copied."""
+    return sum(len(machine.nodes[name].edges) for name, _ in taken_edges(made)) + len(after.counters.changed)
+
+
+class StateSpace(Struct):
+    """The states of a program; `is_complete` is true if none is missing.
+
+    `outcomes` are those to try at each node. `tries_all` is true if they and the inputs at the start are all that tests
+    distinguish.
+    """
+
+    machine: Machine
+    view: View
+    outcomes: Mapping[str, Sequence[Outcome]]
+    tries_all: bool
+    is_complete: bool = True
+    steps: list[tuple[int, Visit | None]] = field(default_factory=list)
+    """For each visit with a new state or edge, the index of the visit before it; the first entry is the start."""
+    first: dict[Taken, int] = field(default_factory=dict)
+    """The index of the first visit that took an edge."""
+    distances: dict[Key, int] = field(default_factory=dict)
+    """The fewest visits to an end, for each state that can reach one."""
+
+    def path(self, place: int) -> tuple[Visit, ...]:
+        """Return the visits of a shortest path to one of these steps."""
+        visits: list[Visit] = []
+        while (step := self.steps[place])[1]:
+            place = step[0]
+            visits.append(step[1])
+        return tuple(reversed(visits))
+
+
+def enumerate_states(program: Program) -> StateSpace:
+    """Return the states of a program, as far as the effort allows. They are enumerated once."""
+    if "states" not in program.analyses:
+        outcomes, has_all_outcomes = outcomes_by_node(program)
+        tries_all = has_all_outcomes and has_few_beginnings(program)
+        space = StateSpace(Machine(program), View(program), outcomes, tries_all)
+        _find_states(program, space)
+        program.analyses["states"] = space
+    found: StateSpace = program.analyses["states"]
+    return found
+
+
+def _find_states(program: Program, space: StateSpace) -> None:
+    machine = space.machine
+    starts = {space.view.of(start): start for start in map(machine.start, beginnings(program))}
+    before: dict[Key, list[Key]] = {key: [] for key in starts}
+    ends: list[Key] = []
+    pending = deque((start, 0) for start in starts.values())
+    space.steps.append((0, None))
+    effort = EFFORT
+    while pending and effort > 0:
+        state, place = pending.popleft()
+        key = space.view.of(state)
+        if machine.end(state):
+            ends.append(key)
+            continue
+        for outcome in space.outcomes[state.node]:
+            made, after = visit(machine, state, outcome)
+            effort -= cost(machine, made, after)
+            new = [taken for taken in taken_edges(made) if taken not in space.first]
+            is_known = space.view.of(after) in before
+            before.setdefault(space.view.of(after), []).append(key)
+            if is_known and not new:
+                continue
+            space.steps.append((place, made))
+            space.first |= dict.fromkeys(new, len(space.steps) - 1)
+            if not is_known:
+                pending.append((after, len(space.steps) - 1))
+    space.is_complete = not pending and space.tries_all
+    space.distances = _distances(before, ends)
+
+
+def _distances(before: dict[Key, list[Key]], ends: list[Key]) -> dict[Key, int]:
+    found = dict.fromkeys(ends, 0)
+    pending = deque(ends)
+    while pending:
+        key = pending.popleft()
+        for earlier in before[key]:
+            if earlier not in found:
+                found[earlier] = found[key] + 1
+                pending.append(earlier)
+    return found
+
+
+class View:
+    """A view of a program's states with only the parts that guards can distinguish."""
+
+    def __init__(self, program: Program) -> None:
+        edges = [edge for node in program.nodes for edge in node.edges]
+        tests = [test for edge in edges for test in edge.guard if isinstance(test, CounterTest)]
+        feeds = feeding(edge.effects for edge in edges)
+        self.read = reached_from((test.register for test in tests), lambda name: feeds.get(name, ())).keys()
+        self.told = told_apart(program)
+        self.most = inf if may_fall(program) else max((test.value for test in tests), default=0) + 1
+
+    def of(self, state: State) -> Key:
+        """Return the key of a state; counters that only rise or reset are equal beyond `most`."""
+        changed = state.counters.changed.items()
+        seen = frozenset((name, min(value, self.most)) for name, value in changed if name in self.read)
+        told = [_seen(state.slots[slot] or "", texts) for slot, texts in self.told.items()]
+        return (state.node, state.done, seen, *told)
+
+
+def _seen(text: str, texts: Sequence[str]) -> str:
+    """Return a string as tests see it, with all indistinguishable strings replaced by one."""
+    return text if text in texts else texts[-1]
+
+
+# --- Paths ------------------------------------------------------------------------------------------------------------
 
 Inputs = tuple[tuple[str, str], ...]
 """The inputs at the start of a run; others have their defaults."""
@@ -35,12 +167,9 @@ class Enumeration(Struct, frozen=True):
     is_complete: bool
 
 
-def enumerate_paths(program: Program, most: int, limit: int = LIMIT, space: StateSpace | None = None) -> Enumeration:
-    """Return up to `most` distinct paths that end, each with up to `limit` visits.
-
-    The program's states are explored unless they are given.
-    """
-    search = _Search(program, limit, space or explore(program))
+def enumerate_paths(program: Program, most: int, limit: int = LIMIT) -> Enumeration:
+    """Return up to `most` distinct paths that end, each with up to `limit` visits."""
+    search = _Search(program, limit, enumerate_states(program))
     paths: list[Path] = []
     for found in search.paths():
         if len(paths) == most:
@@ -53,9 +182,7 @@ class _Search:
     """One enumeration; after the last path, `is_exhausted` is true if nothing was left out."""
 
     def __init__(self, program: Program, limit: int, space: StateSpace) -> None:
-        self.machine = Machine(program)
-        self.outcomes, has_all_outcomes = outcomes_by_node(program)
-        self.tries_all = has_all_outcomes and has_few_beginnings(program)
+        self.machine, self.outcomes, self.tries_all = space.machine, space.outcomes, space.tries_all
         self.starts = {space.view.of(start): (given, start) for given, start in _beginnings(self.machine)}
         self.distance = _exact(space) if space.is_complete else _least(program)
         self.limit = limit
@@ -137,21 +264,8 @@ def _exact(space: StateSpace) -> Distance:
 
 def _least(program: Program) -> Distance:
     """Return the distance in the graph, ignoring guards."""
-    before: dict[str, list[str]] = {}
-    for node in program.nodes:
-        for edge in node.edges:
-            before.setdefault(edge.target, []).append(node.id)
     nodes = program.index()
-    found = {node.id: 0 for node in program.nodes if isinstance(node.task, End) and not node.edges}
-    pending = deque(found)
-    while pending:
-        name = pending.popleft()
-        for earlier in before.get(name, ()):
-            node = nodes[earlier]
-            cost = 0 if isinstance(node.task, Branch | End) else 1
-            if earlier not in found or found[earlier] > found[name] + cost:
-                found[earlier] = found[name] + cost
-                (pending.append if cost else pending.appendleft)(earlier)
+    found = distances(program, lambda name: type(nodes[name].task) not in IDLE)
     if program.limit is None:
         return lambda state: found.get(state.node)
     return partial(_with_limit, found, program.limit)

@@ -1,18 +1,21 @@
-"""Warn about unreachable steps, steps without a path to an end, and transitions that never fire (V12)."""
+"""Warn about unreachable steps, steps without a path to an end, and transitions that never fire (V12).
+
+A command that is too long for a shell on any target (M2) is an error.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from compiler.analyses.possible import PossibleTransition, possible
+from compiler.analyses.exploration import explore
 from compiler.diagnostic import Diagnostic
 from compiler.ir.edges import Origin
-from compiler.ir.graph import reachable, to_graph, with_path_out
+from compiler.ir.graph import led_to, with_path_out
 from compiler.ir.program import Node, Program, without_jumps
-from compiler.ir.tasks import Branch, End
+from compiler.ir.tasks import Branch, End, Shell
 from compiler.source import Source, Span
 
 Said = tuple[str, str]
@@ -32,11 +35,11 @@ def flow_warnings(
     program: Program, written: Iterable[Origin], sources: Mapping[str, Source], wording: Wording
 ) -> Iterator[Diagnostic]:
     """Yield the warnings for a program; `written` has every transition's place, `sources` are by name."""
-    found = possible(without_jumps(program))
+    found = explore(without_jumps(program))
     if not found.is_complete:
         yield _gave_up(program, sources)
-    program = _without_impossible(program, found.transitions)
-    reached, leaving = _reach(program)
+    program = replace(program, nodes=tuple(map(found.left, program.nodes))) if found.edges else program
+    reached, leaving = led_to(program, [program.entry]), with_path_out(program)
     shown: set[tuple[str, Span]] = set()
     for node in program.nodes:
         if node.id in reached and node.id in leaving:
@@ -59,30 +62,11 @@ def _gave_up(program: Program, sources: Mapping[str, Source]) -> Diagnostic:
     return Diagnostic("RD411", sources[program.sources[0].path].path, None, problem, "use fewer counters in a step")
 
 
-def _without_impossible(program: Program, transitions: Mapping[str, Sequence[PossibleTransition]]) -> Program:
-    """Return the program without edges that counters rule out."""
-    if not transitions:
-        return program
-    nodes = (
-        replace(node, edges=tuple(node.edges[one.place] for one in transitions[node.id]))
-        if node.id in transitions
-        else node
-        for node in program.nodes
-    )
-    return replace(program, nodes=tuple(nodes))
-
-
-def _reach(program: Program) -> tuple[set[str], set[str]]:
-    """Return the nodes that are reachable, and the nodes that can reach an end."""
-    graph = to_graph(program)
-    return reachable(graph, program), with_path_out(graph, program)
-
-
 def _completes(node: Node) -> bool:
     return isinstance(node.task, End) and node.task.result == "complete" and not node.edges
 
 
-def _node_problem(node: Node, reached: set[str], wording: Wording) -> tuple[str, str, str] | None:
+def _node_problem(node: Node, reached: Collection[str], wording: Wording) -> tuple[str, str, str] | None:
     """Return the warning for a node that is unreachable or has no path to an end."""
     if isinstance(node.task, Branch | End):
         return None
@@ -91,7 +75,7 @@ def _node_problem(node: Node, reached: set[str], wording: Wording) -> tuple[str,
     return "RD402", wording.no_path_out[0].format(node.id), wording.no_path_out[1]
 
 
-def _never_firing(program: Program, reached: set[str], written: Iterable[Origin]) -> list[Origin]:
+def _never_firing(program: Program, reached: Collection[str], written: Iterable[Origin]) -> list[Origin]:
     """Return the transitions without a reachable edge, except in steps that are unreachable themselves."""
     fired = {origin for node in program.nodes if node.id in reached for edge in node.edges for origin in edge.origins}
     silent = [origin for origin in written if origin not in fired]
@@ -106,3 +90,32 @@ def _never_firing(program: Program, reached: set[str], written: Iterable[Origin]
         for origin in edge.origins
     }
     return [origin for origin in silent if origin not in unreached]
+
+
+# --- Commands ---------------------------------------------------------------------------------------------------------
+
+LONGEST = 127 * 1024
+"""The longest command in bytes: Linux accepts 131,071 per argument, and some targets add a name."""
+
+LONGEST_NUMBER = 20
+"""The most digits of an instance's number, which replaces a reference to it (M5)."""
+
+
+def commands_too_long(program: Program, sources: Mapping[str, Source]) -> Iterator[Diagnostic]:
+    """Report each step whose command is too long for a shell; `sources` are by name in the program."""
+    found = {(node.origin.path, node.origin.span): node for node in program.nodes if _size(node) > LONGEST}
+    for node in found.values():  # the steps of a document that is included twice appear twice
+        problem = (
+            f"the command of step {node.id} can reach {_size(node):,} bytes when it runs; the limit is {LONGEST:,}"
+        )
+        remedy = "move it into a script file of the repository, and call that file here"
+        source = sources.get(node.origin.path)  # missing if the program's document is elsewhere
+        yield Diagnostic("RD407", source.path if source else node.origin.path, node.origin.span, problem, remedy)
+
+
+def _size(node: Node) -> int:
+    """Return a command's bytes, with the longest numbers for references to counters (M5)."""
+    if not isinstance(node.task, Shell):
+        return 0
+    parts = node.task.command.parts
+    return sum(len(part.encode()) if isinstance(part, str) else LONGEST_NUMBER for part in parts)

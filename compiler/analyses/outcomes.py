@@ -11,7 +11,8 @@ from itertools import islice, product
 from math import prod
 from typing import NamedTuple
 
-from compiler.ir.edges import Keep, SlotTest
+from compiler.analyses.domains import Told, told_apart
+from compiler.ir.edges import Keep
 from compiler.ir.program import Input, Node, Program
 from compiler.ir.semantics import Outcome
 from compiler.ir.tasks import Ask, alphabet
@@ -20,30 +21,8 @@ from runtime_shim.data.fitting import unfit
 MOST = 256
 """The most outcomes per node, and the most starts per program, to try."""
 
-OTHER = "other text"
-"""A string that no test distinguishes from others, unless a test uses exactly this one."""
-
 SIMPLE = ("0", "1", "true", "false", "x")
 """Values that match most input types."""
-
-Told = Mapping[str, Sequence[str]]
-"""The strings that tests distinguish for each tested slot, including one other string."""
-
-
-def told_apart(program: Program) -> Told:
-    """Return the strings that a program's tests distinguish, by slot."""
-    found: dict[str, dict[str, None]] = {}
-    for node in program.nodes:
-        for test in (test for edge in node.edges for test in edge.guard if isinstance(test, SlotTest)):
-            found.setdefault(test.slot, {})[test.text] = None
-    return {slot: (*texts, _other(texts)) for slot, texts in found.items()}
-
-
-def _other(texts: Mapping[str, None]) -> str:
-    other = OTHER
-    while other in texts:
-        other += "'"
-    return other
 
 
 class Tried(NamedTuple):

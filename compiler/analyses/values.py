@@ -12,6 +12,7 @@ from itertools import chain
 from msgspec import Struct
 
 from compiler.ir.edges import Clear, Keep, SlotTest
+from compiler.ir.graph import reached_from
 from compiler.ir.program import Node, Program, texts_of
 from compiler.ir.tasks import Shell, agents_of
 from compiler.regex import Regex
@@ -114,14 +115,12 @@ def _can_write(node: Node, slot: str, flow: ValueFlow) -> bool:
 def _led_to(program: Program, slot: str, writers: Iterable[Node]) -> set[str]:
     """Return the nodes that a run can reach after one of the writers before the slot is cleared."""
     index = program.index()
-    found: set[str] = set()
-    pending = list(writers)
-    while pending:
-        for edge in pending.pop().edges:
-            if edge.target not in found and Clear(slot) not in edge.effects:
-                found.add(edge.target)
-                pending.append(index[edge.target])
-    return found
+
+    def onward(node: Node) -> list[str]:
+        return [edge.target for edge in node.edges if Clear(slot) not in edge.effects]
+
+    starts = (name for writer in writers for name in onward(writer))
+    return {*reached_from(starts, lambda name: onward(index[name]))}
 
 
 # --- Commands --------------------------------------------------------------------------------------------------------

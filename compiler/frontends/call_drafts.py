@@ -7,7 +7,7 @@ from functools import lru_cache
 from itertools import chain, islice, product
 from typing import NamedTuple
 
-from compiler.analyses.outcomes import OTHER
+from compiler.analyses.domains import OTHER
 from compiler.diagnostic import has_error
 from compiler.drafts import MADE_UP, Draft, comment, scalar
 from compiler.frontends.call_scenarios import read_file

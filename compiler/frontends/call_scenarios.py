@@ -6,22 +6,25 @@ companion file `NAME.scenarios.yaml`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from typing import NamedTuple
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from compiler.diagnostic import Diagnostic
+from compiler.diagnostic import Diagnostic, Issue, has_error
 from compiler.files import Refusal
-from compiler.frontends.repeated import stand_twice
+from compiler.frontends.base import Job, Result
+from compiler.frontends.call_steps import NO_STEPS, STEPS, TimeLimit, with_nodes
 from compiler.ir.edges import Keep
-from compiler.ir.program import Program
+from compiler.ir.program import Node, Program, Settings
 from compiler.ir.tasks import Agent, Ask, Gate, Parallel, Stage, Task, Tool
-from compiler.options import Place
+from compiler.issues import InvalidError, Place, diagnostics, duplicate_options
 from compiler.project import Project
-from compiler.scenarios import Event, Flaw, Keys, Locate, Reply, Said, Scenario, Script, Unclear, read_scenarios
+from compiler.scenarios import Event, Keys, Locate, Reply, Said, Scenario, Script, Unclear, read_scenarios
 from compiler.source import KeyPath, Source, Spans
+from compiler.suggestions import did_you_mean
 from compiler.yaml_text import UnreadableError, read_mapping
 from runtime_shim.data.fitting import unfit
 
@@ -84,13 +87,13 @@ def read_file(file: Source, program: Program) -> Found:
         problem = f"the scenarios are not valid YAML: {error}"
         return Found((), [Diagnostic("RD743", file.path, file.line_span(error.line), problem, error.remedy)], file)
     found = _read(file, read.as_written, {(): file.line_span(1), **read.spans}, program)
-    return Found(found.scenarios, [*stand_twice(file, read.repeated), *found.diagnostics], file)
+    return Found(found.scenarios, [*duplicate_options(file, read.repeated), *found.diagnostics], file)
 
 
 def _read(source: Source, content: object, spans: Spans, program: Program) -> Found:
     keys = Keys(NAMES, partial(_script, program))
-    scenarios, problems = read_scenarios(content, spans, keys)
-    found = [Place("RD013", source.path, problem.span).finding(problem.text, _REMEDY) for problem in problems]
+    scenarios, issues = read_scenarios(content, spans, keys)
+    found = diagnostics(issues, Place("RD013", source.path, None).around(spans), remedy=_REMEDY)
     for scenario in scenarios:
         for event in scenario.replies:
             if isinstance(event, Unclear):
@@ -110,13 +113,13 @@ class _Item(Struct, frozen=True):
     path: KeyPath
 
 
-def _script(program: Program, content: Mapping[str, object], locate: Locate) -> Script | list[Flaw]:
-    flaws: list[Flaw] = []
-    inputs, outputs = (_texts(content, key, flaws) for key in ("inputs", "outputs"))
-    said = [*_said(content, "agents", flaws), *_said(content, "tools", flaws)]
-    replies = list(_replies(content, program, flaws))
-    if flaws:
-        return flaws
+def _script(program: Program, content: Mapping[str, object], locate: Locate) -> Script:
+    issues: list[Issue] = []
+    inputs, outputs = (_texts(content, key, issues) for key in ("inputs", "outputs"))
+    said = [*_said(content, "agents", issues), *_said(content, "tools", issues)]
+    replies = list(_replies(content, program, issues))
+    if issues:
+        raise InvalidError(*issues)
     unclear = (*_unfit_inputs(program, inputs, locate), *_unknown(program, said, replies, outputs, locate))
     events: list[Event] = [*unclear]
     events += [Said(item.name, _answer(item.value), locate(item.path)) for item in said]
@@ -128,40 +131,40 @@ def _plain(items: list[_Item]) -> dict[str, str]:
     return {item.name: str(item.value) for item in items}
 
 
-def _items(content: Mapping[str, object], key: str, what: str, flaws: list[Flaw]) -> Iterator[_Item]:
+def _items(content: Mapping[str, object], key: str, what: str, issues: list[Issue]) -> Iterator[_Item]:
     """Yield the items of a mapping in a scenario."""
     value = content.get(key)
     if value is None:
         return
     if not isinstance(value, Mapping):
-        flaws.append(Flaw((key,), f"`{key}` must be a mapping of {what}"))
+        issues.append(Issue((key,), f"`{key}` must be a mapping of {what}"))
         return
     yield from (_Item(str(name), inner, (key, str(name))) for name, inner in value.items())
 
 
-def _texts(content: Mapping[str, object], key: str, flaws: list[Flaw]) -> list[_Item]:
-    found = list(_items(content, key, "names to strings", flaws))
-    flaws += [Flaw(item.path, f"`{item.name}` must be a string") for item in found if not isinstance(item.value, str)]
+def _texts(content: Mapping[str, object], key: str, issues: list[Issue]) -> list[_Item]:
+    found = list(_items(content, key, "names to strings", issues))
+    issues += [Issue(item.path, f"`{item.name}` must be a string") for item in found if not isinstance(item.value, str)]
     return found
 
 
-def _said(content: Mapping[str, object], key: str, flaws: list[Flaw]) -> Iterator[_Item]:
+def _said(content: Mapping[str, object], key: str, issues: list[Issue]) -> Iterator[_Item]:
     """Yield answers of agents or tools: a string, `{fail: "why"}`, or a list of these for each step."""
-    for item in _items(content, key, "steps to answers", flaws):
+    for item in _items(content, key, "steps to answers", issues):
         listed = item.value if isinstance(item.value, list) else [item.value]
         for number, one in enumerate(listed):
             path = (*item.path, str(number)) if isinstance(item.value, list) else item.path
             if isinstance(one, str) or (isinstance(one, Mapping) and set(one) == {FAIL}):
                 yield _Item(item.name, one, path)
             else:
-                flaws.append(Flaw(path, f'an answer of `{item.name}` must be a string or `{{fail: "why"}}`'))
+                issues.append(Issue(path, f'an answer of `{item.name}` must be a string or `{{fail: "why"}}`'))
 
 
 def _answer(value: object) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def _replies(content: Mapping[str, object], program: Program, flaws: list[Flaw]) -> Iterator[_Item]:
+def _replies(content: Mapping[str, object], program: Program, issues: list[Issue]) -> Iterator[_Item]:
     """Yield people's replies from a mapping of steps, or from a list of lines `STEP REPLY` and `REPLY`."""
     value = content.get("answers")
     if isinstance(value, list):
@@ -169,19 +172,19 @@ def _replies(content: Mapping[str, object], program: Program, flaws: list[Flaw])
         for number, line in enumerate(value):
             path: KeyPath = ("answers", str(number))
             if not isinstance(line, str):
-                flaws.append(Flaw(path, "each reply must be a string"))
+                issues.append(Issue(path, "each reply must be a string"))
                 continue
             node, blank, reply = line.partition(" ")
             yield _Item(node, reply, path) if blank and node in asking else _Item("", line, path)
         return
-    for item in _items(content, "answers", "steps to replies", flaws):
+    for item in _items(content, "answers", "steps to replies", issues):
         listed = item.value if isinstance(item.value, list) else [item.value]
         for number, one in enumerate(listed):
             path = (*item.path, str(number)) if isinstance(item.value, list) else item.path
             if isinstance(one, str):
                 yield _Item(item.name, one, path)
             else:
-                flaws.append(Flaw(path, f"a reply to `{item.name}` must be a string"))
+                issues.append(Issue(path, f"a reply to `{item.name}` must be a string"))
 
 
 # --- Values that don't match the document --------------------------------------------------------------------------
@@ -248,3 +251,50 @@ def output_names(program: Program) -> Iterator[str]:
 
 def _listed(what: str, names: list[str]) -> str:
     return f"the {what} are {', '.join(f'`{name}`' for name in names)}" if names else f"there are no {what}"
+
+
+def completed(job: Job, result: Result, program: Program, stem: str, content: object, spans: Spans) -> Result:
+    """Return the result with the program, the time limits of its steps, and its scenarios.
+
+    Args:
+        job: The document.
+        result: The result so far, without errors.
+        program: The document's program.
+        stem: The document's file name without extensions; a companion file with scenarios starts with it.
+        content: The document's `scenarios` as written, or None.
+        spans: The places of `scenarios` and of each key and item in it.
+    """
+    nodes = STEPS.first(result.options.values) or NO_STEPS
+    limited, problems = with_limits(program, nodes.limits)
+    scenarios = find_scenarios(Told(job.source, stem, job.project), content, spans, limited)
+    found = [*problems, *scenarios.diagnostics]
+    return replace(
+        result,
+        program=None if has_error(found) else limited,
+        diagnostics=(*result.diagnostics, *found),
+        sources={**result.sources, **({scenarios.file.name: scenarios.file} if scenarios.file else {})},
+        options=with_nodes(result.options, nodes),
+        scenarios=scenarios.scenarios,
+        scenario_file=f"{stem}{ENDING}" if stem else "",
+    )
+
+
+def with_limits(program: Program, said: Iterable[TimeLimit]) -> tuple[Program, list[Diagnostic]]:
+    """Return the program with these time limits, and the diagnostics for limits of other steps."""
+    seconds = {limit.step: limit.seconds for limit in said}
+    if not seconds:
+        return program, []
+    calling = [node.id for node in program.nodes if isinstance(node.task, Agent | Parallel | Tool)]
+    found = [
+        limit.place.finding(
+            f"no step `{limit.step}` calls an agent or a tool{did_you_mean(limit.step, calling)}",
+            f"set it for one of these steps: {', '.join(calling)}" if calling else "remove it: no step calls one",
+        )
+        for limit in said
+        if limit.step not in calling and limit.place
+    ]
+
+    def limited(node: Node) -> Node:
+        return replace(node, settings=Settings(seconds[node.id])) if node.id in seconds else node
+
+    return (program if found else replace(program, nodes=tuple(map(limited, program.nodes)))), found

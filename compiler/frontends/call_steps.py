@@ -7,8 +7,10 @@ from collections.abc import Iterator, Mapping
 from msgspec import Struct
 from msgspec.structs import replace
 
+from compiler.diagnostic import Issue
 from compiler.frontends.name_lists import unknown_key
-from compiler.options import Level, Option, Options, Place, Places, Problems, Table, Wrong
+from compiler.issues import InvalidError, Place, Places
+from compiler.options import Level, Option, Options, Table
 from compiler.source import nearest
 from compiler.times import duration_remedy, read_duration
 
@@ -32,12 +34,13 @@ class Nodes(Struct, frozen=True):
     for_targets: Table
 
 
-def _read(content: object, places: Places) -> Nodes | Wrong | Problems:
+def _read(content: object, places: Places) -> Nodes:
     if not isinstance(content, Mapping):
-        return Wrong("`steps` must be a mapping of steps to settings", 'write `steps: {"2": {timeout: 10m}}`')
+        remedy = 'write `steps: {"2": {timeout: 10m}}`'
+        raise InvalidError(Issue((), "`steps` must be a mapping of steps to settings", remedy))
     said = {str(node): value for node, value in content.items()}
-    if found := [wrong for node, value in said.items() for wrong in _problems(node, value)]:
-        return Problems(found)
+    if found := [issue for node, value in said.items() for issue in _issues(node, value)]:
+        raise InvalidError(*found)
     limits = tuple(
         TimeLimit(node, read_duration(value[TIMEOUT]) or 0, nearest(places, (node, TIMEOUT)))
         for node, value in said.items()
@@ -48,17 +51,17 @@ def _read(content: object, places: Places) -> Nodes | Wrong | Problems:
     return Nodes(limits, Table(kept, {path: place for path, place in places.items() if not path or path[0] in kept}))
 
 
-def _problems(node: str, said: object) -> Iterator[Wrong]:
+def _issues(node: str, said: object) -> Iterator[Issue]:
     if not isinstance(said, Mapping):
-        problem = f"the settings of step {node} must be a mapping"
-        yield Wrong(problem, f"write `{node}: {{{TIMEOUT}: 10m}}`; the keys are {', '.join(KEYS)}", (node,))
+        remedy = f"write `{node}: {{{TIMEOUT}: 10m}}`; the keys are {', '.join(KEYS)}"
+        yield Issue((node,), f"the settings of step {node} must be a mapping", remedy)
         return
     for key in said:
         if key not in KEYS:
             yield unknown_key(str(key), KEYS, f"the settings of step {node}", (node, str(key)))
     if TIMEOUT in said and not read_duration(said[TIMEOUT]):
         problem = f"the settings of step {node}: `{TIMEOUT}` must be a duration from a second to a year"
-        yield Wrong(problem, duration_remedy(said[TIMEOUT]), (node, TIMEOUT))
+        yield Issue((node, TIMEOUT), problem, duration_remedy(said[TIMEOUT]))
 
 
 STEPS: Option[Nodes] = Option(

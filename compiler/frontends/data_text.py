@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from compiler.diagnostic import Fix
+from compiler.diagnostic import Diagnostic, Fix
 from compiler.files import LARGEST_VALUE
 from compiler.json_text import BrokenJsonError, lay_out, load_json
 from compiler.regex import Regex
@@ -41,6 +42,11 @@ class BrokenDataError(ValueError):
         self.remedy = remedy
         self.span = span
         self.fix: Fix | None = None
+
+    def finding(self, code: str, source: Source, noun: str) -> Diagnostic:
+        """Return the diagnostic for the file, which messages call by this noun."""
+        problem = re.sub("^it ", f"the {noun} ", str(self))
+        return Diagnostic(code, source.path, self.span, problem, self.remedy, fix=self.fix)
 
 
 def read_data(source: Source, list_key: str = "") -> Data:
@@ -88,7 +94,7 @@ def _read_yaml(source: Source, list_key: str) -> Data:
 
     try:
         reading = read_mapping("\n".join(source.lines), 1, list_key)
-        return Data(reading.with_dates_as_texts, reading.places, reading.repeated, reading)
+        return Data(reading.with_dates_as_texts, reading.spans, reading.repeated, reading)
     except UnreadableError as error:
         raise unreadable(source, error) from None
 

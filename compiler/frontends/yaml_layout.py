@@ -1,21 +1,47 @@
-"""Clean up the whitespace of a YAML document without changing its strings (`rdc fmt`)."""
+"""Format YAML documents with `rdc fmt`: only white space outside of strings changes."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Protocol
 
+from compiler.diagnostic import Diagnostic, Severity
+from compiler.frontends.base import Formatted, Job
 from compiler.source import LINE_END, Source
 
 if TYPE_CHECKING:
     from compiler.yaml_text import Reading
 
-DEFECT = "the formatted document would not mean the same"
+
+class Parsed(Protocol):
+    """A document as it was read; `reading` is None for JSON."""
+
+    @property
+    def reading(self) -> Reading | None: ...  # noqa: D102
+    @property
+    def diagnostics(self) -> list[Diagnostic]: ...  # noqa: D102
 
 
-def in_order(source: Source, reading: Reading) -> str:
-    """Return the document with uniform line endings, no trailing whitespace and single blank lines."""
+def formatted(job: Job, parse: Callable[[Source], Parsed]) -> Formatted:
+    """Return a document with uniform line ends, no trailing white space and single blank lines.
+
+    Comments, key order, quotes and indentation stay. JSON and documents with errors are left unchanged.
+    """
+    parsed = parse(job.source)
+    reading, errors = parsed.reading, tuple(item for item in parsed.diagnostics if item.severity is Severity.ERROR)
+    if errors:
+        return Formatted(None, errors)
+    if reading is None:
+        return Formatted(job.source.text)
+    text = _in_order(job.source, reading)
+    again = parse(Source.from_text(job.source.path, text)).reading
+    if again is None or (again.values, again.as_written) != (reading.values, reading.as_written):
+        return Formatted(None, (), defect="the formatted document would not mean the same")
+    return Formatted(text)
+
+
+def _in_order(source: Source, reading: Reading) -> str:
     ends = Counter(LINE_END.findall(source.text))
     end = max(("\n", "\r\n", "\r"), key=lambda one: ends[one])
     inside = reading.lines_in_texts

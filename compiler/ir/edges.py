@@ -116,6 +116,15 @@ def counter_effects(effects: Iterable[Effect]) -> list[CounterEffect]:
     return [effect for effect in effects if effect.kind != "keep" and effect.kind != "clear"]  # noqa: PLR1714
 
 
+def feeding(effects: Iterable[Iterable[Effect]]) -> dict[str, set[str]]:
+    """Return the counters that some effects add to each counter."""
+    found: dict[str, set[str]] = {}
+    for effect in (effect for some in effects for effect in some):
+        if isinstance(effect, Add) and isinstance(effect.amount, str):
+            found.setdefault(effect.register, set()).add(effect.amount)
+    return found
+
+
 # --- Edges -----------------------------------------------------------------------------------------------------------
 
 

@@ -1,16 +1,17 @@
 """The control-flow graph of a program, and its properties (V12): a thin layer over networkx.
 
-A graph whose edges all lead to later nodes has no loop. Such a graph, which most documents have, needs no networkx,
-whose import takes longer than a check.
+A graph without loops, which most documents have, needs no networkx, whose import takes longer than a check. If all
+edges lead to later nodes, as in most of these, that is seen at once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from graphlib import CycleError, TopologicalSorter
 from typing import TYPE_CHECKING
 
 from compiler.ir.program import Program
-from compiler.ir.tasks import End
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -24,39 +25,75 @@ def to_graph(program: Program) -> dict[str, dict[str, None]]:
     return {node.id: {edge.target: None for edge in node.edges} for node in program.nodes}
 
 
-def reachable(graph: Graph, program: Program) -> set[str]:
-    """Return the nodes that a path from the entry can reach, ignoring guards."""
-    return _beyond(graph, [program.entry])
+def reached_from(starts: Iterable[str], onward: Callable[[str], Iterable[str]]) -> dict[str, None]:
+    """Return the starts and everything that they lead to, breadth first."""
+    found = dict.fromkeys(starts)
+    pending = deque(found)
+    while pending:
+        for name in onward(pending.popleft()):
+            if name not in found:
+                found[name] = None
+                pending.append(name)
+    return found
 
 
-def with_path_out(graph: Graph, program: Program) -> set[str]:
+def led_to(program: Program, starts: Iterable[str]) -> dict[str, None]:
+    """Return the nodes that paths from some nodes can reach, and these nodes, ignoring guards."""
+    index = program.index()
+    return reached_from(starts, lambda name: (edge.target for edge in index[name].edges))
+
+
+def with_path_out(program: Program) -> dict[str, None]:
     """Return the nodes with a path to an end of the program, ignoring guards."""
-    ends = [node.id for node in program.nodes if isinstance(node.task, End) and not node.edges]
-    return _beyond(_reversed(graph), ends)
+    return reached_from(ends(program), _reversed(to_graph(program)).__getitem__)
+
+
+def ends(program: Program) -> Iterator[str]:
+    """Yield the nodes where a run is over."""
+    return (node.id for node in program.nodes if node.is_end)
 
 
 def loop_regions(graph: Graph) -> list[frozenset[str]]:
     """Return the strongly connected components with a cycle, in document order of their first nodes."""
     position = {name: index for index, name in enumerate(graph)}
-    if _is_forward(graph, position):
+    if _is_forward(graph, position) or not _has_loop(graph):
         return []
-    regions = [frozenset(found) for found in components(graph) if len(found) > 1 or _repeats(graph, found)]
+    import networkx as nx  # noqa: PLC0415 (only for graphs with loops)
+
+    components = map(frozenset, nx.strongly_connected_components(_directed(graph)))
+    regions = [found for found in components if len(found) > 1 or any(name in graph[name] for name in found)]
     return sorted(regions, key=lambda region: min(position[name] for name in region))
+
+
+def cycle_in(graph: Graph, region: frozenset[str]) -> list[str]:
+    """Return the nodes of one cycle inside a region, in order."""
+    import networkx as nx  # noqa: PLC0415 (only for graphs with loops)
+
+    return [edge[0] for edge in nx.find_cycle(_directed(graph).subgraph(region), min(region))]
+
+
+def distances(program: Program, cost: Callable[[str], int]) -> dict[str, int]:
+    """Return the least cost of the nodes before an end of the program, for each node that can reach one."""
+    import networkx as nx  # noqa: PLC0415 (only for `rdc trace`)
+
+    backwards = _directed(_reversed(to_graph(program)))
+    sources = set(ends(program))
+    if not sources:
+        return {}
+    found = nx.multi_source_dijkstra_path_length(backwards, sources, weight=lambda _, earlier, __: cost(earlier))
+    return {name: int(least) for name, least in found.items()}
+
+
+def _has_loop(graph: Graph) -> bool:
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError:
+        return True
+    return False
 
 
 def _is_forward(graph: Graph, position: Mapping[str, int]) -> bool:
     return all(position[target] > position[name] for name, targets in graph.items() for target in targets)
-
-
-def _repeats(graph: Graph, found: Iterable[str]) -> bool:
-    return any(name in graph[name] for name in found)
-
-
-def components(graph: Graph) -> Iterator[set[str]]:
-    """Yield the strongly connected components of a graph."""
-    import networkx as nx  # noqa: PLC0415 (only for graphs with loops)
-
-    return nx.strongly_connected_components(_directed(graph))
 
 
 def ordered_components(graph: Graph, together: Iterable[frozenset[str]] = ()) -> list[list[str]]:
@@ -91,10 +128,10 @@ def _directed(graph: Graph) -> nx.DiGraph[str]:
 def between(graph: Graph, sources: Iterable[str], targets: Iterable[str]) -> frozenset[str]:
     """Return the targets, the sources that lead to them, and all nodes on paths between these."""
     ends = set(targets)
-    backwards = _reversed(graph)
-    above = _beyond(backwards, ends)
+    backwards = _reversed(graph).__getitem__
+    above = reached_from(ends, backwards).keys()
     members = ends | (above & set(sources))
-    return frozenset(_beyond(graph, members) & (above | _beyond(backwards, members)))
+    return frozenset(reached_from(members, graph.__getitem__).keys() & (above | reached_from(members, backwards)))
 
 
 def _reversed(graph: Graph) -> dict[str, dict[str, None]]:
@@ -102,15 +139,4 @@ def _reversed(graph: Graph) -> dict[str, dict[str, None]]:
     for name, targets in graph.items():
         for target in targets:
             found[target][name] = None
-    return found
-
-
-def _beyond(graph: Graph, starts: Iterable[str]) -> set[str]:
-    """Return the start nodes and all nodes that they can reach."""
-    pending = list(starts)
-    found = set(pending)
-    while pending:
-        following = [target for target in graph[pending.pop()] if target not in found]
-        found.update(following)
-        pending += following
     return found

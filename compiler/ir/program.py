@@ -62,6 +62,16 @@ class Node(Struct, frozen=True):  # I23, M4
     settings: Settings = Settings()
     constants: tuple[Constant, ...] = ()
 
+    @property
+    def is_end(self) -> bool:
+        """Whether a run is over at the node."""
+        return self.task.kind == "end" and not self.edges
+
+    @property
+    def is_passed(self) -> bool:
+        """Whether a run passes through the node: a branch, or the end of a nested document (M8)."""
+        return self.task.kind == "branch" or (self.task.kind == "end" and bool(self.edges))
+
 
 class Group(Struct, frozen=True):
     """A step with substeps, or a nested runbook. Pictures draw it as a frame. `prompt` is Markdown."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
-from compiler.ir.edges import Clear, Edge, Effect, Keep, SlotTest
+from compiler.diagnostic import Issue
+from compiler.ir.edges import Clear, Effect, Keep, SlotTest, Test
 from compiler.ir.program import Node, Program
 from compiler.ir.tasks import Agent, Parallel
 from compiler.regex import Regex
@@ -28,46 +29,48 @@ def reports_of(node: Node) -> tuple[str, ...]:
     return (*(f"{node.id}_{index}" for index in entries), node.task.report)
 
 
-def report_problems(program: Program) -> Iterator[tuple[str, str]]:
-    """Yield the problems of a program's reports, each with the id of its node."""
+def report_issues(program: Program) -> Iterator[Issue]:
+    """Check that reports have names that become different files (I29)."""
     first: dict[str, str] = {}
-    for node in program.nodes:
-        if isinstance(node.task, Parallel) and any(entry.report for entry in node.task.entries):
-            yield node.id, "an entry names a report; only the whole step can"
-        for name in reports_of(node):
-            if not is_report_name(name):
-                yield node.id, f"{name} is not a valid report name"
-            elif first.setdefault(name.casefold(), node.id) != node.id:
-                yield node.id, f"its report {name} would share a file with a report of {first[name.casefold()]}"
-        if len({name.casefold() for name in reports_of(node)}) < len(reports_of(node)):
-            yield node.id, "the reports of the step and of an entry would share a file"
-    yield from _folder_problems(program)
+    for place, node in enumerate(program.nodes):
+        if isinstance(node.task, Agent | Parallel):
+            yield from (Issue(("nodes", place, "task"), problem) for problem in _report_problems(node, first))
 
 
-def _folder_problems(program: Program) -> Iterator[tuple[str, str]]:
-    """Check that only the state directory decides where reports are, and that no transition depends on it (I3, I30)."""
+def _report_problems(node: Node, first: dict[str, str]) -> Iterator[str]:
+    """Yield the problems of a node's reports. `first` has the node of each name above, and gets its names."""
+    names = reports_of(node)
+    if isinstance(node.task, Parallel) and any(entry.report for entry in node.task.entries):
+        yield "an entry names a report; only the whole step can"
+    for name in names:
+        if not is_report_name(name):
+            yield f"{name} is not a valid report name"
+        elif first.setdefault(name.casefold(), node.id) != node.id:
+            yield f"its report {name} would share a file with a report of {first[name.casefold()]}"
+    if len({name.casefold() for name in names}) < len(names):
+        yield "the reports of the step and of an entry would share a file"
+
+
+def folder_issues(program: Program) -> Iterator[Issue]:
+    """Check that only the state directory decides where reports are, and that no transition depends on it (I30)."""
     folder = program.folder
     if not folder:
         return
     initial = {slot.name: slot.initial for slot in program.slots}
     if folder not in initial or initial[folder] is not None:
-        yield "", f"the folder {folder} must be a slot without an initial string"
+        yield Issue(("folder",), f"the folder {folder} must be a slot without an initial string")
     if folder in {declared.name for declared in program.inputs}:
-        yield "", f"the folder {folder} is also an input"
+        yield Issue(("folder",), f"the folder {folder} is also an input")
     if program.artifact is not None and program.artifact.slot == folder:
-        yield "", f"the folder {folder} is also the artifact"
-    for jump in program.jumps:
-        if any(_changes(effect, folder) for effect in jump.all_effects):
-            yield "", f"the jump to {jump.id} changes the folder {folder}"
-    for node in program.nodes:
-        if any(_touches(edge, folder) for edge in node.edges):
-            yield node.id, f"an edge tests or changes the folder {folder}"
+        yield Issue(("folder",), f"the folder {folder} is also the artifact")
+    for place, jump in enumerate(program.jumps):
+        if folder in _slots_of(jump.all_effects):
+            yield Issue(("jumps", place), f"the jump to {jump.id} changes the folder {folder}")
+    for place, node in enumerate(program.nodes):
+        for number, edge in enumerate(node.edges):
+            if folder in _slots_of((*edge.guard, *edge.effects)):
+                yield Issue(("nodes", place, "edges", number), f"an edge tests or changes the folder {folder}")
 
 
-def _touches(edge: Edge, folder: str) -> bool:
-    tests = any(isinstance(test, SlotTest) and test.slot == folder for test in edge.guard)
-    return tests or any(_changes(effect, folder) for effect in edge.effects)
-
-
-def _changes(effect: Effect, folder: str) -> bool:
-    return isinstance(effect, Keep | Clear) and effect.slot == folder
+def _slots_of(parts: Iterable[Test | Effect]) -> set[str]:
+    return {part.slot for part in parts if isinstance(part, SlotTest | Keep | Clear)}

@@ -1,57 +1,51 @@
-"""Check a single task or input (docs/reference/program-rules.md, I8 to I15)."""
+"""The verifier's rules about single tasks and inputs, and about contracts (docs/reference/program-rules.md)."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import Literal, assert_never
+from typing import Literal, TypeVar
 
+from compiler.diagnostic import DataPath, Issue
 from compiler.ir.patterns import pattern_problem
-from compiler.ir.program import Input
-from compiler.ir.tasks import UNREAD, Agent, Ask, Branch, End, Gate, Parallel, Reading, Shell, Stage, Task, Tool
-from compiler.ir.texts import Text
+from compiler.ir.program import Contract, Input, Program
+from compiler.ir.tasks import UNREAD, Agent, Ask, Branch, End, Gate, Parallel, Reading, Shell, Stage, Tool
+from compiler.ir.texts import Text, text
 from runtime_shim.data.fitting import unfit
 from runtime_shim.tasks.reading import SPACES
 
 _INSIDE = "\ue000"
 """Replaces a reference while arguments are parsed. In the author's own text it is replaced by a space first."""
 
-
-def task_problems(task: Task) -> Iterator[str]:
-    """Yield the problems of a task."""
-    match task:
-        case Ask():
-            yield from _options(task)
-        case Agent(reading=reading):
-            yield from _reading(reading)
-        case Tool(arguments=arguments):
-            yield from object_problems(arguments, "the arguments")
-        case Parallel():
-            yield from _parallel(task)
-        case Stage():
-            yield from _stage(task)
-        case Shell() | Gate() | Branch() | End():
-            return
-        case _:
-            assert_never(task)
+Kind = TypeVar("Kind", Agent, Ask, Parallel, Stage, Tool)
 
 
-def _stage(task: Stage) -> Iterator[str]:
-    """Check the fields of a stage (I32)."""
-    if bool(task.checks) != (task.stage == "validation"):
-        yield "a validation needs checks, and other stages cannot have any"
-    if task.stage == "tool" and not task.subject:
-        yield "a tool has no name"
-    if task.subject and task.stage not in {"tool", "outputs"}:
-        yield f"a stage of the kind {task.stage} cannot have a subject"
-    if task.place and task.stage != "tool":
-        yield "only a tool can have a place"
+def _tasks(program: Program, kind: type[Kind]) -> Iterator[tuple[DataPath, Kind]]:
+    """Yield the tasks of a kind, each with its path."""
+    for place, node in enumerate(program.nodes):
+        if isinstance(node.task, kind):
+            yield ("nodes", place, "task"), node.task
 
 
-def _options(task: Ask) -> Iterator[str]:
-    written = [str(option) for option in task.options]
-    if (task.question == "select") != bool(written) or len(written) != len(set(written)) or not all(written):
-        yield f"the options are not valid for a question of the kind {task.question}"
+def agents_at(program: Program) -> Iterator[tuple[DataPath, Agent]]:
+    """Yield the agents of all tasks, each with its path."""
+    yield from _tasks(program, Agent)
+    for path, task in _tasks(program, Parallel):
+        yield from (((*path, "entries", place), entry) for place, entry in enumerate(task.entries))
+
+
+def ask_issues(program: Program) -> Iterator[Issue]:
+    """Check the options of questions (I10)."""
+    for path, task in _tasks(program, Ask):
+        written = [str(option) for option in task.options]
+        if (task.question == "select") != bool(written) or len(written) != len(set(written)) or not all(written):
+            yield Issue(path, f"the options are not valid for a question of the kind {task.question}")
+
+
+def reading_issues(program: Program) -> Iterator[Issue]:
+    """Check how keywords are read from answers (I12)."""
+    for path, agent in agents_at(program):
+        yield from (Issue((*path, "reading"), problem) for problem in _reading(agent.reading))
 
 
 def _reading(reading: Reading) -> Iterator[str]:
@@ -72,17 +66,94 @@ def _reading(reading: Reading) -> Iterator[str]:
         yield f"the validation pattern {problem}"
 
 
-def _parallel(task: Parallel) -> Iterator[str]:
-    if not task.entries:
-        yield "it has no entries"
-    if len({bool(entry.reading.keywords) for entry in task.entries}) > 1:
-        yield "only some of its entries have keywords"
-    if not {*task.failing, *task.unanimous} <= set(task.keywords):
-        yield "a failing or unanimous word is not a keyword"
-    elif any(not set(task.unanimous) <= set(entry.reading.keywords) for entry in task.entries):
-        yield "a unanimous word is not a keyword of every entry"
-    for entry in task.entries:
-        yield from _reading(entry.reading)
+def argument_issues(program: Program) -> Iterator[Issue]:
+    """Check that the arguments of tools are JSON objects (I13)."""
+    for path, task in _tasks(program, Tool):
+        yield from (Issue(path, problem) for problem in object_problems(task.arguments, "the arguments"))
+
+
+def parallel_issues(program: Program) -> Iterator[Issue]:
+    """Check that the entries of parallel steps can be combined (I14)."""
+    for path, task in _tasks(program, Parallel):
+        if not task.entries:
+            yield Issue(path, "it has no entries")
+        if len({bool(entry.reading.keywords) for entry in task.entries}) > 1:
+            yield Issue(path, "only some of its entries have keywords")
+        unanimous = set(task.unanimous)
+        if not unanimous.union(task.failing) <= set(task.keywords):
+            yield Issue(path, "a failing or unanimous word is not a keyword")
+        elif not all(unanimous <= set(entry.reading.keywords) for entry in task.entries):
+            yield Issue(path, "a unanimous word is not a keyword of every entry")
+
+
+def setting_issues(program: Program) -> Iterator[Issue]:
+    """Check timeouts, delays and backoffs (I21)."""
+    for place, node in enumerate(program.nodes):
+        settings, path = node.settings, ("nodes", place)
+        if settings.delay < 0 or settings.backoff < 1 or (settings.timeout is not None and settings.timeout < 1):
+            yield Issue(path, "a timeout or backoff is below 1, or a delay is below 0")
+        if settings.timeout is not None and not isinstance(node.task, Shell | Agent | Tool | Parallel | Stage):
+            problem = f"a node of the kind {node.task.kind} cannot have a timeout, because it runs no process"
+            yield Issue(path, problem)
+
+
+# --- Contracts --------------------------------------------------------------------------------------------------------
+
+
+def contract_issues(program: Program) -> Iterator[Issue]:
+    """Check that a contract is well-formed, that its stages fit, and that no edge leads to an earlier step (I32)."""
+    for path, task in _tasks(program, Stage):
+        if program.contract is None:
+            yield Issue(path, "the program has no contract, which a stage needs")
+        yield from (Issue(path, problem) for problem in _stage(task))
+    if program.contract is not None:
+        yield from (Issue(("contract",), problem) for problem in _contract(program, program.contract))
+        yield from _flow(program, program.contract)
+
+
+def _stage(task: Stage) -> Iterator[str]:
+    if bool(task.checks) != (task.stage == "validation"):
+        yield "a validation needs checks, and other stages cannot have any"
+    if task.stage == "tool" and not task.subject:
+        yield "a tool has no name"
+    if task.subject and task.stage not in {"tool", "outputs"}:
+        yield f"a stage of the kind {task.stage} cannot have a subject"
+    if task.place and task.stage != "tool":
+        yield "only a tool can have a place"
+
+
+def _contract(program: Program, contract: Contract) -> Iterator[str]:
+    ids = [step.id for step in contract.steps]
+    if not all(ids) or len(ids) != len(set(ids)):
+        yield "the contract has a step without an id, or two steps with the same id"
+    known = {*(register.name for register in program.registers), *(slot.name for slot in program.slots)}
+    for name, written in (("workflow", contract.workflow), ("config", contract.config)):
+        yield from object_problems(text(written), f"the contract: the parts of {name}")
+    for step in contract.steps:
+        yield from object_problems(step.spec, f"the contract: the parts of step {step.id}")
+        for item in step.spec.references:
+            if item.register not in known:
+                yield f"the contract: the register {item.register} is not declared"
+
+
+def _flow(program: Program, contract: Contract) -> Iterator[Issue]:
+    places = {step.id: place for place, step in enumerate(contract.steps)}
+    groups = {node.id: node.group for node in program.nodes}
+    for number, node in enumerate(program.nodes):
+        path = ("nodes", number)
+        if isinstance(node.task, Branch | End):
+            continue
+        if not isinstance(node.task, Stage | Gate):
+            yield Issue(path, "a program with a contract can only have stages and gates")
+        if node.group not in places or (isinstance(node.task, Stage) and node.task.step != node.group):
+            yield Issue(path, "it is not in the group of its step in the contract")
+            continue
+        targets = (groups.get(edge.target, "") for edge in node.edges)
+        if any(places.get(group, len(places)) < places[node.group] for group in targets):
+            yield Issue(path, "an edge leads back to an earlier step")
+
+
+# --- Parts of tasks and inputs ----------------------------------------------------------------------------------------
 
 
 def object_problems(written: Text, about: str) -> Iterator[str]:

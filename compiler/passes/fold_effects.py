@@ -15,10 +15,10 @@ def fold_effects(program: Program) -> Program:
     """Return the program with shorter, equivalent lists of effects."""
     changed: dict[int, Node] = {}
     for place, node in enumerate(program.nodes):
-        for edge in node.edges:
-            if len(edge.effects) > 1:
-                changed[place] = replace(node, edges=tuple(map(_folded, node.edges)))
-                break
+        if any(len(edge.effects) > 1 for edge in node.edges):
+            edges = tuple(map(_folded, node.edges))
+            if edges != node.edges:
+                changed[place] = replace(node, edges=edges)
     if not changed:
         return program
     return replace(program, nodes=tuple(changed.get(place, node) for place, node in enumerate(program.nodes)))

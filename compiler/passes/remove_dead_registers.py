@@ -6,7 +6,8 @@ from typing import TypeVar
 
 from msgspec.structs import replace
 
-from compiler.ir.edges import Add, Clear, Edge, Effect, Keep, Reset
+from compiler.ir.edges import Clear, Edge, Effect, Keep, Reset, feeding
+from compiler.ir.graph import reached_from
 from compiler.ir.program import Entering, Jump, Program, scope_members, texts_of
 
 Moving = TypeVar("Moving", Edge, Jump, Entering)
@@ -39,24 +40,15 @@ def _live(program: Program) -> set[str]:
     live = _tested(program)
     if live >= names:  # almost always true
         return names
-    feeds: dict[str, set[str]] = {}
     edges = (edge.effects for node in program.nodes for edge in node.edges)
-    for effects in (*edges, *(jump.all_effects for jump in program.jumps)):
-        for effect in effects:
-            if isinstance(effect, Add) and isinstance(effect.amount, str):
-                feeds.setdefault(effect.register, set()).add(effect.amount)
+    feeds = feeding((*edges, *(jump.all_effects for jump in program.jumps)))
     for node in program.nodes:
         live.update(reference.register for text in texts_of(node) for reference in text.references)
     for group in program.groups:
         live |= {reference.register for text in (group.title, group.prompt) for reference in text.references}
     live |= {reference.register for context in program.contexts for reference in context.text.references}
     live |= {reference.register for reference in program.artifact.type.references} if program.artifact else set()
-    pending = sorted(live)
-    while pending:
-        new = feeds.get(pending.pop(), set()) - live
-        live |= new
-        pending += sorted(new)
-    return live & names
+    return reached_from(live, lambda name: feeds.get(name, ())).keys() & names
 
 
 def _tested(program: Program) -> set[str]:

@@ -5,31 +5,32 @@ A run is a path from the start. It also continues wherever one of the program's 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Mapping
 
 from msgspec.structs import replace
 
-from compiler.analyses.possible import PossibleTransition, possible_transitions
-from compiler.ir.edges import Edge, OutcomeTest, is_plain_for, output_names
+from compiler.analyses.exploration import explore
+from compiler.ir.edges import Edge, OutcomeTest, Test, is_plain_for, output_names
 from compiler.ir.program import Node, Program
 from compiler.ir.tasks import alphabet
 
 
 def remove_impossible_edges(program: Program) -> Program:
     """Return the program without edges that no run can take; unreachable nodes keep their edges."""
-    transitions = possible_transitions(program)
-    if not transitions:
+    possible = explore(program).edges
+    if not possible:
         return program
-    nodes = tuple(_narrowed(node, transitions[node.id]) if node.id in transitions else node for node in program.nodes)
-    return replace(program, nodes=nodes)
+    nodes = [_narrowed(node, possible[node.id]) if node.id in possible else node for node in program.nodes]
+    is_same = all(old is new for old, new in zip(program.nodes, nodes, strict=True))
+    return program if is_same else replace(program, nodes=tuple(nodes))
 
 
-def _narrowed(node: Node, transitions: Iterable[PossibleTransition]) -> Node:
+def _narrowed(node: Node, possible: Mapping[int, frozenset[Test]]) -> Node:
     """Return the node with its possible edges, and the edges that the verifier needs to see a complete choice.
 
     Edges that keep a value declare which names a command may set (I9), so the last edge with a name stays too.
     """
-    kept = {transition.place: _relaxed(node.edges[transition.place], transition) for transition in transitions}
+    kept = {place: _relaxed(node.edges[place], tests) for place, tests in possible.items()}
     words = alphabet(node.task) or (None,)
     total = {word for edge in kept.values() for word in words if is_plain_for(edge, word)}
     for place, edge in enumerate(node.edges):
@@ -42,6 +43,6 @@ def _narrowed(node: Node, transitions: Iterable[PossibleTransition]) -> Node:
     return node if edges == node.edges else replace(node, edges=edges)
 
 
-def _relaxed(edge: Edge, transition: PossibleTransition) -> Edge:
-    guard = tuple(test for test in edge.guard if isinstance(test, OutcomeTest) or test in transition.open)
+def _relaxed(edge: Edge, undecided: frozenset[Test]) -> Edge:
+    guard = tuple(test for test in edge.guard if isinstance(test, OutcomeTest) or test in undecided)
     return edge if guard == edge.guard else replace(edge, guard=guard)

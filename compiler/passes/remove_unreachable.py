@@ -4,22 +4,17 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
+from compiler.ir.graph import led_to
 from compiler.ir.program import Program
 
 
 def remove_unreachable(program: Program) -> Program:
     """Return the program with only the nodes that the entry or a jump leads to."""
-    index = program.index()
     jumps = program.jumps
     named = {jump.id for jump in jumps} | {item.group for jump in jumps for item in jump.entering}
     parents = program.parents
-    reached = {program.entry, *(jump.target for jump in jumps), *(named - parents.keys())}
-    pending = list(reached)
-    while pending:
-        for edge in index[pending.pop()].edges:
-            if edge.target not in reached:
-                reached.add(edge.target)
-                pending.append(edge.target)
+    starts = {program.entry, *(jump.target for jump in jumps), *(named - parents.keys())}
+    reached = led_to(program, starts)
     if len(reached) == len(program.nodes):
         return program
     nodes = tuple(node for node in program.nodes if node.id in reached)

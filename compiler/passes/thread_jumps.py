@@ -23,7 +23,8 @@ def thread_jumps(program: Program) -> Program:
     while entry in transitions and not transitions[entry].effects:
         entry = transitions[entry].target
     jumps = tuple(_led_on(jump, transitions) for jump in program.jumps)
-    return replace(program, nodes=tuple(nodes), entry=entry, jumps=jumps)
+    threaded = replace(program, nodes=tuple(nodes), entry=entry, jumps=jumps)
+    return program if threaded == program else threaded
 
 
 def _is_pass_through(node: Node) -> bool:

@@ -15,7 +15,7 @@
 # The state directory is .rdc/examples.playbooks.change-review in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.playbooks.change-review.py
-override RDC_SHA256 := 6bc21f8bb410acf35da364f8d6f58063f1890a7d28076abde746fca555838eaf
+override RDC_SHA256 := 9422943deb8d985f9b7211040855d96bf6ec251ea81f5c77ecede9349ee99c81
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:
@@ -106,5 +106,7 @@ found=$({ sha256sum || shasum -a 256; } 2> /dev/null < "$2")
 [ "${found%% *}" = "$sha256" ] ||
   fail "$2 is not the program that belongs to this Makefile; restore it, or compile the document again"
 unset RDC_SCRIPT MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES MAKE_TERMOUT MAKE_TERMERR
+python=$1; shift
+set -- "$python" -I "$@"  # import nothing from the folder of the program
 exec "$@"
 endef

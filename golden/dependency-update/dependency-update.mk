@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.workflows.dependency-update in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.workflows.dependency-update.py
-override RDC_SHA256 := d0964f40c5b68e21e9f6500f999b6d34126e1b46d6df2187f80c14f7aba13c82
+override RDC_SHA256 := 9b4ee3396be279216f2c3f2ac360450ccefa0068462ceb40c6aeb8834c1d9e77
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:
@@ -162,5 +162,7 @@ found=$({ sha256sum || shasum -a 256; } 2> /dev/null < "$2")
 [ "${found%% *}" = "$sha256" ] ||
   fail "$2 is not the program that belongs to this Makefile; restore it, or compile the document again"
 unset RDC_SCRIPT MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES MAKE_TERMOUT MAKE_TERMERR
+python=$1; shift
+set -- "$python" -I "$@"  # import nothing from the folder of the program
 exec "$@"
 endef

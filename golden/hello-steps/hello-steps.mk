@@ -13,7 +13,7 @@
 # The state directory is .rdc/examples.specifications.hello-steps in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.specifications.hello-steps.py
-override RDC_SHA256 := 456d1f2ecb46748b6c64ecf2c8f9d8e2a147da505e310cebe59c4229123aa126
+override RDC_SHA256 := 0c4d1b3f492e6305f6bedfee8eabdffb5b71de07df6e64d774995ef465bfb9fb
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:
@@ -78,5 +78,7 @@ found=$({ sha256sum || shasum -a 256; } 2> /dev/null < "$2")
 [ "${found%% *}" = "$sha256" ] ||
   fail "$2 is not the program that belongs to this Makefile; restore it, or compile the document again"
 unset RDC_SCRIPT MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES MAKE_TERMOUT MAKE_TERMERR
+python=$1; shift
+set -- "$python" -I "$@"  # import nothing from the folder of the program
 exec "$@"
 endef

@@ -13,7 +13,7 @@
 # The state directory is .rdc/examples.specifications.plan-product in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.specifications.plan-product.py
-override RDC_SHA256 := 9233595371ff3074de0cca4286d3c6ef3eacbb8ae36c540f9f5241609f37981d
+override RDC_SHA256 := e9d24a4e07e035d3b9d7e0b20994f338630cd10fbe0cd4af06401f953e941cd1
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:
@@ -92,5 +92,7 @@ found=$({ sha256sum || shasum -a 256; } 2> /dev/null < "$2")
 [ "${found%% *}" = "$sha256" ] ||
   fail "$2 is not the program that belongs to this Makefile; restore it, or compile the document again"
 unset RDC_SCRIPT MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES MAKE_TERMOUT MAKE_TERMERR
+python=$1; shift
+set -- "$python" -I "$@"  # import nothing from the folder of the program
 exec "$@"
 endef

@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.programs.release-notes in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.programs.release-notes.py
-override RDC_SHA256 := b25fbf5fba6ead5d738bd9a72d760aeac396045891b0f69ff862289f796299eb
+override RDC_SHA256 := c2d7a7ed94cd4103732e0607cf859f02905c08249a20ec5e4cfd6bf550d4f891
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:
@@ -104,5 +104,7 @@ found=$({ sha256sum || shasum -a 256; } 2> /dev/null < "$2")
 [ "${found%% *}" = "$sha256" ] ||
   fail "$2 is not the program that belongs to this Makefile; restore it, or compile the document again"
 unset RDC_SCRIPT MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES MAKE_TERMOUT MAKE_TERMERR
+python=$1; shift
+set -- "$python" -I "$@"  # import nothing from the folder of the program
 exec "$@"
 endef

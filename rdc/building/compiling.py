@@ -12,10 +12,10 @@ from pathlib import PurePath
 
 from msgspec import Struct
 
-from backends.options.problems import OptionsError
 from backends.registry import load
 from compiler.diagnostic import Diagnostic, Severity, has_error
 from compiler.driver import Compilation, Opened, Settings, compile_opened
+from compiler.issues import InvalidError
 from compiler.project import Located, Project
 from compiler.source import Source
 from rdc.building.lock import items_of
@@ -78,7 +78,7 @@ def _laid_out(task: Task, compilation: Compilation) -> tuple[list[Diagnostic], L
     try:
         made = emitted(compilation, backend, rule.options, backend.emit, task.output)
         found, product = list(made.diagnostics), made.products[0]
-    except OptionsError as error:
+    except InvalidError as error:
         remedy = f"`rdc targets {rule.to}` lists the target's options"
         problem = Diagnostic("RD501", rule.path, rule.span, f"target {rule.to}: {error}", remedy)
         found, product = [*compilation.diagnostics, problem], None

@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from typing import Annotated, Any
 
 from backends.options.fields import Check, Options
-from backends.options.listing import schema as of_options
-from backends.options.problems import OptionsError, Problem
-from backends.options.reading import validate
+from backends.options.reader import validate
+from backends.options.schema import schema as of_options
 from backends.registry import BACKENDS, is_target, load, names
-from compiler.diagnostic import Diagnostic
+from compiler.diagnostic import Diagnostic, Issue
 from compiler.documentation import DOCS_URL, LONGEST, PATTERN
 from compiler.frontends import all_options, endings
-from compiler.options import Level, Option, Place
+from compiler.issues import InvalidError, Place, diagnostics
+from compiler.options import Level, Option
 from compiler.project import (
     BUILD,
     CHECK,
@@ -82,34 +82,33 @@ def named_documents(project: Project) -> list[str]:
 def rules(configuration: Configuration) -> tuple[list[Rule], list[Diagnostic]]:
     """Return the rules of a project in order, and the errors in its `[[build]]` tables."""
     content, places = configuration.own.values.get(BUILD, []), configuration.own.places
-    whole = Place("RD501", next(iter(configuration.sources), ""), None)
+    places = {(): Place("RD501", next(iter(configuration.sources), ""), None), **places}
     if not isinstance(content, list):
-        return [], [(nearest(places, (BUILD,)) or whole).finding("`build` is not a list of tables", _REMEDY)]
+        return [], diagnostics([Issue((BUILD,), "`build` is not a list of tables")], places, remedy=_REMEDY)
     good: list[Rule] = []
     found: list[Diagnostic] = []
     for number, item in enumerate(content):
         at = (BUILD, str(number))
         try:
-            good.append(_rule(item, nearest(places, at) or whole))
-        except OptionsError as error:
-            for problem in error.problems:
-                place = nearest(places, (*at, *problem.path)) or whole
-                found.append(place.finding(f"`[[build]]`: {problem.text}", _REMEDY))
+            good.append(_rule(item, nearest(places, at) or places[()]))
+        except InvalidError as error:
+            issues = (Issue((*at, *one.path), one.message) for one in error.issues)
+            found += diagnostics(issues, places, "`[[build]]`: ", _REMEDY)
     return good, found
 
 
 def _rule(item: object, place: Place) -> Rule:
     if not isinstance(item, Mapping):
-        raise OptionsError([Problem((), "it is not a table")])
+        raise InvalidError(Issue((), "it is not a table"))
     said = validate(Build, item)
     backend = load(said.to)
     try:
         backend.validate(said.options)
-    except OptionsError as error:  # a document may have the missing options
-        wrong = [one for one in error.problems if one.path[:1] in [(name,) for name in said.options]]
+    except InvalidError as error:  # a document may have the missing options
+        wrong = [one for one in error.issues if one.path[:1] in [(name,) for name in said.options]]
         if wrong:
-            told = [Problem(("options", *one.path), f"target {said.to}: {one.text}") for one in wrong]
-            raise OptionsError(told) from None
+            told = (Issue(("options", *one.path), f"target {said.to}: {one.message}") for one in wrong)
+            raise InvalidError(*told) from None
     patterns = (said.source,) if isinstance(said.source, str) else tuple(said.source)
     return Rule(patterns, said.to, backend.suffix, endings(), said.out, said.options, place.path, place.span)
 

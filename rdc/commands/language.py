@@ -12,7 +12,8 @@ from click.shell_completion import CompletionItem
 
 from compiler.driver import Settings
 from compiler.frontends import FRONT_ENDS, all_options
-from compiler.options import Level, Option, Wrong
+from compiler.issues import InvalidError
+from compiler.options import Level, Option
 from rdc.commands.reporter import Command
 from rdc.documents import Found
 
@@ -78,9 +79,11 @@ def _flag(name: str, option: Option[Any]) -> Decorator:
     """Return the flag of an option. Its value is one string or several, which the front end parses."""
 
     def readable(context: click.Context, _: click.Parameter, word: Words) -> Words:
-        read = option.read(word, {}) if word else None
-        if isinstance(read, Wrong):
-            raise click.UsageError(f"--{option.name}: {read.problem}", context)
+        try:
+            if word:
+                option.read(word, {})
+        except InvalidError as error:
+            raise click.UsageError(f"--{option.name}: {error}", context) from None
         return word
 
     kind = click.Choice(option.choices) if option.choices else None

@@ -7,7 +7,7 @@ import shlex
 
 import click
 
-from backends.python.table import table
+from backends.python.step_calls import author_calls
 from compiler.driver import Settings, compile_file
 from compiler.passes import optimize
 from rdc.commands.language import language_options
@@ -41,7 +41,7 @@ def command(file: str, arguments: tuple[str, ...], settings: Settings) -> int:
         return 2
     home = os.path.relpath(compilation.project.root)
     host = Host(_called(file, settings), home="" if home == "." else home, moved=take_moved)
-    return main(table(optimize(compilation.program)), words, host, (MockRuns,))
+    return main(author_calls(optimize(compilation.program)).built(), words, host, (MockRuns,))
 
 
 def _called(file: str, settings: Settings) -> str:

@@ -12,8 +12,8 @@ from click.shell_completion import CompletionItem
 from msgspec import Struct
 
 from backends.base import Backend
-from backends.options.problems import OptionsError
 from backends.registry import is_target, load, names
+from compiler.issues import InvalidError
 from rdc.commands.reporter import Command
 from rdc.tables import check_words
 from rdc.usage import PointingError, UnknownWordError
@@ -64,10 +64,10 @@ def target_options(command: Command) -> Command:
 
 @contextmanager
 def misuse_told(backend: Backend[Any]) -> Iterator[None]:
-    """Turn an `OptionsError` into a usage error."""
+    """Turn an `InvalidError` into a usage error."""
     try:
         yield
-    except OptionsError as error:
+    except InvalidError as error:
         raise PointingError(f"target {backend.name}: {error}", f"rdc targets {backend.name}") from None
 
 

@@ -13,7 +13,7 @@ import click
 from msgspec.structs import asdict
 
 from backends.base import Backend
-from backends.options.listing import Option, listed
+from backends.options.schema import Option, listed
 from backends.registry import load, names
 from rdc.commands.target import complete_target, known_target
 from rdc.terminal import put
@@ -32,7 +32,7 @@ def command(name: str | None, form: str) -> int:
     """
     if name is not None:
         backend = load(name)
-        options = listed(backend.options)
+        options = list(listed(backend.options))
         put(_options_json(backend, options) if form == "json" else _options(backend, options))
         return 0
     backends = [load(name) for name in names()]

@@ -20,7 +20,7 @@ from rdc.trials.result import Result, Status
 from rdc.trials.run import MissingToolError
 from rdc.trials.tester import try_scenarios
 
-FORMATS = {"text": "rdc.trials.text", "json": "rdc.trials.json", "junit": "rdc.trials.junit"}
+FORMATS = ("text", "json", "junit")
 ALL = "all"
 LONGEST = 7 * 24 * 3600
 MOST = 20
@@ -52,7 +52,7 @@ MOST = 20
     type=click.IntRange(1),
     help=f"The most scenarios that --init writes for a document. [default: {MOST}]",
 )
-@click.option("--format", "output", type=click.Choice(list(FORMATS)), default="text", show_default=True)
+@click.option("--format", "output", type=click.Choice(FORMATS), default="text", show_default=True)
 @language_options
 @strictness_options
 def command(
@@ -89,7 +89,7 @@ def command(
     without = [found for found, one in zip(documents, compilations, strict=True) if not one.scenarios]
     _mention(without, len(documents), reporter)
     results = [result for compilation in compilations for result in _tried(compilation, chosen, timeout)]
-    put(import_module(FORMATS[output]).render(results))
+    put(getattr(import_module("rdc.trials.show"), f"as_{output}")(results))
     return int(_has_failed(results, strict=reporter.strict))
 
 

@@ -8,7 +8,6 @@ import click
 
 from compiler.analyses.coverage import coverage
 from compiler.analyses.enumeration import enumerate_paths
-from compiler.analyses.states import explore
 from compiler.driver import Settings, compile_file
 from compiler.ir.paths import Decide, usual_limit, walk
 from compiler.ir.program import Program
@@ -127,9 +126,8 @@ def _inputs(words: tuple[str, ...], program: Program) -> dict[str, str]:
 
 def _every(program: Program, most: int, limit: int, output: str) -> str:
     """Return all paths, and their coverage."""
-    space = explore(program)
-    found = enumerate_paths(program, most, limit, space)
-    covered = coverage(program, found.paths, space)
+    found = enumerate_paths(program, most, limit)
+    covered = coverage(program, found.paths)
     if output == "json":
         return json.write(program, found.paths, complete=found.is_complete, found=covered)
     machine = Machine(program)

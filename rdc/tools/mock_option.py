@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-import shlex
-import sys
 
-from rdc.tools.mock_file import Mocks, read_mocks
+from rdc.tools.mock import Mocks, mock_command, read_mocks
 from runtime_shim.contract.attempt import Stages, config_of
 from runtime_shim.engine.journal import Record
 from runtime_shim.engine.lifecycle import Extension, Part
@@ -14,7 +12,6 @@ from runtime_shim.engine.program import Table
 from runtime_shim.engine.state import State
 from runtime_shim.tasks.calls import Caller, tally
 from runtime_shim.tasks.exchange import Answered
-from runtime_shim.tasks.process import Code
 from runtime_shim.tasks.prompting import Calls, pairs
 
 PLACEHOLDER = "rdc mock"
@@ -34,7 +31,7 @@ class Mocked(Part):
             session.rest()
         self.mocks.due(kind, name, number, session.state.node)
         path = os.path.abspath(self.mocks.path)  # noqa: PTH100 (as in the runtime)
-        return shlex.join([sys.executable, "-P", "-m", "rdc", "mock", path, "--call", kind, name, str(number)])
+        return mock_command(path, "--call", kind, name, str(number))
 
 
 class MockedCaller(Mocked, Caller):
@@ -82,7 +79,7 @@ class MockedStages(Mocked, Stages):
         made = [one["found"]["tool"] for one in self.session.state.finished if "tool" in one.get("found", {})]
         return self.command("tools", tool, sum(one["name"] == tool and one["status"] != "skipped" for one in made))
 
-    def execute(self, name: str, node: Table, _command: str, request: str, folder: str) -> Code:
+    def execute(self, name: str, node: Table, _command: str, request: str, folder: str) -> int | None:
         """Call the command that acts as the executor."""
         done = [one for one in self.session.state.finished if one["node"] == name]
         number = sum("exit_code" in one.get("found", {}) for one in done)

@@ -11,7 +11,7 @@ TARGETS = {
 }
 
 JUMPING = frozenset({"python", "make", "dbos"})
-"""The targets whose programs support the operator's jumps; see `rdc.trials.driving`."""
+"""The targets whose programs support the operator's jumps, and whose gates a trial can approve.
 
-OPENING = ("python", "make", "dbos")
-"""The targets whose gates a trial can approve. On GitHub reviewers approve, which act doesn't support."""
+On GitHub reviewers approve, which act doesn't support. See `rdc.trials.driver`.
+"""

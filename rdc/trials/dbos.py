@@ -17,17 +17,12 @@ from compiler.ir.edges import Keep
 from compiler.ir.program import Node, Program
 from compiler.ir.tasks import Ask, Shell
 from compiler.ir.texts import text
-from rdc.trials.driving import ENDS, drive
-from rdc.trials.process import Finished, execute, running
+from rdc.trials.driver import ENDS, drive
+from rdc.trials.process import PAUSE, Finished, execute, last_line, running
 from rdc.trials.run import MissingToolError, Moved, Run, Setting, Step, TrialError
 
 RUN = "trial"
 EXIT_RUNNING = 3
-PATIENCE = 60.0
-"""In seconds. A worker starts in two, but the machine may be busy."""
-
-PAUSE = 0.05
-"""In seconds, between two looks at a run, and of the worker at its queue."""
 
 
 def run(setting: Setting) -> Run:
@@ -37,12 +32,7 @@ def run(setting: Setting) -> Run:
     if setting.is_prompted:
         setting = replace(setting, program=_asking(setting.program), is_prompted=False)
     trial = _Trial(setting)
-    with running(trial.worker, setting.workspace, trial.environment) as worker:
-        deadline = time.monotonic() + PATIENCE
-        while "is ready" not in worker.said():
-            if worker.has_ended() or time.monotonic() > deadline:
-                raise TrialError(f"the worker does not start: {_last_line(worker.said())}")
-            time.sleep(PAUSE)
+    with running(trial.worker, setting.workspace, trial.environment, lambda said: "is ready" in said):
         return drive(trial, setting)
 
 
@@ -83,13 +73,12 @@ class _Trial:
     def move(self, step: str) -> str:
         """Move the run to a step."""
         self._call("goto", RUN, step)
-        return _last_line(self._last.err) if self._last.code else ""
+        return last_line(self._last.err) if self._last.code else ""
 
     def go_on(self, part: int) -> None:
         """Answer the steps that wait, one at a time. Replies by step were all given at the start."""
         setting = self._setting
-        lines = () if setting.replies else (*(leg.answers for leg in setting.legs), setting.answers)[part]
-        left = [line.split() for line in lines]
+        left = [] if setting.replies else [line.split() for line in setting.answers[part]]
         while (facts := self._facts()) and facts["state"] == "waiting":
             found = next((one for one in left if one[:-1] == [facts["step"]]), None)
             found = found or next((one for one in left if not one[:-1]), None)
@@ -133,13 +122,9 @@ class _Trial:
 
 
 def _steps(facts: dict[str, Any], setting: Setting) -> Iterator[Step | Moved]:
-    legs = iter(setting.legs)
+    jumps = iter(setting.jumps)
     for done in facts["finished"]:
         if done["outcome"] == "goto":
-            yield Moved(next(legs).step)
+            yield Moved(next(jumps))
         else:
             yield Step(done["step"], done["attempt"], str(done["outcome"]))
-
-
-def _last_line(said: str) -> str:
-    return said.strip().rpartition("\n")[2] or "it printed nothing"

@@ -6,11 +6,12 @@ import json
 import os
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from html import unescape
 from pathlib import Path
 from typing import Any
 
+import click
 from msgspec.structs import replace
 
 from backends.base import Emission
@@ -23,8 +24,7 @@ from compiler.ir.tasks import Branch, End, Verdict, alphabet
 from compiler.ir.texts import joined
 from compiler.regex import Regex
 from compiler.yaml_text import load_value
-from rdc.trials.act import OPTIONS, REPOSITORY, read_run
-from rdc.trials.process import execute, find_tool
+from rdc.trials.process import Finished, execute, find_tool
 from rdc.trials.run import Run, Setting, Step
 
 KEPT = ("env", "setup")
@@ -35,14 +35,28 @@ ADVICE = (
     "(in a checkout of rdc: `uv tool install '.[act]'`), or test another target"
 )
 
+OURS = {"COMPLETE", "STOP", CLOSED}
+"""The names of rdc's own steps that write the summary."""
+
 ABSENT = Path(__file__).parent / "absent"
+
+# Without these, act needs a Git repository. SHA_REF sets `github.sha`.
+REPOSITORY = {"GITHUB_REPOSITORY": "owner/repository", "GITHUB_REF": "refs/heads/main", "SHA_REF": "0123456789" * 4}
+
+OPTIONS = (
+    "--json",
+    "--verbose",  # needed to see skipped steps
+    "--platform=ubuntu-latest=-self-hosted",
+    "--container-daemon-socket=-",
+    "--no-cache-server",
+    *(f"--{kind}-file=/dev/null" for kind in ("env", "input", "secret", "var")),
+)
+
+Event = dict[str, Any]
 
 _KEEPS_FILES = Regex(r"actions/(?:upload|download)-artifact@.*")
 _ROW = Regex(r"^\| (?P<title>.*?) \| (?P<attempt>\d+) \| (?P<word>[^|]*?) \| \d* ?s? ?\|$", re.MULTILINE)
-_VERDICTS = {
-    word: verdict.value
-    for word, verdict in {"PASS": Verdict.PASS, "YES": Verdict.PASS, "FAIL": Verdict.FAIL, "NO": Verdict.FAIL}.items()
-}
+_VERDICTS = {"YES": Verdict.PASS.value, "NO": Verdict.FAIL.value}
 _VALUE = "\ue000"  # a private character, which no title has
 _INSTANCE = Regex(r", instance [\d.]+$")
 _HEADING = Regex(r"^### (?P<result>[A-Z]+) ?(?P<message>.*)$", re.MULTILINE)
@@ -52,65 +66,48 @@ def run(setting: Setting) -> Run:
     """Run the generated workflow, and read the run from its summary."""
     tool = find_tool("act", advice=ADVICE)
     path = setting.lay("workflow.yml", _workflow(setting), setting.workspace / ".github" / "workflows")
-    text = path.read_bytes().decode()
+    workflow: Any = load_value(path.read_bytes().decode())
+    parts = [part for job in workflow["jobs"].values() for part in job["steps"]]
+    # Trials don't need the actions that store files on GitHub, because all answers are given.
+    storing = {part["uses"] for part in parts if _KEEPS_FILES.fullmatch(part.get("uses", ""))}
     home = setting.scratch / "home"
     home.mkdir()
-    words = [
-        f"--directory={setting.workspace}",
-        f"--workflows={path}",
-        f"--action-cache-path={setting.scratch / 'cache'}",
-        *(f"--local-repository={action}={ABSENT}" for action in sorted(_actions(text))),
-        *(f"--env={name}={value}" for name, value in REPOSITORY.items()),
-        "--secret=GITHUB_TOKEN=none",
-    ]
-    secrets = setting.secrets
-    words += [f"--secret={name}" for name in secrets]  # act takes the values from its environment
-    words += [f"--input={name}={value}" for name, value in setting.inputs.items()]
-    if setting.replies:
-        words.append(f"--input=answers={_as_json(setting.replies)}")
-    elif setting.answers:
-        words.append(f"--input=answers={'; '.join(setting.answers)}")
     # Act reads options from `.actrc` in the current folder, in HOME and in XDG's folders.
     places = dict.fromkeys(("HOME", "XDG_CONFIG_HOME", "XDG_CONFIG_DIRS"), str(home))
-    environment = {**secrets, "PATH": os.environ.get("PATH", os.defpath), **places}
-    done = execute([tool, "workflow_dispatch", *OPTIONS, *words], home, environment, setting.timeout)
-    ran = read_run(done)
-    ours = _own_steps(text)
-    summary = "".join(said for step, said in ran.summaries if step in ours)  # commands may write summaries, too
+    environment = {**setting.secrets, "PATH": os.environ.get("PATH", os.defpath), **places}
+    absent = (f"--local-repository={action}={ABSENT}" for action in sorted(storing))
+    command = [tool, "workflow_dispatch", *OPTIONS, f"--workflows={path}", *absent, *_words(setting)]
+    done = execute(command, home, environment, setting.timeout)
+    ours = {SUMMARY, *(part["id"] for part in parts if part["name"] in OURS and "id" in part)}
+    summary = "".join(said for step, said in summaries(events_of(done.out)) if step in ours)  # commands write them, too
     result = _HEADING.search(summary)
     if result is None:
-        return Run((), "", (ran.log.strip().splitlines() or ["act printed nothing"])[-1])
+        return Run((), "", (log_of(done).strip().splitlines() or ["act printed nothing"])[-1])
     message = re.sub(r"\\(.)", r"\1", result["message"])
     return Run(tuple(_steps(setting.program, summary)), result["result"], message)
 
 
+def _words(setting: Setting) -> Iterator[str]:
+    """Yield act's options for the folders, secrets, inputs and answers of a run."""
+    yield from (f"--directory={setting.workspace}", f"--action-cache-path={setting.scratch / 'cache'}")
+    yield from (f"--env={name}={value}" for name, value in REPOSITORY.items())
+    yield "--secret=GITHUB_TOKEN=none"
+    yield from (f"--secret={name}" for name in setting.secrets)  # act takes the values from its environment
+    yield from (f"--input={name}={value}" for name, value in setting.inputs.items())
+    if setting.replies:
+        steps = dict.fromkeys(step for step, _ in setting.replies)
+        given = {step: [reply for other, reply in setting.replies if other == step] for step in steps}
+        yield f"--input=answers={json.dumps(given)}"
+    elif setting.answers[0]:
+        yield f"--input=answers={'; '.join(setting.answers[0])}"
+
+
 def _workflow(setting: Setting) -> Emission:
     kept = {} if setting.is_mock else {key: setting.options[key] for key in KEPT if key in setting.options}
-    calls = {"agent": setting.callee, "tools": setting.tools} if setting.callee else {}
+    calls = {"agent": setting.mocks.get(""), "tools": setting.tools}
     whole = {"checkout": False, "runtime": "inline"} if setting.is_mock else {}
     options = {**kept, **calls, **whole, "python": sys.executable, "summary": True}
     return GithubBackend().emit(setting.program, options)
-
-
-def _as_json(replies: tuple[tuple[str, str], ...]) -> str:
-    steps = dict.fromkeys(step for step, _ in replies)
-    return json.dumps({step: [reply for other, reply in replies if other == step] for step in steps})
-
-
-def _actions(text: str) -> set[str]:
-    """Return the actions that store files on GitHub. Trials don't need them, because all answers are given."""
-    workflow: Any = load_value(text)
-    steps = [step for job in workflow["jobs"].values() for step in job["steps"]]
-    used = {step["uses"] for step in steps if "uses" in step}
-    return {action for action in used if _KEEPS_FILES.fullmatch(action)}
-
-
-def _own_steps(text: str) -> set[str]:
-    """Return the ids of rdc's own steps that write the summary."""
-    workflow: Any = load_value(text)
-    steps = [step for job in workflow["jobs"].values() for step in job["steps"]]
-    ours = {"COMPLETE", "STOP", CLOSED}
-    return {SUMMARY, *(step["id"] for step in steps if step["name"] in ours and "id" in step)}
 
 
 def _steps(program: Program, summary: str) -> Iterator[Step]:
@@ -132,10 +129,29 @@ def _with_any_values(node: Node) -> re.Pattern[str]:
 
 
 def _word(node: Node | None, shown: str) -> str:
-    """Return the outcome in a row. Rows escape characters that are special in Markdown."""
+    """Return the outcome in a row. Rows have capital letters, and escape characters that are special in Markdown."""
     own = alphabet(node.task) if node else ()
-    return next((word for word in own if _bare(word) == _bare(shown)), _VERDICTS.get(shown, shown))
+    return next((word for word in own if _bare(word.upper()) == _bare(shown)), _VERDICTS.get(shown, shown))
 
 
 def _bare(text: str) -> str:
     return "".join(re.findall(r"\w", unescape(text)))
+
+
+def events_of(output: str) -> list[Event]:
+    """Return the lines of act, which must be called with `OPTIONS`, as events. All but the last ones are JSON."""
+    lines = filter(None, output.split("\n"))
+    return [json.loads(line) if line.startswith("{") else {"level": "error", "msg": line} for line in lines]
+
+
+def summaries(events: Sequence[Event]) -> list[tuple[str, str]]:
+    """Return the text that steps wrote to `$GITHUB_STEP_SUMMARY`, each with the id of its step."""
+    return [(event["stepID"][0], event["content"]) for event in events if event.get("command") == "summary"]
+
+
+def log_of(done: Finished) -> str:
+    """Return the log for people, without colors, and without complaints about Docker or a missing repository."""
+    told = [event for event in events_of(done.out) if event["level"] != "debug"]
+    told += [event for event in events_of(done.err) if event["level"] == "error"]
+    texts = [str(event["raw"] if "raw" in event else event["msg"]) for event in told]
+    return "".join(click.unstyle(text).removesuffix("\n") + "\n" for text in texts)

@@ -9,9 +9,8 @@ from backends.base import Emission
 from backends.make import MakeBackend
 from compiler.ir.program import Program
 from compiler.ir.tasks import Ask, Verdict, alphabet
-from rdc.trials.driving import drive
-from rdc.trials.events import run_told
-from rdc.trials.process import Finished, execute, find_tool
+from rdc.trials.driver import drive, run_told
+from rdc.trials.process import Finished, execute, find_tool, last_line
 from rdc.trials.run import RESULTS, Run, Setting, Step
 
 OF_MAKE = ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEFILES", "MAKEOVERRIDES")
@@ -20,7 +19,7 @@ OF_MAKE = ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEFILES", "MAKEOVERRIDES")
 
 def run(setting: Setting) -> Run:
     """Run the generated Makefile, and read the run from its events or its `status`."""
-    needs_operator = setting.is_prompted or setting.legs
+    needs_operator = setting.is_prompted or setting.jumps
     emission = MakeBackend().emit(setting.program, {"operator": "full" if needs_operator else "basic"})
     return drive((_Calling if emission.companions else _Native)(setting, emission), setting)
 
@@ -94,7 +93,7 @@ class _Calling(_Makefile):
     def move(self, step: str) -> str:
         """Move the run to a step."""
         self._last = self._call("goto", f"STEP={step}")
-        return self._last.out.strip().rpartition("\n")[2] if self._last.code else ""
+        return last_line(self._last.out) if self._last.code else ""
 
     def go_on(self, part: int) -> None:
         """Continue the run."""

@@ -7,7 +7,8 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -20,9 +21,14 @@ from rdc.trials.run import MissingToolError, TrialError
 GRACE = 15.0
 """In seconds. After this time a process that is being stopped is killed."""
 
-
-PATIENCE = 0.5
+BETWEEN = 0.5
 """In seconds, between two signals to a process in the background."""
+
+PATIENCE = 60.0
+"""In seconds. A worker starts in two, but the machine may be busy."""
+
+PAUSE = 0.05
+"""In seconds, between two looks at a process."""
 
 
 class Finished(Struct, frozen=True):
@@ -54,41 +60,44 @@ def execute(command: Sequence[str], folder: Path, environment: Mapping[str, str]
         return Finished(process.returncode, _text(out), _text(err))
 
 
-class Running:
-    """A process in the background, and its output on standard error."""
-
-    def __init__(self, process: subprocess.Popen[bytes], err: IO[bytes]) -> None:
-        self._process, self._err = process, err
-
-    def has_ended(self) -> bool:
-        """Return whether the process has ended."""
-        return self._process.poll() is not None
-
-    def said(self) -> str:
-        """Return its output so far."""
-        return _text(self._err)
-
-
 @contextmanager
-def running(command: Sequence[str], folder: Path, environment: Mapping[str, str]) -> Iterator[Running]:
-    """Run a command in the background, and kill it at the end. If that comes early, it may first end its own commands.
+def running(
+    command: Sequence[str], folder: Path, environment: Mapping[str, str], is_ready: Callable[[str], bool]
+) -> Iterator[None]:
+    """Run a command in the background, wait until its output shows that it is ready, and kill it at the end.
+
+    If the end comes early, it may first end its own commands.
 
     Raises:
-        TrialError: It could not be started.
+        TrialError: It could not be started, or does not get ready.
     """
     with TemporaryFile() as err:
         process = _begun(command, folder, environment, err, err)
         try:
-            yield Running(process, err)
+            _await(process, err, is_ready)
+            yield
         except BaseException:
             process.terminate()
             with suppress(subprocess.TimeoutExpired):
-                process.wait(PATIENCE)
+                process.wait(BETWEEN)
             _stop(process, folder)  # a second signal means: at once
             raise
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
         process.wait()
+
+
+def _await(process: subprocess.Popen[bytes], err: IO[bytes], is_ready: Callable[[str], bool]) -> None:
+    deadline = time.monotonic() + PATIENCE
+    while not is_ready(said := _text(err)):
+        if process.poll() is not None or time.monotonic() > deadline:
+            raise TrialError(f"the worker does not start: {last_line(said)}")
+        time.sleep(PAUSE)
+
+
+def last_line(said: str) -> str:
+    """Return the last line of an output."""
+    return said.strip().rpartition("\n")[2] or "it printed nothing"
 
 
 def _begun(

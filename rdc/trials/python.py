@@ -6,9 +6,8 @@ import os
 import sys
 
 from backends.python import PythonBackend
-from rdc.trials.driving import drive
-from rdc.trials.events import run_told
-from rdc.trials.process import Finished, execute
+from rdc.trials.driver import drive, run_told
+from rdc.trials.process import Finished, execute, last_line
 from rdc.trials.run import Run, Setting
 
 _RUNNING = ("run", "resume")
@@ -37,7 +36,7 @@ class _Program:
     def move(self, step: str) -> str:
         """Move the run to a step."""
         self._call("goto", step)
-        return self._last.err.strip().rpartition("\n")[2] if self._last.code else ""
+        return last_line(self._last.err) if self._last.code else ""
 
     def go_on(self, part: int) -> None:
         """Continue the run."""

@@ -49,7 +49,7 @@ def judge(scenario: Scenario, machine: Machine, path: Path) -> tuple[Status, str
     """Return the status of a finished path, its result, and the problem with it."""
     end = machine.end(path.state)
     assert end is not None  # noqa: S101 (for mypy)
-    ended = f"{end.result.upper()} {' '.join(str(end.message).split())}".rstrip()
+    ended = _shown(end)
     if end.result.upper() != scenario.ends:
         return Status.FAILED, ended, f"it should end with {scenario.ends}"
     for name, wanted in scenario.outputs.items():
@@ -58,6 +58,10 @@ def judge(scenario: Scenario, machine: Machine, path: Path) -> tuple[Status, str
             said = "is missing" if found is None else f"is “{_shortened(found)}”"
             return Status.FAILED, ended, f"the output `{name}` {said}; expected “{_shortened(wanted)}”"
     return Status.PASSED, ended, ""
+
+
+def _shown(end: End) -> str:
+    return f"{end.result.upper()} {' '.join(str(end.message).split())}".rstrip()
 
 
 def _output(name: str, path: Path) -> str | None:
@@ -119,7 +123,7 @@ def _ends_otherwise(machine: Machine, path: Path, run: Run, *, has_all_values: b
     said = f"{run.result} {run.message}".rstrip()
     if end is None:
         return f"the target ends with {said}; expected step {path.state.node}"
-    expected = f"{end.result.upper()} {' '.join(str(end.message).split())}".rstrip()
+    expected = _shown(end)
     if not has_all_values and shows_values(machine, path.state.node):
         said, expected = run.result, end.result.upper()
     return "" if _words(said) == _words(expected) else f"the target ends with {said}; expected {expected}"

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 from msgspec import Struct, field
 
 from backends.base import Emission
 from backends.companions import Companion
-from compiler.diagnostic import Diagnostic
 from compiler.ir.program import Program
-from compiler.ir.tasks import Tool
 
 ANSWERS = "answers"
 RESULTS = "COMPLETE|STOP|WAITING"
@@ -27,49 +25,41 @@ class MissingToolError(Exception):
     """A program that a target needs is missing. The argument names it, and where to get it."""
 
 
-class Leg(Struct, frozen=True):
-    """The answers before an operator's jump, and the step that it leads to."""
-
-    answers: tuple[str, ...]
-    step: str
-
-
 _STAND_IN = "rdc-has-none-here"
 """Replaces a secret that no command reads. It must not occur in documents, where it would be masked."""
 
 
 class Setting(Struct, frozen=True):
-    """One run of a target: the program, its options, and the answers in order.
+    """One run of a target: the program, its options, and the answers in order, before each jump and after the last.
 
     `workspace` is the folder of the run, `scratch` a folder for other files. In a mock run the program executes nothing
-    of the document. `timeout` is in seconds. `inputs` are the inputs of the run. With jumps, `answers` are those after
-    the last jump. If `is_prompted`, the program executes nothing and asks for each outcome. `replies` are answers by
-    step, for free text. `callee` is the command that replaces all agents and tools, or "".
+    of the document. `timeout` is in seconds. `jumps` are the steps that the operator moves the run to. `inputs` are the
+    inputs of the run. If `is_prompted`, the program executes nothing and asks for each outcome. `replies` are answers
+    by step, for free text. `mocks` are the commands that replace agents ("") and the tools of each connection.
     """
 
     program: Program
     options: Mapping[str, object]
-    answers: tuple[str, ...]
+    answers: tuple[tuple[str, ...], ...]
     workspace: Path
     scratch: Path
     timeout: float
     is_mock: bool
-    legs: tuple[Leg, ...] = ()
+    jumps: tuple[str, ...] = ()
     is_prompted: bool = False
     inputs: Mapping[str, str] = field(default_factory=dict)
     replies: tuple[tuple[str, str], ...] = ()
-    callee: str = ""
+    mocks: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def tools(self) -> dict[str, str]:
         """The command of each connection."""
-        tasks = (node.task for node in self.program.nodes)
-        return {task.connection: self.callee for task in tasks if isinstance(task, Tool)} if self.callee else {}
+        return {connection: command for connection, command in self.mocks.items() if connection}
 
     @property
     def environment(self) -> dict[str, str]:
         """The environment variables for the program: its secrets and its agent, which must answer no question."""
-        return {**self.secrets, **({"RDC_AGENT": self.callee, "RDC_AGENTS": ""} if self.callee else {})}
+        return {**self.secrets, **({"RDC_AGENT": self.mocks[""], "RDC_AGENTS": ""} if "" in self.mocks else {})}
 
     @property
     def secrets(self) -> dict[str, str]:
@@ -90,7 +80,8 @@ class Setting(Struct, frozen=True):
             TrialError: There is no main file, or a companion would be outside the folders of the trial.
         """
         if emission.text is None:
-            raise TrialError(_refusal(emission.diagnostics))
+            refusals = (f"{one.message}; {one.help}" for one in emission.diagnostics)
+            raise TrialError(next(refusals, "the target wrote nothing"))
         for companion in emission.companions:
             self._lay_beside(home or self.scratch, companion)
         return self.write(name, emission.text)
@@ -115,8 +106,8 @@ class Setting(Struct, frozen=True):
         """
         if self.replies:
             return self.write(ANSWERS, "".join(_lines(step, reply) for step, reply in self.replies))
-        answers = (*(leg.answers for leg in self.legs), self.answers)[part]
-        return self.write(f"{ANSWERS}{part or ''}", "\n" * part + "".join(f"{answer}\n" for answer in answers))
+        lines = "".join(f"{answer}\n" for answer in self.answers[part])
+        return self.write(f"{ANSWERS}{part or ''}", "\n" * part + lines)
 
 
 def _lines(step: str, reply: str) -> str:
@@ -125,10 +116,6 @@ def _lines(step: str, reply: str) -> str:
     while word in reply.splitlines():
         word += "_"
     return f"{step}<<{word}\n{reply}\n{word}\n"
-
-
-def _refusal(diagnostics: Sequence[Diagnostic]) -> str:
-    return f"{diagnostics[0].message}; {diagnostics[0].help}" if diagnostics else "the target wrote nothing"
 
 
 class Step(Struct, frozen=True):
@@ -168,8 +155,5 @@ class Run(Struct, frozen=True):
             if found := end.match(line):
                 return cls(steps, found["result"], found["message"] or "")
         said = lines[-1] if lines else "it printed nothing"
-        return cls(steps, "", f"{said} ({_exit(code)})")
-
-
-def _exit(code: int) -> str:
-    return f"exit code {code}" if code >= 0 else f"ended by signal {-code}"
+        ended = f"exit code {code}" if code >= 0 else f"ended by signal {-code}"
+        return cls(steps, "", f"{said} ({ended})")

@@ -1,11 +1,13 @@
-"""Attempts at a step: its stages run one by one (I32) within one time limit (B7)."""
+"""Attempts at a step: its stages run one by one within one time limit."""
+
+from __future__ import annotations
 
 import math
 import os
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import Any, Callable, NamedTuple, Union
+from typing import Any, Callable, ClassVar, NamedTuple
 
 from runtime_shim.contract.evidence import in_strings
 from runtime_shim.contract.safe_paths import LARGEST_FILE, UnsafeError
@@ -20,10 +22,9 @@ from runtime_shim.engine.texts import BINARY
 from runtime_shim.engine.walk import Registers, attempt_of, filled
 from runtime_shim.tasks.ask import Prompts
 from runtime_shim.tasks.exchange import SH, Answered, file_with
-from runtime_shim.tasks.process import Code
 from runtime_shim.tasks.prompting import PROMPTS, Prompting
 
-STEP_SECONDS = 1800  # the default time limit of an attempt (B7)
+STEP_SECONDS = 1800  # the default time limit of an attempt
 LONGEST_ATTEMPT = 10**8  # seconds; timers take little more
 HANDED = {
     "evidence": "RDC_EVIDENCE_FILE",
@@ -34,7 +35,7 @@ TOLD_ERRORS = 3  # most errors in a message; the journal has all
 
 
 class Found(NamedTuple):
-    """The result of a stage: an error or "", data for the journal (B18), a remark, checks that were skipped."""
+    """The result of a stage: an error or "", data for the journal, a remark, checks that were skipped."""
 
     error: str
     kept: Table
@@ -53,8 +54,8 @@ def some_of(errors: Sequence[str]) -> str:
     )
 
 
-def filled_values(contract: Table, value: Any, registers: Registers) -> Any:  # noqa: ANN401 (any JSON value)
-    """Return a JSON value with the placeholders in its strings replaced (B3)."""
+def filled_values(contract: Table, value: Any, registers: Registers) -> Any:  # any JSON value
+    """Return a JSON value with the placeholders in its strings replaced."""
     return in_strings(lambda text: filled(contract, text, registers), value)
 
 
@@ -90,7 +91,7 @@ def _place(node: Table) -> tuple[int, int]:
 
 
 def attempt_so_far(nodes: Table, state: State) -> list[Record]:
-    """Return the records of the finished stages of the current attempt; their order tells attempts apart (I32)."""
+    """Return the records of the finished stages of the current attempt; their order tells attempts apart."""
     node = nodes[state.node]
     found: list[Record] = []
     for record in reversed(state.finished):
@@ -108,7 +109,7 @@ def found_so_far(session: Session, key: str) -> list[Any]:
     return [record["found"][key] for record in records if key in record.get("found", {})]
 
 
-def masked(session: Session, value: Any) -> Any:  # noqa: ANN401 (any JSON value)
+def masked(session: Session, value: Any) -> Any:  # any JSON value
     """Return the result of a stage without secrets, also in names."""
     if isinstance(value, list):
         return [masked(session, inner) for inner in value]
@@ -117,13 +118,13 @@ def masked(session: Session, value: Any) -> Any:  # noqa: ANN401 (any JSON value
     return session.mask(value) if isinstance(value, str) else value
 
 
-Stage = Callable[["Stages", str, Table], Union[Found, Done]]
+Stage = Callable[["Stages", str, Table], "Found | Done"]
 
 
 class Stages(Prompts, Prompting):
     """Runs the stages of steps."""
 
-    kinds: Mapping[str, Stage]
+    kinds: ClassVar[Mapping[str, Stage]]
     keys = ()
     recovers = True
     _attempt: tuple[str, int] = ("", 0)
@@ -193,7 +194,7 @@ class Stages(Prompts, Prompting):
         (answered,) = self.converse({**node, "timeout": self.time_limit(most)}, [(name, node, command, given)])
         return answered
 
-    def execute(self, name: str, node: Table, command: str, request: str, folder: str) -> Code:
+    def execute(self, name: str, node: Table, command: str, request: str, folder: str) -> int | None:
         """Run an executor, with its output on the screen, and return its exit code."""
         self.keep(PROMPTS, name, request)
         handed = {variable: os.path.join(folder, key) for key, variable in HANDED.items()}

@@ -1,21 +1,21 @@
-"""Strict JSON from executors and tools, and the evidence of steps (B13). Pure."""
+"""Strict JSON from executors and tools, and the evidence of steps. Pure."""
 
+from __future__ import annotations
+
+import datetime
 import json
 import math
 import re
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING, Any, Callable, Optional
+from typing import Any, Callable
 
 from runtime_shim.engine.program import Table
 from runtime_shim.tasks.reading import NO_TEXT
 
-if TYPE_CHECKING:
-    import datetime
-
 DEEPEST_JSON = 100  # nesting; Python reads about a thousand and writes fewer
 
 
-def read_strictly(text: str) -> Any:  # noqa: ANN401 (any JSON value)
+def read_strictly(text: str) -> Any:  # any JSON value
     """Return the value of a JSON text; raise ValueError with the reason if it is not strict JSON."""
     try:
         found = json.loads(text, parse_constant=_no_number, parse_float=_finite)
@@ -26,7 +26,7 @@ def read_strictly(text: str) -> Any:  # noqa: ANN401 (any JSON value)
     return _kept(found, 0)
 
 
-def json_or_text(text: str) -> Any:  # noqa: ANN401
+def json_or_text(text: str) -> Any:
     """Return the JSON value of a text, or the text itself if it is not JSON."""
     try:
         return read_strictly(text)
@@ -45,7 +45,7 @@ def _finite(written: str) -> float:
     return number
 
 
-def _kept(value: Any, depth: int) -> Any:  # noqa: ANN401
+def _kept(value: Any, depth: int) -> Any:
     """Return a value with U+FFFD for characters that some target could not keep."""
     if depth > DEEPEST_JSON:
         raise ValueError("its values are nested too deeply")
@@ -58,7 +58,7 @@ def _kept(value: Any, depth: int) -> Any:  # noqa: ANN401
     return value
 
 
-def in_strings(change: Callable[[str], str], value: Any) -> Any:  # noqa: ANN401
+def in_strings(change: Callable[[str], str], value: Any) -> Any:
     """Return a JSON value with its strings changed, but not the keys of objects."""
     if isinstance(value, str):
         return change(value)
@@ -74,20 +74,18 @@ MOST_RECORDS = 1000
 MOMENT = r"\d{4}-\d\d-\d\d(T\d\d:\d\d:\d\d(\.\d{3}(\d{3})?)?(Z|[+-]\d\d:\d\d)?)?"
 
 
-def is_fraction(value: Any) -> bool:  # noqa: ANN401 (any JSON value)
+def is_fraction(value: Any) -> bool:  # any JSON value
     """Return whether a value is a number from 0 to 1."""
     return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value <= 1
 
 
-def is_said(value: Any) -> bool:  # noqa: ANN401
+def is_said(value: Any) -> bool:
     """Return whether a value is a non-empty string."""
     return isinstance(value, str) and bool(value.strip())
 
 
-def moment_of(text: Any) -> "Optional[datetime.datetime]":  # noqa: ANN401
+def moment_of(text: Any) -> datetime.datetime | None:
     """Return the time of a string with a date or a date and time; None for other values."""
-    import datetime  # slow to import
-
     if not isinstance(text, str) or not re.fullmatch(MOMENT, text, re.ASCII):  # some Pythons accept more
         return None
     try:
@@ -106,7 +104,7 @@ FIELDS: dict[str, tuple[Callable[[Any], object], str]] = {
 }
 
 
-def records_in(value: Any, name: str) -> list[Table]:  # noqa: ANN401
+def records_in(value: Any, name: str) -> list[Table]:
     """Return a file's object or list of objects as a list; raise ValueError for anything else."""
     found = value if isinstance(value, list) else [value]
     if not all(isinstance(one, dict) for one in found):
@@ -116,7 +114,7 @@ def records_in(value: Any, name: str) -> list[Table]:  # noqa: ANN401
     return found
 
 
-def checked_evidence(value: Any, taken: Collection[str]) -> list[Table]:  # noqa: ANN401
+def checked_evidence(value: Any, taken: Collection[str]) -> list[Table]:
     """Return the evidence of an executor, or raise ValueError with the reason. `taken` are the ids of other steps."""
     found, ids = records_in(value, "evidence"), set(taken)
     for number, one in enumerate(found, start=1):
@@ -147,8 +145,6 @@ def unfit_for(spec: Table, one: Table, now: str) -> str:
 
 def in_utc(date: str, days: int = 0) -> str:
     """Return a date and time in UTC, some days later."""
-    import datetime
-
     moment = moment_of(date)
     try:
         found = moment and (moment + datetime.timedelta(days=days)).astimezone(datetime.timezone.utc)
@@ -179,6 +175,6 @@ def _derived(spec: Table, level: str, date: str, given: Sequence[Table]) -> Tabl
 
 
 def evidence_of(path: str, given: Sequence[Table], whole: Sequence[Table]) -> list[str]:
-    """Return the ids of the evidence that names an output, or of all evidence of its step (B13)."""
+    """Return the ids of the evidence that names an output, or of all evidence of its step."""
     named = [one.get("carrier_ref") == path for one in given]
-    return [one["id"] for one, names in zip(whole, named or [True]) if names or True not in named]  # noqa: B905
+    return [one["id"] for one, names in zip(whole, named or [True]) if names or True not in named]

@@ -1,4 +1,6 @@
-"""The record files of a run (B14), written atomically from the journal after each change (B18)."""
+"""The record files of a run, written atomically from the journal after each change."""
+
+from __future__ import annotations
 
 import functools
 import json
@@ -6,15 +8,14 @@ import math
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import Any, Callable
+from typing import Any, Callable, ClassVar
 
 from runtime_shim.contract.evidence import in_strings
-from runtime_shim.contract.records import RunRecords
+from runtime_shim.contract.records import RunRecords, timeline_lines
 from runtime_shim.contract.safe_paths import UnsafeError, is_missing, read_inside, write_inside
-from runtime_shim.contract.timeline import timeline_lines
 from runtime_shim.data.whole_files import put
 from runtime_shim.engine.journal import Record
-from runtime_shim.engine.lifecycle import Extension
+from runtime_shim.engine.lifecycle import Extension, Subcommands
 from runtime_shim.engine.private import PRIVATE, Folder, at_once, is_link, naming
 from runtime_shim.engine.program import EXIT_COMPLETE, RefusedError, Table
 from runtime_shim.engine.session import Session
@@ -42,7 +43,7 @@ def writer_of(mask: Mask) -> Callable[[Any], str]:
     def item(written: str) -> str:
         return json.dumps(in_strings(mask, json.loads(written)), indent=2, sort_keys=True)
 
-    def text(value: Any, is_whole: bool = True) -> str:  # noqa: ANN401 (any JSON value)
+    def text(value: Any, is_whole: bool = True) -> str:  # any JSON value
         if not is_whole:
             return item(json.dumps(value, sort_keys=True))
         if isinstance(value, list):
@@ -113,7 +114,7 @@ def copy_output(source: str, target: str, artifact: Table) -> None:
 class RecordFiles(Extension):
     """Keeps the record files of a run up to date, and rewrites only those that change."""
 
-    commands = {
+    commands: ClassVar[Subcommands] = {
         "timeline": ("show what happened and when", show_timeline),
         "outputs": ("copy the outputs of completed steps", copy_outputs),
     }
@@ -138,7 +139,7 @@ class RecordFiles(Extension):
         return {self._own: "files"} if self._own else {}
 
     def record(self, record: Record) -> Record:
-        """Return a record with a time that never goes back, and with the run's id (B14)."""
+        """Return a record with a time that never goes back, and with the run's id."""
         if "kind" not in record:
             return record
         given = self.session.options.run_dir
@@ -179,7 +180,7 @@ class RecordFiles(Extension):
             self._write()
 
     def _write(self) -> None:
-        """Write files that differ from the records: events first, the manifest last (B14)."""
+        """Write files that differ from the records: events first, the manifest last."""
         with self._opened() as folder:
             for name, value in self._records.files().items():
                 path, text = self._path(name), self._text(value) + "\n"

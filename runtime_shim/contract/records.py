@@ -1,11 +1,15 @@
-"""The records of a run, derived only from its journal (B6, B14, B15, B18). Pure."""
+"""The records of a run and their timeline, derived only from its journal. Pure."""
 
-from typing import Any, Optional
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from runtime_shim.contract.attempt import filled_values
-from runtime_shim.contract.timeline import timeline
 from runtime_shim.engine.journal import Record
 from runtime_shim.engine.program import Table
+from runtime_shim.engine.texts import one_line
 
 RESUMED = "resumed"  # the outcome recorded when a failed run resumes
 PENDING, RUNNING, BLOCKED, FAILED, COMPLETED = "pending", "running", "blocked", "failed", "completed"
@@ -13,6 +17,69 @@ ALLOWED = {
     PENDING: (RUNNING,), RUNNING: (COMPLETED, FAILED, BLOCKED), FAILED: (RUNNING,), BLOCKED: (RUNNING,), COMPLETED: (),
 }  # fmt: skip
 STATES = {"stop": FAILED, "complete": COMPLETED}
+WHEN = {
+    "tool_results": ("tool", "ended_at"),
+    "artifacts": ("artifact", "recorded_at"),
+    "evidence": ("evidence", "date"),
+    "drrs": ("drr", "recorded_at"),
+}
+"""Kinds of records: the name of their entries, and the field with their time."""
+DETAILS = ("reason", "approved_by", "attempt", "attempts", "error", "path", "evidence_id", "name", "status", "note")
+MARKUP = frozenset("&<>|\\`*_[]#~!@")
+HEADINGS = ("Time", "Event", "Step", "Details")
+
+
+def timeline(
+    run: str, now: str, events: Sequence[Table], gates: Sequence[Table], found: Mapping[str, list[Table]]
+) -> Table:
+    """Return the timeline of a run."""
+    entries = sorted(_entries(events, gates, found), key=lambda entry: in_order(entry["timestamp"]))
+    return {"run_id": run, "generated_at": now, "entries": entries}
+
+
+def in_order(timestamp: str) -> str:
+    """Return a time as a sortable string; some times have no fraction of a second."""
+    return timestamp[:-1].ljust(20, ".").ljust(26, "0")
+
+
+def _entries(events: Sequence[Table], gates: Sequence[Table], found: Mapping[str, list[Table]]) -> Iterator[Table]:
+    for event in events:
+        details = {key: value for key, value in event["payload"].items() if key not in ("run_id", "timestamp")}
+        yield _entry("event", event["timestamp"], event["step_id"], {"event_type": event["event_type"], **details})
+    for gate in gates:
+        yield _entry("gate", gate["requested_at"], gate["step_id"], gate)
+    for kind, (called, when) in WHEN.items():
+        yield from (_entry(called, one[when], one["step_id"], one) for one in found[kind])
+
+
+def _entry(kind: str, timestamp: str, step: object, details: Table) -> Table:
+    return {"kind": kind, "timestamp": timestamp, "step_id": step, "details": details}
+
+
+def timeline_lines(entries: Sequence[Table], is_markdown: bool) -> list[str]:
+    """Return the events and tool calls of a timeline as a table."""
+    rows = [HEADINGS, *(_row(entry) for entry in entries if entry["kind"] in ("event", "tool"))]
+    if is_markdown:
+        rows.insert(1, ("---",) * len(HEADINGS))
+        return [f"| {' | '.join(map(_in_markdown, row))} |" for row in rows]
+    widths = [max(map(len, column)) for column in zip(*rows)]
+    return ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
+
+
+def _row(entry: Table) -> tuple[str, ...]:
+    details = entry["details"]
+    told = [f"{key} {_shown(details[key])}" for key in DETAILS if details.get(key) not in (None, "", [])]
+    when = entry["timestamp"][:19].replace("T", " ")
+    return when, details.get("event_type", "Tool"), one_line(entry["step_id"] or ""), ", ".join(told)
+
+
+def _shown(value: object) -> str:
+    return one_line(value if isinstance(value, str) else json.dumps(value))
+
+
+def _in_markdown(text: str) -> str:
+    """Escape a text so that it has no Markdown, HTML or links."""
+    return "".join(f"&#{ord(sign)};" if sign in MARKUP else sign for sign in text.replace("://", ": //"))
 
 
 class IllegalTransitionError(Exception):
@@ -20,7 +87,7 @@ class IllegalTransitionError(Exception):
 
 
 def run_step(spec: Table) -> Table:
-    """Return the record of a pending step (B14)."""
+    """Return the record of a pending step."""
     about = {"step_id": spec["id"], "name": spec.get("name", ""), "status": PENDING, "attempts": 0}
     given = {"inputs": spec.get("inputs", {}), "outputs": spec.get("outputs", [])}
     found: Table = {"tools": [], "telis_context": None, "guardrails": {"input": None, "output": None}}
@@ -103,11 +170,11 @@ class RunRecords:
             self._go_on(self._node, "resumes" in record, "reruns" in record)
         return True
 
-    def _step_of(self, name: str) -> Optional[str]:
-        step: Optional[str] = self._nodes.get(name, {}).get("step")
+    def _step_of(self, name: str) -> str | None:
+        step: str | None = self._nodes.get(name, {}).get("step")
         return step if step in self.steps else None
 
-    def _tell(self, kind: str, step: Optional[str] = None, **payload: Any) -> None:  # noqa: ANN401 (any JSON value)
+    def _tell(self, kind: str, step: str | None = None, **payload: Any) -> None:  # any JSON value
         """Add an event."""
         about = {"run_id": self._run, "timestamp": self._now}
         self._events.append({"event_type": kind, "step_id": step, **about, "payload": {**about, **payload}})
@@ -118,8 +185,8 @@ class RunRecords:
             change(self.steps[step], RUNNING, self._now)
         return self.steps[step]
 
-    def _come(self, name: str, condition: str, before: Optional[str] = None) -> None:
-        """Move to a node from the step `before`; leaving a step completes it (I32)."""
+    def _come(self, name: str, condition: str, before: str | None = None) -> None:
+        """Move to a node from the step `before`; leaving a step completes it."""
         self._node, step = name, self._step_of(name)
         node = self._nodes.get(name, {})
         if before is not None and step != before and condition != "stop":
@@ -134,13 +201,13 @@ class RunRecords:
                 self._attempt(step)
 
     def _take_over(self) -> None:
-        """Report once that an `open` resumes the run, unless the next attempt will (B15)."""
+        """Report once that an `open` resumes the run, unless the next attempt will."""
         if self._manifest["status"] == RUNNING and not self._is_told:
             self._tell("WorkflowResumed", self._step_of(self._node))
             self._is_told = True
 
     def _go_on(self, name: str, resumes: bool, reruns: bool) -> None:
-        """Continue at a step after a pause or in another call. A command that runs again counts as an attempt (B16)."""
+        """Continue at a step after a pause or in another call. A command that runs again counts as an attempt."""
         step = self._step_of(name)
         if step is None or self._nodes[name]["task"] != "stage":
             return
@@ -153,7 +220,7 @@ class RunRecords:
         self._attempt(step, is_rerun)
 
     def _attempt(self, step: str, is_rerun: bool = False) -> None:
-        """Start an attempt at a step, unless one is open (B15); a rerun keeps the results of tools."""
+        """Start an attempt at a step, unless one is open; a rerun keeps the results of tools."""
         if self._is_open:
             return
         if self._manifest["status"] != RUNNING:
@@ -164,7 +231,7 @@ class RunRecords:
         self._tell("WorkflowStepStarted", step, attempt=about["attempts"], **({"rerun": True} if is_rerun else {}))
 
     def _block(self, step: str, node: Table) -> None:
-        """Wait at a gate; update the step first (B5)."""
+        """Wait at a gate; update the step first."""
         gate, reason = node["gate"], filled_values(node, node.get("reason", ""), self._registers)
         change(self._run_step(step), BLOCKED, self._now)
         self._manifest.update(status=BLOCKED, current_step=step)
@@ -189,7 +256,7 @@ class RunRecords:
         change(about, COMPLETED, self._now)
         self._tell("WorkflowStepCompleted", step, attempts=about["attempts"])
 
-    def _end(self, condition: str, step: Optional[str]) -> None:
+    def _end(self, condition: str, step: str | None) -> None:
         self._manifest.update(status=STATES[condition], current_step=step if condition == "stop" else None)
         if condition == "complete":
             self._tell("WorkflowCompleted")
@@ -236,7 +303,7 @@ class RunRecords:
             self._is_open, about["error"] = False, record["how"] or f"{node['stage']} failed"
 
     def _index(self, step: str, found: Table) -> None:
-        """Index the outputs and the evidence of a step (B13)."""
+        """Index the outputs and the evidence of a step."""
         artifacts = [{**one, "step_id": step, "recorded_at": self._now} for one in found.get("artifacts", ())]
         evidence = [{**one, "step_id": step} for one in found.get("evidence", ())]
         self._found["artifacts"] += artifacts

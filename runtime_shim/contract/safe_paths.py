@@ -1,8 +1,10 @@
-"""Safe file access: only inside the project's root (B3).
+"""Safe file access: only inside the project's root.
 
 Paths come from documents, inputs and tools. Links that stay inside are resolved once. Then each directory is
 opened without following links, so that no one can swap in a link meanwhile.
 """
+
+from __future__ import annotations
 
 import errno
 import os

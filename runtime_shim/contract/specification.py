@@ -1,7 +1,9 @@
-"""Specifications: the status of steps (B6), and runs that continue after a failure (B12, B16)."""
+"""Specifications: the status of steps, and runs that continue after a failure."""
+
+from __future__ import annotations
 
 import os
-from typing import Optional
+from typing import ClassVar
 
 from runtime_shim.contract.attempt import paths_of
 from runtime_shim.contract.record_files import records_of
@@ -9,7 +11,7 @@ from runtime_shim.contract.records import RESUMED
 from runtime_shim.contract.stages import StepStages, is_command
 from runtime_shim.contract.step_builder import StepBuilder
 from runtime_shim.engine.journal import Record
-from runtime_shim.engine.lifecycle import Extension
+from runtime_shim.engine.lifecycle import Extension, Performers
 from runtime_shim.engine.program import RefusedError, Table
 from runtime_shim.engine.session import Session
 from runtime_shim.engine.state import State, utc_now
@@ -19,7 +21,7 @@ from runtime_shim.operator.signing import LONGEST
 from runtime_shim.tasks.prompting import pairs
 
 
-def step_at(program: Table, state: State) -> Optional[str]:
+def step_at(program: Table, state: State) -> str | None:
     """Return the step where a run is or has failed; None if it is complete or the program has no such step."""
     if state.condition == "complete":
         return None
@@ -38,12 +40,12 @@ def _target(program: Table, state: State) -> str:
     return first
 
 
-def is_stage_of(node: Table, step: Optional[str]) -> bool:
+def is_stage_of(node: Table, step: str | None) -> bool:
     """Return whether a node is a stage of a step."""
     return bool(node["task"] == "stage" and node["step"] == step)
 
 
-def undecided(program: Table, state: State, step: Optional[str]) -> list[str]:
+def undecided(program: Table, state: State, step: str | None) -> list[str]:
     """Return the gates of a step that are not approved."""
     approved = {record["node"] for record in state.finished if record["outcome"] == "approved"}
     nodes = program["nodes"].items()
@@ -71,7 +73,7 @@ class Specification(Extension):
         ("run resume", "--executor", "COMMAND", "command that gets a step as JSON on its stdin and does it"),
         ("run resume", "--tool", "NAME=COMMAND...", "the command for a tool"),
     )
-    performers = {"stage": StepStages}
+    performers: ClassVar[Performers] = {"stage": StepStages}
     builder = StepBuilder
     reopens = True
     _resumes = False  # whether the next record is the first since a resume
@@ -81,7 +83,7 @@ class Specification(Extension):
         pairs("--tool", self.session.options.tool)
 
     def identify(self, nodes: Table) -> Table:
-        """Add the contract of their steps to stages (I32)."""
+        """Add the contract of their steps to stages."""
         contract = self.session.program["contract"]
         common, steps = {key: contract[key] for key in contract if key != "steps"}, contract["steps"]
         return {name: {**node, "contract": [common, steps.get(node.get("step"))]} for name, node in nodes.items()}
@@ -102,11 +104,11 @@ class Specification(Extension):
             raise RefusedError(f"{told}, but the run did not pass it; start over")
 
     def resumed(self) -> None:
-        """Return a failed run to the failed step with all its attempts (B12), or to its gate."""
+        """Return a failed run to the failed step with all its attempts, or to its gate."""
         session, state, only = self.session, self.session.state, self.session.options.only
         last = state.finished[-1:]
         before: Table = session.program["nodes"].get(last[0]["node"], {}) if last else {}
-        # A `step` right after the one before does not resume (B15).
+        # A `step` right after the one before does not resume.
         self._resumes = not only or (before.get("task") == "stage" and last[0]["node"] in only)
         if only == [] and state.condition == "ready":  # an `open` only records that it resumes
             self._resumes = False
@@ -117,7 +119,7 @@ class Specification(Extension):
             reopen(session)
 
     def record(self, record: Record) -> Record:
-        """Mark reruns and the first record after a resume, and name the origin of decisions at gates (B8)."""
+        """Mark reruns and the first record after a resume, and name the origin of decisions at gates."""
         kind, session = record.get("kind"), self.session
         if kind == "resume" and session.state.condition == "running":
             is_rerun = is_command(session, session.program["nodes"][session.state.node])
@@ -148,7 +150,7 @@ class Specification(Extension):
         found = records_of(self.session, state).steps.items()
         return {"steps": [{"step_id": name, "status": about["status"]} for name, about in found]}
 
-    def lines(self, facts: Table, record: Optional[Table]) -> list[str]:
+    def lines(self, facts: Table, record: Table | None) -> list[str]:
         """Return a line for each step, above the stages."""
         told = facts["steps"] if record is None else ()
         lines = [f"  {one['status']:9}  {one_line(one['step_id'])}" for one in told]
@@ -171,7 +173,7 @@ class Placeholders(Extension):
         options.input = [*options.input, *options.var]
 
     def open(self) -> None:
-        """Refuse to start a run whose placeholders make a path outside the project (B3)."""
+        """Refuse to start a run whose placeholders make a path outside the project."""
         session = self.session
         nodes = session.program["nodes"].values() if session.options.command in ("run", "start") else ()
         for path, step in ((path, node["step"]) for node in nodes for path in paths_of(session, node)):

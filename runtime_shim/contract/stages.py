@@ -1,12 +1,16 @@
-"""The stages of a step, from its inputs to its outputs (B2, B7, B10, B11, B13, B17)."""
+"""The stages of a step, from its inputs to its outputs."""
+
+from __future__ import annotations
 
 import json
 import os
-from typing import Any, Optional, Union
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 from runtime_shim.contract.attempt import (
     HANDED,
     Found,
+    Stage,
     Stages,
     config_of,
     found_so_far,
@@ -14,6 +18,7 @@ from runtime_shim.contract.attempt import (
     some_of,
     spec_of,
 )
+from runtime_shim.contract.checks import checked, contents, guarded, strings_in
 from runtime_shim.contract.evidence import (
     checked_evidence,
     evidence_of,
@@ -23,11 +28,9 @@ from runtime_shim.contract.evidence import (
     unfit_for,
     whole_evidence,
 )
-from runtime_shim.contract.guardrails import contents, guarded, strings_in
 from runtime_shim.contract.safe_paths import UnsafeError, check_there, inside, is_missing, sha256_of
 from runtime_shim.contract.tool_schemas import BUILT_IN
 from runtime_shim.contract.tools import call_tool, calls_command, command_of_tool
-from runtime_shim.contract.validation import checked
 from runtime_shim.data.values import read_regular
 from runtime_shim.engine.lifecycle import Done, Waiting
 from runtime_shim.engine.program import Table
@@ -83,7 +86,7 @@ def validate(stages: Stages, _name: str, node: Table) -> Found:
     found: list[Table] = []
     outputs = spec_of(stages.session, node["step"]).get("outputs") or ()
     for path in dict.fromkeys(paths_of(stages.session, node)):
-        root = stages.root if path in outputs else stages.project  # B2
+        root = stages.root if path in outputs else stages.project  # an output is below the run's folder
         for check in node["checks"]:
             found.append(checked(stages, check, path, root))
             if check == "exists" and found[-1]["status"] == "failed":
@@ -112,7 +115,7 @@ def index_outputs(stages: Stages, _name: str, node: Table) -> Found:
     whole = whole_evidence(given, spec, node.get("subject", ""), utc_now(), evidence_ids(session.state))
     artifacts = [
         {"path": path, "sha256": sha256, "evidence_ids": evidence_of(path, given, whole)}
-        for path, sha256 in zip(paths, hashes)  # noqa: B905 - Python 3.9 has no `strict`
+        for path, sha256 in zip(paths, hashes)
     ]
     return Found("", {"artifacts": artifacts, "evidence": whole})
 
@@ -124,14 +127,14 @@ def evidence_ids(state: State) -> set[str]:
     return {one["id"] for found in indexed for one in found["evidence"]}
 
 
-def executor_of(session: Session) -> Optional[str]:
+def executor_of(session: Session) -> str | None:
     """Return the executor's command: the operator's, the environment's, the configuration's, or None."""
     given = session.options.executor or os.environ.get("RDC_EXECUTOR")
-    command: Optional[str] = given or config_of(session).get("executor")
+    command: str | None = given or config_of(session).get("executor")
     return command
 
 
-def execute_step(stages: Stages, name: str, node: Table) -> Union[Found, Done]:
+def execute_step(stages: Stages, name: str, node: Table) -> Found | Done:
     """Call the executor and keep its data, or ask a person."""
     import shutil
     import tempfile
@@ -140,7 +143,7 @@ def execute_step(stages: Stages, name: str, node: Table) -> Union[Found, Done]:
     if command is None:
         return by_person(stages, name, node)
     for path in spec_of(session, node["step"]).get("outputs") or ():
-        inside(stages.root, path)  # refuse links out of the project (B3)
+        inside(stages.root, path)  # refuse links out of the project
     request = json.dumps(request_of(session, node), sort_keys=True) + "\n"
     try:
         folder, kept = tempfile.mkdtemp(prefix="rdc-"), {}
@@ -187,7 +190,7 @@ def handed_over(session: Session, folder: str, spec: Table) -> Table:
     return found
 
 
-def value_in(path: str) -> Any:  # noqa: ANN401 (any JSON value)
+def value_in(path: str) -> Any:  # any JSON value
     """Return the JSON value of an executor's file, None if it is empty; raise ValueError if it is invalid."""
     try:
         content = read_regular(path)
@@ -202,7 +205,7 @@ def value_in(path: str) -> Any:  # noqa: ANN401 (any JSON value)
 
 
 def unrecorded(session: Session, node: Table, kept: Table) -> str:
-    """Return a remark if the given evidence is not recorded: the step has no outputs and no level (B13)."""
+    """Return a remark if the given evidence is not recorded: the step has no outputs and no level."""
     nodes = session.program["nodes"].values()
     is_recorded = any(each.get("stage") == "outputs" and each["step"] == node["step"] for each in nodes)
     return "" if is_recorded or not kept.get("evidence") else "its evidence is not recorded: the step has no level"
@@ -237,7 +240,7 @@ def is_command(session: Session, node: Table) -> bool:
 class StepStages(Stages):
     """Runs stages of all kinds."""
 
-    kinds = {
+    kinds: ClassVar[Mapping[str, Stage]] = {
         "inputs": look_at_inputs,
         "context": look_up_context,
         "tool": call_tool,
@@ -247,8 +250,8 @@ class StepStages(Stages):
         "outputs": index_outputs,
     }
 
-    def recover(self, name: str) -> Optional[Done]:
-        """Repeat an interrupted stage, but ask about one with a command (R2)."""
+    def recover(self, name: str) -> Done | None:
+        """Repeat an interrupted stage, but ask about one with a command."""
         node = self.session.program["nodes"][name]
         return super().recover(name) if is_command(self.session, node) or self.session.options.assume else None
 

@@ -1,9 +1,11 @@
-"""The functions a specification calls: gates and stages follow from the facts of a step (I32)."""
+"""The functions a specification calls: gates and stages follow from the facts of a step."""
+
+from __future__ import annotations
 
 import os
 import re
 import sys
-from typing import Any, Optional
+from typing import Any
 
 from runtime_shim.engine.builder import unframed
 from runtime_shim.engine.program import Table
@@ -22,7 +24,7 @@ CHECK_WORDS = (
 
 
 def checks_of(policy: str) -> list[str]:
-    """Return the checks of a validation policy: `exists`, and those that it names (B11)."""
+    """Return the checks of a validation policy: `exists`, and those that it names."""
     return ["exists", *(check for check, words in CHECK_WORDS if re.search(words, policy, re.IGNORECASE))]
 
 
@@ -31,7 +33,7 @@ def language_of(path: str) -> str:
     return LANGUAGES.get(os.path.splitext(path)[1].lower(), "")
 
 
-def installed(name: str) -> Optional[str]:
+def installed(name: str) -> str | None:
     """Return the path of a program, which may be beside this Python."""
     import shutil
 
@@ -55,7 +57,7 @@ def strings(value: object) -> list[str]:
     return [one for one in value if isinstance(one, str)] if isinstance(value, list) else []
 
 
-def paths_needed(inputs: Table, templates: list[str], said: Optional[list[str]] = None) -> list[str]:
+def paths_needed(inputs: Table, templates: list[str], said: list[str] | None = None) -> list[str]:
     """Return the paths a step needs: its artifacts, unless `said` lists others, and its templates."""
     needs = strings(inputs.get("artifacts")) if said is None else said
     return list(dict.fromkeys([*needs, *map(template_of, templates)]))
@@ -70,7 +72,7 @@ class StepBuilder:
         self.marks: Table = {}
         self.leaving: list[Table] = []  # the transitions to the next call
 
-    def about(self, title: str, variables: Any = (), secrets: Any = (), workflow: Any = (), **more: Any) -> None:  # noqa: ANN401
+    def about(self, title: str, variables: Any = (), secrets: Any = (), workflow: Any = (), **more: Any) -> None:
         """Describe the workflow. `variables` are the placeholders with their defaults, `more` is the configuration."""
         defaults = dict(variables)
         self.table.update({key: more.pop(key) for key in ("name", "source", "project") if key in more}, title=title)
@@ -87,7 +89,7 @@ class StepBuilder:
         self._arrive(name)
         self.table["nodes"][name] = {"title": "", "task": "end", "result": result, "message": message, "edges": []}
 
-    def step(self, name: str, title: str = "", at: int = 0, lines: Any = None, **said: Any) -> None:  # noqa: ANN401
+    def step(self, name: str, title: str = "", at: int = 0, lines: Any = None, **said: Any) -> None:
         """Add a step. `lines` are the line numbers of parts that differ from the step's."""
         said = {key: unframed(value) for key, value in said.items()}
         spec = self._spec(name, title, said)
@@ -99,7 +101,7 @@ class StepBuilder:
         if spec["retries"]["max"]:
             self._count(name, stages, spec["retries"]["backoff_seconds"])
         self._arrive(next(iter(parts)))
-        for part, then in zip(parts, [*parts, ""][1:]):  # noqa: B905 - Python 3.9 has no `strict`
+        for part, then in zip(parts, [*parts, ""][1:]):
             node = {**parts[part], **common}
             node["edges"] = edges = self._edges(name, node, then, first)
             self._add(part, node, at, lines or {})
@@ -152,7 +154,7 @@ class StepBuilder:
         return {"id": name, "name": title or name, **{key: said[key] for key in STEP_FACTS}, "retries": retries}
 
     def _gates(self, name: str, title: str, spec: Table, reason: str) -> Table:
-        """Return the gates of a step: its own and those of its tools, each only once (B8, B9)."""
+        """Return the gates of a step: its own and those of its tools, each only once."""
         about = self.contract["workflow"]
         found = {f"{about['module']}:{about['workflow']}:{name}:hitl": reason} if reason else {}
         for call in spec["tools"]:
@@ -170,7 +172,7 @@ class StepBuilder:
         config, inputs = self.contract.get("config", {}), spec["inputs"]
         guards, found = config.get("guardrails", {}), {}
 
-        def add(id_: str, kind: str, title: str = "", **facts: Any) -> None:  # noqa: ANN401
+        def add(id_: str, kind: str, title: str = "", **facts: Any) -> None:
             given = {key: value for key, value in facts.items() if value or key == "place"}
             found[id_] = {"title": title or kind, "task": "stage", "stage": kind, **given}
 
@@ -225,7 +227,7 @@ def inputs_of(defaults: Table) -> list[Table]:
     ]
 
 
-def edge(on: str, go: str, when: Any = (), do: Any = ()) -> Table:  # noqa: ANN401 (lists of conditions and effects)
+def edge(on: str, go: str, when: Any = (), do: Any = ()) -> Table:  # lists of conditions and effects
     """Return a transition."""
     said = {"on": on, "if": when, "do": do, "go": go}
     return {**{key: value for key, value in said.items() if value}, "says": ""}

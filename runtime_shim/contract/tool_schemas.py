@@ -1,4 +1,6 @@
-"""Arguments of tools: a small subset of JSON Schema, and the built-in tools (B9). Pure."""
+"""Arguments of tools: a small subset of JSON Schema, and the built-in tools. Pure."""
+
+from __future__ import annotations
 
 import json
 from collections.abc import Iterator
@@ -35,16 +37,16 @@ TYPES: dict[str, Callable[[Any], bool]] = {
 }
 
 
-def _is_whole(value: Any) -> bool:  # noqa: ANN401 (any JSON value)
+def _is_whole(value: Any) -> bool:  # any JSON value
     return isinstance(value, float) and value.is_integer()
 
 
-def unfit_arguments(schema: Table, arguments: Any) -> str:  # noqa: ANN401 (any JSON value)
+def unfit_arguments(schema: Table, arguments: Any) -> str:  # any JSON value
     """Return the first problem with the arguments of a tool; "" if they fit."""
     return next(_problems(schema, arguments, "the arguments"), "")
 
 
-def _problems(schema: Table, value: Any, place: str) -> Iterator[str]:  # noqa: ANN401
+def _problems(schema: Table, value: Any, place: str) -> Iterator[str]:
     types = _several(schema.get("type", list(TYPES)))
     if not any(TYPES[kind](value) for kind in types):
         yield f"{place}: expected {' or '.join(types)}"
@@ -75,9 +77,9 @@ def _of_object(schema: Table, value: Table, place: str) -> Iterator[str]:
             yield from _problems(more, inner, f"{place}: {name}")
 
 
-def _several(found: Any) -> list[Any]:  # noqa: ANN401
+def _several(found: Any) -> list[Any]:
     return found if isinstance(found, list) else [found]
 
 
-def _is_same_json(one: Any, other: Any) -> bool:  # noqa: ANN401
+def _is_same_json(one: Any, other: Any) -> bool:
     return isinstance(one, bool) == isinstance(other, bool) and bool(one == other)

@@ -1,24 +1,24 @@
-"""Built-in tools, and the stages that call tools (B9)."""
+"""Built-in tools, and the stages that call tools."""
 
+from __future__ import annotations
+
+import datetime
 import json
 import os
-from typing import TYPE_CHECKING, Any, Callable, Optional
+from typing import Any, Callable
 
 from runtime_shim.contract.attempt import Found, LateError, Stages, config_of, spec_of
+from runtime_shim.contract.checks import checked, listened
 from runtime_shim.contract.evidence import json_or_text
 from runtime_shim.contract.safe_paths import UnsafeError, inside, list_inside, read_inside, write_inside
 from runtime_shim.contract.step_builder import CALL
 from runtime_shim.contract.tool_schemas import BUILT_IN, unfit_arguments
-from runtime_shim.contract.validation import checked, listened
 from runtime_shim.engine.display import duration
 from runtime_shim.engine.program import Table
 from runtime_shim.engine.session import Session
 from runtime_shim.engine.state import utc_now
 from runtime_shim.tasks.prompting import answer_of, pairs
 from runtime_shim.tasks.reading import LARGEST_ANSWER, TOOL_SECONDS, decoded
-
-if TYPE_CHECKING:
-    import datetime
 
 # Run nothing that a repository configures.
 GIT_VARIABLES = "GIT_OPTIONAL_LOCKS=0 GIT_TERMINAL_PROMPT=0 GIT_ALLOW_PROTOCOL=none GIT_NO_LAZY_FETCH=1"
@@ -69,16 +69,12 @@ USUAL_ZONE = "America/Toronto"
 
 def current_time(zone: str) -> str:
     """Return the current time in a time zone as ISO 8601 with offset."""
-    import datetime  # slow to import
-
     now = datetime.datetime.fromisoformat(utc_now()[:-1]).replace(tzinfo=datetime.timezone.utc)
     return now.astimezone(time_zone(zone)).isoformat(timespec="seconds")
 
 
-def time_zone(name: str) -> "datetime.tzinfo":
+def time_zone(name: str) -> datetime.tzinfo:
     """Return a time zone by its IANA name."""
-    import datetime
-
     if name in ("UTC", "Etc/UTC", "Z"):
         return datetime.timezone.utc
     import zoneinfo
@@ -131,7 +127,7 @@ BUILT_IN_CALLS: dict[str, Callable[[Stages, Table, int], Any]] = {
 }
 
 
-def built_in_result(stages: Stages, tool: str, arguments: Table, seconds: int) -> Any:  # noqa: ANN401 (any JSON value)
+def built_in_result(stages: Stages, tool: str, arguments: Table, seconds: int) -> Any:  # any JSON value
     """Return the result of a built-in tool; raise ToolError if it fails or is too long."""
     try:
         result = BUILT_IN_CALLS[tool](stages, arguments, seconds)
@@ -142,10 +138,10 @@ def built_in_result(stages: Stages, tool: str, arguments: Table, seconds: int) -
     return result
 
 
-def command_of_tool(session: Session, tool: str) -> Optional[str]:
+def command_of_tool(session: Session, tool: str) -> str | None:
     """Return a tool's command: the operator's, the configuration's, or None."""
     given = pairs("--tool", session.options.tool)
-    command: Optional[str] = given.get(tool) or config_of(session).get("tools", {}).get(tool, {}).get("command")
+    command: str | None = given.get(tool) or config_of(session).get("tools", {}).get(tool, {}).get("command")
     return command
 
 
@@ -169,7 +165,7 @@ def call_tool(stages: Stages, name: str, node: Table) -> Found:
     return Found("" if is_fine else trouble, {"tool": {**about, **ended, "ended_at": utc_now()}}, trouble)
 
 
-def result_of(stages: Stages, name: str, node: Table, about: Table, command: Optional[str]) -> Any:  # noqa: ANN401
+def result_of(stages: Stages, name: str, node: Table, about: Table, command: str | None) -> Any:
     """Return the result of a tool; raise ToolError if it fails, LateError if there is no time."""
     tool, arguments = about["name"], about["args"]
     configured = config_of(stages.session).get("tools", {}).get(tool, {})

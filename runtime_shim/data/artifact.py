@@ -1,8 +1,9 @@
-"""The file that a complete run leaves (I28), written once and never partly."""
+"""The file that a complete run leaves, written once and never partly."""
+
+from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from typing import Optional
 
 from runtime_shim.data.settings import OfMore, agreed
 from runtime_shim.data.whole_files import put, write_at
@@ -101,7 +102,7 @@ class Produced(OfMore):
                 row["names"][slot] = size
         return {"outputs": list(rows.values())} if rows else {}
 
-    def lines(self, facts: Table, record: Optional[Table]) -> list[str]:
+    def lines(self, facts: Table, record: Table | None) -> list[str]:
         """Return a line for each output, above the steps."""
         if record is not None or not facts.get("outputs"):
             return []

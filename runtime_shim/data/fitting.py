@@ -1,9 +1,11 @@
-"""The check whether a string can be kept and fits its input, for targets and the compiler (I8)."""
+"""The check whether a string can be kept and fits its input, for targets and the compiler."""
+
+from __future__ import annotations
 
 import re
 import sys
 from collections.abc import Sequence
-from typing import Any, Optional
+from typing import Any
 
 NUMBER = r"-?[0-9]+(\.[0-9]+)?"
 TOO_SLOW = "matching it takes too long"
@@ -32,7 +34,7 @@ def unkept(text: str, most: int = LONGEST_TEXT) -> str:
     return "is not UTF-8" if re.search("[\ud800-\udfff]", text) else ""
 
 
-def unfit(value: str, kind: str, options: Sequence[str] = (), pattern: Optional[str] = None) -> str:
+def unfit(value: str, kind: str, options: Sequence[str] = (), pattern: str | None = None) -> str:
     """Return the problem with a value of an input, or ""."""
     if problem := "has a NUL character" if "\0" in value else unkept(value):
         return f"it {problem}"
@@ -50,21 +52,21 @@ def unfit(value: str, kind: str, options: Sequence[str] = (), pattern: Optional[
     return "" if matches else f"it does not match {pattern}"
 
 
-def is_matched(pattern: str, value: str) -> Optional[bool]:
+def is_matched(pattern: str, value: str) -> bool | None:
     """Return whether a pattern matches the whole value; None if that takes too long."""
     repetitions = sum(map(pattern.count, "*+?{"))
     if "(" not in pattern and (len(value) + 1) ** repetitions <= MOST_TRIES:  # each multiplies by the length
         return re.fullmatch(pattern, value) is not None
-    found: Optional[bool] = in_time("fullmatch", 0, pattern, value)
+    found: bool | None = in_time("fullmatch", 0, pattern, value)
     return found
 
 
-def in_time(function: str, flags: int, pattern: str, value: str) -> Any:  # noqa: ANN401 (a boolean or a list)
+def in_time(function: str, flags: int, pattern: str, value: str) -> Any:  # a boolean or a list
     """Return whether a function of `re` finds a match, or the group of the `last` one; None if it timed out."""
     import json
     import subprocess
 
     words = [sys.executable, "-I", "-S", "-W", "ignore", "-c", MATCH, str(LONGEST_MATCH)]
     given = json.dumps([function, flags, pattern, value]).encode()
-    done = subprocess.run(words, input=given, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False)  # noqa: S603
+    done = subprocess.run(words, input=given, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False)
     return json.loads(done.stdout) if done.stdout else None

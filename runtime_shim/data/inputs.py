@@ -1,14 +1,15 @@
-"""Inputs: values given at the start of a run (I8)."""
+"""Inputs: values given at the start of a run."""
+
+from __future__ import annotations
 
 import json
 import types
-from typing import Optional
 
 from runtime_shim.data.fitting import unfit
 from runtime_shim.data.shared import read_json
 from runtime_shim.data.values import pairs_in
 from runtime_shim.engine.lifecycle import Extension
-from runtime_shim.engine.program import RefusedError, Table
+from runtime_shim.engine.program import RefusedError, Table, takes_empty
 from runtime_shim.engine.session import Session
 from runtime_shim.engine.texts import meant, one_line
 from runtime_shim.engine.walk import Registers
@@ -48,7 +49,7 @@ def unquoted(value: str) -> str:
 
 
 def _from_options(options: types.SimpleNamespace, declared: dict[str, Table]) -> dict[str, str]:
-    given = {} if options.task is None else {"task": options.task}  # (W15)
+    given = {} if options.task is None else {"task": options.task}
     file = [] if options.task_file is None else [f"task=@{options.task_file}"]
     for word in (*options.input, *file):
         name, equals, value = word.partition("=")
@@ -70,19 +71,14 @@ def _from_options(options: types.SimpleNamespace, declared: dict[str, Table]) ->
     return given
 
 
-def _problem(item: Table, value: Optional[str]) -> str:
+def _problem(item: Table, value: str | None) -> str:
     """Return the problem with the value of an input, or ""."""
     if value is None:
         return "a value is required" if item["required"] else ""
     return unfit(value, item["type"], item.get("options", ()), item.get("pattern"))
 
 
-def takes_empty(item: Table) -> bool:
-    """Return whether an empty value is one, and not a missing one: that of a text without a default."""
-    return bool(item["type"] == "text" and item["required"] and item.get("default") is None)
-
-
-def _typed(session: Session, item: Table) -> Optional[str]:
+def _typed(session: Session, item: Table) -> str | None:
     """Ask for an input. An empty line takes the default, and ends a multi-line string."""
     name, options, default = item["name"], item.get("options", ()), item.get("default")
     is_long, is_empty_fit = item["type"] == "text", takes_empty(item)

@@ -1,4 +1,6 @@
-"""Reports: files that collect answers, each under a heading with the date (I29, I30)."""
+"""Reports: files that collect answers, each under a heading with the date."""
+
+from __future__ import annotations
 
 import os
 import stat

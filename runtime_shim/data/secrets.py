@@ -1,9 +1,11 @@
-"""Secrets: required environment variables, shown as *** in all that a run keeps and prints (I26)."""
+"""Secrets: required environment variables, shown as *** in all that a run keeps and prints."""
+
+from __future__ import annotations
 
 import os
 import re
 from collections.abc import Iterable, Sequence
-from typing import Any, Callable, Optional
+from typing import Any, Callable
 
 from runtime_shim.engine.journal import Record
 from runtime_shim.engine.lifecycle import Extension
@@ -16,7 +18,7 @@ AROUND_SECRETS = " \t\n\v\f\r"  # commands may print a secret without it
 SHORTEST = 4  # characters; shorter ones are part of too many words
 HEX = "[0-9a-fA-F]"
 ESCAPES = rf'\\(?:u([dD][89abAB]{HEX}{{2}})\\u([dD][c-fC-F]{HEX}{{2}})|u({HEX}{{4}})|(["/\\bfnrt]))'  # of JSON
-CONTROLS = dict(zip("bfnrt", "\b\f\n\r\t"))  # noqa: B905 - Python 3.9 has no `strict`
+CONTROLS = dict(zip("bfnrt", "\b\f\n\r\t"))
 Spans = list[tuple[int, int]]
 
 
@@ -49,7 +51,7 @@ def unescaped(text: str) -> str:
     return re.sub(ESCAPES, _letter, text)
 
 
-def _letter(found: "re.Match[str]") -> str:
+def _letter(found: re.Match[str]) -> str:
     high, low, code, letter = found.groups()
     if high:
         return chr(0x10000 + (int(high, 16) - 0xD800) * 0x400 + int(low, 16) - 0xDC00)
@@ -92,13 +94,13 @@ class Secrets(Extension):
 
     _masked: Callable[[str], str] = staticmethod(str)
 
-    def before_run(self, _state: Optional[State]) -> None:
+    def before_run(self, _state: State | None) -> None:
         """Read the secrets, including those the caller names; refuse to run if one cannot be hidden."""
         options, needed = self.session.options, self.session.program.get("secrets", [])
         names = [*needed, *os.environ.get("RDC_SECRETS", "").split()]
         read = [os.environ.get(name, "") for name in names]  # in the locale, as words of the command line are
         self._masked = masking([*secret_values(names), *read])
-        values = {name: value.strip(AROUND_SECRETS) for name, value in zip(names, read)}  # noqa: B905 (Python 3.9)
+        values = {name: value.strip(AROUND_SECRETS) for name, value in zip(names, read)}
         if options.command not in ("run", "resume") or options.dry_run:  # calls nothing
             return
         missing = [name for name in needed if not values[name]]
@@ -116,7 +118,7 @@ class Secrets(Extension):
         """Return a record or an event without secrets."""
         return {key: self._in(value) if key in MASKED else value for key, value in record.items()}
 
-    def _in(self, value: Any) -> Any:  # noqa: ANN401 (a string or a dict)
+    def _in(self, value: Any) -> Any:  # a string or a dict
         if hasattr(value, "items"):
             return {name: self._in(inner) for name, inner in value.items()}
         return self.mask(value) if isinstance(value, str) else value

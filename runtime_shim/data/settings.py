@@ -1,8 +1,10 @@
 """Settings that an operator gives once: the journal keeps them for later calls."""
 
+from __future__ import annotations
+
 import os
 import re
-from typing import Any, Callable, Optional
+from typing import Any, Callable
 
 from runtime_shim.engine.journal import Record
 from runtime_shim.engine.lifecycle import Extension, Waiting
@@ -41,7 +43,7 @@ def agreed(state: State) -> Table:
     return found
 
 
-def settings_in(options: Any, before: Table) -> Table:  # noqa: ANN401 (a namespace)
+def settings_in(options: Any, before: Table) -> Table:  # a namespace
     """Return the settings in a call's options; breakpoints add to earlier ones."""
     found = {key: read(given) for key, read in READ.items() if (given := getattr(options, key, None))}
     if breaks := getattr(options, "break"):
@@ -133,7 +135,7 @@ def is_in(program: Table, name: str, place: str) -> bool:
 
 
 class MostSteps(OfMore):
-    """The operator's limit of steps; 0 for no limit (W14)."""
+    """The operator's limit of steps; 0 for no limit."""
 
     options = (("run resume", "--max-steps", "NUMBER", "limit the steps of the whole run; 0 for no limit"),)
 
@@ -142,7 +144,7 @@ class MostSteps(OfMore):
         """Return whether the program has a limit that the operator can replace."""
         return "limit" in program and OfMore.suits(program)
 
-    def before_run(self, state: Optional[State]) -> None:
+    def before_run(self, state: State | None) -> None:
         """Replace the program's limit with the operator's."""
         before = {} if state is None else agreed(state)
         most = {**before, **settings_in(self.session.options, before)}.get("max_steps")

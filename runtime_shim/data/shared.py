@@ -1,18 +1,21 @@
-"""Defaults that follow from other calls of a document (I6, I7, I9)."""
+"""Defaults that follow from a step's task and keywords, and from other calls of a document."""
+
+from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from typing import Any
 
-from runtime_shim.data.implied import implied
 from runtime_shim.engine.lifecycle import Extension
 from runtime_shim.engine.program import RefusedError, Table
 
 CALLING = ("shell", "agent", "tool", "parallel")
 TEXTS = ("title", "prompt", "block", "command", "message", "reason", "arguments", "options", "entries")
+WORDS_OF_TASKS = {"gate": ["approved", "rejected"], "confirm": ["yes", "no"], "input": ["pass"]}
+UNREAD = ("none", "invalid", "ambiguous", "failed")  # outcomes of an answer without one keyword
 
 
-def read_json(path: str, text: str) -> Any:  # noqa: ANN401 (any JSON value)
+def read_json(path: str, text: str) -> Any:  # any JSON value
     """Return the content of a JSON file."""
     try:
         return json.loads(text)
@@ -29,6 +32,14 @@ class Shared(Extension):
         for node in table["nodes"].values():
             node.update(implied(node, node))
         add_common(table)
+
+
+def implied(node: Table, said: Container[str] = ()) -> Table:
+    """Return the implied settings of a step, except those that it sets."""
+    known = [keyword for one in (node, *node.get("entries", ())) for keyword in one.get("keywords", ())]
+    words = [*dict.fromkeys(known), *UNREAD] if known else WORDS_OF_TASKS.get(node["task"])
+    found = {"agent": "" if node["task"] == "agent" else None, "words": words}
+    return {key: value for key, value in found.items() if value is not None and key not in said}
 
 
 def add_common(table: Table) -> None:

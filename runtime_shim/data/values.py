@@ -1,11 +1,12 @@
-"""Strings that a run keeps (I5, I17, I19): variables for processes (I7, I25), outputs of commands (I9)."""
+"""Strings that a run keeps: variables for processes, outputs of commands."""
+
+from __future__ import annotations
 
 import os
 import re
 import stat
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from typing import Optional
 
 from runtime_shim.data.fitting import unkept
 from runtime_shim.engine.lifecycle import Done, Extension, Perform
@@ -19,16 +20,15 @@ from runtime_shim.tasks.reading import field_of
 LARGEST_VARIABLE = 65_536  # bytes
 LARGEST_OUTPUT = 1 << 24  # bytes
 PAIR = r"(.*?)(=|<<(?=.))(.*)"
-Slot = Optional[str]
 
 
-def keeping(text: str, values: Mapping[str, str], remarks: Optional[list[str]] = None) -> Verbs:
-    """Return the verbs for an edge after an outcome with this text and these values (I19).
+def keeping(text: str, values: Mapping[str, str], remarks: list[str] | None = None) -> Verbs:
+    """Return the verbs for an edge after an outcome with this text and these values.
 
-    They add to `remarks` what is unexpected about the text (P10).
+    They add to `remarks` what is unexpected about the text.
     """
 
-    def keep(before: Slot, what: list[str]) -> Slot:
+    def keep(before: str | None, what: list[str]) -> str | None:
         if what[0] == "output":
             return values.get(what[1], before)
         found = field_of(text, what[1]) if what[0] == "field" else text
@@ -46,7 +46,7 @@ def unfit_variable(value: str) -> str:
     return "has a NUL character" if "\0" in value else unkept(value, LARGEST_VARIABLE)
 
 
-def until(word: str, lines: Iterator[tuple[int, str]]) -> Optional[str]:
+def until(word: str, lines: Iterator[tuple[int, str]]) -> str | None:
     """Return the lines before a line that is only this word; None if there is none."""
     inner: list[str] = []
     for _, line in lines:
@@ -110,8 +110,8 @@ class Values(Extension):
         if options.value and not options.assume and options.command != "answer":
             raise RefusedError("--value needs --assume WORD")
 
-    def given(self, done: Optional[Done]) -> Optional[Done]:
-        """Return an outcome with the outputs in the options (E2, I16)."""
+    def given(self, done: Done | None) -> Done | None:
+        """Return an outcome with the outputs in the options."""
         name, values = self.session.state.node, {}
         for given in self.session.options.value:
             key, equals, value = given.partition("=")
@@ -139,7 +139,7 @@ class Values(Extension):
         own = {"RDC_OUTPUT": path} if node["task"] == "shell" and "outputs" in node else {}
         return {**node.get("env", {}), **found, **own}
 
-    def before_step(self, name: str) -> Optional[Perform]:
+    def before_step(self, name: str) -> Perform | None:
         """Fail a step whose variables do not fit an environment; read the outputs of a command."""
         node = self.session.program["nodes"][name]
         for variable, value in self.variables(node, self.session.state.registers).items():

@@ -1,16 +1,15 @@
 """The table of a program, built by the calls in its document."""
 
+from __future__ import annotations
+
 import functools
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Callable, Optional
+from typing import Any, Callable
 
 from runtime_shim.engine.program import Table
 
-if TYPE_CHECKING:
-    from runtime_shim.engine.lifecycle import Extension
-
 OUTCOMES = {"on_pass": "pass", "on_fail": "fail", "on_yes": "pass", "on_no": "fail", "then": None, "otherwise": None}
-Pairs = list[tuple[Optional[str], Table]]
+Pairs = list[tuple["str | None", Table]]
 
 
 class Builder:
@@ -19,7 +18,7 @@ class Builder:
     def __init__(self) -> None:
         self.table: Table = {"registers": {}, "nodes": {}}
 
-    def about(self, title: str, counters: Any = (), texts: Any = (), **facts: Any) -> None:  # noqa: ANN401
+    def about(self, title: str, counters: Any = (), texts: Any = (), **facts: Any) -> None:
         """Describe the program and its initial values. A text that is only named is unset."""
         texts = texts if isinstance(texts, dict) else dict.fromkeys(texts)
         self.table.update(title=title, registers={**dict(counters), **texts}, **facts)
@@ -28,7 +27,7 @@ class Builder:
         """Describe a group of steps; a run shows this when it enters the group."""
         self.table.setdefault("groups", {})[name] = {key: unframed(value) for key, value in facts.items()}
 
-    def step(self, name: str, title: str = "", at: object = "", task: str = "shell", **settings: Any) -> None:  # noqa: ANN401
+    def step(self, name: str, title: str = "", at: object = "", task: str = "shell", **settings: Any) -> None:
         """Add a step."""
         self.table.setdefault("entry", name)
         node: Table = self.table["nodes"].setdefault(name, {"title": title, "task": task, "edges": []})
@@ -64,12 +63,12 @@ class Builder:
             edge["go"] = self._end(name, edge, edge.pop("end"))
         return {key: value for key, value in edge.items() if value or key == "says"}
 
-    def end(self, name: str, result: str, message: str = "", **settings: Any) -> None:  # noqa: ANN401
+    def end(self, name: str, result: str, message: str = "", **settings: Any) -> None:
         """Add an end that several steps share, or one that continues elsewhere."""
         self.step(name, task="end", result=result, **settings)
         self.table["nodes"][name]["message"] = message
 
-    def go(self, go: str, says: str = "", when: Any = (), do: Any = (), keeps: Any = ()) -> Table:  # noqa: ANN401
+    def go(self, go: str, says: str = "", when: Any = (), do: Any = (), keeps: Any = ()) -> Table:
         """Return a transition to a step. `says` quotes the document; `keeps` stores the answer or fields of it.
 
         Words after the field, which may be None, are the expected answers.
@@ -78,19 +77,19 @@ class Builder:
         pairs = [(one[0], ["answer" if one[1:2] in ([], [None]) else "field", *one[1:]]) for one in lists]
         return {"go": go, "if": when, "do": [*do, *([slot, "keep", what] for slot, what in pairs)], "says": says}
 
-    def complete(self, message: str = "", says: Any = None, when: Any = (), do: Any = (), **more: Any) -> Table:  # noqa: ANN401
+    def complete(self, message: str = "", says: Any = None, when: Any = (), do: Any = (), **more: Any) -> Table:
         """Return a transition to a COMPLETE end."""
         return {**self.go("", says, when, do), "end": {"result": "complete", "message": message, **more}}
 
-    def stop(self, message: str = "", says: Any = None, when: Any = (), do: Any = (), **more: Any) -> Table:  # noqa: ANN401
+    def stop(self, message: str = "", says: Any = None, when: Any = (), do: Any = (), **more: Any) -> Table:
         """Return a transition to a STOP end."""
         return {**self.go("", says, when, do), "end": {"result": "stop", "message": message, **more}}
 
-    def retry(self, times: int, says: str = "", then: Any = ()) -> list[Any]:  # noqa: ANN401
+    def retry(self, times: int, says: str = "", then: Any = ()) -> list[Any]:
         """Return transitions that retry the step some times, then continue with `then`."""
         return [{"times": times, "says": says or f"RETRY {times}"}, then]
 
-    def _flat(self, word: Optional[str], said: Any) -> Pairs:  # noqa: ANN401 (transitions, nested as they come)
+    def _flat(self, word: str | None, said: Any) -> Pairs:  # transitions, nested as they come
         """Return nested transitions as a flat list, each with its outcome."""
         return [(word, said)] if isinstance(said, dict) else [pair for one in said for pair in self._flat(word, one)]
 
@@ -105,20 +104,22 @@ class Builder:
         return name
 
 
-def unframed(value: Any) -> Any:  # noqa: ANN401 (a setting)
+def unframed(value: Any) -> Any:  # a setting
     """Strip the first and last newline of a text that starts with a newline."""
     return value[1:-1] if isinstance(value, str) and value.startswith("\n") else value
 
 
-def built(document: Callable[..., None], extensions: Sequence["type[Extension]"]) -> Table:
-    """Return the table of a document, made by the first builder that knows all its words.
+def functions(builder: Any, words: Sequence[str]) -> list[Callable[..., Any]]:
+    """Return the functions that a document calls. A word that the builder does not know is a kind of task."""
+    return [getattr(builder, word, None) or functools.partial(builder.step, task=word) for word in words]
 
-    If none does, the common builder treats each unknown word as a kind of task.
-    """
+
+def built(document: Callable[..., None], extensions: Sequence[Any]) -> Table:
+    """Return the table of a document, made by the first builder that knows all its words, or by the common one."""
     words = document.__code__.co_varnames[: document.__code__.co_argcount]
     makers = [extension.builder for extension in extensions if extension.builder]
     builder = next((make for make in makers if all(hasattr(make, word) for word in words)), Builder)()
-    document(*(getattr(builder, word, None) or functools.partial(builder.step, task=word) for word in words))
+    document(*functions(builder, words))
     table: Table = builder.table
     for extension in extensions:
         extension.complete(table)

@@ -1,24 +1,113 @@
-"""The command line of a program."""
+"""The command line of a program: subcommands that start or continue a run, and their options."""
+
+from __future__ import annotations
 
 import os
 import shlex
 import sys
+import time
 import types
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from typing import Any, Callable, Optional
+from typing import Any, Callable
 
 from runtime_shim.engine.display import Display
-from runtime_shim.engine.lifecycle import Extension, Host, Options, Subcommands
+from runtime_shim.engine.lifecycle import ANY_HOST, Extension, Host, Options, Subcommands
 from runtime_shim.engine.private import naming
-from runtime_shim.engine.program import EXIT_COMPLETE, EXIT_INTERRUPTED, EXIT_REFUSED, RefusedError, Table
+from runtime_shim.engine.program import (
+    EXIT_COMPLETE,
+    EXIT_INTERRUPTED,
+    EXIT_REFUSED,
+    EXIT_STOP,
+    EXIT_WAITING,
+    RefusedError,
+    Table,
+)
 from runtime_shim.engine.session import Session
 from runtime_shim.engine.signals import Interrupted
-from runtime_shim.engine.status import status, steps
-from runtime_shim.engine.subcommands import open_run, reset, resume, run, step
+from runtime_shim.engine.state import ENDED
+from runtime_shim.engine.status import preview, status, steps
 from runtime_shim.engine.texts import meant, one_line, words_of
 from runtime_shim.operator.history import history
 from runtime_shim.tasks.ask import answer
+
+
+def run(session: Session) -> int:
+    """Start a run, unless one is unfinished."""
+    if session.options.dry_run:
+        session.take()
+        return session.display.say(preview(session))
+    session.alone()
+    old = session.read(begins=True)
+    session.take()
+    if old:
+        session.store.archive(old.begin["run"], session.beside())
+    session.store.open()
+    session.store.append(session.state.begin)
+    return session.go(resumed=False)
+
+
+def resume(session: Session) -> int:
+    """Continue a run."""
+    session.alone()
+    session.take(session.read())
+    session.store.open()
+    cwd, edition = session.state.begin["cwd"], session.host.edition
+    if not os.path.isdir(cwd):
+        raise RefusedError(f"this run started in {cwd}, which does not exist; move the folder back")
+    os.chdir(cwd)  # where it started
+    if (old := session.state.begin.get("edition") or edition) != edition:
+        session.display.rule(f"started with edition {old}, continues with {edition or 'rdc'}")
+    if session.state.condition not in ENDED and not session.is_same(session.state):
+        session.adopt()
+    return session.go(resumed=True)
+
+
+def open_run(session: Session) -> int:
+    """Start a run, or take up the existing one, without running a step."""
+    state, reopens = session.read_state(), any(each.reopens for each in session.extensions)
+    is_new = not state or state.condition == "complete" or (state.condition == "stop" and not reopens)
+    vars(session.options).update(only=[], command="run" if is_new else "resume")
+    return run(session) if is_new else resume(session)
+
+
+def step(session: Session) -> int:
+    """Continue a run while it is in one of the places; report to the caller if it is elsewhere."""
+    state: Any = session.read()
+    nodes, order, places = session.program["nodes"], list(session.program["nodes"]), session.options.PLACE
+    names = {name: {name, nodes[name].get("step")} for name in session.places}  # a stage is part of a step
+    if unknown := {*places}.difference(*names.values()):
+        hint = meant(min(unknown), session.places) or "; `steps` lists the steps"
+        raise RefusedError(f"there is no step {min(unknown)!a}{hint}")
+    only = [name for name in names if names[name] & {*places}]
+    vars(session.options).update(only=only, command="resume")
+    is_stopped, what = state.condition == "stop", f"step {' '.join(places)}"
+    at = state.finished[-1]["node"] if is_stopped and state.finished else state.node  # or where it failed
+    if at in only and state.condition != "complete":
+        return resume(session)
+    session.state = state  # titles may show its counters
+    is_later = at in order[order.index(only[-1]) :]
+    if is_stopped and not (is_later and any(each.reopens for each in session.extensions)):
+        session.display.rule(f"STOP {one_line(state.message)}".rstrip())
+        return EXIT_STOP
+    if is_later or state.condition == "complete":
+        session.display.rule(f"{what} is completed")
+        return EXIT_COMPLETE
+    if state.condition != "waiting":
+        raise RefusedError(f"{what} cannot run yet; the run is at step {at}")
+    session.display.rule(f"WAITING {session.label(at)}")
+    return EXIT_WAITING
+
+
+def reset(session: Session) -> int:
+    """Archive a run, even a damaged one."""
+    session.alone()
+    name = time.strftime("damaged-%Y%m%dT%H%M%SZ", time.gmtime())
+    with suppress(RefusedError, OSError):
+        name = state.begin["run"] if (state := session.read_state()) else "empty"
+    session.display.rule(f"the run was archived as {session.store.archive(name, session.beside())}")
+    return EXIT_COMPLETE
+
 
 COMMANDS: Subcommands = {
     "run": ("start a run", run),
@@ -56,7 +145,7 @@ def options_of(command: str, options: Options) -> Options:
     return tuple(option for option in options if {"all", command, LIKE.get(command)} & {*option[0].split()})
 
 
-def read_words(words: list[str], own: Options, options: Options, given: OptionValues, see: str) -> Any:  # noqa: ANN401 (a namespace)
+def read_words(words: list[str], own: Options, options: Options, given: OptionValues, see: str) -> Any:  # a namespace
     """Return the options and words of a subcommand, in any order. `given` values come first; the rest are unset."""
     found: Any = {name: [] if "..." in takes else None if takes else False for _, name, takes, _ in options}
     known = {name: takes for _, name, takes, _ in own}
@@ -125,14 +214,14 @@ def execute(program: Table, argv: list[str], host: Host, display: Display, kinds
 def main(
     program: Table,
     extensions: Sequence[type[Extension]],
-    argv: Optional[list[str]] = None,
-    host: Host = Host(),  # noqa: B008 (it never changes)
+    argv: list[str] | None = None,
+    host: Host = ANY_HOST,
     execute: Execute = execute,
 ) -> int:
     """Run the command line with the extensions that suit the program, and return the exit code."""
     for name in ("stdin", "stdout", "stderr"):
         if getattr(sys, name) is None:  # or the next opened file takes its place
-            setattr(sys, name, open(os.open(os.devnull, os.O_RDWR), "r+", encoding="utf-8"))  # noqa: SIM115
+            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_RDWR), "r+", encoding="utf-8"))
     is_direct = "/" in sys.argv[0] and os.access(sys.argv[0], os.X_OK)
     prog = host.prog or ("" if is_direct else "python3 ") + shlex.quote(sys.argv[0])
     kinds = [kind for kind in extensions if kind.suits(program)]

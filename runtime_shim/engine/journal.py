@@ -1,9 +1,11 @@
-"""The journal: an append-only file of checked records, written before anyone sees their effect (R1).
+"""The journal: an append-only file of checked records, written before anyone sees their effect.
 
 A line holds the CRC-32 of the record, a space, and the record as JSON with its number `n`. An
 interrupted write leaves a strict prefix of a line at the end, which is repaired. Any other
 difference is damage; then nothing is changed.
 """
+
+from __future__ import annotations
 
 import functools
 import os
@@ -12,7 +14,7 @@ import stat
 from contextlib import suppress
 from typing import Any, Callable
 
-from runtime_shim.engine.private import AnyPath, at_once, naming
+from runtime_shim.engine.private import at_once, naming
 from runtime_shim.engine.program import RefusedError
 
 Record = dict[str, Any]
@@ -56,7 +58,7 @@ def _is_torn(tail: bytes, number: int) -> bool:
     return bool(is_begun) and text[: len(start)] == start[: len(text)]
 
 
-def read_journal(path: AnyPath) -> tuple[list[Record], int]:
+def read_journal(path: str | os.PathLike[str]) -> tuple[list[Record], int]:
     """Return the records of a journal and the size of its good part in bytes; a missing journal is empty."""
     try:
         with naming(path), open(path, "rb", opener=at_once) as file:

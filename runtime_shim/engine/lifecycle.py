@@ -1,7 +1,9 @@
 """The interfaces of a runtime's parts: performers run steps, extensions act around them."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Callable, NamedTuple, Optional
+from typing import TYPE_CHECKING, Any, Callable, ClassVar, NamedTuple
 
 from runtime_shim.engine.journal import Record
 from runtime_shim.engine.program import RefusedError, Table
@@ -23,12 +25,15 @@ class Host(NamedTuple):
     moved: Callable[[str, Callable[[], Table]], None] = lambda _directory, _identity: None
 
 
+ANY_HOST = Host()
+
+
 class Done(NamedTuple):
     """The outcome of a step."""
 
     outcome: str
     how: str
-    note: Optional[Record] = None
+    note: Record | None = None
     verbs: Verbs = VERBS  # for the effects of its edge
     remarks: Sequence[str] = ()  # what is unexpected about its text, once its edge is taken
 
@@ -43,7 +48,7 @@ class Waiting(BaseException):
 class Part:
     """A part of the runtime during one call of a program."""
 
-    def __init__(self, session: "Session") -> None:
+    def __init__(self, session: Session) -> None:
         self.session = session
 
 
@@ -51,14 +56,14 @@ class Performer(Part):
     """Runs the steps of one kind of task."""
 
     keys: tuple[str, ...]  # the texts that describe a step
-    recovers = True  # whether an interrupted step needs a decision (R2)
+    recovers = True  # whether an interrupted step needs a decision
 
     if TYPE_CHECKING:
 
         def perform(self, name: str, node: Table) -> Done:
             """Run a step and return its outcome."""
 
-        def recover(self, name: str) -> Optional[Done]:
+        def recover(self, name: str) -> Done | None:
             """Return the outcome of an interrupted step, or None to run it again."""
 
     def preview(self, _name: str, _node: Table) -> Done:
@@ -79,7 +84,7 @@ class Performer(Part):
         """Return whether a word from the operator names a waiting step."""
         return said in self.names(name, node)
 
-    def given(self, name: str, reply: str, _how: str) -> Optional[Done]:
+    def given(self, name: str, reply: str, _how: str) -> Done | None:
         """Return the outcome that a reply gives a step; None if the step needs more replies."""
         raise RefusedError(f"{name} does not take the reply {one_line(reply)}")
 
@@ -93,9 +98,9 @@ Performers = dict[str, type[Performer]]
 class Extension(Part):
     """Takes part in runs: a session calls the methods of all extensions in the order of its edition."""
 
-    commands: Subcommands = {}  # the help and function of each subcommand
+    commands: ClassVar[Subcommands] = {}  # the help and function of each subcommand
     options: Options = ()  # subcommands, name, value and help
-    performers: Performers = {}  # by kind of task
+    performers: ClassVar[Performers] = {}  # by kind of task
     builder: Any = None  # makes the table of documents that use only its words
     reopens = False  # whether a failed run continues at the failed step
     mode = ""  # a mode of runs that only this part can continue
@@ -112,7 +117,7 @@ class Extension(Part):
     if TYPE_CHECKING:  # optional methods
 
         @staticmethod
-        def from_caller(_program: Table, _options: Options, _command: str, _display: Any) -> Iterable[tuple[str, Any]]:  # noqa: ANN401 (Display)
+        def from_caller(_program: Table, _options: Options, _command: str, _display: Any) -> Iterable[tuple[str, Any]]:
             """Return options and values that the caller gives other than as words, before there is a session."""
             return ()
 
@@ -125,7 +130,7 @@ class Extension(Part):
             """Check the options."""
 
         def identify(self, nodes: Table) -> Table:
-            """Return the identity of the steps of this version of a program (R4)."""
+            """Return the identity of the steps of this version of a program."""
             return nodes
 
         def read(self, state: State) -> None:
@@ -139,13 +144,13 @@ class Extension(Part):
             """Return initial registers of a run."""
             return {}
 
-        def before_run(self, state: Optional[State]) -> None:
+        def before_run(self, state: State | None) -> None:
             """Prepare a call about a run; None for a new run."""
 
         def open(self) -> None:
             """Read and open the files that the run needs."""
 
-        def before_step(self, _name: str) -> Optional[Perform]:
+        def before_step(self, _name: str) -> Perform | None:
             """Prepare a step; return a function to run instead of it, if any."""
             return None
 
@@ -157,7 +162,7 @@ class Extension(Part):
             """Return an outcome with the text that belongs to it."""
             return done
 
-        def stand(self, _move: Move, _before: Optional[State], stand: Record) -> Record:
+        def stand(self, _move: Move, _before: State | None, stand: Record) -> Record:
             """Return the condition of a run after a move."""
             return stand
 
@@ -199,7 +204,7 @@ class Extension(Part):
             """Return facts for the status of a run."""
             return {}
 
-        def lines(self, _facts: Table, _record: Optional[Table]) -> list[str]:
+        def lines(self, _facts: Table, _record: Table | None) -> list[str]:
             """Return status lines below a step, or above all steps for None."""
             return []
 
@@ -207,7 +212,7 @@ class Extension(Part):
             """Return commands that repeat the step that ended the run, each with its purpose."""
             return []
 
-        def answers_in(self, _text: str, _nodes: dict[str, Table]) -> Any:  # noqa: ANN401 (answers, and what is wrong with some)
+        def answers_in(self, _text: str, _nodes: dict[str, Table]) -> Any:  # answers, and what is wrong with some
             """Read a file of answers in a richer format."""
 
         def brought(self, files: dict[str, str]) -> dict[str, str]:
@@ -222,7 +227,7 @@ class Extension(Part):
             """Return the reply that a word means."""
             return reply
 
-        def given(self, done: Optional[Done]) -> Optional[Done]:
+        def given(self, done: Done | None) -> Done | None:
             """Return the outcome of a reply, possibly changed."""
             return done
 

@@ -3,36 +3,36 @@
 A repository may have committed links, and an agent may plant some: they would redirect what the run writes.
 """
 
+from __future__ import annotations
+
 import errno
 import os
 import stat
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
-from typing import Optional, Union
 
 from runtime_shim.engine.program import RefusedError
 
-AnyPath = Union[str, "os.PathLike[str]"]
 PRIVATE = 0o700  # mode of new directories
 BY_OPTION = "name its target with --state-dir"
 DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 CAREFULLY = os.O_NONBLOCK | os.O_NOFOLLOW  # don't hang on a pipe or follow a link
 
 
-def is_link(path: AnyPath, at: Optional[int] = None) -> bool:
+def is_link(path: str | os.PathLike[str], at: int | None = None) -> bool:
     """Return whether a path, relative to an open directory, is a link."""
     with suppress(OSError):
         return stat.S_ISLNK(os.stat(path, dir_fd=at, follow_symlinks=False).st_mode)
     return False
 
 
-def refused_link(path: AnyPath, remedy: str = BY_OPTION) -> RefusedError:
+def refused_link(path: str | os.PathLike[str], remedy: str = BY_OPTION) -> RefusedError:
     """Return the error for a link, with its remedy."""
     return RefusedError(f"{path} is a link: remove it, or {remedy}")
 
 
 @contextmanager
-def naming(path: AnyPath, at: Optional[int] = None, name: str = "") -> Iterator[None]:
+def naming(path: str | os.PathLike[str], at: int | None = None, name: str = "") -> Iterator[None]:
     """Name the file in system errors, and refuse a link in its place."""
     try:
         yield
@@ -43,7 +43,7 @@ def naming(path: AnyPath, at: Optional[int] = None, name: str = "") -> Iterator[
         raise
 
 
-def at_once(path: AnyPath, flags: int) -> int:
+def at_once(path: str | os.PathLike[str], flags: int) -> int:
     """Open a file without waiting or following a link, as the `opener` of `open`."""
     return os.open(path, flags | CAREFULLY)
 
@@ -54,11 +54,11 @@ class Folder:
     def __init__(self, at: int, shown: str) -> None:
         self.at, self.shown, self.mode = at, shown, stat.S_IMODE(os.fstat(at).st_mode)
 
-    def naming(self, name: str) -> "AbstractContextManager[None]":
+    def naming(self, name: str) -> AbstractContextManager[None]:
         """Name the whole path in errors about a file in this directory."""
         return naming(os.path.join(self.shown, name), self.at, name)
 
-    def enter(self, name: str, mode: int = 0) -> "Folder":
+    def enter(self, name: str, mode: int = 0) -> Folder:
         """Open or durably create a subdirectory; a new one gets `mode`, or this directory's mode."""
         with self.naming(name):
             with suppress(FileExistsError):
@@ -88,7 +88,7 @@ def refuse_links(path: str, remedy: str = BY_OPTION) -> None:
 
 
 def is_trusted(about: os.stat_result) -> bool:
-    """Return whether this user or root owns a place, or a group of this user may write there (E7)."""
+    """Return whether this user or root owns a place, or a group of this user may write there."""
     is_shared = about.st_mode & stat.S_IWGRP and about.st_gid in (os.getegid(), *os.getgroups())
     return about.st_uid in (0, os.geteuid()) or bool(is_shared)
 

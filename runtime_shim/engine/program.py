@@ -1,4 +1,6 @@
-"""Exit codes, refusals and the table of a program (R3)."""
+"""Exit codes, refusals and the table of a program."""
+
+from __future__ import annotations
 
 from typing import Any
 
@@ -8,4 +10,9 @@ EXIT_COMPLETE, EXIT_STOP, EXIT_REFUSED, EXIT_WAITING, EXIT_INTERRUPTED = 0, 1, 2
 
 
 class RefusedError(Exception):
-    """An error for the operator, with exit code 2. The arguments are lines of details, then the reason (R3)."""
+    """An error for the operator, with exit code 2. The arguments are lines of details, then the reason."""
+
+
+def takes_empty(item: Table) -> bool:
+    """Return whether an empty value of an input is one, and not a missing one: that of a text without a default."""
+    return bool(item["type"] == "text" and item["required"] and item.get("default") is None)

@@ -1,4 +1,6 @@
-"""A run without a journal: it goes from the first step to an end and keeps nothing (rule 2)."""
+"""A run without a journal: it goes from the first step to an end and keeps nothing."""
+
+from __future__ import annotations
 
 import os
 import select
@@ -68,7 +70,7 @@ class Script:
             self.listener = os.posix_spawn("/bin/sh", words, {}, file_actions=given, setsigmask=())
 
     def run(self) -> int:
-        """Run step after step and return the exit code (R3)."""
+        """Run step after step and return the exit code."""
         move = follow(self.program, {"go": self.program["entry"]}, self.registers)
         while True:
             self.registers.update(move.changed)
@@ -105,7 +107,7 @@ class Script:
             say(f"    {line}".rstrip())
 
     def command(self, node: Table, found: Table) -> str:
-        """Run a step's command. Exit code 0 means pass, anything else fail (M2)."""
+        """Run a step's command. Exit code 0 means pass, anything else fail."""
         own = {key: str(value) for key, value in {**found, "RDC_RUN_ID": self.run_id}.items()}
         words = [node["shell"], "-c", self.text(node, "command")]
         signal.pthread_sigmask(signal.SIG_BLOCK, STOPS)
@@ -154,7 +156,7 @@ def main(program: Table) -> int:
         return EXIT_COMPLETE
     try:
         if sys.argv[1:] not in ([], ["--answers", path]):
-            raise RefusedError(usage)  # noqa: TRY301
+            raise RefusedError(usage)
         script = Script(program, path)
         for number in (one for one in STOPS if signal.getsignal(one) != signal.SIG_IGN):  # keep nohup's
             signal.signal(number, script.stop)

@@ -1,5 +1,7 @@
 """A run: the loop that runs one step after another and records each before the next."""
 
+from __future__ import annotations
+
 import functools
 import os
 import shlex
@@ -7,12 +9,11 @@ import sys
 import time
 import types
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Optional, TypeVar
+from typing import Any, TypeVar
 
-from runtime_shim.engine.adopting import matched, problem_with, renamed, steps_of
 from runtime_shim.engine.display import Display, Telling, duration, question
 from runtime_shim.engine.journal import Record, encoder
-from runtime_shim.engine.lifecycle import Done, Extension, Host, Performer, Waiting
+from runtime_shim.engine.lifecycle import ANY_HOST, Done, Extension, Host, Performer, Waiting
 from runtime_shim.engine.program import EXIT_COMPLETE, EXIT_INTERRUPTED, EXIT_STOP, EXIT_WAITING, RefusedError, Table
 from runtime_shim.engine.signals import Interrupted, Signals
 from runtime_shim.engine.state import (
@@ -23,14 +24,17 @@ from runtime_shim.engine.state import (
     Store,
     differences,
     identified,
+    matched,
+    problem_with,
+    renamed,
+    steps_of,
     utc_now,
     without_places,
 )
 from runtime_shim.engine.texts import one_line, word_of
 from runtime_shim.engine.walk import Move, advance, follow
 
-if TYPE_CHECKING:
-    Value = TypeVar("Value")
+Value = TypeVar("Value")
 
 
 NOT_PASSED = ("fail", "failed", "none", "invalid", "ambiguous")  # outcomes of commands and agents
@@ -48,7 +52,7 @@ class Session(Telling):
         options: types.SimpleNamespace,
         display: Display,
         kinds: Sequence[type[Extension]],
-        host: Host = Host(),  # noqa: B008 (it never changes)
+        host: Host = ANY_HOST,
     ) -> None:
         self.program, self.options, self.display, self.host = program, options, display, host
         self.kinds = {task: performer for kind in kinds for task, performer in kind.performers.items()}
@@ -79,7 +83,7 @@ class Session(Telling):
         """Return the items of all extensions' results in one list."""
         return [one for found in self.each(moment, *about) for one in found]
 
-    def through(self, moment: str, value: "Value", *about: object) -> "Value":
+    def through(self, moment: str, value: Value, *about: object) -> Value:
         """Pass a value through a method of all extensions, one after another."""
         for change in self.at(moment):
             value = change(*about, value)
@@ -109,18 +113,18 @@ class Session(Telling):
         self.store.lock()
 
     def is_same(self, state: State) -> bool:
-        """Return whether this version of the program made a state (R4)."""
+        """Return whether this version of the program made a state."""
         return bool(self.identity()["program"] == state.program)
 
-    def read_state(self) -> Optional[State]:
+    def read_state(self) -> State | None:
         """Return the state, if any."""
         state = self.store.read()
         if state is not None:
             self.each("read", state)
         return state
 
-    def read(self, begins: bool = False) -> Optional[State]:
-        """Return the state. Refuse that of another program (R4), or to start beside an unfinished run."""
+    def read(self, begins: bool = False) -> State | None:
+        """Return the state. Refuse that of another program, or to start beside an unfinished run."""
         old, about, reset = self.read_state(), self.program, f"to archive it:  {self.call('reset')}"
         if old is None and not begins:
             raise RefusedError(f"no run has started here ({self.store.directory}); to start one: {self.call('run')}")
@@ -152,14 +156,14 @@ class Session(Telling):
         return {step[0]: step[0] for step in mine} if "contract" in self.program else matched(state.steps, mine)
 
     def unfit(self, state: State) -> str:
-        """Return why this version of the program cannot continue a run, or "" (R4)."""
+        """Return why this version of the program cannot continue a run, or ""."""
         if "contract" in self.program:
             is_known = state.node in self.places
             return "" if is_known else f"the run is at step {state.node}, which this program does not have"
         return problem_with(state, self.identity()["steps"], self.names_in(state))
 
     def adopt(self) -> None:
-        """Continue a run with this version of the program, and keep the registers that both have (R4)."""
+        """Continue a run with this version of the program, and keep the registers that both have."""
         state, new = self.state, self.program["registers"]
         if problem := self.unfit(state):
             raise RefusedError(f"to archive it:  {self.call('reset')}", problem)
@@ -178,7 +182,7 @@ class Session(Telling):
 
     # --- The run ---
 
-    def take(self, state: Optional[State] = None) -> None:
+    def take(self, state: State | None = None) -> None:
         """Take up a run, or create one, and block signals from here on."""
         self.signals = Signals()
         self.display.gives_up = self.signals.has_come
@@ -203,10 +207,10 @@ class Session(Telling):
         return self.through("record", {"kind": "begin", **version, **where, **self.stand(move)})
 
     def is_over(self, name: str) -> bool:
-        """Return whether this call ends before a step, which another call runs (rule 1)."""
+        """Return whether this call ends before a step, which another call runs."""
         return self.options.only is not None and name not in self.options.only
 
-    def stand(self, move: Move, before: Optional[State] = None, begins: bool = True) -> Record:
+    def stand(self, move: Move, before: State | None = None, begins: bool = True) -> Record:
         """Return the condition of a run after a move."""
         node = self.program["nodes"][move.node]
         if node["task"] == "end":
@@ -243,7 +247,7 @@ class Session(Telling):
             raise RefusedError(f"{self.options.events}: cannot write the event {event}: {error.strerror}") from None
 
     def go(self, resumed: bool) -> int:
-        """Run steps to an end, or as far as possible, and return the exit code (R3)."""
+        """Run steps to an end, or as far as possible, and return the exit code."""
         state = self.state
         if resumed:
             self.each("resumed")
@@ -293,12 +297,12 @@ class Session(Telling):
             self.record({"kind": "resume", "condition": "running", "time": utc_now()})
         done = perform(name, self.program["nodes"][name])
         if self.state.condition == "running" and done.outcome in NOT_PASSED and self.signals.has_come():
-            raise Interrupted  # it may not have failed by itself (R5)
+            raise Interrupted  # it may not have failed by itself
         self._done += 1
         return self.settle(name, done, time.monotonic() - begun)
 
     def settle(self, name: str, done: Done, seconds: float, begins: bool = True) -> None:
-        """Record an outcome and the move after it as one record (R1)."""
+        """Record an outcome and the move after it as one record."""
         move = advance(self.program, name, self.state.registers, done.outcome, done.verbs)
         result = {**self.about(name), "outcome": done.outcome, "how": done.how, "says": move.says}
         result.update(seconds=round(seconds, 3), next=move.node, **({"remarks": done.remarks} if done.remarks else {}))

@@ -1,11 +1,12 @@
-"""Stop signals, blocked except while the run waits for them (R5), and processes that outlive a runner (R2)."""
+"""Stop signals, blocked except while the run waits for them, and processes that outlive a runner."""
+
+from __future__ import annotations
 
 import os
 import signal
 import time
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from typing import Optional
 
 from runtime_shim.engine.program import Table
 
@@ -20,7 +21,7 @@ def _facts(pid: object) -> list[int]:
     return []
 
 
-def started_at(pid: int) -> Optional[int]:
+def started_at(pid: int) -> int | None:
     """Return a process's start time in clock ticks; None if it is gone or there is no /proc."""
     facts = _facts(pid)
     return facts[18] if facts else None

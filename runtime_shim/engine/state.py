@@ -1,4 +1,6 @@
-"""The state of a run: its journal, the lock that keeps two runs apart, the archive."""
+"""The state of a run: its journal, the lock that keeps two runs apart, the archive, and the steps of its program."""
+
+from __future__ import annotations
 
 import errno
 import fcntl
@@ -6,7 +8,7 @@ import os
 import time
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
-from typing import Any, Optional
+from typing import Any, Callable
 
 from runtime_shim.engine.journal import Record, encode, read_journal
 from runtime_shim.engine.private import at_once, naming, opened_folder, refuse_links
@@ -15,6 +17,16 @@ from runtime_shim.engine.signals import has_members, is_alive, started_at
 
 ENDED = ("complete", "stop")
 OURS, FORMAT = ".rdc", 1  # parent of state directories; journal format
+Step = Sequence[str]  # name, kind, title, digest of all that it does
+NOT_DONE = ("title", "at", "edges", "group", "attempt", "variables", "placeholders", "timeout", "delay", "backoff")
+# Steps with the same key are the same, by the surest key first. Numbers change if steps are added.
+FOUND_BY: tuple[Callable[[Step], Any], ...] = (
+    lambda step: step,
+    lambda step: step[1:],
+    lambda step: step[1:3],
+    lambda step: (step[1], step[3]),
+    lambda step: step[:2] if step[0][0].isalpha() else "",
+)
 
 
 def utc_now() -> str:
@@ -33,7 +45,7 @@ def digest(value: object) -> str:
 
 
 def identified(program: Table, nodes: Table) -> Table:
-    """Return a program's identity: name, source, hash, and a short digest for each step (R4)."""
+    """Return a program's identity: name, source, hash, and a short digest for each step."""
     whole = {key: program.get(key, {}) for key in ("entry", "registers", "scopes")}
     hashes = {"program": digest({**whole, "nodes": nodes}), "nodes": {name: digest(nodes[name])[:12] for name in nodes}}
     return {"name": program["name"], "source": program["source"], **hashes}
@@ -136,7 +148,7 @@ class Store:
         self._count = len(records)
         return records
 
-    def read(self) -> Optional[State]:
+    def read(self) -> State | None:
         """Return the state."""
         return replay(records, self.path, self.modes) if (records := self.records()) else None
 
@@ -196,7 +208,7 @@ class Store:
         line = encode({"n": self._count, **record})
         try:
             if os.write(self._file, line) < len(line):
-                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))  # noqa: TRY301
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
             if sync:
                 getattr(os, "fdatasync", os.fsync)(self._file)
         except OSError as error:
@@ -217,3 +229,59 @@ class Store:
         os.fsync(self.within.at)
         self._count, self._size = 0, 0
         return os.path.join(self.directory, "history", name)
+
+
+def steps_of(nodes: Table) -> list[list[str]]:
+    """Return the steps of a program, as the first record of a run keeps them."""
+    doing = [(name, node) for name, node in nodes.items() if node["task"] not in ("branch", "end")]
+    return [
+        [
+            name,
+            node["task"],
+            node.get("title", ""),
+            digest({key: node[key] for key in {*node}.difference(NOT_DONE)})[:12],
+        ]
+        for name, node in doing
+    ]
+
+
+def matched(old: Sequence[Step], new: Sequence[Step]) -> dict[str, str]:
+    """Return the new names of the old steps that the new version has."""
+    found: dict[str, str] = {}
+    for key in FOUND_BY:
+        free: dict[Any, list[str]] = {}
+        taken = {*found.values()}
+        for step in new:
+            if step[0] not in taken and key(step):
+                free.setdefault(tuple(key(step)), []).append(step[0])
+        for step in old:
+            if step[0] not in found and free.get(tuple(key(step))):
+                found[step[0]] = free[tuple(key(step))].pop(0)
+    return found
+
+
+def problem_with(state: State, new: Sequence[Step], names: Mapping[str, str]) -> str:
+    """Return why a run cannot continue with these steps, or ""."""
+    if state.node not in names:
+        return f"the run is at step {state.node}, which this program does not have"
+    at, order, old = names[state.node], [step[0] for step in new], {step[0]: step for step in state.steps}
+    before = list(old)[: list(old).index(state.node)]
+    done = {names.get(one["node"]) for one in state.finished if one["node"] in before}
+    place = order.index(at)
+    if again := [name for name in order[place:] if name in done]:
+        return f"step {again[0]} has finished, and this version would run it again after step {at}"
+    if added := [name for name in order[:place] if name not in names.values()]:
+        return f"step {added[0]} is new and comes before step {at}, where the run is"
+    if state.condition in ("running", "waiting") and list(old[state.node])[1:] != list(new[place])[1:]:
+        return f"step {at} was started, and this version has another kind, title or command for it"
+    return ""
+
+
+def renamed(register: str, state: State, names: Mapping[str, str]) -> str:
+    """Return the new name of a counter, which may be that of a step; "" if the step is gone."""
+    head, _, rest = register.partition(" ")
+    inner = next((name for name in names if name.startswith((f"{head}.", f"{head}/"))), "")
+    if head in names or not (rest and (inner or any(head == step[0] for step in state.steps))):
+        return f"{names.get(head, head)} {rest}".rstrip()
+    depth = inner[len(head) :].replace("/", ".").count(".")
+    return f"{names[inner].replace('/', '.').rsplit('.', depth)[0]} {rest}" if inner else ""

@@ -1,9 +1,10 @@
 """The output of `status`, `steps` and `run --dry-run`, and the next commands for an operator."""
 
+from __future__ import annotations
+
 import collections
 import os
 from collections.abc import Iterator
-from typing import Optional
 
 from runtime_shim.engine.display import duration
 from runtime_shim.engine.lifecycle import Performer
@@ -55,7 +56,7 @@ def hints(session: Session, condition: str) -> list[str]:
     return [f"{what}: {command}" for what, command in choices(session, session.state, condition)]
 
 
-def describe(session: Session, state: Optional[State], is_busy: bool) -> Table:
+def describe(session: Session, state: State | None, is_busy: bool) -> Table:
     """Return the status as plain data."""
     program = session.program
     facts = {key: program[key] for key in ("name", "title", "source")}
@@ -123,7 +124,7 @@ def steps(session: Session) -> int:
     nodes, keys = session.program["nodes"], ("task", "title", "at")
     rows = [(name, *(one_line(nodes[name][key]) for key in keys)) for name in session.places]
     rows.insert(0, ("STEP", "KIND", "TITLE", "SOURCE"))
-    widths = [max(map(len, column)) for column in zip(*rows)]  # noqa: B905 - Python 3.9 has no `strict`
+    widths = [max(map(len, column)) for column in zip(*rows)]
     return session.display.say("  ".join(map(str.ljust, row, widths)).rstrip() for row in rows)
 
 

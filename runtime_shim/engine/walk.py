@@ -1,10 +1,12 @@
 """The meaning of a program: pure functions that move from step to step."""
 
+from __future__ import annotations
+
 import collections
 import operator
 import re
 from collections.abc import Mapping, MutableMapping
-from typing import Any, Callable, NamedTuple, Optional
+from typing import Any, Callable, NamedTuple
 
 from runtime_shim.engine.program import RefusedError, Table
 
@@ -36,6 +38,11 @@ class Move(NamedTuple):
     passed: tuple[str, ...]
 
 
+def is_passed(node: Table) -> bool:
+    """Return whether a run passes through a node: a branch, or the end of a nested document (M8)."""
+    return node["task"] in ("branch", "end") and bool(node.get("edges"))
+
+
 def _apply(program: Table, edge: Table, registers: Registers, verbs: Verbs) -> None:
     for effect in edge.get("do", ()):
         if len(effect) == 2:  # "reset" and a scope
@@ -46,7 +53,7 @@ def _apply(program: Table, edge: Table, registers: Registers, verbs: Verbs) -> N
         registers[register] = verbs[verb](registers[register], value)
 
 
-def choose(program: Table, node: str, registers: Registers, outcome: Optional[str]) -> Any:  # noqa: ANN401
+def choose(program: Table, node: str, registers: Registers, outcome: str | None) -> Any:
     """Return the first edge of a node whose outcome and tests hold."""
     for edge in program["nodes"][node].get("edges", ()):
         tests = edge.get("if", ())
@@ -56,12 +63,12 @@ def choose(program: Table, node: str, registers: Registers, outcome: Optional[st
 
 
 def advance(program: Table, node: str, registers: Registers, outcome: str, verbs: Verbs = VERBS) -> Move:
-    """Return the move that follows a step's outcome (M13)."""
+    """Return the move that follows a step's outcome."""
     return follow(program, choose(program, node, registers, outcome), registers, verbs)
 
 
 def follow(program: Table, edge: Table, before: Registers, verbs: Verbs = VERBS) -> Move:
-    """Follow an edge through branches and nested ends (M8). `before` is not changed."""
+    """Follow an edge through branches and nested ends. `before` is not changed."""
     changed: Registers = {}
     registers = collections.ChainMap(changed, before)  # copying at each step is slow
     says: list[str]
@@ -71,19 +78,19 @@ def follow(program: Table, edge: Table, before: Registers, verbs: Verbs = VERBS)
         _apply(program, edge, registers, verbs)
         name, node = edge["go"], program["nodes"][edge["go"]]
         says += filter(None, [edge.get("says")])
-        if node["task"] not in ("branch", "end") or not node.get("edges"):
+        if not is_passed(node):
             return Move(name, registers, changed, ", ".join(says), tuple(passed))
         passed.append(name)
         edge = choose(program, name, registers, None)
 
 
 def filled(node: Table, text: str, registers: Registers, escape: Callable[[str], str] = str) -> str:
-    """Replace all placeholders in a text in one pass (I6)."""
+    """Replace all placeholders in a text in one pass."""
     found = {mark: escape(shown(place, registers)) for mark, place in node.get("placeholders", {}).items()}
     return re.sub("|".join(map(re.escape, found)), lambda match: found[match.group()], text) if found else text
 
 
-def shown(place: Any, registers: Registers) -> str:  # noqa: ANN401 (a register, or a slot and the text around it)
+def shown(place: Any, registers: Registers) -> str:  # a register, or a slot and the text around it
     """Return the value of a placeholder: a counter, a slot with text around it, or other text if the slot is unset."""
     if isinstance(place, str):
         return str(registers[place])
@@ -92,17 +99,17 @@ def shown(place: Any, registers: Registers) -> str:  # noqa: ANN401 (a register,
 
 
 def attempt_of(node: Table, registers: Registers) -> int:
-    """Return the number of the current attempt at a step (M4)."""
+    """Return the number of the current attempt at a step."""
     return registers[node["attempt"]] + 1 if "attempt" in node else 1
 
 
 def instances_of(node: Table, registers: Registers) -> Registers:
-    """Return a step's instance variables and their values (M4)."""
+    """Return a step's instance variables and their values."""
     return {variable: registers[register] for variable, register in node.get("variables", {}).items()}
 
 
 def variables_of(name: str, node: Table, registers: Registers) -> Table:
-    """Return the environment variables that describe the step to its command (M4)."""
+    """Return the environment variables that describe the step to its command."""
     title = filled(node, node.get("title", ""), registers).replace("\0", "\ufffd")
     own = {"RDC_STEP": name, "RDC_TITLE": title[:16_384], "RDC_ATTEMPT": attempt_of(node, registers)}  # under 128 KiB
     return {**own, **instances_of(node, registers)}

@@ -1,4 +1,6 @@
-"""Archived runs: list them, and delete old ones (E12)."""
+"""Archived runs: list them, and delete old ones."""
+
+from __future__ import annotations
 
 import os
 import re

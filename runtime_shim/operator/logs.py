@@ -1,18 +1,21 @@
-"""Logs: the output of commands in files, as well as on the screen (E8)."""
+"""Logs: the output of commands in files, as well as on the screen."""
 
+from __future__ import annotations
+
+import io
 import os
 import re
 import select
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import Any, Callable, Optional
+from typing import Any, Callable
 
 from runtime_shim.data.whole_files import file_name, inner
 from runtime_shim.engine.lifecycle import Extension
 from runtime_shim.engine.program import RefusedError, Table
 from runtime_shim.engine.session import Session
 from runtime_shim.engine.texts import clean
-from runtime_shim.tasks.process import Code, Ended, Processes
+from runtime_shim.tasks.process import Ended, Processes
 from runtime_shim.tasks.shell import Commands
 
 LOGS, LOG_LIMIT = "logs", "1m"  # directory; default size
@@ -41,7 +44,7 @@ class Log:
     def __init__(self, file: int, limit: int, mask: Callable[[str], str]) -> None:
         import threading  # slow to import
 
-        self._file = open(file, "r+b", buffering=0)  # noqa: SIM115
+        self._file = io.FileIO(file, "r+")
         self._file.seek(0, os.SEEK_END)
         self._mask, self._limit, self._rest, self._source, self.sink = mask, limit, b"", *os.pipe()
         self._is_over, self._is_drained = threading.Event(), threading.Event()
@@ -129,7 +132,9 @@ class LoggedProcesses(Processes):
             self._log.finish(session.display.gives_up)
             raise
 
-    def watch(self, groups: Sequence[int], seconds: int = 0, ended: Ended = lambda _index, _code: None) -> list[Code]:
+    def watch(
+        self, groups: Sequence[int], seconds: int = 0, ended: Ended = lambda _index, _code: None
+    ) -> list[int | None]:
         """Wait until the command has ended and its output is shown."""
         try:
             return super().watch(groups, seconds, ended)
@@ -155,9 +160,9 @@ class Logs(Extension):
         limit = limit_of(session.options.log_limit or LOG_LIMIT)
         for performer in set(session.performers.values()) if session.options.logs else ():
             if isinstance(performer, Commands):
-                performer.processes = LoggedProcesses(session, performer._began, limit)  # noqa: SLF001
+                performer.processes = LoggedProcesses(session, performer._began, limit)
 
-    def lines(self, facts: Table, record: Optional[Table]) -> list[str]:
+    def lines(self, facts: Table, record: Table | None) -> list[str]:
         """Return the end of the last step's log, if the step failed."""
         done = facts["finished"]
         if record is None or record is not done[-1] or record["outcome"] != "fail":

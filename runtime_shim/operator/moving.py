@@ -1,8 +1,10 @@
-"""Jumps: an operator continues an unfinished run at another step (I27)."""
+"""Jumps: an operator continues an unfinished run at another step."""
 
-from typing import Any
+from __future__ import annotations
 
-from runtime_shim.engine.lifecycle import Extension
+from typing import Any, ClassVar
+
+from runtime_shim.engine.lifecycle import Extension, Subcommands
 from runtime_shim.engine.program import EXIT_COMPLETE, RefusedError, Table
 from runtime_shim.engine.session import Session
 from runtime_shim.engine.state import ENDED, State, utc_now
@@ -32,7 +34,7 @@ def target_of(program: Table, name: str) -> Table:
 
 
 def moved(program: Table, state: State, name: str) -> Move:
-    """Return the move of a jump. The step that is left gets all its attempts back (M9)."""
+    """Return the move of a jump. The step that is left gets all its attempts back."""
     jumps, jump = program.get("jumps", {}), target_of(program, name)
     node = program["nodes"].get(state.node, {})
     do: list[Any] = [[node["attempt"], "=", 0]] if "attempt" in node else []
@@ -75,10 +77,10 @@ def goto(session: Session, shows: bool = True) -> int:
 class Moving(Extension):
     """The subcommand `goto`."""
 
-    commands = {"goto": ("move the run to another step", goto)}
+    commands: ClassVar[Subcommands] = {"goto": ("move the run to another step", goto)}
     options = (("goto", "STEP", "", "the step, or a group of steps"),)
 
     @staticmethod
     def suits(program: Table) -> bool:
-        """Return whether runs can be moved; a specification never repeats a completed step (B16)."""
+        """Return whether runs can be moved; a specification never repeats a completed step."""
         return "contract" not in program

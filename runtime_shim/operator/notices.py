@@ -1,4 +1,6 @@
-"""Notices: call the operator's command when a run waits or ends (E11)."""
+"""Notices: call the operator's command when a run waits or ends."""
+
+from __future__ import annotations
 
 import json
 import os

@@ -1,9 +1,12 @@
-"""Several runs of one document, each with a name and a state directory; hints repeat a call's options (E12)."""
+"""Several runs of one document, each with a name and a state directory; hints repeat a call's options."""
+
+from __future__ import annotations
 
 import os
 import re
+from typing import ClassVar
 
-from runtime_shim.engine.lifecycle import Extension
+from runtime_shim.engine.lifecycle import Extension, Subcommands
 from runtime_shim.engine.program import RefusedError
 from runtime_shim.engine.session import Session
 from runtime_shim.engine.state import OURS, Store
@@ -45,7 +48,7 @@ def status_of_all(session: Session) -> int:
 class Several(Extension):
     """Programs that may have several runs."""
 
-    commands = {"status": ("show the run's state and what to do next", status_of_all)}
+    commands: ClassVar[Subcommands] = {"status": ("show the run's state and what to do next", status_of_all)}
     options = (
         ("run resume status steps reset answer approve goto timeline history", "--as", "NAME", "the name of the run"),
         ("status", "--all", "", "list all runs of the document"),

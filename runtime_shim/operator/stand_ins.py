@@ -1,7 +1,8 @@
-"""Runs in which a person replaces commands, agents and tools (E4)."""
+"""Runs in which a person replaces commands, agents and tools."""
+
+from __future__ import annotations
 
 import re
-from typing import Optional
 
 from runtime_shim.data.values import keeping, unfit_variable
 from runtime_shim.engine.journal import Record
@@ -50,7 +51,7 @@ class ByHand(Extension):
     mode = "prompted"
     options = (("run", "--prompted", "", "run nothing: show each command and ask for its outcome"),)
 
-    def before_run(self, state: Optional[State]) -> None:
+    def before_run(self, state: State | None) -> None:
         """Turn commands, agents and tools into questions."""
         session = self.session
         is_prompted = session.options.prompted if state is None else state.begin.get("mode") == self.mode
@@ -67,7 +68,7 @@ class ByHand(Extension):
         is_beginning = record.get("kind") == "begin" and self.session.options.prompted
         return {**record, "mode": self.mode} if is_beginning else record
 
-    def before_step(self, name: str) -> Optional[Perform]:
+    def before_step(self, name: str) -> Perform | None:
         """Ask for a command's outputs after its outcome was given at the terminal."""
         session, node = self.session, self.session.program["nodes"][name]
         named = [key for key in node.get("outputs", ()) if re.search(rf"\b{key}\b", node.get("block", ""))]

@@ -5,19 +5,21 @@ targets. `RDC_GIVEN` has words `NAME=VALUE`. `RDC_PLACE` has the places of a ste
 characters. `RDC_OPENS` allows this call to open a gate.
 """
 
+from __future__ import annotations
+
 import difflib
 import os
 import re
 import shlex
 import sys
 from collections.abc import Iterator
-from typing import Any, Optional
+from typing import Any, ClassVar
 from urllib.parse import unquote
 
 from runtime_shim.data.values import pairs_in
 from runtime_shim.engine.command_line import COMMANDS, options_of
 from runtime_shim.engine.display import Display
-from runtime_shim.engine.lifecycle import Extension, Options
+from runtime_shim.engine.lifecycle import Extension, Options, Subcommands
 from runtime_shim.engine.private import at_once
 from runtime_shim.engine.program import RefusedError, Table
 from runtime_shim.engine.session import Session
@@ -140,7 +142,7 @@ def listed(session: Session) -> int:
 class OfMake(Extension):
     """A call of the program by a Makefile."""
 
-    commands = {"help": ("list the targets and variables", listed)}
+    commands: ClassVar[Subcommands] = {"help": ("list the targets and variables", listed)}
 
     @staticmethod
     def suits(_program: Table) -> bool:
@@ -185,8 +187,8 @@ class OfMake(Extension):
         """Return a text with make's names for options."""
         return re.sub(OPTION, lambda found: worded_option(found[1], found[2] or ""), text)
 
-    def before_run(self, state: Optional[State]) -> None:
-        """Refuse to start beside an unfinished run of a Makefile without a program (rule 7)."""
+    def before_run(self, state: State | None) -> None:
+        """Refuse to start beside an unfinished run of a Makefile without a program."""
         folder = re.sub(r"[^A-Za-z0-9._/@-]", "-", self.session.store.directory) + ".make"
         if state is None and is_unfinished(os.path.join(folder, "journal")):
             archive = f"to archive it:  mv {folder} {folder}.archived"

@@ -1,16 +1,18 @@
-"""Agents: the command for each type, its prompt, and how to read its answer (I11, I12)."""
+"""Agents: the command for each type, its prompt, and how to read its answer."""
+
+from __future__ import annotations
 
 import json
 import os
 import re
 import types
 from functools import cached_property
-from typing import Any, Optional
+from typing import Any, ClassVar
 
 from runtime_shim.data.fitting import MATCH
 from runtime_shim.data.limits import seconds_of
 from runtime_shim.data.settings import number_of
-from runtime_shim.engine.lifecycle import Done, Extension, Options
+from runtime_shim.engine.lifecycle import Done, Extension, Options, Performers
 from runtime_shim.engine.program import RefusedError, Table
 from runtime_shim.engine.session import Session
 from runtime_shim.engine.state import digest
@@ -107,7 +109,7 @@ class Commanded(Caller):
         lines = read_text(path).splitlines() if path else ()
         return pairs(f"RDC_AGENTS {path}", [line for line in lines if line.strip() and line.lstrip()[0] != "#"])
 
-    def command_of(self, kind: str) -> Optional[str]:
+    def command_of(self, kind: str) -> str | None:
         """Return the command for a type of agent."""
         found = self._given.get(kind) or self._listed.get(kind) or self._common
         return found and named(self.session.options, found)
@@ -132,7 +134,7 @@ class Commanded(Caller):
             raise RefusedError(f"the answer for {one_line(name)} is empty")
         return answer
 
-    def read(self, what: Table, answer: Optional[str]) -> tuple[str, str]:
+    def read(self, what: Table, answer: str | None) -> tuple[str, str]:
         """Return the word of an agent's answer, and any problem."""
         settings = (what.get(field, ()) for field in ("excused", "failing"))
         reading = Reading(what.get("keywords", ()), what.get("validation"), *settings)
@@ -141,7 +143,7 @@ class Commanded(Caller):
         except SearchError as error:
             return read_word(None, reading)[0], f"searching for its validation pattern: {error}"
 
-    def _look(self, function: str, pattern: str, answer: str) -> Any:  # noqa: ANN401 (a boolean or a list)
+    def _look(self, function: str, pattern: str, answer: str) -> Any:  # a boolean or a list
         given = [function, re.IGNORECASE, pattern, answer]
         found = child_says(self.processes, MATCH, given, LONGEST_SEARCH, "-S")
         return json.loads(found) if found else ()
@@ -193,7 +195,7 @@ class OfAgents(Extension):
     """Programs with agents."""
 
     options = CALLS
-    performers = {"agent": Agents}
+    performers: ClassVar[Performers] = {"agent": Agents}
 
     @staticmethod
     def suits(program: Table) -> bool:
@@ -201,7 +203,7 @@ class OfAgents(Extension):
         return any(node["task"] in ("agent", "parallel") for node in program["nodes"].values())
 
 
-# An agent answers questions only if the operator names it with --agent (M3). Gates are for people.
+# An agent answers questions only if the operator names it with --agent. Gates are for people.
 CLOSING = "Answer {}. End your answer with a line that is just the reply."
 
 
@@ -235,7 +237,7 @@ class AgentPrompts(Prompts, Prompting):
         return session.told(Done(outcome or "fail", how), answer)
 
 
-def verdict(answer: str) -> Optional[str]:
+def verdict(answer: str) -> str | None:
     """Return the outcome in the last non-empty line of an answer. Only its letters count, in any case."""
     last = next((line for line in reversed(answer.split("\n")) if line.strip()), "")
     word = re.sub("[^A-Z]", "", last.upper()).lower()
@@ -246,4 +248,4 @@ class OfPrompts(Extension):
     """Programs with questions."""
 
     options = AGENT
-    performers = {"ask": AgentPrompts}
+    performers: ClassVar[Performers] = {"ask": AgentPrompts}

@@ -1,9 +1,11 @@
-"""Questions, answered from a file, at the terminal, or later with `answer` (M3)."""
+"""Questions, answered from a file, at the terminal, or later with `answer`."""
 
-from typing import TYPE_CHECKING, Optional
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
 
 from runtime_shim.engine.journal import Record
-from runtime_shim.engine.lifecycle import Done, Extension, Performer, Waiting
+from runtime_shim.engine.lifecycle import Done, Extension, Performer, Performers, Waiting
 from runtime_shim.engine.program import EXIT_COMPLETE, RefusedError, Table
 from runtime_shim.engine.session import Session
 from runtime_shim.engine.state import State, digest
@@ -41,16 +43,16 @@ class Asking(Performer):
 
     if TYPE_CHECKING:
 
-        def ask_here(self, name: str, node: Table) -> Optional[Done]:
+        def ask_here(self, name: str, node: Table) -> Done | None:
             """Ask at the terminal; return None if the person leaves it for later."""
 
-    def take(self, name: str) -> tuple[Optional[str], Record]:
+    def take(self, name: str) -> tuple[str | None, Record]:
         """Take the reply to a step from the file of answers, if any, with a note for the journal."""
         mark, left = self.session.answers
         answer = take_answer(left, name, self.asks)
         return (None, {}) if answer is None else (answer.reply, {"answers": mark, "line": answer.line})
 
-    def from_file(self, name: str) -> Optional[Done]:
+    def from_file(self, name: str) -> Done | None:
         """Return the outcome by the reply in the file of answers, if any."""
         reply, note = self.take(name)
         if reply is None:
@@ -67,7 +69,7 @@ class Asking(Performer):
 class Prompts(Asking):
     """Runs steps that ask pass or fail, or yes or no."""
 
-    def ask_here(self, name: str, node: Table) -> Optional[Done]:
+    def ask_here(self, name: str, node: Table) -> Done | None:
         """Ask for one of the step's two words."""
         text = self.session.label(name)
         if not text.endswith(("?", ".", ":")):
@@ -93,7 +95,7 @@ def answer(session: Session, shows: bool = True) -> int:
     session.alone()
     session.take(session.read())
     state = session.state
-    if not session.is_same(state):  # `--adopt` has accepted it (R4)
+    if not session.is_same(state):  # `--adopt` has accepted it
         session.adopt()
     if state.condition != "waiting":
         raise RefusedError("no step is waiting for an answer")
@@ -115,9 +117,9 @@ def answer(session: Session, shows: bool = True) -> int:
 class Tasks(Extension):
     """Steps with commands and steps with questions."""
 
-    performers = {"shell": Commands, "ask": Prompts}
+    performers: ClassVar[Performers] = {"shell": Commands, "ask": Prompts}
 
-    def before_run(self, _state: Optional[State]) -> None:
+    def before_run(self, _state: State | None) -> None:
         """Read the file of answers, if any."""
         if (path := self.session.options.answers) is not None:
             text = read_text(path, LARGEST)

@@ -1,8 +1,9 @@
-"""Calls of agents and tools: counts, limits, retries, and answers by a person (I11)."""
+"""Calls of agents and tools: counts, limits, retries, and answers by a person."""
+
+from __future__ import annotations
 
 import collections
 import time
-from typing import Optional
 
 from runtime_shim.data.settings import OfMore, agreed
 from runtime_shim.engine.display import duration
@@ -22,12 +23,12 @@ AGENT_CALL = "agent "  # prefix of keys: the name of a step or entry follows
 FIRST_PAUSE = 2  # seconds; doubles each time
 
 
-def calls_of(notes: list[Record]) -> "collections.Counter[str]":
+def calls_of(notes: list[Record]) -> collections.Counter[str]:
     """Return how often the current step has made each call."""
     return collections.Counter(note["call"] for note in notes if note["kind"] == "call")
 
 
-def tally(state: State) -> "collections.Counter[str]":
+def tally(state: State) -> collections.Counter[str]:
     """Return how often a run has made each call, including before resumes."""
     found = calls_of(state.notes)
     for record in state.finished:
@@ -58,7 +59,7 @@ class Budget(OfMore):
         calls = calls_of(self.session.state.notes) if record.get("kind") == "done" else {}
         return {**record, "calls": dict(calls)} if calls else record
 
-    def stand(self, move: Move, before: Optional[State], stand: Record) -> Record:
+    def stand(self, move: Move, before: State | None, stand: Record) -> Record:
         """Stop a run that has no calls left."""
         node = self.session.program["nodes"][move.node]
         due = len(node["entries"]) if node["task"] == "parallel" else node["task"] == "agent"
@@ -91,7 +92,7 @@ class Caller(Asking, Prompting):
             due = [index for index in range(len(calls)) if index not in found or self._failed(found[index])]
             self.count(calls, due)
             answers = self.call(node, [calls[index] for index in due])
-            found.update(zip(due, answers))  # noqa: B905 - Python 3.9 has no `strict`
+            found.update(zip(due, answers))
             failed = [index for index in due if self._failed(found[index])]
             if not failed or self._tries() >= self.retries or not self._may_call(len(failed)):
                 return [found[index] for index in range(len(calls))]
@@ -160,7 +161,7 @@ class Caller(Asking, Prompting):
             raise self.not_called(name)
         return done
 
-    def at_terminal(self, name: str, label: str) -> Optional[Done]:
+    def at_terminal(self, name: str, label: str) -> Done | None:
         """Ask until a person types a valid answer; return None if they leave it for later."""
         prompt = f"{label}: type your answer, then Ctrl-D\n"
         return asked(self.session, prompt, lambda reply: self.given(name, reply, "answered here"), lambda _line: True)

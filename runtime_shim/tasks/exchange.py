@@ -1,4 +1,6 @@
-"""Exchanges with processes: text on standard input, and the answer on standard output (I11)."""
+"""Exchanges with processes: text on standard input, and the answer on standard output."""
+
+from __future__ import annotations
 
 import json
 import os
@@ -7,11 +9,12 @@ import shlex
 import signal
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import BinaryIO, Callable, NamedTuple
 
 from runtime_shim.engine.signals import signal_groups
-from runtime_shim.tasks.process import PATIENCE, Code, Processes, in_words
+from runtime_shim.tasks.process import PATIENCE, Processes, in_words
 from runtime_shim.tasks.reading import LARGEST_ANSWER
 
 SH = "/bin/sh"
@@ -32,20 +35,21 @@ class Call(NamedTuple):
 
 
 class Answered(NamedTuple):
-    """A command's answer, and why it does not count, or "" (I11)."""
+    """A command's answer, and why it does not count, or ""."""
 
     answer: bytes
     trouble: str
 
 
-def file_with(given: bytes) -> BinaryIO:
-    """Return an open, unnamed file with this content as a process's standard input."""
+@contextmanager
+def file_with(given: bytes) -> Iterator[BinaryIO]:
+    """Open an unnamed file with this content as a process's standard input."""
     import tempfile  # slow to import
 
-    file = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 (the caller closes it)
-    file.write(given)
-    file.seek(0)
-    return file
+    with tempfile.TemporaryFile(buffering=0) as file:
+        file.write(given)
+        file.seek(0)
+        yield file
 
 
 class Exchange:
@@ -120,18 +124,18 @@ class Exchange:
 def exchange(
     processes: Processes, calls: Sequence[Call], seconds: int, ended: Callable[[int], None] = lambda _index: None
 ) -> list[Answered]:
-    """Call commands at the same time, with a time limit, and return their answers (I21)."""
+    """Call commands at the same time, with a time limit, and return their answers."""
     exchanges: list[Exchange] = []
     try:
         for call in calls:
-            exchanges.append(Exchange(processes, call))  # noqa: PERF401 (the started ones are known if one fails)
+            exchanges.append(Exchange(processes, call))  # the started ones are known if one fails
     except OSError:
         signal_groups([one.group for one in exchanges], signal.SIGKILL)
         for one in exchanges:
             os.waitpid(one.group, 0)
         raise
 
-    def finished(index: int, code: Code) -> None:
+    def finished(index: int, code: int | None) -> None:
         exchanges[index].finish()
         processes.said = _answered(exchanges[index], code)
         ended(index)
@@ -140,7 +144,7 @@ def exchange(
     return list(map(_answered, exchanges, how))
 
 
-def _answered(one: Exchange, code: Code) -> Answered:
+def _answered(one: Exchange, code: int | None) -> Answered:
     if one.is_too_long:
         return Answered(b"", f"more than {LARGEST_ANSWER:,} bytes")
     return Answered(bytes(one.answer), in_words(code))

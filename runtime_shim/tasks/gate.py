@@ -1,10 +1,12 @@
-"""Gates: a person approves or rejects (I15); one call opens one gate (W13)."""
+"""Gates: a person approves or rejects; one call opens one gate."""
+
+from __future__ import annotations
 
 import os
-from typing import Optional
+from typing import ClassVar
 
 from runtime_shim.engine.journal import Record
-from runtime_shim.engine.lifecycle import Done, Extension
+from runtime_shim.engine.lifecycle import Done, Extension, Performers, Subcommands
 from runtime_shim.engine.program import RefusedError, Table
 from runtime_shim.engine.session import Session
 from runtime_shim.engine.texts import one_line
@@ -26,7 +28,7 @@ class Gates(Questions):
         options.human = False
         return Done("approved", "answered here", {"flag": "--human"})
 
-    def from_file(self, name: str) -> Optional[Done]:
+    def from_file(self, name: str) -> Done | None:
         """Return the decision in the file of answers, unless the file has changed since the run got it."""
         options = self.session.options
         files: dict[str, str] = self.session.through("brought", {})
@@ -60,12 +62,12 @@ def approve(session: Session) -> int:
 class OfGates(Extension):
     """Programs with gates."""
 
-    commands = {"approve": ("approve a gate: approve --gate ID", approve)}
+    commands: ClassVar[Subcommands] = {"approve": ("approve a gate: approve --gate ID", approve)}
     options = (
         ("run resume", "--human", "", "approve the first gate that the run reaches"),
         ("approve", "--gate", "ID", "the waiting gate (required)"),
     )
-    performers = {"gate": Gates}
+    performers: ClassVar[Performers] = {"gate": Gates}
 
     def brought(self, files: dict[str, str]) -> dict[str, str]:
         """Return this call's file of answers by its paths, with its digest. A pipe cannot change later."""

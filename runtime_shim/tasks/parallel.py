@@ -1,10 +1,12 @@
-"""Steps that call several agents at the same time and join their words (I14)."""
+"""Steps that call several agents at the same time and join their words."""
+
+from __future__ import annotations
 
 from contextlib import suppress
-from typing import Optional
+from typing import ClassVar
 
 from runtime_shim.data.settings import UNANSWERED, number_of
-from runtime_shim.engine.lifecycle import Done, Extension
+from runtime_shim.engine.lifecycle import Done, Extension, Performers
 from runtime_shim.engine.program import RefusedError, Table
 from runtime_shim.engine.session import Session
 from runtime_shim.engine.texts import clean
@@ -14,7 +16,7 @@ from runtime_shim.tasks.exchange import Answered
 from runtime_shim.tasks.prompting import Calls, answer_of
 from runtime_shim.tasks.verdicts import Joining, joined_answer, joined_word, split_words
 
-Given = dict[int, Optional[str]]
+Given = dict[int, "str | None"]
 
 
 def entry_names(name: str, node: Table) -> list[str]:
@@ -40,8 +42,8 @@ class Parallels(Commanded):
         if not all(command for _, _, command, _ in calls):
             return self._by_hand(name, calls)
         answers = self.converse(node, calls)
-        said.update(zip(due, map(answer_of, answers)))  # noqa: B905 - Python 3.9 has no `strict`
-        troubles = [(names[index], answered.trouble) for index, answered in zip(due, answers)]  # noqa: B905
+        said.update(zip(due, map(answer_of, answers)))
+        troubles = [(names[index], answered.trouble) for index, answered in zip(due, answers)]
         return self._joined(name, said, ", ".join(f"{entry}: {trouble}" for entry, trouble in troubles if trouble))
 
     def _calls(self, name: str, node: Table, due: list[int]) -> Calls:
@@ -51,7 +53,7 @@ class Parallels(Commanded):
             for index, entry in entries
         ]
 
-    def say(self, name: str, node: Table, due: list[int]) -> list[Optional[str]]:
+    def say(self, name: str, node: Table, due: list[int]) -> list[str | None]:
         """Call the agents of some entries and return their answers for the caller to join."""
         return list(map(answer_of, self.converse(node, self._calls(name, node, due))))
 
@@ -86,7 +88,7 @@ class Parallels(Commanded):
             with suppress(RefusedError):  # a full disk does not end the others; the outcome reports it
                 self._note(index, answer)
 
-    def _note(self, index: int, answer: Optional[str], **more: object) -> None:
+    def _note(self, index: int, answer: str | None, **more: object) -> None:
         self.session.record({"kind": "entry", "entry": index, "answer": answer, **more})
 
     def _by_hand(self, name: str, calls: Calls) -> Done:
@@ -103,7 +105,7 @@ class Parallels(Commanded):
         names, said = entry_names(name, session.program["nodes"][name]), self._said(name)
         raise self.not_called(next(one for index, one in enumerate(names) if index not in said))
 
-    def given(self, name: str, reply: str, how: str) -> Optional[Done]:
+    def given(self, name: str, reply: str, how: str) -> Done | None:
         """Record the answer to an entry; the last one decides the step."""
         node = self.session.state.node
         step = self.session.program["nodes"][node]
@@ -120,7 +122,7 @@ class Parallels(Commanded):
         entries, unanimous = node["entries"], node["unanimous"]
         found = [self.read({**entry, "failing": node["failing"]}, said[index]) for index, entry in enumerate(entries)]
         names, words = entry_names(name, node), [word for word, _trouble in found]
-        read = zip(names, found)  # noqa: B905
+        read = zip(names, found)
         bad = [(entry, trouble or word) for entry, (word, trouble) in read if trouble or word in UNANSWERED]
         troubles = [f"{entry}: {trouble}" for entry, trouble in bad if f"{entry}: " not in how]
         decides = any(set(entry.get("keywords", ())) - set(unanimous) for entry in entries)
@@ -148,7 +150,7 @@ class OfParallels(Extension):
     """Programs with parallel steps."""
 
     options = (("run resume", "--jobs", "NUMBER", "how many agents of a parallel step to call at a time"),)
-    performers = {"parallel": Parallels}
+    performers: ClassVar[Performers] = {"parallel": Parallels}
 
     @staticmethod
     def suits(program: Table) -> bool:

@@ -1,49 +1,47 @@
-"""Processes in groups that a stop or time limit ends as a whole, and the terminal they borrow (M2, R5)."""
+"""Processes in groups that a stop or time limit ends as a whole, and the terminal they borrow."""
+
+from __future__ import annotations
 
 import os
 import signal
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Callable, Optional
+from typing import Any, Callable, Protocol
 
 from runtime_shim.engine.signals import FORWARDED, KEYS, Interrupted, signal_groups
 
-if TYPE_CHECKING:
-    from typing import Protocol
-
-    class Waiter(Protocol):
-        """Waits for events: `Signals` in the main thread of a run, or something cancellable in another thread."""
-
-        has_timer: bool
-        has_received: bool  # whether the run has to stop
-        is_key: bool  # whether the last stop came from a key
-
-        @property
-        def before(self) -> Iterable[int]:
-            """The signals that stay blocked in new processes."""
-
-        @property
-        def stops(self) -> Collection[int]:
-            """The signals that end the run."""
-
-        def wait(self) -> int:
-            """Return a stop signal, SIGALRM when the time is up, or SIGCHLD to check the processes."""
-
-        def wake_after(self, seconds: int) -> None:
-            """Make `wait` return SIGALRM after some seconds; 0 cancels it."""
-
-
-PATIENCE = 10  # seconds from a stop signal or time limit (I21) to SIGKILL
+PATIENCE = 10  # seconds from a stop signal or time limit to SIGKILL
 IGNORED_HERE = (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGTTOU)  # by Python and this runner
-Code = Optional[int]  # exit code; negative for a signal, None for a timeout
 BY_KEY = {code for key in KEYS for code in (-key, 128 + key)}
 # Ends with 9 after a key. It is in the group of a command, because keys reach only that group.
 LISTENER = "ulimit -c 0; trap '' TERM HUP; trap 'exit 9' INT QUIT; read -r _"
-Modes = Optional[list[Any]]
-Ended = Callable[[int, Code], None]  # gets the index of an ended process and its code
+Ended = Callable[[int, "int | None"], None]
+"""Gets the index of an ended process and its exit code, which is negative for a signal and None for a timeout."""
 
 
-def in_words(code: Code) -> str:
+class Waiter(Protocol):
+    """Waits for events: `Signals` in the main thread of a run, or something cancellable in another thread."""
+
+    has_timer: bool
+    has_received: bool  # whether the run has to stop
+    is_key: bool  # whether the last stop came from a key
+
+    @property
+    def before(self) -> Iterable[int]:
+        """The signals that stay blocked in new processes."""
+
+    @property
+    def stops(self) -> Collection[int]:
+        """The signals that end the run."""
+
+    def wait(self) -> int:
+        """Return a stop signal, SIGALRM when the time is up, or SIGCHLD to check the processes."""
+
+    def wake_after(self, seconds: int) -> None:
+        """Make `wait` return SIGALRM after some seconds; 0 cancels it."""
+
+
+def in_words(code: int | None) -> str:
     """Return how a process ended, or "" for exit code 0."""
     if code is None:
         return "out of time"
@@ -58,13 +56,13 @@ class Processes:
 
     said: Any
 
-    def __init__(self, signals: "Waiter", lends: bool, began: Callable[[int], None]) -> None:
+    def __init__(self, signals: Waiter, lends: bool, began: Callable[[int], None]) -> None:
         self._signals, self._lends, self._began = signals, lends, began
         self._left: list[int] = []  # the groups still running
         self._late: set[int] = set()  # the groups whose time is up
         self._is_stopping, self._is_ending, self._terminal = False, False, -1
         self._listener: tuple[int, int] = (0, 0)  # its pid, and the pipe that ends it
-        self._ours: Modes = None  # the terminal's modes while a command has it
+        self._ours: list[Any] | None = None  # the terminal's modes while a command has it
         with suppress(OSError):
             self._terminal = os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY)
 
@@ -77,7 +75,9 @@ class Processes:
         self._began(group)
         return group
 
-    def watch(self, groups: Sequence[int], seconds: int = 0, ended: Ended = lambda _index, _code: None) -> list[Code]:
+    def watch(
+        self, groups: Sequence[int], seconds: int = 0, ended: Ended = lambda _index, _code: None
+    ) -> list[int | None]:
         """Wait until the groups have ended, or end them, and return their codes."""
         codes: dict[int, int] = {}
         self._left, self._late = list(groups), set()
@@ -103,13 +103,13 @@ class Processes:
             signal_groups(self._left, signal.SIGKILL)
             for group in self._left:
                 os.waitpid(group, 0)
-        signal_groups(groups if self._is_stopping else self._late, signal.SIGKILL)  # also leftovers (R5)
+        signal_groups(groups if self._is_stopping else self._late, signal.SIGKILL)  # also leftovers
         if seconds or self._is_ending:
             self._signals.wake_after(0)
         return self._heeded([None if group in self._late else codes[group] for group in groups])
 
-    def _heeded(self, codes: list[Code]) -> list[Code]:
-        """Return the codes, unless the run has to stop and a process has failed (R5)."""
+    def _heeded(self, codes: list[int | None]) -> list[int | None]:
+        """Return the codes, unless the run has to stop and a process has failed."""
         if self._is_stopping and any(code != 0 for code in codes):
             raise Interrupted
         self._signals.has_received |= self._is_stopping  # the run stops before its next step
@@ -139,7 +139,7 @@ class Processes:
         return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) in (9, *BY_KEY)
 
     def _heed(self, number: int) -> None:
-        """End the processes after a stop signal or a timeout (I21), finally by SIGKILL; after a key wait for them."""
+        """End the processes after a stop signal or a timeout, finally by SIGKILL; after a key wait for them."""
         was_ending = self._is_ending
         if number == signal.SIGALRM and self._signals.has_timer:
             self._late.update(self._left)
@@ -163,7 +163,7 @@ class Processes:
 
     # --- The controlling terminal, if any (SIGTTOU is ignored) ---
 
-    def _lend(self, group: int, modes: Modes = None) -> bool:
+    def _lend(self, group: int, modes: list[Any] | None = None) -> bool:
         """Give the terminal to a group if it is ours, and return whether it was."""
         with suppress(OSError):
             if os.tcgetpgrp(self._terminal) == os.getpgrp():
@@ -171,16 +171,16 @@ class Processes:
                 self._ours = self._give(group, modes)
         return self._ours is not None
 
-    def _take_back(self) -> Modes:
+    def _take_back(self) -> list[Any] | None:
         """Take the terminal back, restore its modes, and return those of the command."""
         ours, self._ours = self._ours, None
         return self._give(os.getpgrp(), ours) if ours else None
 
-    def _give(self, group: int, modes: Modes) -> Modes:
+    def _give(self, group: int, modes: list[Any] | None) -> list[Any] | None:
         """Give the terminal to a group with these modes, and return the previous modes."""
         import termios
 
-        before: Modes = None
+        before: list[Any] | None = None
         with suppress(OSError, termios.error):  # terminal or command may be gone
             before = termios.tcgetattr(self._terminal)
             if modes:

@@ -1,9 +1,10 @@
-"""Prompts of commands and their answers, both kept beside the journal (I11)."""
+"""Prompts of commands and their answers, both kept beside the journal."""
+
+from __future__ import annotations
 
 import os
 import re
 from collections.abc import Mapping
-from typing import Optional
 
 from runtime_shim.data.whole_files import file_name, inner, put
 from runtime_shim.engine.lifecycle import Extension
@@ -35,7 +36,7 @@ def for_others(environment: Mapping[bytes, bytes]) -> dict[bytes, bytes]:
     return {name: value for name, value in environment.items() if not re.fullmatch(OF_RUNNER, name)}
 
 
-def answer_of(answered: Answered) -> Optional[str]:
+def answer_of(answered: Answered) -> str | None:
     """Return the answer of a command; None if it failed."""
     return None if answered.trouble else decoded(answered.answer)
 
@@ -43,7 +44,7 @@ def answer_of(answered: Answered) -> Optional[str]:
 class Prompting(Calling):
     """Sends prompts to commands and takes their answers."""
 
-    seconds = 0  # the default time limit (I21)
+    seconds = 0  # the default time limit
 
     def environment(self, node: Table, **more: str) -> dict[bytes, bytes]:
         """Return the environment of an agent, a tool or an executor."""
@@ -59,7 +60,7 @@ class Prompting(Calling):
         heard: list[list[str]] = [[] for _ in calls]
         made, numbers = [], []
         session.heed()
-        for (name, what, command, given), lines in zip(calls, heard):  # noqa: B905 - Python 3.9 has no `strict`
+        for (name, what, command, given), lines in zip(calls, heard):
             numbers.append(self.keep(PROMPTS, name, given))
             environment = self.environment(node, **self.variables(name, what))
             shown = self.show if is_one else lines.append
@@ -76,7 +77,7 @@ class Prompting(Calling):
             answers = exchange(self.processes, made, node.get("timeout", self.seconds), ended)
         except OSError as error:
             raise self.not_begun(session.state.node, error) from None
-        for (name, *_), number, answered in zip(calls, numbers, answers):  # noqa: B905
+        for (name, *_), number, answered in zip(calls, numbers, answers):
             self.keep(ANSWERS, name, decoded(answered.answer), number)
         return answers
 

@@ -1,18 +1,20 @@
-"""How an answer becomes text and fields: pure, the same for every target (I11, I13, I19)."""
+"""How an answer becomes text and fields: pure, the same for every target."""
+
+from __future__ import annotations
 
 import json
 import re
-from typing import Any, Optional
+from typing import Any
 
 LARGEST_ANSWER = 1 << 20  # bytes
-AGENT_SECONDS, TOOL_SECONDS = 1800, 30  # the default time limits (I21)
+AGENT_SECONDS, TOOL_SECONDS = 1800, 30  # the default time limits
 MOST_READ = 1 << 24  # characters that turn out not to be JSON
 SPACES = " \t\n\r\v\f"
 NO_TEXT = "[\0\ud800-\udfff]"
 
 
 def decoded(answer: bytes) -> str:
-    """Return the text of an answer, stripped; NUL and bytes that are not UTF-8 become U+FFFD (I11)."""
+    """Return the text of an answer, stripped; NUL and bytes that are not UTF-8 become U+FFFD."""
     return cleaned(answer.decode("utf-8", errors="replace"))
 
 
@@ -21,8 +23,8 @@ def cleaned(text: str) -> str:
     return re.sub(NO_TEXT, "\ufffd", text).strip(SPACES)
 
 
-def field_of(answer: str, field: str) -> Optional[str]:
-    """Return the field of the last JSON object that has it, or None: the whole answer is kept (I19)."""
+def field_of(answer: str, field: str) -> str | None:
+    """Return the field of the last JSON object that has it, or None: the whole answer is kept."""
     decoder, found = json.JSONDecoder(parse_constant=_no_json), None
     place, work = answer.find("{"), 0
     while place >= 0 and work < MOST_READ:
@@ -46,5 +48,5 @@ def _no_json(name: str) -> None:
     raise ValueError(f"{name} is not JSON")
 
 
-def _as_text(value: Any) -> str:  # noqa: ANN401 (any JSON value)
+def _as_text(value: Any) -> str:  # any JSON value
     return cleaned(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, separators=(",", ":")))

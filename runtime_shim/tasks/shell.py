@@ -1,9 +1,10 @@
-"""Shell commands (M2), and the decision about an interrupted one (R2)."""
+"""Shell commands, and the decision about an interrupted one."""
+
+from __future__ import annotations
 
 import os
 from collections.abc import Mapping
 from contextlib import suppress
-from typing import Optional
 
 from runtime_shim.engine.display import duration
 from runtime_shim.engine.lifecycle import Done, Performer, Waiting
@@ -19,7 +20,7 @@ from runtime_shim.tasks.process import Processes, in_words
 def run_command(
     processes: Processes, shell: str, command: str, environment: Mapping[bytes, bytes], seconds: int = 0
 ) -> Done:
-    """Run a command. Exit code 0 means pass; other codes and a timeout mean fail (M2).
+    """Run a command. Exit code 0 means pass; other codes and a timeout mean fail.
 
     Independent of runs, and safe in a thread whose `processes` wait for no signal. Raises OSError if it cannot start.
     """
@@ -48,7 +49,7 @@ class Calling(Performer):
             self.session.record({"kind": "process", "pid": group, "since": started_at(group)}, sync=False)
 
     def environment(self, node: Table, **more: str) -> dict[bytes, bytes]:
-        """Return the environment of a step's process (M4, I7)."""
+        """Return the environment of a step's process."""
         now = self.session.state.registers
         found: Table = {**variables_of(self.session.state.node, node, now), **more}
         for others in self.session.each("variables", node, now):
@@ -56,14 +57,14 @@ class Calling(Performer):
         return {**self.common, **{key.encode(): str(value).encode() for key, value in found.items()}}
 
     def not_begun(self, name: str, error: OSError) -> RefusedError:
-        """Return the error for a step whose process could not start; the step has no outcome (M2)."""
+        """Return the error for a step whose process could not start; the step has no outcome."""
         self.session.rest()
         size = sum(len(key) + len(value) + 2 for key, value in self.common.items())
         hint = f"shrink the environment ({size:,} bytes) or free resources, then: {self.session.call('resume')}"
         return RefusedError(hint, f"{self.session.label(name)} was not started: {error.strerror}")
 
-    def recover(self, name: str) -> Optional[Done]:
-        """Decide about an interrupted step by options or by asking the operator (R2)."""
+    def recover(self, name: str) -> Done | None:
+        """Decide about an interrupted step by options or by asking the operator."""
         session, options, label = self.session, self.session.options, self.session.label(name)
         node, running = session.program["nodes"][name], session.state.left_behind()
         if running:  # no decision yet, unless the options end it
@@ -87,7 +88,7 @@ class Calling(Performer):
         raise Waiting(said, *hints(session, "interrupted"))
 
     def assumed(self, name: str, word: str) -> Done:
-        """Return the outcome that the operator assumes (I16)."""
+        """Return the outcome that the operator assumes."""
         if word not in words_of(self.session.program["nodes"][name]):
             raise RefusedError(f"{name} cannot have the outcome {word}")
         return Done(word, "as assumed")
@@ -99,7 +100,7 @@ class Commands(Calling):
     keys = ("command",)
 
     def perform(self, name: str, node: Table) -> Done:
-        """Run a step's command. Exit code 0 means pass, anything else fail (M2)."""
+        """Run a step's command. Exit code 0 means pass, anything else fail."""
         if attempt_of(node, self.session.state.registers) == 1:
             self.session.display.dim(self.session.texts(node, "prompt"))
         self.session.heed()

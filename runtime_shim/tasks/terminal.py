@@ -1,18 +1,17 @@
-"""Asking for strings at the terminal until they fit (I8, I10, I11)."""
+"""Asking for strings at the terminal until they fit."""
+
+from __future__ import annotations
 
 import select
 import sys
-from typing import TYPE_CHECKING, Callable, Optional
+from typing import Callable, TypeVar
 
 from runtime_shim.data.fitting import unkept
 from runtime_shim.engine.display import forget_typed, typed
 from runtime_shim.engine.program import RefusedError
 from runtime_shim.engine.session import Session
 
-if TYPE_CHECKING:
-    from typing import TypeVar
-
-    Read = TypeVar("Read")
+Read = TypeVar("Read")
 
 
 def more_comes() -> bool:
@@ -38,9 +37,9 @@ def kept(reply: str) -> str:
 def asked(
     session: Session,
     prompt: str,
-    read: Callable[[str], "Read"],
+    read: Callable[[str], Read],
     goes_on: Callable[[str], bool] = lambda _line: False,
-) -> Optional["Read"]:
+) -> Read | None:
     """Return the result of `read` for a typed string, or None if nothing was typed. Ask again if `read` refuses.
 
     The string ends with the first line for which `goes_on` is false, or with Ctrl-D.

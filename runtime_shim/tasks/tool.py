@@ -1,9 +1,11 @@
-"""Steps that call a tool of a connection (I13)."""
+"""Steps that call a tool of a connection."""
+
+from __future__ import annotations
 
 import json
-from typing import Optional
+from typing import ClassVar
 
-from runtime_shim.engine.lifecycle import Done, Extension
+from runtime_shim.engine.lifecycle import Done, Extension, Performers
 from runtime_shim.engine.program import Table
 from runtime_shim.engine.session import Session
 from runtime_shim.engine.walk import filled
@@ -13,7 +15,7 @@ from runtime_shim.tasks.reading import TOOL_SECONDS, cleaned
 
 
 def in_json(text: str) -> str:
-    """Return a text escaped for the inside of a JSON string (I13)."""
+    """Return a text escaped for the inside of a JSON string."""
     return json.dumps(text, ensure_ascii=False)[1:-1]
 
 
@@ -46,7 +48,7 @@ class Tools(Caller):
         result = answer_of(answered)
         return self.session.told(Done("fail" if result is None else "pass", answered.trouble), result or "")
 
-    def command_of(self, connection: str) -> Optional[str]:
+    def command_of(self, connection: str) -> str | None:
         """Return the command for a connection."""
         return self._commands.get(connection)
 
@@ -67,7 +69,7 @@ class OfTools(Extension):
     """Programs that call tools."""
 
     options = (("run resume", "--tool", "CONNECTION=COMMAND...", "command that calls a connection's tools"),)
-    performers = {"tool": Tools}
+    performers: ClassVar[Performers] = {"tool": Tools}
 
     @staticmethod
     def suits(program: Table) -> bool:

@@ -1,10 +1,12 @@
-"""Verdicts: the word of an answer, and how to join those of several agents (I12, I14). Pure."""
+"""Verdicts: the word of an answer, and how to join those of several agents. Pure."""
+
+from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import Any, Callable, NamedTuple, Optional
+from typing import Any, Callable, NamedTuple
 
-LISTED = frozenset(  # keywords that fail by their names (W12)
+LISTED = frozenset(  # keywords that fail by their names
     ("rejected", "reject", "failed", "fail", "error", "blocked", "denied", "changes_requested", "needs_fix")
 )
 _OPENING = "(?:\x1b[]PX^_]|[\x90\x98\x9d-\x9f])"  # of text that terminals hide, such as the address of a link
@@ -41,8 +43,8 @@ def _wrapped(pattern: str, before: str, after: str) -> str:
     return f"{first}{before}(?:{pattern[len(first) :]}{chr(10) if 'x' in first else ''}){after}"
 
 
-def look(function: str, pattern: str, answer: str) -> Any:  # noqa: ANN401 (a boolean or a list)
-    """Return whether a pattern matches (`search`), or the first group of its last match (`last`), if any (I12)."""
+def look(function: str, pattern: str, answer: str) -> Any:  # a boolean or a list
+    """Return whether a pattern matches (`search`), or the first group of its last match (`last`), if any."""
     made = re.compile(pattern, re.IGNORECASE)
     if function == "last":
         return [found[1] or "" for found in made.finditer(answer)][-1:] if made.groups else []
@@ -50,7 +52,7 @@ def look(function: str, pattern: str, answer: str) -> Any:  # noqa: ANN401 (a bo
 
 
 def is_found(pattern: str, answer: str, search: Search = look) -> bool:
-    """Return whether a validation pattern matches somewhere in an answer, but not in a part of a word (W8)."""
+    """Return whether a validation pattern matches somewhere in an answer, but not in a part of a word."""
     whole, bare = _wrapped(pattern, _WHOLE, _WHOLE), _EMPHASIS.sub(" ", answer)
     return bool(search("search", whole, answer) or (bare != answer and search("search", whole, bare)))
 
@@ -78,7 +80,7 @@ class _Reader:
         """Return the lines that can have a verdict. Lines after something that isn't closed are not sure."""
         found: list[_Line] = []
         written = re.split("\r\n?|\n", answer)
-        for number, (line, below) in enumerate(zip(written, (*written[1:], "")), 1):  # noqa: B905 - Python 3.9
+        for number, (line, below) in enumerate(zip(written, (*written[1:], "")), 1):
             text = self._shown(line.expandtabs(4))
             is_code = bool(text.strip()) and self._is_code(text)
             heading = text[self._start :].lstrip(" ").startswith("#") or (
@@ -155,7 +157,7 @@ class Reading(NamedTuple):
     """How to read a verdict: the keywords, the failing ones, and those excused from the validation."""
 
     keywords: Sequence[str]
-    validation: Optional[str] = None
+    validation: str | None = None
     excused: Sequence[str] = ()
     failing: Sequence[str] = ()
 
@@ -189,7 +191,7 @@ class _Keywords:
         return (found if found and self._is_label(label.strip(_MARKS)) else ""), True
 
     def named(self, text: str) -> str:
-        """Return a keyword that a sentence names, or "" (W9)."""
+        """Return a keyword that a sentence names, or ""."""
         found = self._exact.search(text) or self._listed.search(text)
         return found[1] if found else ""
 
@@ -219,14 +221,14 @@ def _end(text: str) -> int:
     return found.end() if found else 0
 
 
-def _words(keywords: Iterable[str], flags: int) -> "re.Pattern[str]":
+def _words(keywords: Iterable[str], flags: int) -> re.Pattern[str]:
     """Return a pattern for whole words. Underscores around a word are emphasis; those inside belong to it."""
     alternatives = "|".join(map(re.escape, sorted(keywords, key=len, reverse=True))) or "(?!)"
     return re.compile(rf"(?<!\w)_*({alternatives})(?!_*[^\W_])", flags)
 
 
-def read_word(answer: Optional[str], reading: Reading, search: Search = look) -> tuple[str, str]:
-    """Return the word of an answer, and why it has no verdict, if so; an answer may be missing (I12)."""
+def read_word(answer: str | None, reading: Reading, search: Search = look) -> tuple[str, str]:
+    """Return the word of an answer, and why it has no verdict, if so; an answer may be missing."""
     if not reading.keywords:
         return ("pass" if answer else "fail"), ""
     if not answer:
@@ -239,13 +241,13 @@ def read_word(answer: Optional[str], reading: Reading, search: Search = look) ->
     return ("ambiguous", trouble) if trouble else (found or "none", "")
 
 
-def _seen(escape: "re.Match[str]") -> str:
+def _seen(escape: re.Match[str]) -> str:
     """Return what a terminal shows of an escape sequence: the other lines, if its hidden text has no end."""
     return _UNENDED.sub("", escape[1]) if escape[1] and not escape[2] else ""
 
 
 def _verdict(answer: str, reading: Reading, search: Search) -> tuple[str, str]:
-    """Return the verdict of an answer, or "", and why it is ambiguous (W9)."""
+    """Return the verdict of an answer, or "", and why it is ambiguous."""
     lines, keywords = _Reader().lines(answer), _Keywords(reading, answer)
     pattern = reading.validation or ""
     if "(" in pattern and set(reading.keywords) - set(reading.excused):
@@ -273,7 +275,7 @@ def _verdict(answer: str, reading: Reading, search: Search) -> tuple[str, str]:
 
 
 class Joining(NamedTuple):
-    """How to join the words of entries; `decides` if they have keywords that are not unanimous (I14)."""
+    """How to join the words of entries; `decides` if they have keywords that are not unanimous."""
 
     check: str
     failing: Sequence[str] = ()
@@ -282,7 +284,7 @@ class Joining(NamedTuple):
 
 
 def joined_word(words: Sequence[str], joining: Joining) -> str:
-    """Return the word that the words of entries give together (I14)."""
+    """Return the word that the words of entries give together."""
     for trouble in ("failed", "invalid", "ambiguous"):
         if trouble in words:
             return trouble
@@ -301,13 +303,13 @@ def joined_word(words: Sequence[str], joining: Joining) -> str:
 
 
 def split_words(names: Sequence[str], words: Sequence[str], joining: Joining) -> str:
-    """Return why words of entries that are clear on their own are ambiguous together (W12)."""
-    silent = [name for name, word in zip(names, words) if word == "none" or word in joining.unanimous]  # noqa: B905
+    """Return why words of entries that are clear on their own are ambiguous together."""
+    silent = [name for name, word in zip(names, words) if word == "none" or word in joining.unanimous]
     if silent:
         return f"{', '.join(silent)}: no verdict, so nothing was reviewed; {REMEDY}"
-    return "the verdicts differ: " + ", ".join(f"{name} {word}" for name, word in zip(names, words))  # noqa: B905
+    return "the verdicts differ: " + ", ".join(f"{name} {word}" for name, word in zip(names, words))
 
 
-def joined_answer(answers: Iterable[Optional[str]]) -> str:
-    """Return the text of a parallel step: its answers, separated by empty lines (I14)."""
+def joined_answer(answers: Iterable[str | None]) -> str:
+    """Return the text of a parallel step: its answers, separated by empty lines."""
     return "\n\n".join(answer for answer in answers if answer)

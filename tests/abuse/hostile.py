@@ -153,8 +153,8 @@ def commit(root: Path) -> None:
 
 
 MODULES = (
-    "attr", "backends", "click", "compiler", "encodings_", "grammars", "json", "msgspec", "pyromark", "networkx",
-    "pydantic", "pydantic_core", "pygraphviz", "runtime_shim", "shlex", "sitecustomize",
+    "attr", "backends", "click", "compiler", "encodings_", "grammars", "json", "lark", "msgspec", "pyromark",
+    "networkx", "pydantic", "pydantic_core", "pygraphviz", "runtime_shim", "shlex", "sitecustomize",
     "subprocess", "tempfile", "tomllib", "typing_extensions", "usercustomize", "yaml",
 )  # fmt: skip
 """What rdc imports, or Python where it finds it, and what must not be taken from the current folder."""

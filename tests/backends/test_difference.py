@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from backends.picture.arrows import Arrow
 from backends.picture.difference import Difference, difference
 from backends.picture.picture import Picture, picture
-from compiler.analyses.matching import MOST_ALIKE
+from compiler.analyses.changes import MOST_ALIKE
 from compiler.driver import compile_file
 from compiler.ir.tasks import End, Shell
 from compiler.ir.texts import text

@@ -17,7 +17,7 @@ from backends.base import MARK
 from backends.make.refusals import controls
 from backends.python import PythonBackend
 from backends.python.edition import edition_of
-from backends.python.table import table
+from backends.python.step_calls import author_calls
 from compiler.driver import compile_file
 from compiler.ir.edges import Keep
 from compiler.ir.program import Input, Program, Settings, Variable
@@ -299,7 +299,7 @@ def test_no_input_can_have_the_name_of_an_option(path: Path, monkeypatch: pytest
     monkeypatch.setenv("RDC_MAKE", "''")
     whole = compile_file(str(path)).program
     assert whole
-    found = table(whole)
+    found = author_calls(whole).built()
     kinds = [kind for kind in EDITIONS[edition_of(whole, is_full=True)].kinds() if kind.suits(found)]
     assert set(taken((*OPTIONS, *(option for kind in kinds for option in kind.options)))) <= controls(whole)
 

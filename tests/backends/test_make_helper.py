@@ -40,7 +40,7 @@ PLANTS = {
     "put in the place of the part for make": f'at={PART}; rm -f "$at"; cp planted "$at"',
     "linked in the place of the part for make": f'at={PART}; ln -sf "$PWD/planted" "$at"',
     "written into the state": "for name in helper json main sitecustomize; do cp planted .rdc/main/$name.py; done",
-    "beside it": "for to in . rdc .rdc; do for name in json os hashlib sitecustomize usercustomize; do "
+    "beside it": "for to in . rdc .rdc; do for name in __future__ json os hashlib sitecustomize usercustomize; do "
     'cp planted "$to/$name.py"; done; done',
     "as what Python keeps of it": "mkdir -p rdc/__pycache__; cp planted rdc/__pycache__/main.cpython-311.pyc",
 }

@@ -16,10 +16,10 @@ from msgspec.structs import replace
 
 from backends.base import Emission
 from backends.make import MakeBackend
-from backends.options.problems import OptionsError
 from compiler.driver import compile_file
 from compiler.ir.tasks import Shell
 from compiler.ir.texts import text as plain_text
+from compiler.issues import InvalidError
 from tests.backends.makefiles import PATIENCE, Place, environment
 from tests.backends.test_make import PIECES, TEXTS, two_commands
 from tests.conftest import ROOT
@@ -300,5 +300,5 @@ def test_nested_runbooks_are_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize("options", [{"operator": "full"}, {"driver": "shared"}])
 def test_options_that_need_a_driver_are_refused(options: dict[str, str], tmp_path: Path) -> None:
     (tmp_path / "main.runbook.md").write_text(LINE, encoding="utf-8")
-    with pytest.raises(OptionsError):
+    with pytest.raises(InvalidError):
         emitted(tmp_path / "main.runbook.md", **options)

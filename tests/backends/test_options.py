@@ -12,9 +12,9 @@ import pytest
 from msgspec import Meta
 
 from backends.options.fields import Check, Options, changed
-from backends.options.problems import OptionsError
-from backends.options.reading import read_words, validate
+from backends.options.reader import read_words, validate
 from backends.registry import BACKENDS
+from compiler.issues import InvalidError
 from tests.conftest import ROOT
 
 
@@ -116,7 +116,7 @@ UNTRUE: tuple[object, ...] = (2, 0.5, " true", "", None, date.min)
     ],
 )
 def test_what_is_wrong_in_a_value(name: str, value: object, said: str) -> None:
-    with pytest.raises(OptionsError) as caught:
+    with pytest.raises(InvalidError) as caught:
         validate(Sorts, {name: value})
     assert str(caught.value) == said or str(caught.value).startswith(f"{said}, not ")
 
@@ -129,7 +129,7 @@ def test_json_may_be_as_deep_as_a_document() -> None:
 
 
 def test_an_option_without_a_default_is_missing_from_no_options() -> None:
-    with pytest.raises(OptionsError, match="`name` is missing"):
+    with pytest.raises(InvalidError, match="`name` is missing"):
         validate(Inner, {})
 
 

@@ -13,100 +13,91 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from backends.python.calls import Calls, calls
-from backends.python.table import Table, table
 from backends.registry import load
 from compiler.driver import compile_file
+from compiler.ir.edges import Add, Clear, Edge, Effect, Keep, Origin, OutcomeTest, Reset
+from compiler.ir.program import Group, Input, Node, Program, Register, Slot, SourceFile, Variable
+from compiler.ir.tasks import Agent, Ask, End, Shell, Task
+from compiler.ir.texts import Reference, Text, joined
 from compiler.passes import optimize
-from runtime_shim.data.implied import implied
+from compiler.source import Span
+from runtime_shim.data.shared import implied
 from runtime_shim.editions import EDITIONS
 from runtime_shim.engine.builder import built
+from tests.backends.plain_table import Table, table
 
 EXTENSIONS = EDITIONS["agents"].kinds()
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 NAMES = ("host", "a_1", "VERSION")
+ORIGIN = Origin("a.md", Span(3, 1, 3, 2))
 
 
 def rebuilt(called: Calls) -> Table:
-    """The table that the calls build."""
+    """The table that the calls build, as Python executes them."""
     found: dict[str, Any] = {}
     exec(f"def runbook({', '.join(called.parameters)}):\n" + "\n".join(called.lines) + "\n", found)
     return built(found["runbook"], EXTENSIONS)
 
 
-def shown(name: str) -> str:
-    return f"{{{{{name}}}}}"
+# --- Programs in which most steps are alike, and some are not at all --------------------------------------------------
 
 
-# --- Tables in which most steps are alike, and some are not at all ----------------------------------------------------
-
-MARKS: st.SearchStrategy[dict[str, Any]] = st.dictionaries(
-    st.sampled_from([*map(shown, NAMES), "{N}", "{1.1}", shown("host") + "y", "{{host"]),
-    st.sampled_from([["host", "", "", "{{host}}"], ["VERSION", "", "", "{{VERSION}}"], ["host", "<", "", ""], "{N}"]),
-    max_size=3,
-)
-WORDS = st.lists(st.sampled_from([*map(shown, NAMES), "{N}", "{1.1}", "{host}", "y", "'\"\n\\ "]), max_size=4).map(
-    "".join
-)
-OTHER = st.sampled_from([["{N}", "+", 1], ["reset", "keep"], ["host", "clear", []], ["host", "keep", ["answer"]]])
+def reference(name: str, **more: str) -> Reference:
+    return Reference(name, f"{{{{{name}}}}}", missing=f"{{{{{name}}}}}", **more)
 
 
-def keeping(names: tuple[str, ...], variables: dict[str, str]) -> list[list[Any]]:
-    return [[variables.get(name, name), "keep", ["output", name]] for name in names]
+COUNTER = Reference("{N}", "{N}")
+STRINGS: list[str | Reference] = ["{{host}}", "{N}", "{1.1}", "{host}", "y", "'\"\n\\ "]
+OTHERS = (COUNTER, reference("host", before="<"), Reference("host", "{{host}}y"))
+WORDS = st.lists(st.sampled_from([*map(reference, NAMES), *OTHERS, *STRINGS]), max_size=4).map(joined)
+OTHER: st.SearchStrategy[Effect] = st.sampled_from([Add("{N}", 1), Reset("keep"), Clear("host"), Keep("host")])
 
 
 @st.composite
-def steps(draw: st.DrawFn, inputs: tuple[str, ...], values: tuple[str, ...]) -> Table:
+def steps(draw: st.DrawFn, name: str, inputs: tuple[str, ...], values: tuple[str, ...]) -> Node:
     """A step as a runbook has it, or one that is different in some way."""
     is_usual = draw(st.integers(0, 3)) > 0
-    task = draw(st.sampled_from(["shell", "shell", "ask", "end"]))
-    step: Table = {"title": draw(WORDS), "task": task}
-    step |= {"result": "stop", "message": draw(WORDS)} if task == "end" else {"at": "a.md:3"}
-    step |= {"shell": "sh", "command": draw(WORDS)} if task == "shell" else {}
-    step |= {"question": draw(st.sampled_from(["pass/fail", "yes/no"]))} if task == "ask" else {}
-    texts = {name: name for name in (*inputs, *values)}
+    words = draw(WORDS)
+    tasks: list[Task] = [Shell("sh", words), Shell("bash", words), Ask("pass_fail", words), Ask("yes_no", words)]
+    task = draw(st.sampled_from([*tasks, Agent("", words), End("stop", words)]))
+    variables = {name: name for name in (*inputs, *values)}
     kept = values
     if not is_usual:
-        texts = draw(st.dictionaries(st.sampled_from(NAMES), st.sampled_from([*NAMES, "1/host"])))
+        variables = draw(st.dictionaries(st.sampled_from(NAMES), st.sampled_from([*NAMES, "1/host"])))
         kept = tuple(draw(st.permutations(NAMES))[: draw(st.integers(0, 3))])
-    marks: dict[str, Any] = {
-        shown(name): [name, "", "", shown(name)] for name in (*inputs, *values) if shown(name) in str(step)
-    }
-    marks = marks if is_usual else draw(MARKS)
-    keeps = keeping(kept, texts) if task == "shell" else []
-    edges: list[Table] = []
-    for word in () if task == "end" else ("pass", "fail"):
-        first = keeps if is_usual or draw(st.booleans()) else draw(st.sampled_from([[], keeps[:1], keeps[::-1]]))
-        do = [*first, *draw(st.lists(OTHER, max_size=1))]
-        edges.append({"on": word, **({"do": do} if do else {}), "go": "end", "says": ""})
-    if task == "shell":
-        step |= {key: value for key, value in {"texts": texts, "outputs": sorted(kept)}.items() if value}
-    return step | ({"placeholders": marks} if marks else {}) | {"edges": edges}
+    keeps = tuple(Keep(variables.get(each, each), "output", each) for each in kept if task.kind == "shell")
+    edges: list[Edge] = []
+    for word in () if task.kind == "end" else ("pass", "fail"):
+        first = keeps if is_usual or draw(st.booleans()) else draw(st.sampled_from([(), keeps[:1], keeps[::-1]]))
+        edges.append(Edge((OutcomeTest(word),), (*first, *draw(st.lists(OTHER, max_size=1))), "end"))
+    pairs = tuple(Variable(*pair) for pair in variables.items())
+    return Node(name, draw(WORDS), ORIGIN, task, tuple(edges), group="1" if name == "1" else "", variables=pairs)
 
 
 @st.composite
-def tables(draw: st.DrawFn) -> Table:
+def programs(draw: st.DrawFn) -> Program:
     names = draw(st.permutations(NAMES))
     inputs, values = tuple(names[: draw(st.integers(0, 2))]), tuple(names[2 : draw(st.integers(2, 3))])
     initial = draw(st.sampled_from([None, None, None, "", "x"]))
-    found: Table = {"name": "p", "title": "P", "source": "a.md", "entry": "1"}
-    if inputs:
-        found["inputs"] = [{"name": name, "type": "string", "required": True} for name in inputs]
-    every = {name: draw(steps(inputs, values)) for name in ("1", "2", "3", "4")}
-    end: Table = {"title": "", "task": "end", "result": "complete", "message": draw(WORDS), "edges": []}
-    group = {"title": draw(WORDS), "prompt": draw(WORDS)}
-    marks = draw(MARKS)
-    found["groups"] = {"1": group | ({"placeholders": marks} if marks else {})}
-    first = {**every["1"], "group": "1"}
-    registers = {"{N}": 1, "1/host": None, **dict.fromkeys(NAMES, initial)}
-    return found | {"registers": registers, "nodes": {**every, "1": first, "end": end}}
+    every = [draw(steps(name, inputs, values)) for name in ("1", "2", "3", "4")]
+    end = Node("end", Text(), ORIGIN, End("complete", draw(WORDS)), ())
+    return Program(
+        "p", "P", (SourceFile("a.md", "0"),), "1", (*every, end),
+        groups=(Group("1", draw(WORDS), draw(WORDS), "step", "", ORIGIN),),
+        registers=(Register("{N}", "", 1),),
+        slots=(*(Slot(name, initial) for name in NAMES), Slot("1/host")),
+        inputs=tuple(map(Input, inputs)),
+    )  # fmt: skip
 
 
 @pytest.mark.share(2)
 @settings(max_examples=400, suppress_health_check=list(HealthCheck), deadline=None)
-@given(tables())
-def test_the_calls_build_the_very_table(wanted: Table) -> None:
-    found = rebuilt(calls(wanted, {}))
+@given(programs())
+def test_the_calls_build_what_the_graph_says(program: Program) -> None:
+    wanted, called = table(program), calls(program)
+    assert called.built() == wanted
+    found = rebuilt(called)
     assert found == wanted
     for name, step in wanted["nodes"].items():
         marks = list(step.get("placeholders", ()))
@@ -142,10 +133,13 @@ echo "$version" '{{host}}'
 
 
 def of_document(path: Path) -> tuple[Table, str]:
+    """The table of a document, which its calls build, and these calls."""
     made = compile_file(str(path)).program
     assert made
-    wanted = table(optimize(made))
-    return wanted, "\n".join(calls(wanted, {}).lines)
+    made = optimize(made)
+    wanted, called = table(made), calls(made)
+    assert rebuilt(called) == wanted
+    return wanted, "\n".join(called.lines)
 
 
 def saved(folder: Path, body: str) -> Path:
@@ -171,8 +165,7 @@ def test_what_follows_from_a_task_and_its_keywords(task: str, keywords: list[str
 
 
 def test_what_all_commands_share_is_said_once(tmp_path: Path) -> None:
-    wanted, said = of_document(saved(tmp_path, RUNBOOK.replace(" '{{host}}'\n```", "\n```")))
-    assert rebuilt(calls(wanted, {})) == wanted
+    _, said = of_document(saved(tmp_path, RUNBOOK.replace(" '{{host}}'\n```", "\n```")))
     assert said.count('outputs=["host"]') == 1
     assert 'on_fail=retry(2, then=stop("No host"))' in said
     assert 'on_pass=complete("{{host}} has {{version}}")' in said
@@ -182,16 +175,13 @@ def test_what_all_commands_share_is_said_once(tmp_path: Path) -> None:
 
 def test_what_only_looks_like_a_reference_stays_a_text(tmp_path: Path) -> None:
     wanted, said = of_document(saved(tmp_path, RUNBOOK.replace("## 2. Update {{host}}", "## 2. Update it")))
-    found = rebuilt(calls(wanted, {}))
-    assert "placeholders" not in found["nodes"]["2"]
+    assert "placeholders" not in wanted["nodes"]["2"]
     assert 'placeholders={"{{host}}": None}' in said
-    assert found == wanted
 
 
 @pytest.mark.parametrize("name", ["tagged-release", "database-failover", "nightly-report", "update-hosts"])
 def test_the_examples_repeat_nothing(name: str) -> None:
-    wanted, said = of_document(EXAMPLES / f"{name}.runbook.md")
-    assert rebuilt(calls(wanted, {})) == wanted
+    _, said = of_document(EXAMPLES / f"{name}.runbook.md")
     for absent in ("texts=", "gives=", '"keep"', '"{{'):
         assert absent not in said.replace('", "{{', '", {{').replace('("{{', "({{").replace('="{{', "={{")
     assert said.count("outputs=") <= 1
@@ -203,7 +193,6 @@ CLEARING = ["dependency-update", "security-audit", "plan-and-build", "name-a-fea
 @pytest.mark.parametrize("name", CLEARING)
 def test_a_workflow_says_once_what_steps_clear_and_what_follows(name: str) -> None:
     wanted, said = of_document(EXAMPLES / f"workflows/{name}.workflow.yaml")
-    assert rebuilt(calls(wanted, {})) == wanted
     assert "clears=[" in said
     for absent in ('"clear"', '"keep"', " words=", 'agent=""'):
         assert absent not in said
@@ -212,44 +201,33 @@ def test_a_workflow_says_once_what_steps_clear_and_what_follows(name: str) -> No
     assert [said.count(f'"{name}"') for name in ends] == [1] * len(ends)
 
 
+def of_agents(*nodes: Node, **more: Any) -> str:
+    """The calls of a program of agents, which build its table."""
+    made = Program("x", "", (SourceFile("x", "0"),), "1", nodes, **more)
+    called = calls(made)
+    assert rebuilt(called) == table(made)
+    return "\n".join(called.lines)
+
+
+def agent(name: str, prompt: Text, *edges: Edge) -> Node:
+    return Node(name, Text(), ORIGIN, Agent("", prompt), edges or (Edge((OutcomeTest("pass"),), (), "1"),))
+
+
 def test_only_what_all_transitions_clear_is_said_once() -> None:
-    edges: list[dict[str, Any]] = [
-        {
-            "on": "pass",
-            "do": [["a", "clear", []], ["b", "clear", []], ["b", "keep", ["answer"]]],
-            "go": "1",
-            "says": "",
-        },
-        {"on": "fail", "do": [["a", "clear", []], ["c", "clear", []]], "go": "1", "says": ""},
-    ]
-    node = {"title": "", "at": "x:1", "task": "agent", "agent": "", "prompt": "", "edges": edges}
-    wanted: Table = {"name": "x", "title": "", "source": "x", "entry": "1", "nodes": {"1": node}}
-    wanted["registers"] = {"a": None, "b": "at first", "c": None}
-    found = calls(wanted, {})
-    assert rebuilt(found) == wanted
-    text = "\n".join(found.lines)
+    edges = (
+        Edge((OutcomeTest("pass"),), (Clear("a"), Clear("b"), Keep("b")), "1"),
+        Edge((OutcomeTest("fail"),), (Clear("a"), Clear("c")), "1"),
+    )
+    text = of_agents(agent("1", Text(), *edges), slots=(Slot("a"), Slot("b", "at first"), Slot("c")))
     assert 'clears=["a"]' in text
     assert 'do=[["b", "clear", []]], keeps=["b"]' in text
     assert 'do=[["c", "clear", []]]' in text
 
 
 def test_a_mark_that_means_something_else_stays_with_its_step() -> None:
-    def node(prompt: str, **marks: list[str]) -> Table:
-        edges = [{"on": "pass", "go": "1", "says": ""}]
-        places = {f"{{{name}}}": place for name, place in marks.items()}
-        found = {"title": "", "at": "x:1", "task": "agent", "agent": "", "prompt": prompt, "edges": edges}
-        return found | ({"placeholders": places} if places else {})
-
-    nodes = {
-        "1": node("{a} {b}", a=["a", "", "", ""], b=["b", "", "", ""]),
-        "2": node("{a} {b}", a=["a", "", "", ""], b=["b", "<", ">", ""]),
-        "3": node("{a} {b}", b=["b", "", "", ""]),
-    }
-    wanted: Table = {"name": "x", "title": "", "source": "x", "entry": "1", "nodes": nodes}
-    wanted |= {"inputs": [{"name": "a", "type": "string", "required": True}], "registers": {"a": None, "b": None}}
-    found = calls(wanted, {})
-    assert rebuilt(found) == wanted
-    text = "\n".join(found.lines)
+    a, b, other = Reference("a", "{a}"), Reference("b", "{b}"), Reference("b", "{b}", before="<", after=">")
+    nodes = [agent("1", joined((a, " ", b))), agent("2", joined((a, " ", other)))]
+    text = of_agents(*nodes, agent("3", joined(("{a} ", b))), inputs=(Input("a"),), slots=(Slot("a"), Slot("b")))
     assert text.count('"{a}": ["a"') == 1
     assert text.count('"{a}": None') == 1
     assert text.count('"{b}": ["b"') == 3

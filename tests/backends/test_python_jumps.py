@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from backends.python.table import table
+from backends.python.step_calls import author_calls
 from compiler.ir.program import Program, jumps_of
 from compiler.ir.semantics import Machine, Outcome
 from compiler.passes import optimize
@@ -34,7 +34,7 @@ class Standing:
 
 def compare(program: Program, moments: random.Random) -> int:
     """Path with outcomes and jumps at random, by the semantics and by the table; returns how many jumps there were."""
-    machine, made = Machine(program), table(optimize(program))
+    machine, made = Machine(program), author_calls(optimize(program)).built()
     names, jumped = sorted(jumps_of(program)), 0
     state = machine.start()
     begin = follow(made, {"go": made["entry"]}, made["registers"])

@@ -10,8 +10,7 @@ import pytest
 from msgspec.structs import replace
 
 from backends.python import PythonBackend
-from backends.python.step_calls import step_calls
-from backends.python.table import table
+from backends.python.step_calls import author_calls
 from compiler.driver import Settings, compile_file
 from compiler.ir.program import Program
 from compiler.ir.texts import text
@@ -40,7 +39,7 @@ def author_part(made: Program, **options: object) -> str:
 def derives(made: Program) -> bool:
     """Whether calls of steps build the table of a program; what is written builds it in any case."""
     check_python(made, written(made))
-    is_derived = step_calls(table(optimize(made, jumps=False))) is not None
+    is_derived = author_calls(optimize(made, jumps=False)).is_specification
     assert is_derived == ("\n    stage(" not in author_part(made))
     return is_derived
 

@@ -11,7 +11,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token as MarkdownToken
 from msgspec.structs import replace
 
-from compiler.frontends.rundown.blocks import COMMENT, REFERENCE, TRANSITION, Block, read_blocks
+from compiler.frontends.rundown.blocks import Block, patterns, read_blocks
 from compiler.source import Source
 
 DECIDED = re.compile(r"\[[^\]]*\]:|[\v\f\x1c-\x1f\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]")
@@ -98,9 +98,10 @@ def compared(text: str) -> list[tuple[object, object]]:
 
 
 def row(block: Block) -> object:
-    """A block without what nobody asks of it: how a block of code ends that is open, and white space behind a text."""
+    """A block without what nobody asks of it: how a block of code ends that is open, white space behind a text,
+    and what its text says."""
     text = block.text if block.type == "CODE" and block.closed else block.text.rstrip()
-    return replace(block, text=text, end_line=block.end_line if block.closed else 0)
+    return replace(block, text=text, end_line=block.end_line if block.closed else 0, parsed=None)
 
 
 @cache
@@ -131,7 +132,9 @@ def _block(source: Source, tokens: Sequence[MarkdownToken], index: int) -> Block
     if token.type == "fence":
         return _fence(source, token)
     # A rule or a comment is neither prompt nor body, and may stand anywhere.
-    if token.type in {"bullet_list_open", "hr"} or (token.type == "html_block" and COMMENT.fullmatch(token.content)):
+    if token.type in {"bullet_list_open", "hr"} or (
+        token.type == "html_block" and patterns()["COMMENT"].fullmatch(token.content)
+    ):
         return None
     return _text(source, token)
 
@@ -196,9 +199,9 @@ def _item(source: Source, tokens: Sequence[MarkdownToken], index: int) -> Block:
     first = text.split("\n", 1)[0]
     text_line = _text_line(source, tokens[index + 1], first) if text else line  # which may be below the bullet
     column = _column(source, text_line, first)
-    if TRANSITION.match(text):
+    if patterns()["TRANSITION"].match(text):
         return Block("TRANSITION", text_line, end_line, column, first)
-    if text_line == end_line and REFERENCE.fullmatch(text):
+    if text_line == end_line and patterns()["RUNBOOK"].fullmatch(text):
         return Block("RUNBOOK", text_line, end_line, column, text)
     if text_line > line:  # the block begins at the bullet
         column, first = source.line_span(line).column, source.lines[line - 1].strip()

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from compiler.diagnostic import Diagnostic
+from compiler.diagnostic import Diagnostic, Issue
 from compiler.frontends.base import Formatted, Job, Result
 from compiler.frontends.format import Format
-from compiler.options import Known, Level, Option, Options, Place, Places, Wrong, choice, read_options
+from compiler.issues import InvalidError, Place, Places
+from compiler.options import Known, Level, Option, Options, choice, read_options
 from compiler.source import Source, below
 
 
-def _limit(value: object, _: Places) -> int | Wrong:
+def _limit(value: object, _: Places) -> int:
     if isinstance(value, int | str) and str(value).isdecimal():
         return int(value)
-    return Wrong(f"`limit` is a number, not {value!r}", "write a number")
+    raise InvalidError(Issue((), f"`limit` is a number, not {value!r}", "write a number"))
 
 
 VOICE = choice("voice", "How loud it is.", ("loud", "quiet"))

@@ -101,8 +101,7 @@ def test_inclusion_that_doubles_is_counted(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("rest", ['"' + '\\"' * 500_000, '"' * 500_000, '"a" ' * 250_000])
 def test_quotes_without_an_end_are_read_once(rest: str) -> None:
-    with pytest.raises(LineError):
-        parse_transition(f"PASS: STOP {rest}")
+    assert isinstance(parse_transition(f"PASS: STOP {rest}"), LineError)
 
 
 @pytest.mark.parametrize(

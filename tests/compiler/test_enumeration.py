@@ -10,7 +10,6 @@ from hypothesis import HealthCheck, given, settings
 
 from compiler.analyses.coverage import coverage
 from compiler.analyses.enumeration import enumerate_paths
-from compiler.analyses.states import explore
 from compiler.ir.paths import Path, Visit, walk
 from compiler.ir.program import Program
 from compiler.ir.semantics import Machine
@@ -68,13 +67,12 @@ def test_outcomes_in_words_lead_to_the_same_walk(case: Case) -> None:
 @given(case=cases())
 def test_what_the_walks_leave_out_is_taken_by_the_path_that_is_shown(case: Case) -> None:
     program = compiled(case)
-    space = explore(program)
-    found = coverage(program, enumerate_paths(program, 2, LONGEST, space).paths, space)
+    found = coverage(program, enumerate_paths(program, 2, LONGEST).paths)
     assert len(found.untaken) <= found.transitions
     for item in found.untaken:
         if item.path is not None:
             assert by_outcomes(program, item.path, len(item.path)).visits == item.path
-            again = coverage(program, [Path(item.path, Machine(program).start())], space)
+            again = coverage(program, [Path(item.path, Machine(program).start())])
             assert item.transition not in [other.transition for other in again.untaken]
 
 
@@ -83,8 +81,7 @@ def test_what_the_walks_leave_out_is_taken_by_the_path_that_is_shown(case: Case)
 @given(case=cases())
 def test_what_cannot_be_taken_is_taken_by_no_walk(case: Case) -> None:
     program = compiled(case)
-    space = explore(program)
-    untaken = coverage(program, [], space).untaken
+    untaken = coverage(program, []).untaken
     impossible = {item.transition for item in untaken if item.path is None and item.is_certain}
-    every = coverage(program, enumerate_paths(program, 200, LONGEST, space).paths, space)
+    every = coverage(program, enumerate_paths(program, 200, LONGEST).paths)
     assert impossible <= {item.transition for item in every.untaken}

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from compiler.driver import Settings, compile_file, format_opened, open_file
 from compiler.frontends.base import Formatted, Job
 from compiler.frontends.rundown import formatting
-from compiler.frontends.rundown.formatting import format_document
-from compiler.frontends.rundown.formatting.proof import same_meaning
+from compiler.frontends.rundown.formatting import format_document, same_meaning
 from compiler.frontends.rundown.options import LAYOUTS, Layout
 from compiler.frontends.rundown.parse import parse
 from compiler.frontends.rundown.scan import Scanned, scan
@@ -22,7 +21,7 @@ from compiler.frontends.rundown.syntax import Runbook
 from compiler.ir.paths import walk
 from compiler.ir.semantics import Machine, Outcome
 from compiler.ir.tasks import Verdict
-from compiler.options import Place
+from compiler.issues import Place
 from compiler.project import Project
 from compiler.source import Source
 from tests.compiler.documents import finding

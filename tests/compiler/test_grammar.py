@@ -1,29 +1,39 @@
-"""The parser gives the trees and the errors that Lark gives for the same grammar."""
+"""Lark reads the grammars: what they decide, how a parser goes on after an error, and what no parser repeats (S1)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import cache
+import re
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from itertools import product
 from pathlib import Path
 from typing import Any
 
-import lark
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from lark.exceptions import UnexpectedCharacters, UnexpectedToken
+from lark import Lark
+from lark.exceptions import UnexpectedToken
+from msgspec import Struct
 
-from compiler.grammar import END, Node, Parser, Token, UnexpectedTokenError, load, parse
-from tests import tables
+from compiler.frontends.base import Job
+from compiler.frontends.playbook import lines as playbook
+from compiler.frontends.rundown import blocks, layout, lines
+from compiler.frontends.rundown.formatting import format_document
+from compiler.frontends.rundown.lines import LineError
+from compiler.frontends.rundown.parse import parse
+from compiler.frontends.rundown.scan import scan
+from compiler.grammar import Node, end, feed, patterns_of
+from compiler.project import open_project
+from compiler.source import Source
 from tests.conftest import ROOT
-
-Error = tuple[int, frozenset[str]]
 
 WORDS = (
     *("PASS", "FAIL", "YES", "NO", "ALL", "ANY", "NEXT", "CONTINUE", "COMPLETE", "STOP", "GOTO", "RETRY"),
     *("{N}", "{n}", ".", ":", ")", "(", "-", "—", "→", " ", "\t", "1", "20", "Recover", "Next", "STOPPED", "é"),
-    *('"', "\\", '"done"', r'"a\"b"'),
+    *('"', "\\", '"done"', r'"a\"b"', "0", "1234567890"),
 )
 ACTIONS = (
     *("CONTINUE", "COMPLETE", "COMPLETE done", "STOP", 'STOP "a b"', "GOTO 3", "GOTO NEXT", "GOTO NEXT 3.{n}"),
@@ -40,116 +50,165 @@ _lines = st.sampled_from(LINES)
 _words = st.lists(st.sampled_from(WORDS), max_size=8).map("".join)
 _almost_lines = st.builds(lambda line, at, word: line[:at] + word + line[at:], _lines, st.integers(0, 20), _words)
 _beginnings = st.builds(lambda line, at: line[:at], _lines, st.integers(0, 20))
-BLOCKS = ["rundown", "playbook"]
 
 
-@cache
-def by_lark(name: str) -> lark.Lark:
-    return tables.lark_parser(ROOT / "grammars" / f"{name}.lark")
+class Word(Struct, frozen=True):
+    """A token of a scanner."""
+
+    type: str
+    number: int = 0
 
 
-def terminals(name: str) -> list[str]:
-    return sorted({symbol for row in load(name).states for symbol in row if symbol.isupper()} - {END})
+# --- Grammars ---------------------------------------------------------------------------------------------------------
 
 
-def as_node(part: Any, as_token: Callable[[lark.Token], object] = lambda token: token) -> Any:
-    """Return a tree of Lark's as one of ours."""
-    if isinstance(part, lark.Tree):
-        return Node(part.data, [as_node(child, as_token) for child in part.children])
-    return as_token(part) if isinstance(part, lark.Token) else part
+def rules(path: Path) -> Iterator[tuple[str, str]]:
+    """The name of each rule of a grammar, and the line above it."""
+    written = path.read_text(encoding="utf-8").splitlines()
+    for number, line in enumerate(written):
+        if found := re.match(r"\??([a-z_]+):", line):
+            yield found[1], written[number - 1]
 
 
-def line_by_lark(text: str, start: str) -> Node | Error:
-    try:
-        tree = by_lark("rundown_line").parse(text, start=start)
-    except UnexpectedCharacters as error:
-        return error.column - 1, frozenset(error.allowed)
-    except UnexpectedToken as error:
-        column = len(text) if error.token.type == END else error.token.start_pos
-        return column or 0, frozenset(error.expected)
-    node: Node = as_node(tree, lambda token: Token(token.type, str(token), token.start_pos or 0))
-    return node
+@pytest.mark.parametrize("path", sorted((ROOT / "grammars").glob("*.lark")), ids=lambda path: path.stem)
+def test_each_rule_has_its_clause_beside_it(path: Path) -> None:
+    assert [rule for rule, above in rules(path) if not above.startswith("// ")] == []
 
 
-def line_by_us(text: str, start: str) -> Node | Error:
-    try:
-        return parse(load("rundown_line"), text, start)
-    except UnexpectedTokenError as error:
-        return error.column, error.expected
+def test_lark_reads_the_grammars_themselves() -> None:
+    """Nothing is computed from them in advance, and no module has a driver or tables of its own."""
+    names = {path.name for path in (ROOT / "grammars").iterdir() if path.name != "__pycache__"}
+    assert {Path(name).suffix for name in names - {"__init__.py"}} == {".lark"}
+    assert all(isinstance(parser, Lark) for parser in (blocks.grammar(), playbook.grammar()))
+    assert blocks.grammar() is blocks.grammar(), "a process builds it once"
 
 
-def test_whole_lines_are_parsed_as_by_lark() -> None:
-    trees = 0
-    for text, start in product(LINES, load("rundown_line").start):
-        ours = line_by_us(text, start)
-        assert ours == line_by_lark(text, start)
-        trees += isinstance(ours, Node)
-    assert trees > len(LINES) / 2
+ITEMS = {
+    "TRANSITION": "- FAIL: STOP",
+    "RUNBOOK": "- a.runbook.md",
+    "LATER": "- DELEGATE",
+    "REMARK": "</details>",
+    "COMMENT": "<!-- a -->",
+}
 
 
-@settings(max_examples=150)
-@given(_words | _almost_lines | _beginnings)
-def test_lines_are_parsed_as_by_lark(text: str) -> None:
-    for start in load("rundown_line").start:
-        assert line_by_us(text, start) == line_by_lark(text, start)
+@pytest.mark.parametrize("name", ITEMS)
+def test_terminals_of_the_grammar_decide_what_a_block_is(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With another pattern in the grammar, the block is text; so no other pattern decides."""
+    document = f"## 1. A\n\n```sh\ntrue\n```\n\n{ITEMS[name]}\n"
+
+    def kinds() -> list[str]:
+        return [block.type for block in scan(Source.from_text("a.runbook.md", document)).outline][2:]
+
+    assert kinds() == ([] if name == "COMMENT" else [name])
+    written = (ROOT / "grammars" / "rundown.lark").read_text(encoding="utf-8")
+    other = re.sub(rf"^{name}: .*(\n +\|.*)*", f"{name}: /@/", written, flags=re.MULTILINE)
+    known = patterns_of(Lark(other, parser="lalr", start=["runbook", "item"], lexer="basic"))
+    for module in (blocks, layout):
+        monkeypatch.setattr(module, "patterns", lambda: known)
+    assert kinds() == ["TEXT"]
 
 
-def refusals(feed: Callable[[lark.Token], object], tokens: Sequence[lark.Token]) -> list[frozenset[str] | None]:
-    """For each token None, or what the parser expects instead, which then takes the next token."""
-    found: list[frozenset[str] | None] = []
-    for token in tokens:
-        try:
-            feed(token)
-            found.append(None)
-        except UnexpectedToken as error:
-            found.append(frozenset(error.expected))
-        except UnexpectedTokenError as error:
-            found.append(error.expected)
-    return found
+# --- Lines ------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", BLOCKS)
-@settings(max_examples=100)
-@given(st.data())
-def test_blocks_are_parsed_as_by_lark(name: str, data: st.DataObject) -> None:
-    start = data.draw(st.sampled_from(sorted(load(name).start)))
-    kinds = data.draw(st.lists(st.sampled_from([*terminals(name), "HEADING"]), max_size=30))
-    tokens = [lark.Token(kind, str(place)) for place, kind in enumerate(kinds)]
-    theirs, ours = by_lark(name).parse_interactive(start=start), Parser(load(name), start)
-    assert refusals(lambda token: ours.feed(token.type, token), tokens) == refusals(theirs.feed_token, tokens)
-    assert at_end(ours.end) == at_end(lambda: theirs.feed_token(lark.Token(END, "")))
+@settings(max_examples=300)
+@given(_lines | _words | _almost_lines | _beginnings)
+def test_the_cached_shape_of_a_line_says_what_the_line_says(text: str) -> None:
+    for kind in ("step", "substep"):
+        assert lines.parse_header(text, kind) == lines._header(text, kind)
+    assert lines.parse_transition(text) == lines._transition(text)
 
 
-def at_end(end: Callable[[], Any]) -> Node | frozenset[str]:
-    """The whole tree, or what the parser expects instead of the end."""
-    try:
-        tree = end()
-    except UnexpectedToken as error:
-        return frozenset(error.expected)
-    except UnexpectedTokenError as error:
-        return error.expected
-    node: Node = as_node(tree)
-    return node
-
-
-def test_a_long_repetition_is_one_list() -> None:
-    parser = Parser(load("rundown"), "runbook")
-    for number in range(100_000):
-        parser.feed("TEXT", number)
-    parser.feed("STEP", "step")
-    assert parser.end().children[1] == Node("description", list(range(100_000)))
+def test_lines_are_read_or_have_an_error_in_them() -> None:
+    read = 0
+    for text in LINES:
+        found = (lines.parse_header(text, "step"), lines.parse_header(text, "substep"), lines.parse_transition(text))
+        errors = [item for item in found if isinstance(item, LineError)]
+        assert all(0 <= error.column <= len(text) for error in errors)
+        assert all(text.startswith(error.word, error.column) for error in errors)
+        read += len(errors) < len(found)
+    assert read > len(LINES) / 2
 
 
 @pytest.mark.parametrize(
-    ("grammar", "problem"),
+    ("text", "expected"),
     [
-        ('start: WORD | "if"\nWORD: /[a-z]+/', "IF is also WORD"),
-        ("?start: A*\nA: /a/", "start: `\\?` with a repetition"),
-        ('!start: "a"', "start: `!` is not supported"),
+        ("PASS", {"COLON", "_WS"}),
+        ("PASS STOP", {"COLON", "MODIFIER"}),
+        ("PASS: GOTO", {"_WS"}),
+        ("PASS: GOTO +", {"NEXT", "STEP_ID"}),
+        ("PASS: GOTO 1.", {"CHILD_ID"}),
+        ("PASS: STOP done now", {"<END-OF-FILE>"}),
+        ("PASS: RETRY 2 +", {"COMPLETE", "CONTINUE", "GOTO", "NAME", "NEXT", "STOP", "STRING"}),
     ],
 )
-def test_what_the_parser_does_not_support_is_refused(grammar: str, problem: str, tmp_path: Path) -> None:
-    path = tmp_path / "some.lark"
-    path.write_text(grammar, encoding="utf-8")
-    with pytest.raises(ValueError, match=problem):
-        tables.tables(path)
+def test_an_error_names_all_tokens_that_could_follow(text: str, expected: set[str]) -> None:
+    found = lines.parse_transition(text)
+    assert isinstance(found, LineError)
+    assert set(found.expected) == expected
+
+
+def test_a_header_and_a_transition_are_parsed_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Neither the tree, nor warnings, nor formatting parse them again; formatting reads its result as well."""
+    step = "## 1. A\n\n```sh\ntrue\n## 2. B\n```\n\n- PASS: GOTO 2\n- FAIL: STOP\n"
+    source = Source.from_text("a.runbook.md", f"{step}\n## 2. C\n\nSee.\n\n- YES: COMPLETE\n")
+    parsed: Counter[str] = Counter()
+
+    def counted(read: Callable[..., object]) -> Callable[..., object]:
+        def read_one(text: str, *more: object) -> object:
+            parsed[text] += 1
+            return read(text, *more)
+
+        return read_one
+
+    modules = [module for name, module in sys.modules.items() if name.startswith("compiler.frontends.rundown.")]
+    for name in ("parse_header", "parse_transition"):
+        counting = counted(getattr(lines, name))
+        for module in modules:
+            if hasattr(module, name):
+                monkeypatch.setattr(module, name, counting)
+    assert parse(source).runbook
+    assert parsed == dict.fromkeys(["1. A", "PASS: GOTO 2", "FAIL: STOP", "2. C", "YES: COMPLETE"], 1)
+    parsed.clear()
+    assert format_document(Job(source, open_project(str(tmp_path)), {}, {}, link=False)).text
+    assert set(parsed.values()) == {2}
+
+
+# --- Blocks -----------------------------------------------------------------------------------------------------------
+
+PARSERS = {
+    "rundown": lambda: blocks.grammar().parse_interactive(start="runbook"),
+    "playbook": lambda: playbook.grammar().parse_interactive(),
+}
+KINDS = {
+    "rundown": ["TITLE", "TEXT", "STEP", "SUBSTEP", "CODE", "RUNBOOK", "TRANSITION", "REMARK", "LATER"],
+    "playbook": [*playbook.HEADINGS, *playbook.DIRECTIVES, *playbook.MARKERS, "TITLE", "TEXT", "SUBSTEP", "INPUT"],
+}
+
+
+@pytest.mark.parametrize("name", PARSERS)
+@settings(max_examples=100)
+@given(st.data())
+def test_a_refused_token_leaves_no_trace_in_the_tree(name: str, data: st.DataObject) -> None:
+    kinds = data.draw(st.lists(st.sampled_from(KINDS[name]), max_size=30))
+    tokens = [Word(kind, place) for place, kind in enumerate(kinds)]
+    parser, accepted = PARSERS[name](), []
+    for token in tokens:
+        with suppress(UnexpectedToken):
+            feed(parser, token)
+            accepted.append(token)
+    try:
+        tree = end(parser)
+    except UnexpectedToken:
+        return
+    assert list(tree.scan_values(lambda part: part is not None)) == accepted
+
+
+def test_a_long_repetition_is_one_list() -> None:
+    parser = PARSERS["rundown"]()
+    texts: list[Any] = [Word("TEXT", number) for number in range(100_000)]
+    for word in texts:
+        feed(parser, word)
+    feed(parser, Word("STEP"))
+    assert end(parser).children[1] == Node("description", texts)

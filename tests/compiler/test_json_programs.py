@@ -180,7 +180,7 @@ REFUSED = [
     ('{"target": "failed"}', "", "RD060 5:73", "a comma before", "remove"),
     (',\n      {"target": "failed"}', "", "RD067 4:5", "no edge to take for the outcome fail", "without a `guard`"),
     ('"pass"', '"good"', "RD067 4:5", "the task has no outcome good", "use one of `pass`, `fail`"),
-    ('{"target"', '{"effects": [{"kind": "keep", "slot": "x"}], "target"', "RD067 4:5", "not declared", "declare it"),
+    ('{"target"', '{"effects": [{"kind": "keep", "slot": "x"}], "target"', "RD067 6:7", "not declared", "declare it"),
     ('"entry": "build"', '"inputs": [{"name": "x"}], "entry": "build"', "RD067 2:14", "the input x has no", "docs/"),
 ]
 

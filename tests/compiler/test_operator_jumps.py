@@ -14,7 +14,7 @@ from compiler.ir.semantics import Machine, Outcome, State
 from compiler.ir.tasks import End, Verdict
 from compiler.ir.verify import verify
 from compiler.passes import optimize
-from tests.compiler.test_possible import COUNTERS, NAMES, _effects, programs
+from tests.compiler.test_exploration import COUNTERS, NAMES, _effects, programs
 from tests.equivalence.cases import Case
 from tests.equivalence.compiled import compiled
 from tests.equivalence.strategies import cases

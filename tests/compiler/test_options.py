@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from compiler.driver import Compilation, compile_file
-from compiler.options import Place
+from compiler.issues import Place
 from compiler.source import Source
 from compiler.toml_text import find_keys
 from compiler.yaml_text import load_value

@@ -11,10 +11,10 @@ from compiler.diagnostic import CODES
 from compiler.driver import Settings, compile_file
 from compiler.frontends.playbook.check import check_count
 from compiler.frontends.playbook.directives import read_output, read_prompt
+from compiler.frontends.playbook.frontend import report
 from compiler.frontends.playbook.lines import Line, patterns
 from compiler.frontends.playbook.parse import parse
 from compiler.frontends.playbook.reading import read
-from compiler.frontends.playbook.report import report
 from compiler.frontends.playbook.syntax import (
     Artifact,
     Condition,

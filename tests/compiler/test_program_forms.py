@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from msgspec import Struct
 from msgspec.structs import fields, replace
 
+from compiler.diagnostic import Issue
 from compiler.frontends.json.lower import Reader
-from compiler.frontends.json.syntax import Problem
 from compiler.ir.edges import Edge, Effect, Keep, Origin, Test
 from compiler.ir.program import Input, Node, Program, Settings, Slot, Variable
 from compiler.ir.serialize import to_json
@@ -30,10 +30,10 @@ HERE = Origin("x.json", Span(1, 1, 1, 2))
 SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
 
 
-def read(value: object) -> tuple[Program | None, list[Problem]]:
+def read(value: object) -> tuple[Program | None, list[tuple[str, Issue]]]:
     """What the front end for JSON makes of a plain value, rules and names aside."""
     reader = Reader(lambda _: HERE)
-    return reader.program(value, {"name": "x", "title": "x", "sources": []}), reader.problems
+    return reader.program(value, {"name": "x", "title": "x", "sources": []}), reader.issues
 
 
 @settings(max_examples=60, suppress_health_check=SLOW)

@@ -72,7 +72,7 @@ def walk(*tasks: tuple[str, Task], effects: tuple[Effect, ...] = (), guard: tupl
     ],
 )
 def test_the_verifier_names_what_is_broken(broken: Program, problem: str) -> None:
-    assert problem in "\n".join(said for _, said in problems(broken))
+    assert problem in "\n".join(found.issue.message for found in problems(broken))
 
 
 def test_names_that_differ_pass() -> None:

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from compiler.diagnostic import Issue
 from compiler.frontends.rundown.commands import scenario_keys
+from compiler.issues import InvalidError, Place, diagnostics
 from compiler.scenarios import (
     Event,
-    Flaw,
     Goto,
     Keys,
     Locate,
-    Problem,
     Reply,
     Scenario,
     Script,
@@ -28,11 +28,11 @@ from tests.compiler.documents import compiled
 SPANS = {(): Span(1, 1, 9, 1), ("a",): Span(2, 1, 2, 9), ("a", "agents"): Span(3, 1, 3, 9)}
 
 
-def _answers_by_step(content: Mapping[str, object], _: Locate) -> Script | list[Flaw]:
+def _answers_by_step(content: Mapping[str, object], _: Locate) -> Script:
     """As a format might have it whose agents are asked: inputs, and the answers of each step."""
     agents, inputs = content.get("agents", {}), content.get("inputs", {})
     if not isinstance(agents, dict) or not isinstance(inputs, dict):
-        return [Flaw(("agents",), "`agents` is not a mapping")]
+        raise InvalidError(Issue(("agents",), "`agents` is not a mapping"))
     replies = tuple(Reply(step, text) for step, texts in agents.items() for text in texts)
     return Script(replies, inputs=inputs)
 
@@ -40,8 +40,10 @@ def _answers_by_step(content: Mapping[str, object], _: Locate) -> Script | list[
 KEYS = Keys(frozenset({"agents", "inputs"}), _answers_by_step)
 
 
-def read(content: object) -> tuple[tuple[Scenario, ...], list[Problem]]:
-    return read_scenarios({"a": content}, SPANS, KEYS)
+def read(content: object) -> tuple[tuple[Scenario, ...], list[tuple[str, Span | None]]]:
+    scenarios, issues = read_scenarios({"a": content}, SPANS, KEYS)
+    found = diagnostics(issues, Place("RD013", "x.md", None).around(SPANS))
+    return scenarios, [(one.message, one.span) for one in found]
 
 
 def test_a_format_brings_keys_of_its_own() -> None:
@@ -56,13 +58,13 @@ def test_a_format_brings_keys_of_its_own() -> None:
 @pytest.mark.parametrize(
     ("content", "expected"),
     [
-        (5, [Problem("scenario `a`: it must be a mapping", SPANS["a",])]),
-        ({"agents": 5, "result": "STOP"}, [Problem("scenario `a`: `agents` is not a mapping", SPANS["a", "agents"])]),
-        ({"agents": {}}, [Problem("scenario `a`: `result` must be COMPLETE or STOP", SPANS["a",])]),
+        (5, [("scenario `a`: it must be a mapping", SPANS["a",])]),
+        ({"agents": 5, "result": "STOP"}, [("scenario `a`: `agents` is not a mapping", SPANS["a", "agents"])]),
+        ({"agents": {}}, [("scenario `a`: `result` must be COMPLETE or STOP", SPANS["a",])]),
         (
             {"commands": [], "result": "STOP"},
             [
-                Problem(
+                (
                     "scenario `a`: there is no key `commands`; the keys are agents, description, inputs, result",
                     SPANS["a",],
                 )
@@ -70,12 +72,12 @@ def test_a_format_brings_keys_of_its_own() -> None:
         ),
         (
             {"result": "STOP", "description": ["x"]},
-            [Problem("scenario `a`: `description` must be a string", SPANS["a",])],
+            [("scenario `a`: `description` must be a string", SPANS["a",])],
         ),
     ],
     ids=["no-mapping", "own", "result", "key-of-another-format", "description"],
 )
-def test_errors_have_their_places_in_every_format(content: object, expected: list[Problem]) -> None:
+def test_errors_have_their_places_in_every_format(content: object, expected: list[tuple[str, Span | None]]) -> None:
     assert read(content) == ((), expected)
 
 

@@ -6,9 +6,8 @@ import pytest
 from msgspec.structs import replace
 
 from compiler.analyses.coverage import coverage
-from compiler.analyses.enumeration import enumerate_paths
+from compiler.analyses.enumeration import enumerate_paths, enumerate_states
 from compiler.analyses.outcomes import beginnings, outcomes_by_node
-from compiler.analyses.states import explore
 from compiler.ir.answers import of_agent, of_parallel, of_reply, of_tool, usual
 from compiler.ir.edges import Add, Clear, CounterTest, Edge, Effect, Keep, OutcomeTest, Set, SlotTest, Test
 from compiler.ir.patterns import pattern_problem
@@ -153,11 +152,10 @@ def test_only_outcomes_that_tests_tell_apart_are_tried() -> None:
 
 def test_every_end_of_a_branch_on_a_text_is_found() -> None:
     made = triage()
-    space = explore(made)
-    assert space.is_complete
-    found = enumerate_paths(made, 10, space=space)
+    assert enumerate_states(made).is_complete
+    found = enumerate_paths(made, 10)
     assert {trace.state.node for trace in found.paths} == {"bug", "other", "STOP"}
-    assert coverage(made, found.paths, space).untaken == ()
+    assert coverage(made, found.paths).untaken == ()
 
 
 def test_each_of_many_options_is_tried() -> None:
@@ -166,9 +164,8 @@ def test_each_of_many_options_is_tried() -> None:
     made = program(
         node("1", ask, to("END", on="option 299"), to("STOP")), node("END", End("complete")), node("STOP", End("stop"))
     )
-    space = explore(made)
-    assert space.is_complete
-    found = enumerate_paths(made, 1000, space=space)
+    assert enumerate_states(made).is_complete
+    found = enumerate_paths(made, 1000)
     assert (len(found.paths), found.is_complete) == (300, True)
 
 
@@ -179,11 +176,10 @@ def test_of_too_many_texts_some_are_not_tried_and_that_is_said() -> None:
         ask, node("2", Branch(), *transitions, to("STOP")), node("END", End("complete")), node("STOP", End("stop"))
     )
     made = replace(made, slots=(Slot("kind"),))
-    space = explore(made)
-    assert not space.is_complete
-    assert not enumerate_paths(made, 1000, space=space).is_complete
+    assert not enumerate_states(made).is_complete
+    assert not enumerate_paths(made, 1000).is_complete
     given = replace(made, entry="2", inputs=(Input("kind"),))
-    assert not explore(given).is_complete
+    assert not enumerate_states(given).is_complete
     assert not enumerate_paths(given, 1000).is_complete
 
 
@@ -281,16 +277,16 @@ def with_variables(*names: str) -> Program:
         (replace(step(COMMAND), inputs=(Input("s", "choice", options=("a", "")),)), "option is empty"),
         (replace(step(COMMAND), inputs=(Input("s", "choice", options=("a", "a")),)), "or duplicated"),
         (replace(step(COMMAND), limit=0), "limit is below 1"),
-        (replace(step(COMMAND), inputs=(Input("a-b"),), slots=(Slot("a-b"),)), "a-b is not a valid variable name"),
-        (with_variables("1a"), "1a is not a valid name"),
-        (with_variables("PATH"), "the name PATH is reserved"),
-        (with_variables("LD_PRELOAD"), "the name LD_PRELOAD is reserved"),
-        (with_variables("RDC_OUTPUT"), "the name RDC_OUTPUT is reserved"),
+        (replace(step(COMMAND), inputs=(Input("a-b"),), slots=(Slot("a-b"),)), "`a-b` is not a valid variable name"),
+        (with_variables("1a"), "`1a` is not a valid variable name"),
+        (with_variables("PATH"), "the name `PATH` is reserved"),
+        (with_variables("LD_PRELOAD"), "the name `LD_PRELOAD` is reserved"),
+        (with_variables("RDC_OUTPUT"), "the name `RDC_OUTPUT` is reserved"),
         (with_variables("a", "a"), "two variables have the same name"),
         (replace(with_variables("T"), secrets=("T",)), "T is a secret, so a variable or output"),
         (with_constant("T"), "T is a secret, so a variable or output"),
-        (step(COMMAND, to("END", Keep("s", "output", "a b"))), "a b is not a valid name"),
-        (step(COMMAND, to("END", Keep("s", "output", "IFS"))), "the name IFS is reserved"),
+        (step(COMMAND, to("END", Keep("s", "output", "a b"))), "`a b` is not a valid variable name"),
+        (step(COMMAND, to("END", Keep("s", "output", "IFS"))), "the name `IFS` is reserved"),
         (step(Parallel((REVIEW, STRICTER), unanimous=("BAD",))), "a unanimous word is not a keyword of every entry"),
         (step(Gate("g"), settings=Settings(timeout=1)), "cannot have a timeout"),
         (step(Ask("input", text("?")), settings=Settings(timeout=1)), "cannot have a timeout"),
@@ -304,7 +300,7 @@ def with_variables(*names: str) -> Program:
         ),
         (
             replace(step(COMMAND), contexts=(Context("a", Text()), Context("a", Text()))),
-            "two contexts have the same name",
+            "two contexts are named `a`",
         ),
         (replace(step(COMMAND), contexts=(Context("a", Text(("a", "b"))),)), "two adjacent strings"),
         (replace(step(COMMAND), contexts=(Context("a", joined([Reference("gone")])),)), "the register gone is not"),
@@ -330,7 +326,7 @@ def test_what_is_well_formed_passes() -> None:
 
 
 def test_a_problem_names_its_node() -> None:
-    assert [where for where, _ in problems(step(COMMAND, to("END", Keep("gone"))))] == ["1"]
+    assert [found.node for found in problems(step(COMMAND, to("END", Keep("gone"))))] == ["1"]
 
 
 @pytest.mark.parametrize(

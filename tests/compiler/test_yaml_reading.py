@@ -125,7 +125,7 @@ def test_merge_keys_add_what_a_mapping_does_not_have(
 
 def test_what_is_merged_has_its_place_and_no_duplicate_keys() -> None:
     found = read_mapping("x: &x\n  a: 1\ny:\n  <<: *x\n  b: 2\nz: {<<: {c: 1, c: 2}}")
-    assert (found.places["x", "a"].line, found.places["y", "b"].line) == (2, 5)
+    assert (found.spans["x", "a"].line, found.spans["y", "b"].line) == (2, 5)
     assert [(one.path, one.first.column, one.span.column) for one in found.repeated] == [(("z", "<<", "c"), 10, 16)]
 
 

@@ -14,8 +14,8 @@ import pytest
 from _pytest.mark import ParameterSet
 from playbook_md import parse_playbook
 
+from compiler.frontends.playbook.frontend import report
 from compiler.frontends.playbook.reading import read
-from compiler.frontends.playbook.report import report
 from compiler.source import Source
 from tests.conftest import CONFORMANCE, NO_CONFORMANCE
 from tests.rdc.cli_support import call

@@ -99,7 +99,7 @@ def test_valid_document_walks_as_its_semantics_say(
     (tmp_path / "workspace").mkdir()
     answers = (answer,) * len(expected.visits)
     places = (tmp_path / "workspace", tmp_path / "scratch")
-    ran = import_module(RUNNING[target]).run(Setting(program, {}, answers, *places, 60, is_mock=False))
+    ran = import_module(RUNNING[target]).run(Setting(program, {}, (answers,), *places, 60, is_mock=False))
     assert retrace(machine, ran) == (expected, "")
 
 

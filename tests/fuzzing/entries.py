@@ -166,8 +166,8 @@ def frontmatter(data: bytes) -> None:
         reading = read_mapping(data.decode("utf-8", "ignore").replace("\0", ""))
         values, spans = reading.values, reading.spans
         assert all((name,) in spans for name in ("name", "tags", "rdc", "scenarios") if name in values)
-        scenarios, problems = read_scenarios(values.get("scenarios", values), spans, scenario_keys("main.runbook.md"))
-        assert all(problem.text.strip() for problem in problems)
+        scenarios, issues = read_scenarios(values.get("scenarios", values), spans, scenario_keys("main.runbook.md"))
+        assert all(issue.message.strip() for issue in issues)
         assert all(scenario.ends in ("COMPLETE", "STOP") for scenario in scenarios)
 
 
@@ -185,13 +185,11 @@ def line(data: bytes) -> None:
 
 def _result(parse: Callable[..., object], *arguments: str) -> object:
     """What a line means, or where it is wrong; both are inside of it."""
-    try:
-        return parse(*arguments)
-    except lines.LineError as error:
-        wrong = error
-    assert 0 <= wrong.column <= len(arguments[0])
-    assert arguments[0].startswith(wrong.word, wrong.column)
-    return wrong.code, wrong.column, wrong.word, wrong.expected
+    found = parse(*arguments)
+    if isinstance(found, lines.LineError):
+        assert 0 <= found.column <= len(arguments[0])
+        assert arguments[0].startswith(found.word, found.column)
+    return found
 
 
 class Entry(NamedTuple):

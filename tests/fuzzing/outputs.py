@@ -17,13 +17,13 @@ from backends.make.proof import Pinned, pinned
 from backends.make.walked import changed
 from backends.python.edition import optimized
 from backends.python.proof import proof, split
-from backends.python.table import table
 from backends.registry import load
 from compiler.driver import compile_file
 from compiler.ir.program import Program
 from compiler.passes import optimize
 from runtime_shim.editions import EDITIONS
 from runtime_shim.engine.builder import built
+from tests.backends.plain_table import table
 from tests.program_json import from_json
 from tests.workflows.compiling import LOADER
 
@@ -38,7 +38,7 @@ def check_python(program: Program, text: str) -> None:
 
 def _check_program(program: Program, text: str, wanted: dict[str, Any]) -> None:
     assert isinstance(proof(text), str), proof(text)
-    function = ast.parse(head(text)).body[0]
+    function = ast.parse(head(text)).body[-1]
     # What is run here has been looked at: calls of the builder with literals, and nothing else.
     found: dict[str, Any] = {}
     exec(compile(ast.Module([function], []), "<runbook>", "exec"), {"__builtins__": {}}, found)

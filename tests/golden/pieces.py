@@ -1,172 +1,66 @@
-"""What generated files have in common: parts of a runtime or a driver, each kept once in `golden/shared`.
+"""What golden files leave out: texts that many files share are once in `golden/shared`, and a runtime is its hash.
 
-A module of the runtime that says nothing of the kind of a document is in `backends/python/parts` already.
-
-A golden file has one line instead of each; together they are byte for byte what was emitted. A piece is
-a part of a runtime, the driver of Makefiles, or the script of a step that rdc knows by its name.
+A golden file has one line instead of each. Shared texts are the driver of Makefiles, and the scripts of those steps of
+workflows that say nothing of a document.
 """
 
 from __future__ import annotations
 
-import ast
+import hashlib
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from functools import cache
+from collections.abc import Mapping
 from itertools import count
-from typing import NamedTuple, get_args
 
-from compiler.ir.program import Noun
-from tests.conftest import ROOT
-
-SHIM = ROOT / "runtime_shim"
-PARTS = ROOT / "backends" / "python" / "parts"
 SHARED = "shared"
-"""The folder in `golden` with what is in several files."""
-
-
-@dataclass(frozen=True)
-class Form:
-    """How files of a kind say where a piece begins, by the group `title`, and where the last one ends.
-
-    Lines of a piece stand behind `indent` spaces, or are empty.
-    """
-
-    begins: re.Pattern[str]
-    indent: int = 0
-    after: str = ""
-
-
-FORMS: Mapping[str, Form] = {
-    "py": Form(re.compile(r"(?m)^# --- (?P<title>[^-\n].*)\n"), after="\n# The runtime of rdc "),
-    "mk": Form(re.compile(r"(?m)^\n# --- The (?P<title>driver): .*? -+\n")),
-    "yml": Form(re.compile(r"(?!)"), 10, after="\n      - name: Write the program\n"),
-}
-"""By the ends of the names of files."""
-
+"""The folder in `golden` with texts that several files have."""
 
 STEPS = ("Check the secrets", "Prepare the time limits", "Prepare the outputs", "Prepare the loops")
 """The steps of workflows whose scripts say nothing of a document."""
 
-_SCRIPTS = {
+FORMS: Mapping[str, re.Pattern[str]] = {
+    "py": re.compile(r"(?m)^# The (?P<title>runtime) of rdc .*\n(?:#.*\n)*(?P<text>(?s:.+))"),
+    "mk": re.compile(r"(?m)^(?P<text>\n# --- The (?P<title>driver): .*? -+\n(?s:.+))"),
     "yml": re.compile(
         rf"(?m)^ {{6}}- name: (?P<title>{'|'.join(STEPS)})\n(?: {{8}}(?!run: ).*\n| {{10}}.*\n)*? {{8}}run: \|\n"
-        r"(?P<script>(?: {10}.*\n|\n)+)"
+        r"(?P<text>(?: {10}.*\n|\n)+)"
     ),
 }
-"""Scripts of steps that say nothing of a document."""
-
-
-class Part(NamedTuple):
-    """Some of a file; `title` is that of a piece, "" for what is the file's own."""
-
-    title: str
-    text: str
-
-
-def parts(suffix: str, text: str) -> Iterator[Part]:
-    """The parts of a generated file in order."""
-    for part in _runtime(suffix, text):
-        if suffix in _SCRIPTS and not part.title:
-            yield from _scripts(_SCRIPTS[suffix], part.text)
-        else:
-            yield part
-
-
-def _scripts(form: re.Pattern[str], text: str) -> Iterator[Part]:
-    """What is between scripts that say nothing of a document, and these scripts."""
-    done = 0
-    for match in form.finditer(text):
-        yield Part("", text[done : match.start("script")])
-        yield Part(match["title"], match["script"])
-        done = match.end("script")
-    yield Part("", text[done:])
-
-
-def _runtime(suffix: str, text: str) -> Iterator[Part]:
-    """What is not of the runtime or driver, and the parts of that."""
-    form = FORMS.get(suffix)
-    start = text.find(form.after) if form else -1
-    found = [match for match in form.begins.finditer(text) if match.start() > start] if form and start >= 0 else []
-    if not form or not found:
-        yield Part("", text)
-        return
-    yield Part("", text[: found[0].start()])
-    ends = [*(match.start() for match in found[1:]), _end(form, text, found[-1].start())]
-    for match, end in zip(found, ends, strict=True):
-        yield Part(match["title"] or "", text[match.start() : end])
-    yield Part("", text[ends[-1] :])
-
-
-def _end(form: Form, text: str, start: int) -> int:
-    """Where the last piece ends: before the line that is not indented as it is, else with the file."""
-    if not form.indent:
-        return len(text)
-    closing = re.compile(rf"(?m)^(?: {{{form.indent}}}RDC_\w+$|(?! {{{form.indent}}}|$))").search(text, start)
-    assert closing
-    return closing.start()
+"""The texts that files leave out, by the extensions of their names."""
 
 
 class Shared:
-    """The pieces of many files: those with one title and different texts are told apart by numbers."""
+    """The texts of many files. Numbers distinguish texts with the same title."""
 
     def __init__(self) -> None:
         self.files: dict[str, str] = {}
 
     def own(self, suffix: str, text: str) -> str:
-        """A file with a line instead of each piece, which is kept."""
-        return "".join(self._shown(suffix, part) for part in parts(suffix, text))
+        """Return a file with a line instead of each shared text, which is kept."""
+        if suffix not in FORMS:
+            return text
+        return FORMS[suffix].sub(lambda match: self._shown(suffix, match), text)
 
-    def _shown(self, suffix: str, part: Part) -> str:
-        if not part.title:
-            return part.text
-        name = _bundled().get(part.text) or f"golden/{self._kept(suffix, part)}"
-        return f"{' ' * FORMS[suffix].indent}# --- {name}\n"
+    def _shown(self, suffix: str, match: re.Match[str]) -> str:
+        title, text = match["title"], match["text"]
+        kept = hashed(text).strip() if title == "runtime" else f"golden/{self._kept(suffix, title, text)}"
+        indent = " " * (len(text) - len(text.lstrip(" ")))
+        return f"{match.string[match.start() : match.start('text')]}{indent}# --- {kept}\n"
 
-    def _kept(self, suffix: str, part: Part) -> str:
-        names = _names(suffix, part.title)
-        return next(name for name in names if self.files.setdefault(name, part.text) == part.text)
-
-
-@cache
-def _bundled() -> Mapping[str, str]:
-    """The files with the texts of modules of the runtime, by these texts as they stand in programs."""
-    texts = {path: path.read_text(encoding="utf-8").partition("\n\n")[2] for path in sorted(PARTS.glob("*.txt"))}
-    return {f"{text}\n": path.relative_to(ROOT).as_posix() for path, text in texts.items()}
+    def _kept(self, suffix: str, title: str, text: str) -> str:
+        stem = f"{SHARED}/{suffix}/{title.lower().replace(' ', '-')}"
+        names = (f"{stem}.{number}.{suffix}" if number > 1 else f"{stem}.{suffix}" for number in count(1))
+        return next(name for name in names if self.files.setdefault(name, text) == text)
 
 
-def _names(suffix: str, title: str) -> Iterator[str]:
-    stem = _modules().get(title) or "-".join(re.findall(r"[a-z0-9]+", re.split(r"[:,.(]", title.lower())[0]))
-    yield f"{SHARED}/{suffix}/{stem}.{suffix}"
-    yield from (f"{SHARED}/{suffix}/{stem}.{number}.{suffix}" for number in count(2))
-
-
-@cache
-def _modules() -> Mapping[str, str]:
-    """The names of modules by what generated files say above their text, which names the kind of the document."""
-    shim = {
-        path.stem: ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or "" for path in SHIM.rglob("*.py")
-    }
-    said = {doc.partition("\n")[0]: name for name, doc in shim.items()}
-    return {re.sub(r"\brunbook(?=s?\b)", kind, doc): name for doc, name in said.items() for kind in get_args(Noun)}
-
-
-def whole(suffix: str, own: str, files: Mapping[str, str]) -> str:
-    """The generated file again, from what is its own and the pieces that it names."""
-    if suffix not in FORMS:
-        return own
-    texts = {name: text for text, name in _bundled().items()} | {f"golden/{name}": text for name, text in files.items()}
-    line = re.compile(rf"(?m)^ {{{FORMS[suffix].indent}}}# --- ((?:golden|backends)/\S+)\n")
-    return line.sub(lambda match: texts[match[1]], own)
+def hashed(text: str) -> str:
+    """Return the number of lines of a text and its hash."""
+    return f"{len(text.splitlines()):5} lines, sha256 {hashlib.sha256(text.encode()).hexdigest()}"
 
 
 def taken_apart(outputs: Mapping[str, str]) -> dict[str, str]:
-    """From the texts of generated files, by path, the golden files: what is their own, and the pieces."""
+    """Return golden files from generated files, by path: each without what it shares, and the shared texts."""
     shared = Shared()
-    own = {path: shared.own(_suffix(path), text) for path, text in outputs.items()}
-    assert all(whole(_suffix(path), own[path], shared.files) == text for path, text in outputs.items())
+    own = {path: shared.own(path.rpartition(".")[2], text) for path, text in outputs.items()}
+    whole = [path for path, text in own.items() if path.endswith(".py") and "# The runtime of rdc " not in text]
+    assert not whole, f"no runtime found in {whole}"
     return own | shared.files
-
-
-def _suffix(path: str) -> str:
-    return path.rpartition(".")[2]

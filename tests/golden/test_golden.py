@@ -1,7 +1,8 @@
-"""The files that come of the examples: `golden/<name>/<name>.<suffix>` has what is its own, `golden/shared/` the rest.
+"""The files that rdc generates from the examples: twelve examples as text, the others as hashes.
 
-`make golden` writes them again, by the command line. Every interpreter here compiles the Python programs among them;
-the oldest and the newest run one.
+`golden/<name>/<name>.<suffix>` has what is its own, `golden/shared/` has what many files share, and `golden/hashes.txt`
+has a line for each file of the other examples. `make golden` writes them again, by the command line. Every interpreter
+here compiles the Python programs among them; the oldest and the newest run one.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import ast
 import os
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -26,7 +27,7 @@ from compiler.ir.program import Program
 from compiler.ir.tasks import Agent, Parallel, Tool
 from tests.compiler.text_form import to_text_form
 from tests.conftest import ROOT
-from tests.golden.pieces import SHARED, taken_apart
+from tests.golden.pieces import SHARED, hashed, taken_apart
 from tests.interpreters import ENDS, VERSIONS, end_of_support, interpreter
 from tests.rdc.cli_support import call
 from tests.shared import shared
@@ -45,6 +46,27 @@ CALLING = {
 PROGRAMS = list(CALLING)
 
 OLDEST = (3, 9)
+
+HASHES = "hashes.txt"
+
+MOST_LINES = 16_000
+"""A reviewer reads what changes in `golden`, so it stays small."""
+
+IN_FULL = (
+    "code-review",  # a question to a person, and a worker
+    "deploy-with-rollback",  # GOTO and retries
+    "process-inbox",  # a loop over files
+    "canary-rollout",  # a loop with a counter, and the script edition
+    "release",  # runbooks that call runbooks
+    "database-migration",  # prompts for agents and for environments
+    "nightly-cleanup",  # a plain Makefile
+    "change-review",  # a playbook
+    "dependency-update",  # an agent workflow with a gate
+    "plan-product",  # a step specification
+    "hello-steps",  # a small step specification in JSON
+    "release-notes",  # a program in JSON with parallel agents
+)
+"""The examples whose files are golden as text: each teaches something that the others don't."""
 
 # The text form of a program says the same as its JSON, in a quarter of the lines.
 AS_JSON = {"code-review", "change-review", "release-notes", "hello-steps"}
@@ -137,12 +159,12 @@ def compiled(name: str, target: str, file: Path, options: Mapping[str, object]) 
     assert result.code == 0, result.out + result.err
 
 
-def emit(folder: Path) -> None:
+def emit(folder: Path, names: Sequence[str] = ()) -> None:
     """Write what targets make of the examples: `<name>/<name>.<suffix>`, and companions beside these.
 
     A workflow is in a repository of its own, `<name>/<name>.github`, with the files that it calls.
     """
-    for name in NAMES + PROGRAMS:
+    for name in names or NAMES + PROGRAMS:
         (folder / name).mkdir()
         (folder / name / f"{name}.txt").write_bytes(to_text_form(program(name)).encode())
         for target in carrying(name) if name in AS_WORKERS else [each for each in carrying(name) if each != "dbos"]:
@@ -185,8 +207,8 @@ def golden(snapshot: SnapshotAssertion) -> SnapshotAssertion:
 
 
 @cache
-def golden_files() -> Mapping[str, str]:
-    """All golden files, by path: in an order that changes little when an example is added.
+def generated() -> Mapping[str, str]:
+    """Return all files that are golden, by path: in an order that changes little when an example is added.
 
     What Makefiles and workflows call is that of the Python target, with an edition beside it: neither is golden a
     second time.
@@ -195,10 +217,28 @@ def golden_files() -> Mapping[str, str]:
     kept = (path for path in found if path.suffix != ".json" or path.stem in AS_JSON)
     files = {path.relative_to(emitted()).as_posix(): path for path in kept} | dict(workflows())
     ordered = sorted(files, key=lambda path: ((NAMES + PROGRAMS).index(path.partition("/")[0]), len(path), path))
-    return taken_apart({path: files[path].read_bytes().decode() for path in ordered})
+    return {path: files[path].read_bytes().decode() for path in ordered}
 
 
-@pytest.mark.parametrize("name", [*NAMES, *PROGRAMS, SHARED])
+@cache
+def golden_files() -> Mapping[str, str]:
+    """Return the golden files, by path."""
+    return taken_apart({path: text for path, text in generated().items() if path.partition("/")[0] in IN_FULL})
+
+
+def listed(suffix: str) -> list[str]:
+    """Return the paths of all golden files with this suffix, of which some are only hashes."""
+    hashes = [line.split()[-1] for line in (GOLDEN / HASHES).read_text(encoding="utf-8").splitlines()]
+    texts = [path.relative_to(GOLDEN).as_posix() for name in IN_FULL for path in (GOLDEN / name).iterdir()]
+    return sorted(path for path in hashes + texts if path.endswith(suffix))
+
+
+def of(path: str) -> Path:
+    """Return the whole generated file of a golden path."""
+    return workflows().get(path) or emitted() / path
+
+
+@pytest.mark.parametrize("name", [*IN_FULL, SHARED])
 def test_golden_files(name: str, golden: SnapshotAssertion) -> None:
     mine = {path: text for path, text in golden_files().items() if path.startswith(f"{name}/")}
     assert mine
@@ -206,8 +246,19 @@ def test_golden_files(name: str, golden: SnapshotAssertion) -> None:
         assert text == golden(name=path)
 
 
+def test_hashes_of_golden_files(golden: SnapshotAssertion) -> None:
+    others = {path: text for path, text in generated().items() if path.partition("/")[0] not in IN_FULL}
+    lines = [f"{hashed(text)}  {path}\n" for path, text in others.items()]
+    file = GOLDEN / HASHES
+    known = file.read_text(encoding="utf-8").splitlines(keepends=True) if file.exists() else []
+    names = sorted({line.split()[-1].partition("/")[0] for line in {*lines} ^ {*known}})
+    assert "".join(lines) == golden(name=HASHES), (
+        f"to see how these files changed, run `.venv/bin/python -m tests.golden.difference {' '.join(names)}`"
+    )
+
+
 def test_nothing_else_is_golden(pytestconfig: pytest.Config) -> None:
-    wanted = {GOLDEN / path for path in golden_files()}
+    wanted = {GOLDEN / path for path in (*golden_files(), HASHES)}
     if pytestconfig.option.update_snapshots:
         for path in sorted(GOLDEN.rglob("*"), reverse=True):
             if path.is_dir() and not any(path.iterdir()):
@@ -215,6 +266,13 @@ def test_nothing_else_is_golden(pytestconfig: pytest.Config) -> None:
             elif not path.is_dir() and path not in wanted:
                 path.unlink()
     assert {path for path in GOLDEN.rglob("*") if not path.is_dir()} == wanted
+
+
+def test_golden_files_are_few() -> None:
+    assert set(IN_FULL) <= {*NAMES, *PROGRAMS}
+    assert len(IN_FULL) == len(set(IN_FULL)) == 12
+    lines = sum(path.read_bytes().count(b"\n") for path in GOLDEN.rglob("*") if path.is_file())
+    assert lines <= MOST_LINES
 
 
 def test_all_that_runbooks_use_is_carried_by_every_target() -> None:
@@ -240,16 +298,16 @@ def test_syntax_is_that_of_the_oldest_python(name: str) -> None:
 
 
 COMPILE_ALL = """
-import sys, warnings
+import __future__, sys, warnings
 warnings.simplefilter("error")
 seen = set()
 for path in sys.argv[1:]:
     with open(path, encoding="utf-8") as file:
         text = file.read()
-    start = text.index("import sys\\nif __name__")
+    start = text.index("\\n# The runtime of rdc ")
     for part in (text[:start], text[start:]):
         if part not in seen:
-            compile(part, path, "exec")
+            compile(part, path, "exec", __future__.annotations.compiler_flag)
         seen.add(part)
 """
 """The runtimes of the examples are a few texts: each is compiled once."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from runtime_shim.targets.github.page import LONGEST_LABEL, draw_flow
+from runtime_shim.targets.github.closing import LONGEST_LABEL, draw_flow
 from runtime_shim.targets.github.says import plain
 
 from .programs import HOSTILE

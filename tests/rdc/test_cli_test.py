@@ -493,6 +493,53 @@ def test_the_scenarios_of_playbooks_come_out_on_every_target(path: Path) -> None
     assert not [line for line in result.out.splitlines() if line.startswith("SKIPPED")]
 
 
+TOOLS = """---
+scenarios:
+  both:
+    tools: {"1": "from the first", "2": {fail: down}, "3": "from the first again"}
+    agents: {"4": "fine"}
+    result: COMPLETE
+    outputs: {a: from the first, b: "", c: from the first again, "4": fine}
+---
+# Tools
+
+## STEP 1: One
+
+@tool(first, search, {"q": "x"})
+@output(a)
+
+## STEP 2: Two
+
+@tool(second, search, {"q": "x"})
+@output(b)
+
+## STEP 3: Three
+
+@tool(first, search, {"q": "y"})
+@output(c)
+
+## STEP 4: Four
+
+Say something.
+"""
+
+
+@pytest.mark.usefixtures("forked")
+@pytest.mark.parametrize("target", ["python", "make"])
+def test_connections_may_have_tools_of_the_same_name(folder: Path, target: str) -> None:
+    text = TOOLS.replace(', "2": {fail: down}', ', "2": "from the second"').replace('b: ""', "b: from the second")
+    document(folder, "a.playbook.md", text)
+    result = call("test", "a.playbook.md", "--on", target, cwd=folder)
+    assert result.out.splitlines()[-1] == "2 passed", result.out
+
+
+@pytest.mark.usefixtures("forked")
+def test_a_tool_that_fails_stops_the_run(folder: Path) -> None:
+    document(folder, "a.playbook.md", TOOLS.replace("result: COMPLETE", "result: STOP").replace("    outputs", "    #"))
+    result = call("test", "a.playbook.md", "--on", "python", cwd=folder)
+    assert result.out.splitlines()[-1] == "2 passed", result.out
+
+
 def test_every_target_that_can_be_tested_on_is_a_backend() -> None:
     assert set(TARGETS) < set(BACKENDS)
     modules = {path.stem for path in Path(trials.__file__).parent.glob("*.py")}

@@ -19,6 +19,7 @@ HEAVY = {
     "pydantic",
     "networkx",
     "compiler.grammar",
+    "lark",
     "pyromark",
     "yaml",
     "importlib.metadata",

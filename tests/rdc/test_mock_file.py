@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from rdc.tools.mock_file import read_mocks
+from rdc.tools.mock import read_mocks
 from runtime_shim.engine.program import RefusedError
 from runtime_shim.tasks.exchange import Answered
 
@@ -29,8 +29,8 @@ def test_a_file_of_mocks_has_answers_in_order(tmp_path: Path) -> None:
         ("agent: {}\n", "may only have the keys `agents`, `tools`, `executors`"),
         ("agents: [x]\n", "`agents` needs a list of answers for each name"),
         ("agents: {1: [[x]]}\n", "agents: 1: expected a string, or {fail: why}"),
-        ("agents:\n  1: &x y\n  2: *x\n", "m.yaml: aliases (*) are not supported"),
-        ("agents:\n  1: [x\n", "m.yaml:3: not YAML: expected"),
+        ("agents:\n  1: *x\n", "m.yaml:2: not YAML: there is no anchor for `*x`"),
+        ("agents:\n  1: [x\n", "m.yaml:2: not YAML: this bracket is not closed"),
         ("agents: {1: 2\n", "not YAML"),
         ("{", "not JSON"),
         ('{"agents": {"1": [null]}}', "expected a string, or {fail: why}"),

@@ -20,7 +20,11 @@ def program(folder: Path) -> Path:
 def test_prints_the_bytes_of_programs(tmp_path: Path) -> None:
     printed = call("runtime", "commands", cwd=tmp_path)
     assert printed.code == 0
-    assert f"\n\n{printed.out}" in program(tmp_path).read_text(encoding="utf-8")
+    above, line, below = printed.out.partition("\n\n# --- runtime_shim/")
+    mark, _, above = above.partition("\n\n")
+    assert mark.endswith("for its programs: edition commands.")
+    text = program(tmp_path).read_text(encoding="utf-8")
+    assert text.count(f"\n\n{above}\n\n\ndef runbook(") == text.count(f"{line}{below}") == 1
 
 
 def test_hashes_are_those_of_the_printed_texts(tmp_path: Path) -> None:

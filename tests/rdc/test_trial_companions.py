@@ -12,10 +12,12 @@ from backends.companions import Companion
 from backends.github import GithubBackend
 from backends.python import PythonBackend
 from compiler.driver import compile_file
-from compiler.ir.program import Program
+from compiler.ir.program import Node, Program
+from compiler.ir.tasks import Ask, alphabet
 from rdc.trials import github, python
 from rdc.trials.process import Finished
 from rdc.trials.run import Setting, TrialError
+from tests.conftest import ROOT
 from tests.rdc.cli_support import GOOD, document
 
 TEXT = f"# {MARK}\n"
@@ -28,7 +30,7 @@ def setting(tmp_path: Path) -> Setting:
     assert program
     for name in ("workspace", "scratch"):
         (tmp_path / name).mkdir()
-    return Setting(program, {}, (), tmp_path / "workspace", tmp_path / "scratch", 20, is_mock=False)
+    return Setting(program, {}, ((),), tmp_path / "workspace", tmp_path / "scratch", 20, is_mock=False)
 
 
 def several(path: str) -> Emission:
@@ -96,3 +98,17 @@ def test_those_of_a_workflow_lie_in_the_workspace(setting: Setting, monkeypatch:
     monkeypatch.setattr(github, "find_tool", lambda *_, **__: "act")
     monkeypatch.setattr(github, "execute", executed)
     assert github.run(setting).result == ""
+
+
+@pytest.mark.parametrize("document", ["workflows/first-note.workflow.yaml", "canary-rollout.runbook.md"])
+def test_outcomes_in_a_summary_have_capital_letters(document: str) -> None:
+    program = compile_file(str(ROOT / "examples" / document)).program
+    assert program
+    for node in program.nodes:
+        shown = {"pass": "yes", "fail": "no"} if is_yes_no(node) else {}
+        words = alphabet(node.task)
+        assert [github._word(node, shown.get(word, word).upper()) for word in words] == list(words)
+
+
+def is_yes_no(node: Node) -> bool:
+    return isinstance(node.task, Ask) and node.task.question == "yes_no"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from backends.options.listing import Option, listed
+from backends.options.schema import Option, listed
 from backends.registry import BACKENDS, load
 from tests.reference.markdown import page, table
 

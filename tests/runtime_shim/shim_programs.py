@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from backends.python import PythonBackend
-from backends.python.table import table
+from backends.python.step_calls import author_calls
 from compiler.ir.edges import Clear, Edge, Effect, Keep, Origin, OutcomeTest, SlotTest, Test, Written
 from compiler.ir.program import Input, Node, Program, Register, Settings, Slot, SourceFile, Variable
 from compiler.ir.tasks import Agent, Ask, End, Gate, Parallel, Reading, Shell, Task, Tool
@@ -85,7 +85,7 @@ class Compiled(Place):
 
     def __init__(self, path: Path, made: Program) -> None:
         self.made = made
-        self.table = table(optimize(made))
+        self.table = author_calls(optimize(made)).built()
         super().__init__(path, self.table)
 
     def bundle(self, **options: str) -> None:

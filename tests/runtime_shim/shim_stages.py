@@ -18,7 +18,7 @@ from compiler.ir.tasks import Check, End, Stage
 from compiler.ir.texts import Text, text
 from compiler.ir.verify import verify
 from runtime_shim.contract.attempt import Stages
-from runtime_shim.tasks.process import Code, Ended, Processes
+from runtime_shim.tasks.process import Ended, Processes
 from tests.runtime_shim.shim_programs import ORIGIN, Compiled, Reference, edge, node, of
 
 STEP = "draft"
@@ -92,7 +92,9 @@ class Polled(Processes):
     ) -> int:
         return os.posix_spawnp(path, words, environment, file_actions=files, setpgroup=0)
 
-    def watch(self, groups: Sequence[int], seconds: int = 0, ended: Ended = lambda _index, _code: None) -> list[Code]:
+    def watch(
+        self, groups: Sequence[int], seconds: int = 0, ended: Ended = lambda _index, _code: None
+    ) -> list[int | None]:
         (group,), deadline = groups, time.monotonic() + (seconds or math.inf)
         pid, status = 0, 0
         while not pid and time.monotonic() < deadline:

@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from backends.python.table import table
+from backends.python.step_calls import author_calls
 from compiler.ir.edges import Add, AtLeast, CounterTest, Reset, Set
 from compiler.ir.semantics import Machine, Outcome
 from compiler.ir.tasks import Branch, Task, alphabet
@@ -83,7 +83,7 @@ def random_effects(chance: Random, task: Task) -> list[Effect]:
 def test_walks_are_the_same(seed: int) -> None:
     chance = Random(seed)
     made = random_program(chance)
-    machine, entries = Machine(made), table(made)
+    machine, entries = Machine(made), author_calls(made).built()
     state, move = machine.start(), follow(entries, {"go": entries["entry"]}, entries["registers"])
     for _ in range(60):
         registers = dict(move.registers)

@@ -17,14 +17,13 @@ from tokenize import COMMENT, generate_tokens
 
 import pytest
 
-from backends.python.bundler import parts
-from backends.python.edition import joined, part_file, runtime, runtime_for
-from runtime_shim.editions import CALLERS, EDITIONS
+from backends.python.edition import LOADED, WORKER, joined, more_for_workers, publisher, runtime, runtime_for
+from runtime_shim.editions import CALLERS, EDITIONS, FOR_WORKERS, PUBLISH
 from tests.interpreters import ENDS, VERSIONS, end_of_support, interpreter
 from tests.runtime_shim.shim_process import ROOT, Table, ask, program, shell
 
 FOLDER = ROOT / "runtime_shim"
-OF_CALLERS = tuple(chain.from_iterable(part.modules for part in CALLERS.values()))
+OF_CALLERS = (*FOR_WORKERS, *chain.from_iterable(part.modules for part in CALLERS.values()))
 WHOLE = [(*edition.modules, *OF_CALLERS) for name, edition in EDITIONS.items() if name not in ("script", "commands")]
 WHOLE += [EDITIONS[name].modules for name in ("script", "commands")]
 """What programs have, with all that callers add to an edition that they call."""
@@ -81,17 +80,19 @@ def test_names_are_unique() -> None:
         counts = Counter(name for module in set(modules) for name in own_names(tree_of(module)))
         assert [name for name, count in counts.items() if count > 1] == []
         assert imported & set(counts) == set()
-        assert not {"RUNTIME", "NAME", "SHA256", "PATH", "CODE", "file"} & set(counts), "a program has these itself"
+        assert not {"RUNTIME", "Checked", "name", "path", LOADED} & set(counts), "a program has these itself"
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_module_is_fit_for_an_edition(name: str) -> None:
     tree = tree_of(name)
     assert ast.get_docstring(tree)
-    checking = [node for node in tree.body if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test)]
-    of_types = set(chain.from_iterable(map(ast.walk, checking)))
+    of_types = set(chain.from_iterable(map(ast.walk, for_types(tree))))
     needed = {node for node in imports_of(tree) if node not in of_types}
-    assert "__future__" not in {node.module for node in needed if isinstance(node, ast.ImportFrom)}
+    future = tree.body[1]
+    assert isinstance(future, ast.ImportFrom)
+    assert ast.unparse(future) == "from __future__ import annotations"
+    needed.remove(future)
     late = needed - set(tree.body)
     assert all(isinstance(node, ast.Import) for node in late), "what is imported late is a module, not ours"
     early = {alias.name for node in needed - late if isinstance(node, ast.Import) for alias in node.names}
@@ -111,8 +112,31 @@ def test_module_is_fit_for_an_edition(name: str) -> None:
     assert "__file__" not in {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
 
 
-ABOVE = "import sys\n"
-"""What each program has above its edition, so that nothing is imported twice."""
+def for_types(tree: ast.Module) -> list[ast.If]:
+    """The blocks of a module that only a checker of types reads."""
+    return [node for node in tree.body if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test)]
+
+
+@pytest.mark.parametrize("name", [*NAMES, *PUBLISH])
+def test_a_module_is_in_a_program_as_in_the_repository(name: str) -> None:
+    text, (heading, _, rest) = text_of(name), joined([name]).partition("\n")
+    assert heading == f"# --- runtime_shim/{name.replace('.', '/')}.py"
+    lines, left = text.splitlines(keepends=True), rest.splitlines(keepends=True)
+    tree = ast.parse(text)
+    left_out = [node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)] + for_types(tree)
+    gone = {number for node in left_out for number in range(node.lineno, (node.end_lineno or 0) + 1)}
+    kept = [line for number, line in enumerate(lines, 1) if number not in gone]
+    assert [line for line in left if line.strip()] == [line for line in kept if line.strip()]
+    assert text.endswith(rest.partition(ast.get_docstring(tree, clean=False) or "")[2].partition('"""')[2].lstrip("\n"))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_blocks_for_types_have_only_imports_from_the_edition(name: str) -> None:
+    for block in for_types(tree_of(name)):
+        assert all(isinstance(node, ast.ImportFrom) and is_ours(node) for node in block.body)
+        named = (node.module or "" for node in block.body if isinstance(node, ast.ImportFrom))
+        modules = {name.removeprefix("runtime_shim.") for name in named}
+        assert all(modules <= set(others) for others in WHOLE if name in others)
 
 
 def undefined(source: str) -> set[str]:
@@ -131,37 +155,41 @@ def undefined(source: str) -> set[str]:
 
 @pytest.mark.parametrize("name", EDITIONS)
 def test_all_that_an_edition_mentions_is_in_it(name: str) -> None:
-    text = ABOVE + runtime(name)
+    text = runtime(name)
     ast.parse(text, feature_version=(3, 9))
     assert undefined(text) == set()
     assert undefined(text.replace("\ndef unframed(", "\ndef renamed(")) == {"unframed"}, "it would be noticed"
 
 
-@pytest.mark.parametrize("caller", CALLERS)
-@pytest.mark.parametrize("name", ["values", "agents", "contract"])
-def test_all_that_a_part_for_a_caller_mentions_is_in_the_editions(name: str, caller: str) -> None:
+CALLED = [(caller, name) for caller in CALLERS for name in ("commands", "values", "agents", "contract")]
+CALLED = [pair for pair in CALLED if pair[1] != "commands" or pair[0] == "github"]
+"""The parts for callers with the editions that they may have beside or above them."""
+
+
+@pytest.mark.parametrize(("caller", "name"), CALLED)
+def test_all_that_a_part_for_a_caller_mentions_is_in_the_editions(caller: str, name: str) -> None:
     text = runtime_for(caller)
-    ast.parse(text, feature_version=(3, 9))
-    assert undefined(ABOVE + runtime(name) + text) == set()
+    tree = ast.parse(text, feature_version=(3, 9))
+    if caller == WORKER:
+        assert undefined(runtime(name) + more_for_workers(name) + text) == set()
+        return
+    assert undefined(text) == set()
+    (loaded,) = (node for node in tree.body if isinstance(node, ast.ImportFrom) and node.module == LOADED)
+    found = {alias.name for alias in loaded.names}
+    assert found <= set(own_names(ast.parse(runtime(name))))
 
 
-@pytest.mark.parametrize("name", EDITIONS)
-def test_an_edition_has_neither_types_nor_docstrings(name: str) -> None:
-    tree = ast.parse(runtime(name))
-    for node in ast.walk(tree):
-        assert not isinstance(node, ast.AnnAssign | ast.AsyncFunctionDef)
-        if isinstance(node, ast.FunctionDef | ast.ClassDef):
-            assert ast.get_docstring(node) is None, node.name
-        if isinstance(node, ast.FunctionDef):
-            assert node.returns is None, node.name
-        assert not (isinstance(node, ast.arg) and node.annotation)
+TEXTS = {**{name: runtime(name) for name in EDITIONS}, **{name: runtime_for(name) for name in CALLERS}}
+TEXTS["publish"] = publisher()
 
 
-@pytest.mark.parametrize("name", EDITIONS)
-def test_no_comment_of_an_edition_has_the_number_of_a_rule(name: str) -> None:
-    comments = [token.string for token in generate_tokens(io.StringIO(runtime(name)).readline) if token.type == COMMENT]
-    assert comments
-    assert not [comment for comment in comments if re.search(r"\((?:[A-Z]\d+|rule \d+)\b[^)]*\d\)", comment)]
+@pytest.mark.parametrize("name", TEXTS)
+def test_no_comment_or_docstring_has_the_number_of_a_rule(name: str) -> None:
+    """A stranger cannot look it up."""
+    tokens = generate_tokens(io.StringIO(TEXTS[name]).readline)
+    told = [token.string for token in tokens if token.type == COMMENT or token.string.startswith('"""')]
+    assert told
+    assert not [text for text in told if re.search(r"\((?:[A-Z]\d+|rule \d+)\b|[Rr]ule \d", text)]
 
 
 @pytest.mark.parametrize("name", EDITIONS)
@@ -208,7 +236,7 @@ def test_a_state_of_a_module_would_be_found() -> None:
 def alone(table: Table) -> str:
     """A file with a table and an edition."""
     main = 'if __name__ == "__main__":\n    sys.exit(main(PROGRAM, EXTENSIONS))\n'
-    return f"{ABOVE}{runtime('commands')}\nPROGRAM = {table!r}\n{main}"
+    return f"{runtime('commands')}\nPROGRAM = {table!r}\n{main}"
 
 
 @pytest.mark.parametrize("which", ENDS)
@@ -234,11 +262,6 @@ def test_every_interpreter_compiles_every_edition(version: str, tmp_path: Path) 
         (tmp_path / f"{name}.py").write_text(runtime(name))
     words = [python, "-I", "-W", "error", "-m", "compileall", "-q", str(tmp_path)]
     assert subprocess.run(words, check=False).returncode == 0
-
-
-def test_the_parts_are_current() -> None:
-    written = {path: path.read_text(encoding="utf-8") for path in part_file("").parent.iterdir()}
-    assert written == parts(), "run `make golden`"
 
 
 def test_modules_that_are_joined_keep_their_order() -> None:

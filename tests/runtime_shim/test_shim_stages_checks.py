@@ -12,8 +12,9 @@ from typing import Any
 
 import pytest
 
-from runtime_shim.contract import validation
+from runtime_shim.contract import checks
 from runtime_shim.contract.attempt import attempt_so_far
+from runtime_shim.contract.checks import checked, contents, guarded, rules_of, strings_in, whole_words
 from runtime_shim.contract.evidence import (
     checked_evidence,
     in_utc,
@@ -23,9 +24,7 @@ from runtime_shim.contract.evidence import (
     unfit_for,
     whole_evidence,
 )
-from runtime_shim.contract.guardrails import contents, guarded, rules_of, strings_in, whole_words
 from runtime_shim.contract.safe_paths import UnsafeError
-from runtime_shim.contract.validation import checked
 from runtime_shim.engine.state import State
 from tests.runtime_shim.shim_stages import EXECUTE, compiled, direct, found, stage
 
@@ -182,7 +181,7 @@ def test_files_parse(tmp_path: Path, name: str, content: bytes, status: str, mes
 
 def test_yaml_without_its_parser_is_skipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "a.yml").write_text("a: [1")
-    monkeypatch.setattr(validation, "PARSE", validation.PARSE.replace("import yaml", "import yaml_that_nobody_has"))
+    monkeypatch.setattr(checks, "PARSE", checks.PARSE.replace("import yaml", "import yaml_that_nobody_has"))
     said = checked(direct(tmp_path), "parses", "a.yml")
     assert (said["status"], said["message"]) == ("skipped", "PyYAML is not installed")
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from compiler.frontends.stepspec.fitting_tools import unfit_schema
+from compiler.frontends.stepspec.check import unfit_schema
 from runtime_shim.contract.attempt import Stages
 from runtime_shim.contract.tool_schemas import BUILT_IN, unfit_arguments
 from runtime_shim.contract.tools import BUILT_IN_CALLS, ToolError, built_in_result

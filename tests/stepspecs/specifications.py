@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from backends.python.table import table
+from backends.python.step_calls import author_calls
 from compiler.driver import Settings, compile_file
 from compiler.ir.program import Program
 from compiler.passes import optimize
@@ -23,5 +23,5 @@ def program_of(document: object, folder: Path) -> Program:
 
 
 def table_of(document: object, folder: Path) -> dict[str, Any]:
-    """The table that the runtime reads."""
-    return table(optimize(program_of(document, folder)))
+    """What the engine runs."""
+    return author_calls(optimize(program_of(document, folder))).built()

@@ -12,9 +12,8 @@ from typing import Any
 
 import pytest
 
-from runtime_shim.contract.records import ALLOWED, IllegalTransitionError, change, run_step
+from runtime_shim.contract.records import ALLOWED, IllegalTransitionError, change, run_step, timeline_lines
 from runtime_shim.contract.specification import Specification
-from runtime_shim.contract.timeline import timeline_lines
 from runtime_shim.engine.display import Display
 from runtime_shim.engine.session import Session
 from tests.stepspecs.invariants import read_records

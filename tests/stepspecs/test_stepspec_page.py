@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from compiler.frontends.stepspec.context_keys import KEYS
+from compiler.frontends.stepspec.check import KEYS
 from compiler.frontends.stepspec.runtime import Policy, Runtime, ToolCommand
 from compiler.frontends.stepspec.syntax import Document, StepSpec, ToolCall
 from runtime_shim.contract.tool_schemas import BUILT_IN

@@ -33,7 +33,7 @@ DOCUMENTS = {
     "b.playbook.md": "# A\n\n## STEP 1: B\n\nC.\n",
     "c.workflow.yaml": "name: a\nsteps:\n  - {name: b, agent: c, prompt: D., end: true}\n",
 }
-"""A document of each format whose grammars and tables take their time."""
+"""A document of each format whose grammars take their time."""
 
 
 def load_runtime() -> None:

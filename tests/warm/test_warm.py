@@ -35,7 +35,7 @@ ENDS = {
     "an error": "def f():\n    return [1][2]\n\n\nclass A:\n    def g(self): f()\n\nA().g()",
 }
 FILL = "# " + "x" * LONG + "\n"
-LONGER = f"{FILL}{SCRIPT}\n# A runtime{RUNTIME.decode()}a.\n{FILL}if True:\n    import ast\nprint(ast.__name__)\n"
+LONGER = f"{FILL}{SCRIPT}\n{RUNTIME.decode()}1.\n{FILL}if True:\n    import ast\nprint(ast.__name__)\n"
 """A program of an author's part and a runtime, of which both are long."""
 
 
@@ -80,7 +80,7 @@ def test_a_long_script_cannot_tell_whether_it_was_compiled_before(text: str, end
 
 IN_A_TEXT = f"""{FILL}
 A = '''
-# No runtime{RUNTIME.decode()}a.
+{RUNTIME.decode()}1.
 '''
 print(A)
 def f(
@@ -100,10 +100,13 @@ def test_a_text_that_names_a_runtime_parts_nothing(ends: str, tmp_path: Path) ->
 
 BESIDES = """
 import os, sys
-PATH = os.path.join(os.path.dirname(os.path.realpath(__file__)), "runtime.txt")
-with open(PATH, "rb") as file:
-    CODE = file.read()
-exec(compile(CODE, PATH, "exec"))
+class Checked:
+    path = os.path.join(os.path.dirname(os.path.realpath(__file__)), "runtime.txt")
+    def get_code(self):
+        with open(self.path, "rb") as file:
+            code = file.read()
+        return compile(code, self.path, "exec")
+exec(Checked().get_code())
 """
 
 

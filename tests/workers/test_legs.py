@@ -15,9 +15,8 @@ from benchmarks.workers.fleet import Fleet
 from runtime_shim.engine.display import Display
 from runtime_shim.engine.program import RefusedError
 from runtime_shim.engine.state import State
-from runtime_shim.targets.dbos.launching import Duties
+from runtime_shim.targets.dbos.launching import Duties, Metrics
 from runtime_shim.targets.dbos.legs import Legs, Place
-from runtime_shim.targets.dbos.metrics import Metrics
 from runtime_shim.targets.dbos.steps import check_state, prepared
 from runtime_shim.targets.dbos.worker import Worker
 from tests.workers.forging import MINE, OTHER, add_run, ended, forge, legs_of, status_of, taken

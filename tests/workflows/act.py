@@ -32,8 +32,9 @@ from functools import cache
 from pathlib import Path
 
 import yaml
+from msgspec import Struct
 
-from rdc.trials.act import OPTIONS, REPOSITORY, ActRun, read_run
+from rdc.trials.github import OPTIONS, REPOSITORY, Event, events_of, log_of, summaries
 from rdc.trials.process import Finished
 from tests import warm
 from tests.conftest import WITH_ACT
@@ -42,7 +43,7 @@ from tests.workflows.compiling import LOADER
 from tests.workflows.lint import program
 from tests.workflows.stand_in import answering
 
-__all__ = ["ActRun", "run"]
+__all__ = ["ActRun", "ActStep", "run"]
 
 ACTIONS = Path(__file__).parent / "actions"
 STAND_INS = {f"actions/{name}": ACTIONS / name for name in ("upload-artifact", "download-artifact")}
@@ -52,6 +53,43 @@ NO_API = "http://127.0.0.1:9"
 """Where nobody answers."""
 
 LOCAL = ("--pull=false", "--action-offline-mode")
+
+
+class ActStep(Struct, frozen=True):
+    """The result of a step."""
+
+    job: str
+    """The id of its job."""
+    id: str
+    """Its id, or its number from 0."""
+    name: str
+    outcome: str
+    """`success`, `failure` (also with continue-on-error) or `skipped`."""
+    outputs: Mapping[str, str]
+
+
+class ActRun(Struct, frozen=True):
+    """The result of a run."""
+
+    exit_code: int
+    log: str
+    """The output of the steps and of act, without colors."""
+    steps: tuple[ActStep, ...]
+    """The steps of all jobs in the order in which they ended, without skipped jobs."""
+    jobs: Mapping[str, str]
+    """The results of the jobs by id: `success`, `failure` or `skipped`."""
+    summaries: tuple[tuple[str, str], ...]
+    """The text that steps wrote to `$GITHUB_STEP_SUMMARY`, each with the id of its step."""
+
+    @property
+    def summary(self) -> str:
+        """The whole summary."""
+        return "".join(text for _, text in self.summaries)
+
+    @property
+    def outcomes(self) -> dict[str, str]:
+        """The outcomes of the steps by name."""
+        return {step.name: step.outcome for step in self.steps}
 
 
 def run(
@@ -156,9 +194,35 @@ def _execute(command: Sequence[str], folder: Path, environment: Mapping[str, str
             said, complained = process.communicate(timeout=timeout)
         except subprocess.TimeoutExpired as late:
             os.killpg(process.pid, signal.SIGKILL)
-            late.add_note(read_run(Finished(-1, *process.communicate())).log)
+            late.add_note(log_of(Finished(-1, *process.communicate())))
             raise
         finally:
             if process.poll() is None:
                 os.killpg(process.pid, signal.SIGKILL)
     return read_run(Finished(process.returncode, said, complained))
+
+
+def read_run(done: Finished) -> ActRun:
+    """Return the run from the output of act."""
+    events = events_of(done.out)
+    return ActRun(
+        exit_code=done.code,
+        log=log_of(done),
+        steps=tuple(_steps(events)),
+        jobs={event["jobID"]: event["jobResult"] for event in events if "jobResult" in event},
+        summaries=tuple(summaries(events)),
+    )
+
+
+def _steps(events: Sequence[Event]) -> Iterator[ActStep]:
+    """Yield the workflow's own steps, without act's setup steps and steps of composite actions."""
+    main = [event for event in events if event.get("stage") == "Main" and len(event["stepID"]) == 1]
+    for event in main:
+        if "stepResult" in event:
+            place = (event["job"], event["stepID"])
+            outputs = {
+                other["name"]: other["arg"]
+                for other in main
+                if other.get("command") == "set-output" and (other["job"], other["stepID"]) == place
+            }
+            yield ActStep(event["jobID"], event["stepID"][0], event["step"], event["stepResult"], outputs)

@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from rdc.trials.act import ActStep
-from tests.workflows.act import run
+from tests.workflows.act import ActStep, run
 
 SHA = "9c091bb21b7c1c1d1991bb908d89e4e9dddfe3e0"
 

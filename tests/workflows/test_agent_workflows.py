@@ -18,7 +18,7 @@ from compiler.driver import compile_file
 from compiler.ir.edges import Edge, Keep, OutcomeTest
 from compiler.ir.program import Program
 from runtime_shim.engine.program import RefusedError
-from runtime_shim.publish import publisher, publisher_changes
+from runtime_shim.publish import publisher
 from runtime_shim.targets.github.changes import changed_files
 from runtime_shim.tasks.recipes import RECIPES
 from tests.conftest import ROOT
@@ -299,10 +299,10 @@ def test_changes_are_proposed_by_a_job_without_agents_and_secrets(monkeypatch: p
         asked.append((method, path, body))
         return {"tree": {"sha": "t" * 40}, "sha": f"{len(asked)}", "number": 5}
 
-    monkeypatch.setattr(publisher_changes, "ask", ask)
+    monkeypatch.setattr(publisher, "ask", ask)
     found = [{"path": "@x/a", "mode": "100644", "text": "b"}, {"path": "c", "deleted": True}]
     found.append({"path": "d", "mode": "100755", "base64": "/wA="})
-    assert publisher_changes.propose("changes.json", json.dumps(found).encode()) == "opened the pull request 5"
+    assert publisher.propose("changes.json", json.dumps(found).encode()) == "opened the pull request 5"
     assert [path for _, path, _ in asked] == [
         "/git/blobs", f"/git/commits/{'b' * 40}", "/git/trees", "/git/commits", "/git/refs", "/pulls",
     ]  # fmt: skip
@@ -328,8 +328,8 @@ def test_changes_are_proposed_by_a_job_without_agents_and_secrets(monkeypatch: p
 )
 def test_nothing_of_the_changes_is_trusted(change: object) -> None:
     with pytest.raises(publisher.RefusedError):
-        publisher_changes.checked(json.dumps([change]).encode())
-    assert publisher_changes.checked(b'[{"path": "a", "deleted": true}]')
+        publisher.checked(json.dumps([change]).encode())
+    assert publisher.checked(b'[{"path": "a", "deleted": true}]')
 
 
 def test_a_run_keeps_what_was_changed_for_the_job_that_proposes_it(tmp_path: Path) -> None:

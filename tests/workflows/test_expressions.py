@@ -10,7 +10,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from backends.options.problems import OptionsError
+from compiler.issues import InvalidError
 from tests.workflows.compiling import emission, parsed
 
 DOCUMENT = """\
@@ -94,7 +94,7 @@ def test_no_script_and_no_command_holds_an_expression_whatever_the_options(optio
     with tempfile.TemporaryDirectory() as folder:
         try:
             made = emission(Path(folder), DOCUMENT, options)
-        except OptionsError:
+        except InvalidError:
             return
         assert made.text, made.diagnostics
         assert not any("${{" in text for text in code(made.text))

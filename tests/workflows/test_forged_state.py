@@ -12,10 +12,13 @@ from typing import Any
 
 import pytest
 
-from backends.python.table import table
+from backends.python.step_calls import author_calls
 from compiler.driver import compile_file
 from compiler.passes import optimize
+from runtime_shim.data.limits import expires_at
+from runtime_shim.data.settings import agreed
 from runtime_shim.engine.journal import encode, read_journal
+from runtime_shim.engine.state import State
 from runtime_shim.targets.github.api import HaltError
 from runtime_shim.targets.github.kept import take_over, unpack
 from runtime_shim.targets.github.strict import check_records
@@ -188,7 +191,7 @@ def journal(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Any], R
     run(answers="yes")
     program = compile_file(str(folder / "repository" / "deploy.runbook.md")).program
     assert program
-    return table(optimize(program)), read_journal(run.kept() / "state" / "journal")[0]
+    return author_calls(optimize(program)).built(), read_journal(run.kept() / "state" / "journal")[0]
 
 
 def test_the_journal_of_a_run_is_believed(journal: tuple[dict[str, Any], Records]) -> None:
@@ -219,6 +222,16 @@ CHANGES: dict[str, Change] = {
     "no beginning": lambda records: records.pop(0),
     "a failed run that goes on": lambda records: _done(records)[-1].update(outcome="resumed"),
     "a note that is none": lambda records: records.append({"kind": "rest", "condition": "complete"}),
+    "steps of another program": lambda records: records[0]["steps"].pop(),
+    "steps that are not lists": lambda records: records[0].update(steps=[None, 3]),
+    "a file of answers without a digest": lambda records: records[1].update(brought={"answers": []}),
+    "files of answers that are a text": lambda records: records[0].update(brought="answers"),
+    "a time that is none": lambda records: records[0].update(expire=[1]),
+    "a time that no clock has": lambda records: records[0].update(expire=float("nan")),
+    "a number that is no float": lambda records: records[0].update(expire=10**400),
+    "new names of steps": lambda records: _done(records)[0].update(renamed={"1": "4"}),
+    "names that are a text": lambda records: records[0].update(renamed="x"),
+    "a wait without its time": lambda records: records.append({"kind": "waits"}),
     "a record that is not an object": lambda records: records.append([]),  # type: ignore[arg-type]
 }
 
@@ -230,6 +243,30 @@ def test_a_journal_that_no_run_has_written_is_refused(journal: tuple[dict[str, A
     change(forged)
     with pytest.raises(HaltError, match="is damaged or incomplete"):
         check_records(program, forged)
+
+
+HOSTILE: tuple[object, ...] = (None, True, -1, 10**400, float("nan"), "", "x", [], ["x"], [[]], {}, {"x": []}, {"": 0})
+
+
+def test_no_value_of_a_journal_makes_a_traceback(journal: tuple[dict[str, Any], Records]) -> None:
+    """Each value is refused, or what reads it understands it."""
+    program, records = journal
+    refused = 0
+    for number, record in enumerate(records):
+        for key in (*record, "steps", "brought", "expire", "renamed", "answers", "agreed", "remarks", "found"):
+            for value in HOSTILE:
+                forged: Records = json.loads(json.dumps(records))
+                forged[number][key] = value
+                try:
+                    check_records(program, forged)
+                except HaltError:
+                    refused += 1
+                    continue
+                state = State(forged)
+                assert expires_at(state) >= 0
+                assert isinstance(agreed(state), dict)
+                assert [one["how"].lower() for one in state.finished]
+    assert refused > 1000
 
 
 def test_a_forged_journal_is_refused_before_anything_runs(run: Run, tmp_path: Path) -> None:

@@ -9,13 +9,13 @@ import pytest
 import yaml
 
 from tests.conftest import ROOT
-from tests.golden.test_golden import GOLDEN, INPUTS, NAMES, PROGRAMS, SECRETS, STOPS, workflows
+from tests.golden.test_golden import INPUTS, NAMES, SECRETS, STOPS, listed, workflows
 from tests.workflows import act, engine
 from tests.workflows.compiling import LOADER
 from tests.workflows.ends import end_of
 from tests.workflows.lint import findings
 
-WORKFLOWS = sorted(str(path.relative_to(GOLDEN)) for name in NAMES + PROGRAMS for path in (GOLDEN / name).glob("*.yml"))
+WORKFLOWS = listed(".yml")
 
 
 @pytest.mark.share(3)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from backends.github import GithubBackend
-from backends.options.problems import OptionsError
+from compiler.issues import InvalidError
 from tests.workflows import act
 from tests.workflows.compiling import emission, parsed, steps, text_of
 from tests.workflows.lint import findings
@@ -151,7 +151,7 @@ def test_an_action_that_is_not_pinned_is_warned_of(tmp_path: Path) -> None:
     ],
 )
 def test_what_cannot_be(options: dict[str, object], problem: str) -> None:
-    with pytest.raises(OptionsError) as caught:
+    with pytest.raises(InvalidError) as caught:
         GithubBackend().validate(options)
     assert problem in str(caught.value)
 

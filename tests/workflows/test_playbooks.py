@@ -15,9 +15,9 @@ import yaml
 
 from backends.base import Emission
 from backends.github import GithubBackend
-from backends.options.problems import OptionsError
 from compiler.driver import compile_file
-from runtime_shim.publish import publisher_comment
+from compiler.issues import InvalidError
+from runtime_shim.publish import publisher
 from tests.workflows import act, engine, lint
 from tests.workflows.compiling import beside, parsed
 from tests.workflows.stand_in import answering
@@ -203,7 +203,7 @@ def test_only_a_last_output_is_published(tmp_path: Path) -> None:
     ],
 )
 def test_options_that_cannot_be_are_refused(tmp_path: Path, options: dict[str, object], says: str) -> None:
-    with pytest.raises(OptionsError, match=says):
+    with pytest.raises(InvalidError, match=says):
         emitted(tmp_path, TRIAGE, {"agent": "llm", **options})
 
 
@@ -368,10 +368,10 @@ def test_what_is_published_spells_no_name_by_its_characters_and_hides_nothing_of
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     said: list[str] = []
-    monkeypatch.setattr(publisher_comment, "ask", lambda _method, _path, body: said.append(body["body"]))
+    monkeypatch.setattr(publisher, "ask", lambda _method, _path, body: said.append(body["body"]))
     for name, value in {"NUMBER": "7", "SERVER_URL": "https://x", "REPOSITORY": "o/r", "RUN_ID": "1"}.items():
         monkeypatch.setenv(name if name == "NUMBER" else f"GITHUB_{name}", value)
-    publisher_comment.comment("a.md", b"&#64;octocat &commat;owner &#x23;1 #&#49; AT&T a && b\n```\n" + b"x" * 70_000)
+    publisher.comment("a.md", b"&#64;octocat &commat;owner &#x23;1 #&#49; AT&T a && b\n```\n" + b"x" * 70_000)
     signed, long, text = said[0].split("\n\n", 2)
     assert signed == "From [this run](https://x/o/r/actions/runs/1)."
     assert long.startswith("This text is cut")
@@ -398,10 +398,10 @@ REFERENCES = (
 @pytest.mark.parametrize("reference", REFERENCES)
 def test_a_comment_refers_to_nothing_on_any_host(reference: str, monkeypatch: pytest.MonkeyPatch) -> None:
     said: list[str] = []
-    monkeypatch.setattr(publisher_comment, "ask", lambda _method, _path, body: said.append(body["body"]))
+    monkeypatch.setattr(publisher, "ask", lambda _method, _path, body: said.append(body["body"]))
     for name, value in {"NUMBER": "7", "SERVER_URL": "https://x", "REPOSITORY": "o/r", "RUN_ID": "1"}.items():
         monkeypatch.setenv(name if name == "NUMBER" else f"GITHUB_{name}", value)
-    publisher_comment.comment("a.md", f"See {reference} and src/issues/a.py.\n".encode())
+    publisher.comment("a.md", f"See {reference} and src/issues/a.py.\n".encode())
     told = said[0].split("\n\n", 1)[1]
     assert not re.search(r"(?i)/(issues|pulls?|discussions|commits?)[\\/]+[0-9]", told)
     assert reference in told.replace("\u200b", "")

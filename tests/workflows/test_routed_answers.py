@@ -15,7 +15,7 @@ from compiler.ir.program import Program
 from runtime_shim.editions import EDITIONS
 from runtime_shim.engine.program import RefusedError
 from runtime_shim.targets.github.api import HaltError
-from runtime_shim.targets.github.replies import as_lines
+from runtime_shim.targets.github.steps import as_lines
 from runtime_shim.tasks.answers import read_answers
 from runtime_shim.tasks.replies import Script
 from tests.workflows.routed import (

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from backends.github import GithubBackend
-from backends.options.problems import OptionsError
+from compiler.issues import InvalidError
 from tests.rdc.cli_support import call
 from tests.workflows import engine
 from tests.workflows.compiling import emission, parsed, text_of
@@ -70,7 +70,7 @@ def test_jobs_have_no_condition_without_the_option(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("on", ["push", ["workflow_dispatch"], {"workflow_run": {"workflows": ["CI"]}}])
 def test_the_option_needs_an_event_with_an_author(on: object) -> None:
-    with pytest.raises(OptionsError, match="`if-author` needs an event with an author in `on`: issue_comment"):
+    with pytest.raises(InvalidError, match="`if-author` needs an event with an author in `on`: issue_comment"):
         GithubBackend().validate({"on": on, "if-author": TRUSTED})
 
 

@@ -11,9 +11,8 @@ from pathlib import Path
 import pytest
 
 from backends.github import GithubBackend
-from backends.github.event_settings import TYPES
-from backends.github.triggers import EVENTS
-from backends.options.problems import OptionsError
+from backends.github.triggers import EVENTS, TYPES
+from compiler.issues import InvalidError
 from tests.workflows.lint import ACTIONLINT, program
 
 CRONS = {
@@ -111,7 +110,7 @@ def problem(options: Mapping[str, object]) -> str:
     """What rdc says of options; "" for valid ones."""
     try:
         GithubBackend().validate(options)
-    except OptionsError as error:
+    except InvalidError as error:
         return str(error)
     return ""
 
@@ -173,9 +172,9 @@ def test_actionlint_agrees_about_permissions(tmp_path: Path) -> None:
 
 def test_all_problems_are_found_at_their_places() -> None:
     on = {"schedule": [{"cron": "0 0 * * *"}, {"cron": "x"}], "issues": {"types": ["opened", "open"]}}
-    with pytest.raises(OptionsError) as caught:
+    with pytest.raises(InvalidError) as caught:
         GithubBackend().validate({"on": on, "permissions": {"contents": "read", "id-token": "read"}})
-    assert [item.path for item in caught.value.problems] == [
+    assert [item.path for item in caught.value.issues] == [
         ("on", "schedule", "1", "cron"),
         ("on", "issues", "types", "1"),
         ("permissions", "id-token"),

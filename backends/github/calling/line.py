@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from backends.github.calling.steps import AROUND
 from backends.github.identifiers import identifiers, identifiers_of
-from backends.scheduling.names import Identifiers
+from backends.scheduling.flow import Identifiers
 from backends.specification import Specification, Step
 from compiler.ir.program import Node, Program
 

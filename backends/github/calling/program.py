@@ -7,7 +7,7 @@ import posixpath
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Self
+from typing import Any, Self
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -18,7 +18,6 @@ from backends.github.options import GithubOptions
 from backends.github.scalar import OPEN
 from backends.github.step import PLAIN_SHELL, Step
 from backends.python.edition import publisher
-from backends.python.table import Table
 from compiler.ir.program import Program
 from compiler.regex import Regex
 from compiler.source import sha256_of
@@ -92,10 +91,10 @@ class Calling(Struct, frozen=True, dict=True):
     program: Program
     options: GithubOptions
 
-    @property
-    def table(self) -> Table:
-        """The table that the program builds."""
-        return self.called.table
+    @cached_property
+    def table(self) -> dict[str, Any]:
+        """What the program's calls build."""
+        return self.called.calls.built()
 
     @property
     def _is_full(self) -> bool:

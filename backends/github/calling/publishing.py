@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import Struct
 
-from backends.base import OptionFinding
+from backends.base import about_option
 from backends.github.calling.artifacts import TOKEN, taken_artifact
 from backends.github.calling.program import Calling, plain_name
 from backends.github.calling.surroundings import remark
@@ -51,18 +51,32 @@ def unfit_publications(program: Program, options: GithubOptions) -> Iterator[Dia
     """Report publications of nothing, and comments on nothing."""
     if proposes_changes(program, options):
         if not options.checkout:
-            yield _finding(program, "`publish` needs the repository, but `checkout` is false", "remove one of them")
+            yield about_option(
+                program,
+                ("publish",),
+                "RD013",
+                "`publish` needs the repository, but `checkout` is false",
+                "remove one of them",
+            )
     elif options.publish and program.artifact is None:
         problem = "`publish` publishes the last output, but the document keeps none"
         remedy = "keep one (in a playbook, by `## ARTIFACTS` with a line `type: markdown`), or remove `publish`"
         others = "; to publish agents' changes in the workspace, use `publish: pull-request`"
-        yield _finding(program, problem, f"{remedy}{others}")
+        yield about_option(program, ("publish",), "RD013", problem, f"{remedy}{others}")
     elif "comment" in options.publish and not (ABOUT_ISSUES | _PULLS) & set(options.triggers()):
         problem = "`publish: comment` needs an issue or a pull request, but no event in `on` has one"
-        yield _finding(program, problem, "add `issues` or `pull_request` to `on`, or use `publish: summary`")
+        yield about_option(
+            program, ("publish",), "RD013", problem, "add `issues` or `pull_request` to `on`, or use `publish: summary`"
+        )
     if options.publish_file and ("pull-request" not in options.publish or program.artifact is None):
         remedy = "add it, or remove `publish-file`"
-        yield _finding(program, "`publish-file` works only with `publish: pull-request` and a last output", remedy)
+        yield about_option(
+            program,
+            ("publish",),
+            "RD013",
+            "`publish-file` works only with `publish: pull-request` and a last output",
+            remedy,
+        )
 
 
 def publications(
@@ -143,7 +157,3 @@ def _step(kind: str, about: _Kind, options: GithubOptions, title: str) -> Step:
         env["TITLE"] = title
     says = "Publishes the file that the run has left. The file is read, never executed."
     return Step(about.title, env=env, run=remark(says))
-
-
-def _finding(program: Program, problem: str, remedy: str) -> Diagnostic:
-    return OptionFinding("RD013", program.sources[0].path, None, problem, remedy, option=("publish",))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from backends.base import OptionFinding
+from backends.base import about_option
 from backends.github.calling.line import Line
 from backends.github.calling.program import problem_with_path
 from backends.github.calling.workflow import CallingWorkflow
@@ -17,7 +17,6 @@ from backends.scheduling.routes import Routes
 from compiler.diagnostic import Diagnostic
 from compiler.ir.program import Node, Program
 from compiler.ir.tasks import Ask, Gate, Parallel, Stage, Tool
-from compiler.source import KeyPath
 from compiler.times import spoken
 
 BINARY = frozenset({"pass_fail", "yes_no"})
@@ -33,14 +32,14 @@ def refused_calls(program: Program, options: GithubOptions) -> Iterator[Diagnost
     if not options.checkout and options.runtime != "inline":
         problem = "the steps call a program in the repository, but `checkout` is false"
         remedy = "remove `checkout: false`, or use `runtime: inline`, which puts the program into the workflow"
-        yield _about_option(program, ("checkout",), "RD013", problem, remedy)
+        yield about_option(program, ("checkout",), "RD013", problem, remedy)
     labels = [options.runs_on] if isinstance(options.runs_on, str) else options.runs_on
     is_windows = any("windows" in label.lower() for label in labels)
     if is_windows and options.python == USUAL_PYTHON:
         problem = f"a Windows runner has no {USUAL_PYTHON}"
-        yield _about_option(program, ("runs-on",), "RD013", problem, "set the option `python` to the path of Python")
+        yield about_option(program, ("runs-on",), "RD013", problem, "set the option `python` to the path of Python")
     if options.program and (wrong := problem_with_path(options.program)):
-        yield _about_option(program, ("program",), "RD013", wrong, "choose another path")
+        yield about_option(program, ("program",), "RD013", wrong, "choose another path")
 
 
 def unroutable(routes: Routes, options: GithubOptions) -> Iterator[Diagnostic]:
@@ -139,7 +138,7 @@ def unexecuted(line: Line, options: GithubOptions) -> Iterator[Diagnostic]:
     for node_id in environments_of(line.program, options):
         problem = f"`steps` sets an environment for step {node_id}, but all steps of a specification share one"
         at = ("steps", node_id if node_id in options.steps else "*")
-        yield _about_option(line.program, at, "RD520", problem, "use the option `environment`")
+        yield about_option(line.program, at, "RD520", problem, "use the option `environment`")
 
 
 def steps_longer_than_job(line: Line, options: GithubOptions) -> Iterator[Diagnostic]:
@@ -156,10 +155,6 @@ def steps_longer_than_job(line: Line, options: GithubOptions) -> Iterator[Diagno
 
 def _executes(node: Node) -> bool:
     return isinstance(node.task, Stage) and node.task.stage == "execute"
-
-
-def _about_option(program: Program, option: KeyPath, code: str, problem: str, remedy: str) -> Diagnostic:
-    return OptionFinding(code, program.sources[0].path, None, problem, remedy, option=option)
 
 
 def _at(node: Node, code: str, problem: str, remedy: str) -> Diagnostic:

@@ -1,7 +1,33 @@
 """The agent workflow format (docs/formats/agent_workflow.md). `frontend.py` reads it."""
 
-from compiler.frontends.agent_workflow.options import OPTIONS
+from typing import Any
+
+from compiler.diagnostic import Issue
+from compiler.frontends.call_steps import STEPS
 from compiler.frontends.format import Format
+from compiler.frontends.name_lists import SECRETS
+from compiler.issues import InvalidError, Places
+from compiler.options import Level, Option
+
+LARGEST_LIMIT = 1_000_000
+"""In steps. Every target can count this far."""
+
+
+def _read_limit(value: object, _: Places) -> int:
+    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= LARGEST_LIMIT:
+        return value
+    problem = f"`max-steps` is not a number from 0 to {LARGEST_LIMIT:,}"
+    raise InvalidError(Issue((), problem, "write the maximum number of steps in a run, or 0 for no limit"))
+
+
+MAX_STEPS: Option[int] = Option(
+    "max-steps",
+    "Maximum number of steps in a run; 0 for no limit.",
+    _read_limit,
+    levels=(Level.DOCUMENT, Level.PROJECT),
+)
+OPTIONS: tuple[Option[Any], ...] = (SECRETS, STEPS, MAX_STEPS)
+
 
 FORMAT = Format(
     name="agent_workflow",

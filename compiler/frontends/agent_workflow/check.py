@@ -9,15 +9,17 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from compiler.diagnostic import Diagnostic, Fix
+from compiler.diagnostic import DataPath, Diagnostic, Fix
 from compiler.frontends.agent_workflow.alternatives import LONGEST_PATTERN
 from compiler.frontends.agent_workflow.reached import all_findings, keyword_findings, route_findings
 from compiler.frontends.agent_workflow.syntax import FILE_NAME, Step, Workflow
 from compiler.frontends.naming import NAMED
-from compiler.frontends.places import Path, Places
 from compiler.ir.patterns import SEPARATE, overlap, overlapping, pattern_problem
+from compiler.issues import SourceMap
+from compiler.options import Table
 from compiler.regex import Regex
 from compiler.source import Span
+from compiler.suggestions import did_you_mean
 
 LONGEST_NAME = 100
 """In characters. A step's name becomes part of file names."""
@@ -25,7 +27,7 @@ LONGEST_NAME = 100
 _TYPE_OF_AGENT = Regex(r"[^\s=](?:[^=]*[^\s=])?")
 
 
-def check(workflow: Workflow, plain: Mapping[str, Any], places: Places) -> Iterator[Diagnostic]:
+def check(workflow: Workflow, plain: Mapping[str, Any], places: SourceMap) -> Iterator[Diagnostic]:
     """Yield the diagnostics of a workflow. Parts that the models rejected are skipped.
 
     Args:
@@ -57,12 +59,12 @@ def _keys(plain: Mapping[str, Any], number: int) -> frozenset[str] | None:
 class Scene(Struct, frozen=True):
     """A step, its position, and the keys that have a value. `keys` is None if the step isn't a mapping."""
 
-    places: Places
-    path: Path
+    places: SourceMap
+    path: DataPath
     step: Step
     keys: frozenset[str] | None
 
-    def finding(self, code: str, inner: Path, problem: str, remedy: str) -> Diagnostic:
+    def finding(self, code: str, inner: DataPath, problem: str, remedy: str) -> Diagnostic:
         """Return a diagnostic for a part of the step."""
         return self.places.diagnostic(code, (*self.path, *inner), problem, remedy)
 
@@ -70,7 +72,7 @@ class Scene(Struct, frozen=True):
 # --- Names -----------------------------------------------------------------------------------------------------------
 
 
-def _title(workflow: Workflow, places: Places) -> Iterator[Diagnostic]:
+def _title(workflow: Workflow, places: SourceMap) -> Iterator[Diagnostic]:
     name = workflow.name
     if name and (not name.isprintable() or name != name.strip() or len(name) > LONGEST_NAME):
         problem = "the workflow name has a line break, a space at either end, or more than 100 characters"
@@ -79,7 +81,7 @@ def _title(workflow: Workflow, places: Places) -> Iterator[Diagnostic]:
 
 def _names(scene: Scene) -> Iterator[Diagnostic]:
     step = scene.step
-    named: list[tuple[Path, str, str]] = [(("name",), step.name, "step name")]
+    named: list[tuple[DataPath, str, str]] = [(("name",), step.name, "step name")]
     named += [(("report", "name"), step.report.name, "report name")] if step.report else []
     for path, name, what in named:
         if name and (not re.fullmatch(FILE_NAME, name) or len(name) > LONGEST_NAME):
@@ -88,7 +90,7 @@ def _names(scene: Scene) -> Iterator[Diagnostic]:
                 f"use at most {LONGEST_NAME} letters A to Z, digits, `.`, `_` and `-`; start with a letter or digit"
             )
             yield scene.finding("RD806", path, problem, remedy)
-    agents: list[tuple[Path, str]] = [(("agent",), step.agent or "")]
+    agents: list[tuple[DataPath, str]] = [(("agent",), step.agent or "")]
     agents += [(("parallel", number, "agent"), entry.agent) for number, entry in enumerate(step.parallel or ())]
     for path, agent in agents:
         is_fit = _TYPE_OF_AGENT.fullmatch(agent) and agent.isprintable() and len(agent) <= LONGEST_NAME
@@ -101,7 +103,7 @@ def _shown(name: str) -> str:
     return name if len(name) <= LONGEST_NAME else f"{name[:LONGEST_NAME]}…"
 
 
-def _unique(workflow: Workflow, places: Places) -> Iterator[Diagnostic]:
+def _unique(workflow: Workflow, places: SourceMap) -> Iterator[Diagnostic]:
     first: dict[str, int] = {}
     for number, step in enumerate(workflow.steps):
         before = first.setdefault(step.name, number)
@@ -115,11 +117,11 @@ class _File(Struct, frozen=True):
     """A file that a step writes, and the position of its name."""
 
     name: str
-    path: Path
+    path: DataPath
     step: Step
 
 
-def _files(workflow: Workflow, places: Places) -> Iterator[Diagnostic]:
+def _files(workflow: Workflow, places: SourceMap) -> Iterator[Diagnostic]:
     """Yield steps and reports that would share a file, also on file systems that ignore case (W1, W7)."""
     steps = list(enumerate(workflow.steps))
     nodes = [file for number, step in steps for file in _node_files(number, step)]
@@ -177,7 +179,7 @@ def _body(scene: Scene) -> Iterator[Diagnostic]:
 def _references(scene: Scene) -> Iterator[Diagnostic]:
     """Warn about names in braces, which the author expects to be replaced."""
     entries = enumerate(scene.step.parallel or ())
-    prompts: dict[Path, str] = {("parallel", number, "prompt"): entry.prompt for number, entry in entries}
+    prompts: dict[DataPath, str] = {("parallel", number, "prompt"): entry.prompt for number, entry in entries}
     for path, prompt in {("prompt",): scene.step.prompt or "", **prompts}.items():
         for whole in dict.fromkeys(NAMED.findall(prompt)):
             problem = f"the agent gets `{whole}` unchanged: prompts of agent workflows have no references"
@@ -225,7 +227,7 @@ def _validation(scene: Scene) -> Iterator[Diagnostic]:
     report = scene.step.report
     if report is None or report.validation is None:
         return
-    path: Path = ("report", "validation")
+    path: DataPath = ("report", "validation")
     if len(report.validation) > LONGEST_PATTERN:
         problem = f"the validation pattern has {len(report.validation):,} characters; the limit is {LONGEST_PATTERN:,}"
         yield scene.finding("RD811", path, problem, "shorten it; it only has to match a part of the answer")
@@ -234,3 +236,32 @@ def _validation(scene: Scene) -> Iterator[Diagnostic]:
         yield scene.finding("RD811", path, f"the validation pattern {problem}", remedy)
     elif character := overlap(report.validation):
         yield scene.finding("RD136", path, f"the validation pattern {overlapping(character)}", SEPARATE)
+
+
+KEY = "agents"
+"""The target option with a command for each agent type."""
+
+
+def unlisted_agents(workflow: Workflow, places: SourceMap, tables: Mapping[str, Table]) -> Iterator[Diagnostic]:
+    """Warn about each agent type that a target's table of agents lacks. Targets without a table get no warning."""
+    used = list(_types(workflow))
+    for target, table in tables.items():
+        listed = table.values.get(KEY)
+        if not isinstance(listed, Mapping) or not listed:
+            continue
+        known = sorted(map(str, listed))
+        for path, agent in used:
+            if agent not in known:
+                problem = f"there is no agent type `{agent}` in `agents` of target {target}{did_you_mean(agent, known)}"
+                remedy = f"add it to `agents`, or use one of {', '.join(known[:20])}"
+                yield places.diagnostic("RD833", path, problem, remedy)
+
+
+def _types(workflow: Workflow) -> Iterator[tuple[DataPath, str]]:
+    for number, step in enumerate(workflow.steps):
+        path: DataPath = ("steps", number)
+        if step.agent:
+            yield (*path, "agent"), step.agent
+        for index, entry in enumerate(step.parallel or ()):
+            if entry.agent:
+                yield (*path, "parallel", index, "agent"), entry.agent

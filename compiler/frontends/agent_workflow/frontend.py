@@ -7,17 +7,17 @@ from collections.abc import Mapping
 from typing import Any
 
 from compiler.diagnostic import Diagnostic, has_error, sort_key
-from compiler.frontends.agent_workflow.agents import unlisted_agents
-from compiler.frontends.agent_workflow.check import check
+from compiler.frontends.agent_workflow import MAX_STEPS, OPTIONS
+from compiler.frontends.agent_workflow.check import check, unlisted_agents
 from compiler.frontends.agent_workflow.lower import ENDINGS, Asked, lower
-from compiler.frontends.agent_workflow.options import MAX_STEPS, OPTIONS
-from compiler.frontends.agent_workflow.parse import LARGEST_WORKFLOW, Parsed, parse
+from compiler.frontends.agent_workflow.parse import Parsed, parse
 from compiler.frontends.base import Job, Result
-from compiler.frontends.call_result import completed
+from compiler.frontends.call_scenarios import completed
+from compiler.frontends.modeled import LARGEST
 from compiler.frontends.name_lists import SECRETS
 from compiler.frontends.naming import stem
 from compiler.ir.program import Program
-from compiler.options import Known, Level, Options, Place, merge, read_options
+from compiler.options import Options, document_options, merge
 from compiler.regex import Regex
 from compiler.source import Source, below
 from compiler.yaml_text import UnreadableError, read_mapping
@@ -33,7 +33,7 @@ def recognizes(source: Source) -> bool:
     It does if it has a name, and a step with a name and a prompt or entries. Invalid YAML is recognized by its lines.
     """
     text = "\n".join(source.lines)
-    if not _STEPS.search(text) or len(text) > LARGEST_WORKFLOW:
+    if not _STEPS.search(text) or len(text) > LARGEST:
         return False
     try:
         return _is_workflow(read_mapping(text).values)
@@ -70,14 +70,13 @@ def compile_document(job: Job) -> Result:
 def _lowered(job: Job, parsed: Parsed, program: Program, result: Result) -> Result:
     reading = parsed.reading
     content = reading.as_written.get("scenarios") if reading else None
-    spans = below(reading.places, "scenarios") if reading and content is not None else {}
+    spans = below(reading.spans, "scenarios") if reading and content is not None else {}
     return completed(job, result, program, stem(job.source.name, *ENDINGS), content, spans)
 
 
 def _options(source: Source, parsed: Parsed) -> tuple[Options, list[Diagnostic]]:
-    """Read the options under `rdc`."""
+    """Return the options under `rdc`; the model reports it if it is no mapping."""
     reading = parsed.reading
     if reading is None or not isinstance(reading.values.get("rdc"), dict):
         return Options(), []
-    place = Place("RD013", source.path, reading.places["rdc",])
-    return read_options(reading.values["rdc"], place, below(reading.places, "rdc"), Known(OPTIONS, Level.DOCUMENT))
+    return document_options(source, reading.values, reading.spans, OPTIONS)

@@ -8,27 +8,22 @@ from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 from pydantic import BaseModel
+from pydantic_core import ErrorDetails
 
-from compiler.diagnostic import Diagnostic
+from compiler.diagnostic import DataPath, Diagnostic
 from compiler.frontends.agent_workflow.syntax import Condition, Entry, Report, Step, Workflow
 from compiler.frontends.data_text import unreadable
-from compiler.frontends.modeled import MOST_SHOWN, SHAPES, Flaw, texts_in, validated
-from compiler.frontends.places import Path, Places, Where
-from compiler.frontends.repeated import stand_again
+from compiler.frontends.modeled import SHAPES, Codes, Form, validated
+from compiler.issues import Position, SourceMap, duplicate_keys
 from compiler.regex import Regex
 from compiler.safeguards import hidden_safeguard, looks_like_safeguard
-from compiler.source import Source, may_repeat
+from compiler.source import Source
 from compiler.suggestions import did_you_mean, nearest_name
 from compiler.yaml_text import Reading, UnreadableError, read_mapping
 
-LARGEST_WORKFLOW = 1_000_000
-"""In bytes. Larger files take too long to read."""
-
-MOST_STEPS = 500
-"""Counts steps and entries of parallel steps."""
-
 _MODELS: Mapping[str, type[BaseModel]] = {"steps": Step, "parallel": Entry, "conditions": Condition, "report": Report}
 _VALUES = {**SHAPES, "string_type": "a string", "bool_type": "true or false", "literal_error": "`all` or `any`"}
+_VALUES["too_short"] = "add a step with `name` and `prompt`"
 
 _KINDS: Mapping[str, str] = {
     "human": "bool_type",
@@ -55,73 +50,45 @@ class Parsed(NamedTuple):
 
     workflow: Workflow | None
     reading: Reading | None
-    places: Places
+    places: SourceMap
     diagnostics: list[Diagnostic]
 
 
 def parse(source: Source) -> Parsed:
     """Parse the workflow in a source."""
-    places = Places(source, {})
-    if refused := _refused(source):
+    places = SourceMap(source, {})
+    if refused := FORM.refusal(source):
         return Parsed(None, None, places, [refused])
     try:
         reading = read_mapping("\n".join(source.lines))
     except UnreadableError as error:
-        return Parsed(None, None, places, [_broken(source, error)])
-    places = Places(source, reading.places)
-    repeated = list(stand_again("RD802", source, reading.repeated[:MOST_SHOWN]))
+        return Parsed(None, None, places, [unreadable(source, error).finding("RD800", source, "workflow")])
+    places = SourceMap(source, reading.spans)
+    repeated = list(duplicate_keys("RD802", source, reading.repeated))
     plain = reading.as_written
     if too_many := _too_many(source, plain):
         return Parsed(None, reading, places, [*repeated, too_many])
     if newer := _newer_schema(places, reading.values):
         return Parsed(None, reading, places, [*repeated, newer])
-    workflow, flaws = validated(Workflow, plain, {"steps": []})
-    known = {flaw.path for flaw in flaws}
-    flaws += (flaw for flaw in unfit_values(reading.values) if flaw.path not in known)
-    ranked = sorted(((Where(places, plain, flaw.path), flaw) for flaw in flaws), key=_is_warning)
-    found = [_finding(where, flaw) for where, flaw in ranked[:MOST_SHOWN]]
-    return Parsed(workflow, reading, places, [*repeated, *dict.fromkeys(found)])
-
-
-def _refused(source: Source) -> Diagnostic | None:
-    if not source.text.strip():
-        return Diagnostic("RD804", source.path, None, "the workflow is empty", "write `name` and `steps`")
-    if (size := len(source.data)) > LARGEST_WORKFLOW:
-        problem = f"the workflow has {size:,} bytes; the limit is {LARGEST_WORKFLOW:,}"
-        remedy = "move long text into files, and name the files in the prompts"
-        return Diagnostic("RD801", source.path, None, problem, remedy)
-    return None
-
-
-def _broken(source: Source, error: UnreadableError) -> Diagnostic:
-    told = unreadable(source, error)
-    problem = f"the workflow {str(told).removeprefix('it ')}"
-    return Diagnostic("RD800", source.path, told.span, problem, told.remedy)
+    workflow, errors = validated(Workflow, plain, {"steps": []})
+    known = {error["loc"] for error in errors}
+    errors += (error for error in unfit_values(reading.values) if error["loc"] not in known)
+    errors.sort(key=lambda error: _is_warning(Position(places, plain, error["loc"]), error["type"]))
+    return Parsed(workflow, reading, places, [*repeated, *FORM.findings(places, plain, errors)])
 
 
 def _too_many(source: Source, plain: Mapping[str, Any]) -> Diagnostic | None:
-    steps = plain.get("steps")
-    listed = steps if isinstance(steps, list) else []
-    entries = (step["parallel"] for step in listed if isinstance(step, dict) and isinstance(step.get("parallel"), list))
-    count = len(listed) + sum(map(len, entries))
-    may_be_longer = count <= MOST_STEPS and may_repeat(source.text)  # only aliases make it longer than the file
-    size = sum(map(len, texts_in(listed))) if may_be_longer else 0
-    if count > MOST_STEPS:
-        problem = f"the workflow has {count:,} steps and entries; the limit is {MOST_STEPS}"
-        return Diagnostic("RD801", source.path, None, problem, "split it into several workflows")
-    if size > LARGEST_WORKFLOW:
-        problem = (
-            f"the workflow has {size:,} characters after its aliases are expanded; the limit is {LARGEST_WORKFLOW:,}"
-        )
-        return Diagnostic("RD801", source.path, None, problem, "use fewer aliases")
-    return None
+    steps = list(_mappings(plain.get("steps")))
+    entries = (step["parallel"] for step in steps if isinstance(step.get("parallel"), list))
+    listed = plain["steps"] if isinstance(plain.get("steps"), list) else []
+    return FORM.excess(source, len(listed) + sum(map(len, entries)), "steps and entries", listed)
 
 
-def _newer_schema(places: Places, values: Mapping[str, Any]) -> Diagnostic | None:
+def _newer_schema(places: SourceMap, values: Mapping[str, Any]) -> Diagnostic | None:
     """Return the diagnostic of a workflow in a schema that rdc does not read."""
     steps = values.get("steps")
     is_mapping = isinstance(steps, dict) and steps and all(isinstance(step, dict) for step in steps.values())
-    found: tuple[Path, str] | None = (("steps",), "`steps` as a mapping") if is_mapping else None
+    found: tuple[DataPath, str] | None = (("steps",), "`steps` as a mapping") if is_mapping else None
     for number, step in enumerate(steps if isinstance(steps, list) else ()):
         if found is None and isinstance(step, dict):
             prompts = [step.get("prompt"), *(entry.get("prompt") for entry in _mappings(step.get("parallel")))]
@@ -144,11 +111,11 @@ def _mappings(value: object) -> Iterator[Mapping[str, Any]]:
     yield from (item for item in (value if isinstance(value, list) else ()) if isinstance(item, dict))
 
 
-def unfit_values(values: Mapping[str, Any]) -> Iterator[Flaw]:
+def unfit_values(values: Mapping[str, Any]) -> Iterator[ErrorDetails]:
     """Yield values that are empty, and strings and booleans of another type. `as_written` hides these (W1)."""
     yield from _unfit(values, (), "")
     for number, step in enumerate(values["steps"] if isinstance(values.get("steps"), list) else ()):
-        path: Path = ("steps", number)
+        path: DataPath = ("steps", number)
         if isinstance(step, dict):
             yield from _unfit(step, path, "steps")
             yield from _unfit(step.get("report"), (*path, "report"), "report")
@@ -157,7 +124,7 @@ def unfit_values(values: Mapping[str, Any]) -> Iterator[Flaw]:
                     yield from _unfit(item, (*path, kind, index), kind)
 
 
-def _unfit(part: object, path: Path, kind: str) -> Iterator[Flaw]:
+def _unfit(part: object, path: DataPath, kind: str) -> Iterator[ErrorDetails]:
     for key, value in part.items() if isinstance(part, dict) else ():
         wanted = _KINDS.get(key, "string_type")
         if key not in _MODELS.get(kind, Workflow).model_fields or key in ("rdc", "scenarios"):
@@ -168,42 +135,20 @@ def _unfit(part: object, path: Path, kind: str) -> Iterator[Flaw]:
         elif wanted == "string_type" and isinstance(value, int | float | date):
             is_unfit = not (isinstance(value, bool) and key in ("keyword", "goto", "next"))  # YES and NO
         if is_unfit:
-            yield Flaw((*path, key), wanted)
+            yield ErrorDetails(type=wanted, loc=(*path, key), msg="", input=value)
 
 
-def _finding(where: Where, flaw: Flaw) -> Diagnostic:
-    key, inside = str(flaw.path[-1]), where.around
-    if flaw.kind == "extra_forbidden":
-        return _unknown_key(where, key)
-    if flaw.kind == "missing":
-        problem = f"{called(inside)} has no `{key}`"
-        return inside.diagnostic("RD804", problem, f"add `{key}: …`")
-    if flaw.kind == "too_short":
-        return where.diagnostic("RD804", "the workflow has no steps", "add a step with `name` and `prompt`")
-    wanted = _VALUES.get(flaw.kind, "a valid value")
-    example = f", such as {_EXAMPLES[key]}" if flaw.kind in SHAPES and key in _EXAMPLES else ""
-    if isinstance(flaw.path[-1], int):
-        return where.diagnostic("RD805", f"{called(where)} is not {wanted}", f"write {wanted}")
-    if where.value is None or (isinstance(where.value, str) and not where.value.strip()):
-        return where.diagnostic(
-            "RD805", f"`{key}` of {called(inside)} has no value", f"write {wanted} after it{example}"
-        )
-    remedy = "put it in quotes" if flaw.kind == "string_type" and isinstance(where.value, str) else f"write {wanted}"
-    return where.diagnostic("RD805", f"`{key}` of {called(inside)} is not {wanted}", f"{remedy}{example}")
-
-
-def _is_warning(at: tuple[Where, Flaw]) -> bool:
-    """Return whether a flaw is only a warning. Errors are shown first."""
-    where, flaw = at
-    key = str(flaw.path[-1])
-    return flaw.kind == "extra_forbidden" and not _is_safeguard(key) and not hidden_safeguard(key, where.value)
+def _is_warning(where: Position, kind: str) -> bool:
+    """Return whether an error is only a warning. The others are shown first."""
+    key = str(where.path[-1])
+    return kind == "extra_forbidden" and not _is_safeguard(key) and not hidden_safeguard(key, where.value)
 
 
 def _is_safeguard(key: str) -> bool:
     return looks_like_safeguard(key) or nearest_name(key, Step.model_fields) == "human"
 
 
-def _unknown_key(where: Where, key: str) -> Diagnostic:
+def _unknown(where: Position, key: str) -> Diagnostic:
     """Return the diagnostic for an unknown key, with a hint for some of them (W2, W4)."""
     around = where.around
     if key == "human" and around.kind == "parallel":
@@ -224,7 +169,7 @@ def _unknown_key(where: Where, key: str) -> Diagnostic:
     return replace(found, fix=where.places.respelled(where.path, key, nearest_name(key, known)))
 
 
-def called(where: Where) -> str:
+def called(where: Position) -> str:
     """Return the name of a part in messages, such as "step `plan`"."""
     match where.path:
         case ():
@@ -240,3 +185,26 @@ def called(where: Where) -> str:
             return f"the report of {called(where.around)}"
         case _:
             return f"`{where.path[-1]}`"
+
+
+def _named(where: Position) -> str:
+    key = where.path[-1]
+    return called(where) if isinstance(key, int) else f"`{key}` of {called(where.around)}"
+
+
+def _example(key: str, _: object) -> str:
+    return f", such as {_EXAMPLES[key]}" if key in _EXAMPLES else ""
+
+
+FORM = Form(
+    "workflow",
+    Codes("RD801", "RD804", "RD805"),
+    "`name` and `steps`",
+    "the prompts",
+    called,
+    _named,
+    _VALUES,
+    _example,
+    _unknown,
+    is_written=True,
+)

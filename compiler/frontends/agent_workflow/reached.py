@@ -6,12 +6,13 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from compiler.diagnostic import Diagnostic
+from compiler.diagnostic import DataPath, Diagnostic
 from compiler.frontends.agent_workflow.alternatives import LONGEST_PATTERN
 from compiler.frontends.agent_workflow.syntax import TASK_DONE, Condition, Step, Workflow
 from compiler.frontends.agent_workflow.verdicts import can_be_valid, candidates, listed_words, reserved_words
-from compiler.frontends.places import Path, Places
+from compiler.ir.graph import reached_from
 from compiler.ir.patterns import pattern_problem
+from compiler.issues import SourceMap
 from compiler.suggestions import did_you_mean, nearest_name
 from runtime_shim.tasks.verdicts import LISTED
 
@@ -20,11 +21,11 @@ END = "end"
 LONGEST_KEYWORD = 200
 
 
-def keyword_findings(step: Step, places: Places, path: Path) -> Iterator[Diagnostic]:
+def keyword_findings(step: Step, places: SourceMap, path: DataPath) -> Iterator[Diagnostic]:
     """Yield the diagnostics of a step's keywords."""
     first: dict[str, int] = {}
     for number, condition in enumerate(step.conditions or ()):
-        at: Path = (*path, "conditions", number, "keyword")
+        at: DataPath = (*path, "conditions", number, "keyword")
         keyword = condition.keyword
         before = first.setdefault(keyword.casefold(), number)
         if not keyword:
@@ -46,7 +47,7 @@ def keyword_findings(step: Step, places: Places, path: Path) -> Iterator[Diagnos
     yield from _reserved(step, places, path)
 
 
-def all_findings(step: Step, places: Places, path: Path) -> Iterator[Diagnostic]:
+def all_findings(step: Step, places: SourceMap, path: DataPath) -> Iterator[Diagnostic]:
     """Warn about a verdict that nothing reads, and about a report with two extensions (W7, W12)."""
     words = candidates(step)[:-1] if step.check == "all" and step.parallel and _usable_pattern(step) else ()
     if not step.conditions and (len(words) > 1 or any(word.casefold() in LISTED for word in words)):
@@ -58,7 +59,7 @@ def all_findings(step: Step, places: Places, path: Path) -> Iterator[Diagnostic]
         yield replace(found, fix=places.respelled(at, name, name[:-3], is_value=True))
 
 
-def _never_valid(step: Step, keyword: str, places: Places, at: Path) -> Iterator[Diagnostic]:
+def _never_valid(step: Step, keyword: str, places: SourceMap, at: DataPath) -> Iterator[Diagnostic]:
     pattern = _usable_pattern(step)
     if pattern and not can_be_valid(pattern, keyword):
         problem = (
@@ -70,7 +71,7 @@ def _never_valid(step: Step, keyword: str, places: Places, at: Path) -> Iterator
         yield places.diagnostic("RD832", at, problem, f"did you mean `{spelled}`?" if spelled else add)
 
 
-def _reserved(step: Step, places: Places, path: Path) -> Iterator[Diagnostic]:
+def _reserved(step: Step, places: SourceMap, path: DataPath) -> Iterator[Diagnostic]:
     if step.report and step.report.validation and not _usable_pattern(step):
         return
     for word in reserved_words(step)[:1]:
@@ -88,11 +89,11 @@ def _usable_pattern(step: Step) -> str:
 # --- Routes ----------------------------------------------------------------------------------------------------------
 
 
-def route_findings(workflow: Workflow, places: Places) -> Iterator[Diagnostic]:
+def route_findings(workflow: Workflow, places: SourceMap) -> Iterator[Diagnostic]:
     """Yield unknown steps, transitions that no run takes, and unreachable steps."""
     names = {step.name for step in workflow.steps if step.name}
     for number, step in enumerate(workflow.steps):
-        path: Path = ("steps", number)
+        path: DataPath = ("steps", number)
         for at, condition in enumerate(step.conditions or ()):
             yield from _target(condition, names, places, (*path, "conditions", at, "goto"))
         if step.next and step.next not in names:
@@ -108,7 +109,7 @@ def route_findings(workflow: Workflow, places: Places) -> Iterator[Diagnostic]:
     yield from _unreachable(workflow, places)
 
 
-def _target(condition: Condition, names: set[str], places: Places, at: Path) -> Iterator[Diagnostic]:
+def _target(condition: Condition, names: set[str], places: SourceMap, at: DataPath) -> Iterator[Diagnostic]:
     if condition.goto == END:
         remedy = "add a step with `end: true`, and name it in `goto`"
         yield places.diagnostic("RD812", at, "`goto: end` does not end the workflow", remedy)
@@ -116,7 +117,7 @@ def _target(condition: Condition, names: set[str], places: Places, at: Path) -> 
         yield _unknown(condition.goto, names, places, at)
 
 
-def _unknown(name: str, names: set[str], places: Places, at: Path) -> Diagnostic:
+def _unknown(name: str, names: set[str], places: SourceMap, at: DataPath) -> Diagnostic:
     problem = f"there is no step `{name[:100]}`{did_you_mean(name, names)}"
     if name == END:
         return places.diagnostic("RD817", at, problem, "to end the workflow here, write `end: true` instead")
@@ -125,15 +126,9 @@ def _unknown(name: str, names: set[str], places: Places, at: Path) -> Diagnostic
     return replace(found, fix=places.respelled(at, name, nearest_name(name, names), is_value=True))
 
 
-def _unreachable(workflow: Workflow, places: Places) -> Iterator[Diagnostic]:
+def _unreachable(workflow: Workflow, places: SourceMap) -> Iterator[Diagnostic]:
     steps = {step.name: step for step in reversed(workflow.steps)}
-    pending = [workflow.steps[0].name]
-    reached: set[str] = set()
-    while pending:
-        name = pending.pop()
-        if name not in reached and name in steps:
-            reached.add(name)
-            pending += leads_to(steps[name])
+    reached = reached_from([workflow.steps[0].name], lambda name: leads_to(steps[name]) if name in steps else ())
     for number, step in enumerate(workflow.steps):
         if step.name and step.name not in reached:
             remedy = "name it in a `next` or a `goto`, or remove it"

@@ -7,21 +7,37 @@ from collections.abc import Iterable, Iterator
 
 from msgspec.structs import replace
 
-from compiler.analyses.flow import flow_warnings
-from compiler.diagnostic import Diagnostic
+from compiler.analyses.flow import Wording, flow_warnings
+from compiler.diagnostic import DataPath, Diagnostic
 from compiler.frontends.base import Formatted, Job, Result
 from compiler.frontends.json import FORMAT
 from compiler.frontends.json.check import check
 from compiler.frontends.json.lower import Reader
 from compiler.frontends.json.parse import parse
-from compiler.frontends.json.syntax import Places
-from compiler.frontends.json.wording import WORDING
+from compiler.frontends.json.syntax import Places, key_path
 from compiler.frontends.naming import safe_name
 from compiler.ir.edges import Edge, Origin
 from compiler.ir.program import Node, Program, SourceFile
 from compiler.options import Options
 from compiler.regex import Regex
-from compiler.source import KeyPath, Source
+from compiler.source import Source
+
+WORDING = Wording(
+    unreachable=("node {} is unreachable", "add an edge that leads to it, or remove it"),
+    no_path_out=(
+        "a run that reaches node {} can never end",
+        "add a path from it to an `end` node",
+    ),
+    never_completes=(
+        "no run of this program can complete",
+        'add an edge that leads to an `end` node with "result": "complete"',
+    ),
+    never_fires=(
+        "this edge is never taken: an earlier edge always matches, or no counter reaches this value",
+        "remove it, or change its guard or an earlier one",
+    ),
+)
+
 
 __all__ = ["compile_document", "format_document", "recognizes"]
 
@@ -65,7 +81,7 @@ class _Read:
         name = safe_name(posixpath.basename(source.name).removesuffix(".json").removesuffix(".program"), FORMAT.noun)
         program = reader.program(value, {"name": name, "title": name, "sources": []})
         program = program and self._with_source(program)
-        wrong = reader.problems if program is None else check(program)
+        wrong = reader.issues if program is None else check(program)
         self.found += self._places.diagnostics(wrong)
         if program and not wrong:
             self.program = self._with_source(program)
@@ -76,23 +92,23 @@ class _Read:
         others = (listed for listed in program.sources if listed.path != own.path)
         return replace(program, name=safe_name(program.name, FORMAT.noun), sources=(own, *others))
 
-    def _origin(self, path: KeyPath) -> Origin:
+    def _origin(self, path: DataPath) -> Origin:
         """Return the origin of a node or an edge: its id, if it has one."""
-        places = self._layout.values
-        return Origin(self.source.name, places.get((*path, "id")) or places.get(path) or self._places.at(0))
+        places, at = self._layout.values, key_path(path)
+        return Origin(self.source.name, places.get((*at, "id")) or places.get(at) or self._places.at(0))
 
     def placed(self, program: Program) -> Program:
         """Return the program with positions in this file, for warnings about it."""
         moved: dict[Origin, Origin] = {}
-        nodes = (self._placed(node, ("nodes", str(number)), moved) for number, node in enumerate(program.nodes))
+        nodes = (self._placed(node, ("nodes", number), moved) for number, node in enumerate(program.nodes))
         return replace(program, nodes=tuple(nodes))
 
-    def _placed(self, node: Node, path: KeyPath, moved: dict[Origin, Origin]) -> Node:
+    def _placed(self, node: Node, path: DataPath, moved: dict[Origin, Origin]) -> Node:
         edges = self._placed_edges(node.edges, path, moved)
         return replace(node, origin=self._origin(path), edges=tuple(edges))
 
-    def _placed_edges(self, edges: Iterable[Edge], path: KeyPath, moved: dict[Origin, Origin]) -> Iterator[Edge]:
+    def _placed_edges(self, edges: Iterable[Edge], path: DataPath, moved: dict[Origin, Origin]) -> Iterator[Edge]:
         """Move origins into this file. An origin that several edges share moves to the first of them."""
         for number, edge in enumerate(edges):
-            here = self._origin((*path, "edges", str(number)))
+            here = self._origin((*path, "edges", number))
             yield replace(edge, origins=tuple(moved.setdefault(origin, here) for origin in edge.origins))

@@ -11,14 +11,13 @@ from collections.abc import Callable
 from types import NoneType, UnionType
 from typing import Any, Literal, cast, get_args, get_origin
 
+from compiler.diagnostic import DataPath, Issue
 from compiler.frontends.json.shapes import NOTES, Shape, alternatives, is_class, shape
-from compiler.frontends.json.syntax import Problem
 from compiler.ir.edges import Edge, Origin, Written
 from compiler.ir.program import Group, Node, Program
 from compiler.ir.serialize import LARGEST_NUMBER
 from compiler.ir.texts import Part, Reference, Text, joined, text
 from compiler.regex import Regex
-from compiler.source import KeyPath
 from compiler.suggestions import nearest_name
 
 MOST_SHOWN = 100
@@ -37,13 +36,13 @@ class TooManyError(Exception):
 
 
 class Reader:
-    """Reads plain values as parts of a program, and collects the problems.
+    """Reads plain values as parts of a program, and collects the issues, each with its code.
 
     `place` returns the origin of a position, for parts without an explicit one.
     """
 
-    def __init__(self, place: Callable[[KeyPath], Origin]) -> None:
-        self.problems: list[Problem] = []
+    def __init__(self, place: Callable[[DataPath], Origin]) -> None:
+        self.issues: list[tuple[str, Issue]] = []
         self._place = place
 
     def program(self, value: object, defaults: dict[str, object]) -> Program | None:
@@ -57,15 +56,15 @@ class Reader:
             found = self._read(Program, value, ())
         except TooManyError:
             return None
-        return None if self.problems else cast("Program", found)
+        return None if self.issues else cast("Program", found)
 
-    def _tell(self, problem: Problem) -> Any:  # noqa: ANN401 (the mark replaces any value)
-        self.problems.append(problem)
-        if len(self.problems) >= MOST_SHOWN:
+    def _tell(self, code: str, issue: Issue) -> Any:  # noqa: ANN401 (the mark replaces any value)
+        self.issues.append((code, issue))
+        if len(self.issues) >= MOST_SHOWN:
             raise TooManyError
         return _WRONG
 
-    def _read(self, kind: Any, value: object, path: KeyPath) -> Any:  # noqa: ANN401 (any part of the model)
+    def _read(self, kind: Any, value: object, path: DataPath) -> Any:  # noqa: ANN401 (any part of the model)
         if kind is Text:
             return self._text(value, path)
         if is_class(kind):
@@ -80,7 +79,7 @@ class Reader:
 
     # --- Plain values -------------------------------------------------------------------------------------------------
 
-    def _plain(self, kind: type, value: object, path: KeyPath) -> Any:  # noqa: ANN401
+    def _plain(self, kind: type, value: object, path: DataPath) -> Any:  # noqa: ANN401
         if kind is str and isinstance(value, str):
             return self._string(value, path)
         if kind is bool and isinstance(value, bool):
@@ -89,50 +88,50 @@ class Reader:
             if abs(number) <= LARGEST_NUMBER:
                 return number
             remedy = f"write a number from -{LARGEST_NUMBER:,} to {LARGEST_NUMBER:,}"
-            return self._tell(Problem("RD065", path, f"{_named(path)} is too large", remedy))
+            return self._tell("RD065", Issue(path, f"{_named(path)} is too large", remedy))
         return self._is_no({str: "a string", bool: "true or false", int: "a whole number"}[kind], value, path)
 
-    def _string(self, value: str, path: KeyPath) -> Any:  # noqa: ANN401
+    def _string(self, value: str, path: DataPath) -> Any:  # noqa: ANN401
         if not (unfit := _UNFIT.search(value)):
             return value
         what = "a NUL character" if unfit[0] == "\0" else f"half of a surrogate pair (\\u{ord(unfit[0]):04x})"
         remedy = "remove it; commands and files cannot contain it"
-        return self._tell(Problem("RD065", path, f"{_named(path)} contains {what}", remedy))
+        return self._tell("RD065", Issue(path, f"{_named(path)} contains {what}", remedy))
 
-    def _choice(self, words: tuple[object, ...], value: object, path: KeyPath) -> Any:  # noqa: ANN401
+    def _choice(self, words: tuple[object, ...], value: object, path: DataPath) -> Any:  # noqa: ANN401
         if isinstance(value, str) and value in words:
             return value
         known = [str(word) for word in words]
         listed = " or ".join(f'"{word}"' for word in known)
         return self._is_no(listed, value, path, nearest_name(value, known) if isinstance(value, str) else "")
 
-    def _is_no(self, wish: str, value: object, path: KeyPath, meant: str = "") -> Any:  # noqa: ANN401
+    def _is_no(self, wish: str, value: object, path: DataPath, meant: str = "") -> Any:  # noqa: ANN401
         problem = f"{_named(path)} should be {wish}, not {_shown(value)}"
         remedy = f"did you mean `{meant}`?" if meant else f"write {wish} here"
-        return self._tell(Problem("RD065", path, problem, remedy, meant=meant))
+        return self._tell("RD065", Issue(path, problem, remedy, meant=meant))
 
     # --- Texts and collections ----------------------------------------------------------------------------------------
 
-    def _text(self, value: object, path: KeyPath) -> Any:  # noqa: ANN401
+    def _text(self, value: object, path: DataPath) -> Any:  # noqa: ANN401
         if isinstance(value, str):
             read = self._string(value, path)
             return read if read is _WRONG else text(read)
         if not isinstance(value, list):
             return self._is_no("a string, or a list of strings and references", value, path)
-        parts = [self._part(part, (*path, str(number))) for number, part in enumerate(value)]
+        parts = [self._part(part, (*path, number)) for number, part in enumerate(value)]
         return _WRONG if any(part is _WRONG for part in parts) else joined(parts)
 
-    def _part(self, value: object, path: KeyPath) -> Part:
+    def _part(self, value: object, path: DataPath) -> Part:
         read = self._string(value, path) if isinstance(value, str) else self._object(shape(Reference), value, path)
         return cast("Part", read)
 
-    def _list(self, kind: Any, value: object, path: KeyPath) -> Any:  # noqa: ANN401
+    def _list(self, kind: Any, value: object, path: DataPath) -> Any:  # noqa: ANN401
         if not isinstance(value, list):
             return self._is_no("a list", value, path)
-        items = tuple(self._read(kind, item, (*path, str(number))) for number, item in enumerate(value))
+        items = tuple(self._read(kind, item, (*path, number)) for number, item in enumerate(value))
         return _WRONG if any(item is _WRONG for item in items) else items
 
-    def _union(self, kind: UnionType, value: object, path: KeyPath) -> Any:  # noqa: ANN401
+    def _union(self, kind: UnionType, value: object, path: DataPath) -> Any:  # noqa: ANN401
         parts = get_args(kind)
         if NoneType in parts and value is None:
             return None
@@ -147,37 +146,37 @@ class Reader:
             return self._object(shapes[0], value, path)
         return self._tagged(shapes, value, path)
 
-    def _tagged(self, shapes: list[Shape], value: dict[str, object], path: KeyPath) -> Any:  # noqa: ANN401
+    def _tagged(self, shapes: list[Shape], value: dict[str, object], path: DataPath) -> Any:  # noqa: ANN401
         """Read one of several classes, by its `kind`."""
         tags = [one.tag for one in shapes]
         if "kind" not in value:
             close = [one.tag for one in shapes if set(value) <= set(one.types) and set(one.required) <= set(value)]
             remedy = f'add "kind": "{close[0]}"' if len(close) == 1 else f"set `kind` to one of {', '.join(tags)}"
-            return self._tell(Problem("RD064", path, f"{_named(path)} has no `kind`", remedy))
+            return self._tell("RD064", Issue(path, f"{_named(path)} has no `kind`", remedy))
         found = next((one for one in shapes if one.tag == value["kind"]), None)
         return self._object(found, value, path) if found else self._choice(tuple(tags), value["kind"], (*path, "kind"))
 
     # --- Objects ------------------------------------------------------------------------------------------------------
 
-    def _object(self, wanted: Shape, value: object, path: KeyPath) -> Any:  # noqa: ANN401
+    def _object(self, wanted: Shape, value: object, path: DataPath) -> Any:  # noqa: ANN401
         if not isinstance(value, dict):
             return self._is_no(f"{wanted.called} (an object)", value, path)
         for key in value:
             if key not in wanted.types:
-                remedy = _did_you_mean(key, wanted.types) or f"remove it, or use one of {wanted.keys}"
-                problem = f"there is no key `{_cut(key)}` in {wanted.called}"
                 meant = nearest_name(key, wanted.types)
-                self._tell(Problem("RD063", (*path, key), problem, remedy, is_key=True, meant=meant))
+                remedy = f"did you mean `{meant}`?" if meant else f"remove it, or use one of {wanted.keys}"
+                problem = f"there is no key `{_cut(key)}` in {wanted.called}"
+                self._tell("RD063", Issue((*path, key), problem, remedy, meant=meant))
         for name in wanted.required:
             if name not in value:
-                self._tell(Problem("RD064", path, f"{wanted.called} needs the key `{name}`", f"add `{name}`"))
+                self._tell("RD064", Issue(path, f"{wanted.called} needs the key `{name}`", f"add `{name}`"))
         given = {name: inner for name, inner in value.items() if name in wanted.types}
         read = {name: self._read(wanted.types[name], inner, (*path, name)) for name, inner in given.items()}
         if any(part is _WRONG for part in read.values()) or any(name not in value for name in wanted.required):
             return _WRONG
         return wanted.kind(**self._defaults(wanted, value, path), **read)
 
-    def _defaults(self, wanted: Shape, value: dict[str, object], path: KeyPath) -> dict[str, Any]:
+    def _defaults(self, wanted: Shape, value: dict[str, object], path: DataPath) -> dict[str, Any]:
         """Return the values of missing keys, except those with a default in the model."""
         missing = wanted.types.keys() - value.keys()
         found = {name: default for name, default in wanted.defaults.items() if name in missing}
@@ -198,11 +197,11 @@ def whole(value: object) -> int | None:
     return int(value) if value == int(value) else None
 
 
-def _named(path: KeyPath) -> str:
+def _named(path: DataPath) -> str:
     """Return a path as people write it: `nodes[3].task`."""
     if not path:
         return "the program"
-    written = "".join(f"[{part}]" if part.isdigit() else f".{_cut(part)}" for part in path)
+    written = "".join(f"[{part}]" if isinstance(part, int) else f".{_cut(part)}" for part in path)
     return f"`{written.removeprefix('.')}`"
 
 
@@ -222,8 +221,3 @@ def _shown(value: object) -> str:
 
 def _cut(key: str) -> str:
     return key if len(key) <= _SHORT else f"{key[:_SHORT]}…"
-
-
-def _did_you_mean(word: object, known: Any) -> str:  # noqa: ANN401 (any collection of words)
-    close = nearest_name(word, known) if isinstance(word, str) else ""
-    return f"did you mean `{close}`?" if close else ""

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from compiler.diagnostic import Diagnostic, Fix
 from compiler.frontends.json.syntax import Places
-from compiler.frontends.repeated import stand_again
+from compiler.issues import duplicate_keys
 from compiler.json_text import BrokenJsonError, Layout, lay_out, load_json
 from compiler.source import Source
 
@@ -15,9 +15,6 @@ DEEPEST = 32
 
 MOST_VALUES = 500_000
 """Per file. Each value takes much more memory than its text."""
-
-MOST_SHOWN = 100
-"""Duplicate keys per file."""
 
 _UNCLEAR = "; programs that read JSON disagree which one counts"
 
@@ -44,7 +41,7 @@ def parse(source: Source, places: Places) -> Parsed:
         return Parsed(
             None, layout, (Diagnostic("RD061", source.path, None, problem, "split it into several programs"),)
         )
-    return Parsed(value, layout, tuple(stand_again("RD062", source, layout.repeated[:MOST_SHOWN], _UNCLEAR)))
+    return Parsed(value, layout, tuple(duplicate_keys("RD062", source, layout.repeated, _UNCLEAR)))
 
 
 def _too_deep(source: Source) -> Diagnostic:

@@ -46,7 +46,7 @@ class Builder:
         system = _Content("", ())
         artifact: Artifact | None = None
         for part in tree.children:
-            name = part.rule if isinstance(part, Node) else ""
+            name = part.data if isinstance(part, Node) else ""
             if name == "step":
                 steps.append(self._step(part))
             elif name == "system":
@@ -67,7 +67,7 @@ class Builder:
         )
 
     def _title(self, tree: Node) -> tuple[Line | None, _Content]:
-        found = next((part for part in tree.children if isinstance(part, Node) and part.rule == "title"), None)
+        found = next((part for part in tree.children if isinstance(part, Node) and part.data == "title"), None)
         if found is None:
             return None, _Content("", ())
         title, *text = lines_of(found)

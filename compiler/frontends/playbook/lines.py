@@ -10,10 +10,10 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import cache
 
+from lark import Lark
 from msgspec import Struct
 
-from compiler.grammar import load
-from compiler.regex import Regex
+from compiler.grammar import Patterns, load, patterns_of
 from compiler.source import Source, Span
 
 HEADINGS = ("STEP", "SYSTEM", "INPUTS", "ARTIFACTS", "SECTION")
@@ -41,6 +41,11 @@ class Line(Struct, frozen=True):
     last: int
     column: int = 1
     found: re.Match[str] | None = None
+
+    @property
+    def type(self) -> str:
+        """Its terminal of the grammar."""
+        return self.kind
 
     @property
     def span(self) -> Span:
@@ -71,16 +76,15 @@ class Scanned(Struct, frozen=True):
     odd: list[Line]
 
 
+def grammar() -> Lark:
+    """Return the grammar of lines."""
+    return load("playbook", "playbook")
+
+
 @cache
-def patterns() -> dict[str, re.Pattern[str]]:
+def patterns() -> Patterns:
     """Return the patterns of lines by kind."""
-    return {kind: Regex(pattern) for kind, pattern in load("playbook").patterns.items()}
-
-
-def recognizes_lines(lines: Sequence[str]) -> bool:
-    """Return whether there are a title and a step (P0)."""
-    title, step = patterns()["TITLE"], patterns()["STEP"]
-    return any(map(title.fullmatch, lines)) and any(map(step.fullmatch, lines))
+    return patterns_of(grammar())
 
 
 def scan(source: Source, begin: int) -> Scanned:

@@ -10,7 +10,6 @@ from msgspec.structs import replace
 
 from compiler.frontends.naming import safe_name, stem
 from compiler.frontends.playbook import syntax
-from compiler.frontends.playbook.branches import route
 from compiler.frontends.playbook.calls import (
     COMPLETE,
     LAST_OUTPUT,
@@ -22,10 +21,11 @@ from compiler.frontends.playbook.calls import (
 from compiler.frontends.playbook.context import Contexts, Link
 from compiler.frontends.playbook.nodes import Arranged, StepNode, arrange, every_node
 from compiler.frontends.playbook.placeholders import names_of
+from compiler.frontends.playbook.syntax import Branch as Marker
 from compiler.frontends.playbook.syntax import Playbook
-from compiler.ir.edges import Clear, Edge, Keep, Origin, SlotTest
+from compiler.ir.edges import Clear, Edge, Keep, Origin, SlotTest, Written
 from compiler.ir.program import Artifact, Context, Group, Input, Jump, Node, Program, Slot, SourceFile, texts_of
-from compiler.ir.tasks import End
+from compiler.ir.tasks import Branch, End
 from compiler.ir.texts import Text, text
 from compiler.ir.wellformed import input_problems
 from compiler.source import Source
@@ -169,3 +169,30 @@ def _trimmed(node: Node, slots: frozenset[str]) -> Node:
         return replace(edge, effects=tuple(effects))
 
     return replace(node, edges=tuple(map(trimmed, node.edges)))
+
+
+def route(step: Arranged, after: str, scene: Scene) -> Node:
+    """Return the node that chooses a step's branch; if no condition holds, the run continues after the step."""
+    edges = tuple(_edges(step, after, scene))
+    title = text(step.node.title)
+    return Node(step.route, title, scene.at(step.node.step.span), Branch(), edges, step.node.group)
+
+
+def _edges(step: Arranged, after: str, scene: Scene) -> Iterator[Edge]:
+    for place, arm in enumerate(step.arms):
+        condition = arm.syntax.condition
+        target = entry_of(arm.nodes[0]) if arm.nodes else after
+        span = condition.span if condition else arm.syntax.span
+        written = (Written(marker(place, arm.syntax)),)
+        tests = (SlotTest(condition.variable, condition.operator, condition.value),) if condition else ()
+        yield Edge(tests, (), target, written, (scene.at(span),))
+    if all(arm.syntax.condition for arm in step.arms):
+        yield Edge((), (), after)
+
+
+def marker(place: int, branch: Marker) -> str:
+    """Return a branch's marker as written, without its fence."""
+    condition = branch.condition
+    if condition is None:
+        return "else"
+    return f'{"elif" if place else "if"} {condition.variable} {condition.operator} "{condition.value}"'

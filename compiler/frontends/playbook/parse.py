@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from lark.exceptions import UnexpectedToken
+
 from compiler.diagnostic import Diagnostic
 from compiler.frontends.playbook import messages
 from compiler.frontends.playbook.build import Builder
 from compiler.frontends.playbook.directives import read_input
-from compiler.frontends.playbook.lines import MARKERS, Line, Scanned, scan
+from compiler.frontends.playbook.lines import MARKERS, Line, Scanned, grammar, scan
 from compiler.frontends.playbook.syntax import Playbook
-from compiler.grammar import Node, Parser, UnexpectedTokenError, load
+from compiler.grammar import Node, end, feed
 from compiler.source import Source
 
 
@@ -41,7 +43,7 @@ class _Feeder:
     def __init__(self, source: Source) -> None:
         self.source = source
         self.diagnostics: list[Diagnostic] = []
-        self._parser = Parser(load("playbook"), "playbook")
+        self._parser = grammar().parse_interactive()
         self._opened: Line | None = None
         self._has_else = False
         self._nested = 0
@@ -55,8 +57,8 @@ class _Feeder:
             self.diagnostics.append(messages.stray(self.source, line, self._opened))
             return
         try:
-            self._hand_over(line)
-        except UnexpectedTokenError:
+            feed(self._parser, line)
+        except UnexpectedToken:
             self._unexpected(line)
             return
         if line.kind in MARKERS:
@@ -66,18 +68,15 @@ class _Feeder:
     def tree(self) -> Node:
         """Return the parse tree of all lines."""
         try:
-            return self._parser.end()
-        except UnexpectedTokenError:
+            return end(self._parser)
+        except UnexpectedToken:
             self._close(None)
-            return self._parser.end()
-
-    def _hand_over(self, line: Line) -> None:
-        self._parser.feed(line.kind, line)
+            return end(self._parser)
 
     def _unexpected(self, line: Line) -> None:
         if line.kind == "SUBSTEP":
             self.diagnostics.append(messages.outside_branches(self.source, line))
-            self._hand_over(Line("TEXT", line.number, line.number))
+            feed(self._parser, Line("TEXT", line.number, line.number))
         elif line.kind == "IF" and self._opened:
             self.diagnostics.append(messages.nested(self.source, self._opened, line))
             self._nested = 1
@@ -85,7 +84,7 @@ class _Feeder:
             self.diagnostics.append(messages.stray(self.source, line, self._opened))
         else:
             self._close(line)
-            self._hand_over(line)
+            feed(self._parser, line)
 
     def _close(self, before: Line | None) -> None:
         """Close branches that are still open at the end of a section or document."""
@@ -93,7 +92,7 @@ class _Feeder:
             raise ValueError("the grammar does not accept a line here")
         self.diagnostics.append(messages.unclosed(self.source, self._opened, before))
         end = Line("ENDIF", self._opened.number, self._opened.number)
-        self._hand_over(end)
+        feed(self._parser, end)
         self._opened, self._has_else, self._nested = None, False, 0
 
 

@@ -2,14 +2,42 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
+
 from msgspec import Struct
 
 from compiler.diagnostic import Diagnostic, Severity, sort_key
+from compiler.frontends.frontmatter import read_block
+from compiler.frontends.playbook import FORMAT
 from compiler.frontends.playbook.check import check, check_size
-from compiler.frontends.playbook.frontmatter import Frontmatter, read_frontmatter
 from compiler.frontends.playbook.parse import Parsed, parse
-from compiler.options import Options
-from compiler.source import Source
+from compiler.issues import duplicate_options
+from compiler.options import Options, document_options
+from compiler.source import Source, Spans, below
+
+
+class Frontmatter(Struct, frozen=True):
+    """The options, the next line of the document, and the unparsed scenarios with their places.
+
+    `scenarios` is None if there are none.
+    """
+
+    options: Options
+    next_line: int
+    scenarios: object = None
+    spans: Spans = MappingProxyType({})
+
+
+def read_frontmatter(source: Source) -> tuple[Frontmatter, list[Diagnostic]]:
+    """Return the frontmatter at the start of a source, or an empty one, with its problems."""
+    read, next_line, found = read_block(source)
+    if read is None:
+        return Frontmatter(Options(), next_line), found
+    options, found = document_options(source, read.values, read.spans, FORMAT.options)
+    found += duplicate_options(source, (key for key in read.repeated if key.path[0] in {"rdc", "scenarios"}))
+    if "scenarios" not in read.values:
+        return Frontmatter(options, next_line), found
+    return Frontmatter(options, next_line, read.as_written["scenarios"], below(read.spans, "scenarios")), found
 
 
 class Read(Struct, frozen=True):

@@ -9,13 +9,17 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import accumulate
 from typing import Any
 
 import pyromark
+from lark import Lark
 from msgspec import Struct
 
+from compiler.frontends.rundown.lines import Header, LineError, parse_header, parse_transition
+from compiler.frontends.rundown.syntax import Transition
+from compiler.grammar import Patterns, load, patterns_of
 from compiler.regex import Regex
 from compiler.source import Source, Span
 
@@ -26,7 +30,8 @@ class Block(Struct, frozen=True):
     `type` is a terminal of the grammar, or HEADING for any other heading. `text` is the text of the heading or item, or
     the code. `info` is a code block's info string, a heading's marker, or "list" or "paragraph" for text. The block
     spans `line` to `end_line` (inclusive, counted from 1), and its text starts at `column`. `mark` is the fence of a
-    code block. `closed` is false if a code block or comment runs to the end of the document.
+    code block. `closed` is false if a code block or comment runs to the end of the document. `parsed` is what a step's
+    header or a transition says, or its error.
     """
 
     type: str
@@ -37,6 +42,7 @@ class Block(Struct, frozen=True):
     info: str = ""
     mark: str = ""
     closed: bool = True
+    parsed: Header | Transition | LineError | None = None
 
     @property
     def span(self) -> Span:
@@ -44,27 +50,6 @@ class Block(Struct, frozen=True):
         width = len(self.text.split("\n", 1)[0]) if self.type != "CODE" else 3
         return Span(self.line, self.column, self.line, self.column + (width or 1))
 
-
-_OUTCOME = r"(?:PASS|FAIL|YES|NO)(?:[ \t]+(?:ALL|ANY))?[ \t]*:"
-
-TRANSITION = Regex(_OUTCOME)
-"""Matches the start of a list item that is a transition (G2)."""
-
-USUAL = Regex(rf"[-+*] {_OUTCOME}")
-"""Matches the usual start of a transition with its bullet."""
-
-LATER = Regex(
-    r"(?:DELEGATE|DEFER|BREAK|INPUTS|OUTPUTS|ARTIFACTS)$"
-    r"|FOR[ \t]+(?:[A-Za-z_]\w{0,99}[ \t]+IN[ \t]|\S{1,99}[ \t]+TO[ \t]+\S+$|\d+$)"
-    r"|(?:PASS|FAIL|YES|NO)[ \t]+(?:(?:ALL|ANY)[ \t]+)?"
-    r"(?:(?:CONTINUE|COMPLETE|STOP|GOTO|RETRY)\b|(?:NEXT|DEFER|BREAK)$)"
-)
-"""Matches a list item that only the later language gives a meaning (V7)."""
-
-REFERENCE = Regex(r"\S+\.runbook\.md")
-"""Matches a list item that is a nested runbook."""
-
-COMMENT = Regex(r"\s*(?:<!--(?:(?!-->).)*-->\s*)+", re.DOTALL)
 
 HEADER = Regex(r" {0,3}(#{1,6})(?:[ \t]+|$)")
 """Matches the marks before a heading's text, unless it is underlined."""
@@ -94,6 +79,17 @@ Found = tuple[str, int, int, int]
 The fields are pulldown-cmark's name of its kind, its start and end in UTF-8 bytes, and the start of the item's first
 paragraph or -1. It is a plain tuple because a document has tens of thousands.
 """
+
+
+def grammar() -> Lark:
+    """Return the grammar of blocks, for both layouts (V7) and for single list items."""
+    return load("rundown", "runbook", "runbook_after_header", "item")
+
+
+@cache
+def patterns() -> Patterns:
+    """Return the patterns of the blocks that Markdown doesn't distinguish."""
+    return patterns_of(grammar())
 
 
 def read_blocks(source: Source, first_line: int) -> Iterator[Block]:
@@ -186,7 +182,7 @@ def _text(lines: Sequence[str], line: int, end_line: int, kind: str) -> Block | 
     closed = True
     if kind == "HtmlBlock":
         content = "\n".join(lines[line - 1 : end_line])
-        if COMMENT.fullmatch(content):
+        if patterns()["COMMENT"].fullmatch(content):
             return None
         closed = not content.lstrip().startswith("<!--") or "-->" in content
     text = lines[line - 1].strip()
@@ -200,7 +196,9 @@ def _heading(lines: Sequence[str], line: int, end_line: int) -> Block:
         mark, text = opened[1], first[opened.end() :].strip()
         if text.endswith("#"):
             text = _without_marks(first[opened.end() :])
-        return Block(HEADINGS.get(mark, "HEADING"), line, end_line, first.find(text) + 1, text, mark)
+        kind = HEADINGS.get(mark, "HEADING")
+        parsed = parse_header(text, "step" if kind == "STEP" else "substep") if len(mark) in {2, 3} else None
+        return Block(kind, line, end_line, first.find(text) + 1, text, mark, parsed=parsed)
     mark = lines[end_line - 1].strip()[0]
     text = "\n".join(lines[line - 1 : end_line - 1]).strip()
     first = text.split("\n", 1)[0]
@@ -257,8 +255,9 @@ def _item(lines: Sequence[str], line: int, end_line: int, inner: int) -> Block:
 
     `inner` is the line where the item's first paragraph starts, or 0.
     """
-    if inner == line and USUAL.match(lines[line - 1]):
-        return Block("TRANSITION", line, end_line, 3, lines[line - 1][2:].rstrip())
+    transition, written = patterns()["TRANSITION"], lines[line - 1]
+    if inner == line and written.startswith(("- ", "* ", "+ ")) and transition.match(written, 2):
+        return _transition(line, end_line, 3, written[2:].rstrip())
     first, text_line = "", line
     for number in range(inner, end_line + 1) if inner else ():
         content = lines[number - 1]
@@ -268,13 +267,17 @@ def _item(lines: Sequence[str], line: int, end_line: int, inner: int) -> Block:
             text_line = number
             break
     column = _column(lines, text_line, first)
-    if TRANSITION.match(first):
-        return Block("TRANSITION", text_line, end_line, column, first)
-    if text_line == end_line and first.endswith(".md") and REFERENCE.fullmatch(first):
+    if transition.fullmatch(first):
+        return _transition(text_line, end_line, column, first)
+    if text_line == end_line and patterns()["RUNBOOK"].fullmatch(first):
         return Block("RUNBOOK", text_line, end_line, column, first)
-    if first[:1].isupper() and LATER.match(first):
+    if patterns()["LATER"].fullmatch(first):
         return Block("LATER", text_line, end_line, column, first, "list")
     if text_line > line:  # the block starts at the bullet
         first = lines[line - 1].strip()
         column = _column(lines, line, first)
     return Block("TEXT", line, end_line, column, first, "list")
+
+
+def _transition(line: int, end_line: int, column: int, text: str) -> Block:
+    return Block("TRANSITION", line, end_line, column, text, parsed=parse_transition(text, line, column))

@@ -12,7 +12,7 @@ from compiler.comments import ignoring_lines
 from compiler.diagnostic import Diagnostic, Edit, Fix
 from compiler.frontends.rundown.blocks import Block
 from compiler.frontends.rundown.frontmatter import Frontmatter
-from compiler.frontends.rundown.lines import Header, Kind, LineError, parse_header, parse_transition
+from compiler.frontends.rundown.lines import Header, Kind, LineError
 from compiler.frontends.rundown.messages import (
     broken_duplicates,
     continued_transition,
@@ -59,9 +59,6 @@ _JUMP = Regex(
 """Matches a transition that jumps to a named step or substep."""
 
 _JOINED = Regex(r"[:+|/=.]prompt$")
-
-BARE_NEXT = Regex(r":\s*(RETRY\s+(\d+\s+)?)?NEXT$")
-"""Matches an action that is only NEXT (G4)."""
 
 
 TEXTS = frozenset({"TEXT", "REMARK"})
@@ -150,10 +147,10 @@ class TreeBuilder:
         return "\n".join(lines).strip("\n").rstrip()
 
     def _header(self, block: Block, kind: Kind) -> Header:
-        try:
-            header = parse_header(block.text, kind)
-        except LineError as error:
-            self.diagnostics.append(header_problem(self.source, block, error, kind))
+        header = block.parsed
+        if not isinstance(header, Header):
+            assert isinstance(header, LineError)  # noqa: S101 (the grammar accepts only headers here)
+            self.diagnostics.append(header_problem(self.source, block, header, kind))
             return Header(UNKNOWN, None, "")
         if TOO_DEEP[kind].match(block.text):
             problem = f"this {kind} header has too many parts; the last one becomes part of the title"
@@ -205,14 +202,14 @@ class TreeBuilder:
     def _transition(self, block: Block) -> Transition | None:
         if block.end_line > block.line:
             self.diagnostics.append(continued_transition(self.source, block))
-        try:
-            transition = parse_transition(block.text, block.line, block.column)
-        except LineError as error:
-            self.diagnostics.append(transition_problem(self.source, block, error))
+        transition = block.parsed
+        if not isinstance(transition, Transition):
+            assert isinstance(transition, LineError)  # noqa: S101 (the grammar accepts only transitions here)
+            self.diagnostics.append(transition_problem(self.source, block, transition))
             return None
         if "RETRY" in block.text and (counted := counted_in_words(self.source, block)):
             self.diagnostics.append(counted)
-        if "NEXT" in block.text and BARE_NEXT.search(block.text):
+        if "NEXT" in block.text and isinstance(transition.action, Goto) and "GOTO" not in block.text:  # (G4)
             problem = "NEXT without GOTO is read as GOTO NEXT"
             before = block.column + len(block.text) - len("NEXT")
             fix = Fix.by(Span(block.line, before, block.line, before), "GOTO ", is_safe=True)

@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from msgspec.structs import replace
 
 from compiler.diagnostic import Diagnostic, Fix, Related
+from compiler.frontends.rundown.beyond.nesting import unknown_steps
 from compiler.frontends.rundown.beyond.references import (
     almost_references,
     references_in_commands,
     references_in_settings,
 )
-from compiler.frontends.rundown.beyond.unknown import unknown_steps
 from compiler.frontends.rundown.layout import OFFER
 from compiler.frontends.rundown.lost import check_lost_state
 from compiler.frontends.rundown.messages import second_transition

@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import posixpath
 import shlex
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
+from msgspec import Struct
 from msgspec.structs import replace
 
+from compiler.diagnostic import Issue
+from compiler.frontends.name_lists import text_problem
 from compiler.frontends.rundown.beyond.declarations import Declarations
-from compiler.frontends.rundown.beyond.given import Given, unfit_inputs
-from compiler.frontends.rundown.beyond.texts import text_problem
-from compiler.scenarios import Event, Flaw, Goto, Keys, Locate, Reply, Script, Unclear
+from compiler.issues import InvalidError
+from compiler.scenarios import Event, Goto, Keys, Locate, Reply, Script, Unclear
 from compiler.source import STANDARD_INPUT, Span
 
 GOTO = "rd goto"
@@ -35,14 +37,12 @@ def scenario_keys(document: str, declared: Declarations | None = None) -> Keys:
     return Keys(frozenset({"commands", "inputs"}), partial(_read, document, declared))
 
 
-def _read(
-    document: str, declared: Declarations | None, content: Mapping[str, object], locate: Locate
-) -> Script | list[Flaw]:
+def _read(document: str, declared: Declarations | None, content: Mapping[str, object], locate: Locate) -> Script:
     lines, inputs = content.get("commands"), content.get("inputs") or {}
     if not isinstance(lines, list) or not all(isinstance(line, str) for line in lines):
-        return [Flaw(("commands",), "`commands` must be a list of strings")]
+        raise InvalidError(Issue(("commands",), "`commands` must be a list of strings"))
     if not isinstance(inputs, Mapping):
-        return [Flaw(("inputs",), "`inputs` must be a mapping of names to values")]
+        raise InvalidError(Issue(("inputs",), "`inputs` must be a mapping of names to values"))
     script, said = _script(document, lines, locate)
     given = [*(Given(str(name), value, locate(("inputs", str(name)))) for name, value in inputs.items()), *said]
     problems = tuple(unfit_inputs(declared, given, locate(("commands", "0")))) if declared else ()
@@ -139,3 +139,36 @@ def _event(line: str, words: list[str] | None, span: Span | None) -> Event:
             return Unclear("second `rd run`; a scenario has only one run", span)
         case _:
             return Unclear(f"`{line.strip()}` must be `rd pass|yes|ok`, `rd fail|no` or `rd goto ID`", span)
+
+
+class Given(Struct, frozen=True):
+    """The value of an input as written, with its place."""
+
+    name: str
+    value: object
+    span: Span | None
+
+
+def unfit_inputs(declared: Declarations, given: Sequence[Given], begin: Span | None) -> Iterator[Unclear]:
+    """Yield the problems with one scenario's inputs; `begin` is the place of its run."""
+    from runtime_shim.data.fitting import unfit  # noqa: PLC0415 (few documents have inputs)
+
+    inputs = {item.input.name: item.input for item in declared.inputs}
+    for one in given:
+        if one.name not in inputs:
+            listed = f"the inputs are {', '.join(inputs)}" if inputs else "the document declares no inputs"
+            yield Unclear(
+                f"there is no input `{one.name}`; {listed}",
+                one.span,
+                "remove it, or declare it under `rdc: {inputs: …}`",
+            )
+            continue
+        known, problem = inputs[one.name], text_problem(one.value)
+        if problem := problem or unfit(str(one.value), known.type, known.options, known.pattern):
+            said = f"the value of input `{one.name}` is not valid: {problem}"
+            yield Unclear(said, one.span, "change the value")
+    missing = [name for name, item in inputs.items() if item.required and item.default is None]
+    for name in missing:
+        if name not in {item.name for item in given}:
+            remedy = f"add `inputs: {{{name}: VALUE}}` to the scenario, or `--input {name}=VALUE` to its `rd run`"
+            yield Unclear(f"input `{name}` has no default, and the scenario gives no value", begin, remedy)

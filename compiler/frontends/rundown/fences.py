@@ -20,6 +20,8 @@ from msgspec.structs import replace
 
 from compiler.diagnostic import Diagnostic, Related
 from compiler.frontends.rundown.blocks import Block
+from compiler.frontends.rundown.lines import Header
+from compiler.frontends.rundown.syntax import Goto, Identifier, Transition, spell
 from compiler.regex import Regex
 from compiler.source import Source
 
@@ -34,9 +36,7 @@ HEADER = {
     "##": Regex(rf"({_ID})(?=[.:)—→ \t-]|$)()"),
     "###": Regex(rf"({_ID})\.({_ID})(?=[.:)—→ \t-]|$)"),
 }
-"""The patterns of a header's identifiers, by its marks."""
-
-JUMP = Regex(rf"\bGOTO[ \t]+(?:NEXT[ \t]+)?({_ID})(?:\.({_ID}))?")
+"""The patterns of the identifiers in a line of code that would be a header, by its marks."""
 
 SHOWS_MARKDOWN = frozenset({"markdown", "md", "rundown"})
 
@@ -63,10 +63,9 @@ class Position(Struct, frozen=True):
 
     def after(self, header: Block) -> Position:
         """Return the position below a header."""
-        ids = _ids(header)
-        if ids is None:
+        if not isinstance(header.parsed, Header):
             return self
-        step, child = ids
+        step, child = _ids(header.parsed.step, header.parsed.child)
         if child:
             return replace(self, child=child if child.isdigit() else self.child)
         return Position(step, step if step.isdigit() else self.number)
@@ -94,21 +93,16 @@ def _may_hold_one(block: Block) -> bool:
 
 
 def _outline(blocks: Sequence[Block]) -> Outline:
-    headers = (_ids(block) for block in blocks if block.type in {"STEP", "SUBSTEP"})
-    jumps = (JUMP.search(block.text) for block in blocks if block.type == "TRANSITION")
+    read = [block.parsed for block in blocks]
+    goals = (item.action.target for item in read if isinstance(item, Transition) and isinstance(item.action, Goto))
     return Outline(
-        frozenset(ids for ids in headers if ids), frozenset((jump[1], jump[2] or "") for jump in jumps if jump)
+        frozenset(_ids(item.step, item.child) for item in read if isinstance(item, Header)),
+        frozenset(_ids(target.step, target.child) for target in goals if target.step is not None),
     )
 
 
-def _ids(block: Block) -> Ids | None:
-    match = HEADER["##" if block.type == "STEP" else "###"].match(block.text)
-    return _pair(match) if match else None
-
-
-def _pair(match: re.Match[str]) -> Ids:
-    step, child = match.groups()
-    return step.lstrip("0") or step, child.lstrip("0") or child
+def _ids(step: Identifier, child: Identifier | None) -> Ids:
+    return spell(step), "" if child is None else spell(child)
 
 
 def _fits(block: Block, line: re.Match[str], outline: Outline, position: Position) -> bool:
@@ -119,7 +113,10 @@ def _fits(block: Block, line: re.Match[str], outline: Outline, position: Positio
     if len(block.mark) >= LONG_FENCE or block.info.split(" ")[0].lower() in SHOWS_MARKDOWN:
         return False
     header = HEADER[line["marks"]].match(line["header"])
-    return header is not None and _is_missing(_pair(header), outline, position)
+    if header is None:
+        return False
+    step, child = header.groups()
+    return _is_missing((step.lstrip("0") or step, child.lstrip("0") or child), outline, position)
 
 
 def _is_missing(ids: Ids, outline: Outline, position: Position) -> bool:

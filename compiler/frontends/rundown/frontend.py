@@ -8,7 +8,7 @@ from functools import partial
 
 from msgspec.structs import replace
 
-from compiler.analyses.flow import flow_warnings
+from compiler.analyses.flow import Wording, flow_warnings
 from compiler.diagnostic import Diagnostic, has_error
 from compiler.frontends.base import Job, Result
 from compiler.frontends.rundown import FORMAT
@@ -16,7 +16,6 @@ from compiler.frontends.rundown.beyond.applied import Effective, held_against, w
 from compiler.frontends.rundown.beyond.nesting import check_names
 from compiler.frontends.rundown.beyond.outline import outline
 from compiler.frontends.rundown.beyond.settings import joined_tables
-from compiler.frontends.rundown.beyond.unread import value_warnings
 from compiler.frontends.rundown.check import check
 from compiler.frontends.rundown.frontmatter import STEPS
 from compiler.frontends.rundown.layout import OFFER, without_offer
@@ -26,12 +25,28 @@ from compiler.frontends.rundown.names import Frame
 from compiler.frontends.rundown.options import PROSE, SHELL, TRANSITIONS
 from compiler.frontends.rundown.parse import Parsed, parse
 from compiler.frontends.rundown.prose import advise_prose
-from compiler.frontends.rundown.unreachable import advise_unreachable
-from compiler.frontends.rundown.wording import WORDING
+from compiler.frontends.rundown.unused import advise_unreachable, value_warnings
 from compiler.ir.program import Program
 from compiler.options import Options
 from compiler.regex import Regex
 from compiler.source import Source
+
+WORDING = Wording(
+    unreachable=("step {} is unreachable", "add a GOTO to it, or remove it"),
+    no_path_out=(
+        "a run that reaches step {} can never COMPLETE or STOP",
+        "add COMPLETE or STOP to one of its transitions, or to one of a later step",
+    ),
+    never_completes=(
+        "no run of this document can COMPLETE",
+        "add COMPLETE to a transition, or let the last step CONTINUE",
+    ),
+    never_fires=(
+        "this transition never fires: no outcome of the step's children leads to it",
+        "remove it, or remove the matching transition from one of the step's children to pass on its outcome",
+    ),
+)
+
 
 _STEP = Regex(r"^##[ \t]+(\d+([.:) ]|$)|\{N\})", re.MULTILINE)
 

@@ -11,12 +11,12 @@ from msgspec.structs import replace
 from compiler.diagnostic import Diagnostic
 from compiler.frontends.frontmatter import read_block
 from compiler.frontends.name_lists import SECRETS
-from compiler.frontends.repeated import stand_twice
 from compiler.frontends.rundown.beyond.declarations import Declarations
 from compiler.frontends.rundown.beyond.settings import read_steps, table_for_targets
 from compiler.frontends.rundown.commands import scenario_keys
 from compiler.frontends.rundown.options import INPUTS, OPTIONS, OUTPUTS, SHELL
-from compiler.options import Known, Level, Options, Place, Problems, Wrong, placed, places_within, read_options
+from compiler.issues import InvalidError, Place, diagnostics, duplicate_options
+from compiler.options import Known, Level, Options, places_within, read_options
 from compiler.scenarios import Scenario, read_scenarios
 from compiler.source import Source, Span, Spans, below
 
@@ -93,13 +93,14 @@ def _options(source: Source, read: Reading) -> tuple[Options, Declarations, list
         SECRETS.first(options.values) or {},
         shell=SHELL.first(options.values) or "",
     )
-    found += stand_twice(source, repeated)
+    found += duplicate_options(source, repeated)
     if STEPS not in given:
         return options, declared, found
     places = places_within(place, spans)[STEPS]
-    steps = read_steps(given[STEPS], places)
-    if isinstance(steps, Wrong | Problems):
-        return options, declared, [*found, *placed([steps] if isinstance(steps, Wrong) else steps, places)]
+    try:
+        steps = read_steps(given[STEPS], places)
+    except InvalidError as error:
+        return options, declared, [*found, *diagnostics(error.issues, places)]
     table = table_for_targets(plain[STEPS], places)
     targets = {**options.targets, **({STEPS: table} if table else {})}
     return Options(options.values, targets), replace(declared, steps=steps, for_targets=table), found
@@ -121,9 +122,9 @@ def _scenarios(
     if "scenarios" not in read.values:
         return (), []
     keys, spans = scenario_keys(source.name, declared), below(read.spans, "scenarios")
-    scenarios, problems = read_scenarios(_with_inputs(read), spans, keys)
+    scenarios, issues = read_scenarios(_with_inputs(read), spans, keys)
     remedy = "a scenario has `commands`, `result` and optionally `inputs` and `description`; see `rdc explain RD013`"
-    return scenarios, [Place("RD013", source.path, problem.span).finding(problem.text, remedy) for problem in problems]
+    return scenarios, diagnostics(issues, Place("RD013", source.path, None).around(spans), remedy=remedy)
 
 
 def _with_inputs(read: Reading) -> object:

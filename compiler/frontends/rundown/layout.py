@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from msgspec.structs import replace
 
 from compiler.diagnostic import Diagnostic, Related
-from compiler.frontends.rundown.blocks import Block
+from compiler.frontends.rundown.blocks import Block, patterns
 from compiler.frontends.rundown.meant import misplaced_item
 from compiler.frontends.rundown.options import Layout
 from compiler.frontends.rundown.syntax import EXECUTABLE
@@ -27,9 +27,6 @@ HEADERS, BODIES = frozenset({"STEP", "SUBSTEP"}), frozenset({"CODE", "RUNBOOK"})
 
 _DECIDING = Regex("H(?:(?P<first>T+)C+|(?P<last>C+)T+)(?=H|$)")
 """Matches a step that decides the layout: its transitions are all before its other content, or all after it."""
-
-_CLOSING = Regex(r" {0,3}(?:</[A-Za-z][\w-]{0,99}\s{0,9}>\s*)+")
-"""Matches an HTML block that is only closing tags."""
 
 _WORD = Regex(r"\w+")
 
@@ -100,7 +97,7 @@ def mark_remarks(source: Source, blocks: Sequence[Block]) -> list[Block]:
 
 def _is_closing(source: Source, block: Block) -> bool:
     is_html = not block.info and source.lines[block.line - 1].lstrip().startswith("</")
-    return is_html and _CLOSING.fullmatch("\n".join(source.lines[block.line - 1 : block.end_line])) is not None
+    return is_html and bool(patterns()["REMARK"].fullmatch("\n".join(source.lines[block.line - 1 : block.end_line])))
 
 
 def _announces(source: Source, block: Block, following: Sequence[Block]) -> bool:

@@ -12,7 +12,7 @@ from compiler.diagnostic import Diagnostic, Related
 from compiler.files import Refusal
 from compiler.frontends.rundown.parse import Parsed
 from compiler.frontends.rundown.syntax import Reference, Runbook, all_steps
-from compiler.ir.graph import loop_regions
+from compiler.ir.graph import cycle_in, loop_regions
 from compiler.options import Options
 from compiler.project import Located
 from compiler.regex import Regex
@@ -157,14 +157,8 @@ def _cycles(documents: Iterable[Document]) -> Iterator[Diagnostic]:
     for document, _, name in inclusions:
         including.setdefault(name, {})
         including.setdefault(document.source.name, {})[name] = None
-    regions = loop_regions(including)
-    if not regions:
-        return
-    import networkx as nx  # noqa: PLC0415 (only for the error)
-
-    graph: nx.DiGraph[str] = nx.DiGraph(including)
-    for region in regions:
-        yield _cycle(inclusions, [edge[0] for edge in nx.find_cycle(graph.subgraph(region), min(region))])
+    for region in loop_regions(including):
+        yield _cycle(inclusions, cycle_in(including, region))
 
 
 def _cycle(inclusions: list[tuple[Document, str, str]], cycle: list[str]) -> Diagnostic:

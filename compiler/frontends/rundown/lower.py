@@ -7,6 +7,7 @@ frames of nested runbooks. A stack expands them in document order, so deep inclu
 from __future__ import annotations
 
 import posixpath
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -16,13 +17,12 @@ from msgspec.structs import replace
 from compiler.diagnostic import Diagnostic
 from compiler.frontends.naming import safe_name
 from compiler.frontends.rundown.beyond.visible import visible
-from compiler.frontends.rundown.jumps import enter_step
+from compiler.frontends.rundown.jumps import enter_step, jump, restarted
 from compiler.frontends.rundown.link import Document, references
 from compiler.frontends.rundown.names import Frame, StepRef
-from compiler.frontends.rundown.operator import entering_step, operator_jumps
 from compiler.frontends.rundown.outcomes import Outcomes, settled_id
 from compiler.frontends.rundown.placeholders import with_references
-from compiler.frontends.rundown.syntax import Dynamic, Reference, Word, all_steps
+from compiler.frontends.rundown.syntax import Dynamic, Reference, Step, Substep, Target, Word, all_steps
 from compiler.ir.edges import AtLeast, Edge, Effect, Origin, OutcomeTest, Reset, Set
 from compiler.ir.program import Entering, Group, Jump, Node, Program, Register, SourceFile, Variable
 from compiler.ir.tasks import Ask, Branch, End, Shell, Verdict
@@ -75,21 +75,18 @@ def lower(main: Document, documents: Mapping[str, Document]) -> Lowered | Diagno
 
 
 def _count(main: Document, documents: Mapping[str, Document]) -> int:
-    """Return the number of steps of a document, counting each inclusion separately."""
-    counts: dict[str, int] = {}
-    pending = [main.source.name]
-    while pending:
-        document = documents[pending[-1]]
-        included = [
-            document.includes[item.path] for item in references(document.runbook) if item.path in document.includes
-        ]
-        unknown = dict.fromkeys(name for name in included if name not in counts)
-        if unknown:
-            pending += unknown
-        else:
-            own = sum(1 for _ in all_steps(document.runbook))
-            counts[pending.pop()] = own + sum(counts[name] for name in included)
-    return counts[main.source.name]
+    """Return the number of steps of a document, counting each inclusion separately, or one that is too large."""
+    total, level = 0, Counter([main.source.name])
+    while level and total <= LARGEST_PROGRAM:
+        included: Counter[str] = Counter()
+        for name, times in level.items():
+            document = documents[name]
+            total += times * sum(1 for _ in all_steps(document.runbook))
+            for item in references(document.runbook):
+                if item.path in document.includes:
+                    included[document.includes[item.path]] += times
+        level = included
+    return total
 
 
 def _too_large(main: Document) -> Diagnostic:
@@ -283,3 +280,35 @@ def _ends(outcomes: Outcomes) -> Iterator[Node]:
         message = _text(frame, ending.step, ending.message) if ending.step else Text()
         variables = _variables(frame, ending.step) if ending.step else frame.variables
         yield Node(name, Text(), frame.at(ending.span), End(ending.result, message), edges, frame.scope, variables)
+
+
+def operator_jumps(frame: Frame) -> Iterator[Jump]:
+    """Yield the jumps to steps of one inclusion that have effects, in document order."""
+    for step in frame.steps:
+        if frame.ref(step).is_leaf and not frame.entering:
+            continue  # for most steps, a jump has no effects
+        inner = entering_step(frame, step)
+        for ref in (frame.ref(step), *(frame.ref(step, substep) for substep in step.substeps)):
+            entering = frame.entering if ref.substep is None or _keeps(ref.substep) else inner
+            if not entering and ref.is_leaf and not (ref.substep and _keeps(ref.substep)):
+                continue
+            found = _jump(frame, step, ref, entering)
+            if found.all_effects:
+                yield found
+
+
+def entering_step(frame: Frame, step: Step) -> tuple[Entering, ...]:
+    """Return the effects of a jump on each group around a step's child, outermost first."""
+    effects = restarted(frame, step)
+    return (*frame.entering, *((Entering(frame.id(frame.ref(step)), effects),) if effects else ()))
+
+
+def _keeps(substep: Substep) -> bool:
+    """Return whether a jump to a substep always keeps its step's state, as for the current `{n}` (M10)."""
+    return isinstance(substep.id, Dynamic)
+
+
+def _jump(frame: Frame, step: Step, ref: StepRef, entering: tuple[Entering, ...]) -> Jump:
+    target = Target(False, step.id, ref.substep.id if ref.substep else None, ref.syntax.span)
+    arrival = jump(frame, step, target, inside=True)
+    return Jump(frame.id(ref), arrival.target, entering, arrival.effects)

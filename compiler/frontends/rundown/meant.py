@@ -9,7 +9,8 @@ from msgspec import Struct
 
 from compiler.diagnostic import Diagnostic, Fix
 from compiler.frontends.rundown.blocks import Block
-from compiler.frontends.rundown.lines import LineError, parse_transition
+from compiler.frontends.rundown.lines import parse_transition
+from compiler.frontends.rundown.syntax import Transition
 from compiler.regex import Regex
 from compiler.source import Source, Span
 from compiler.suggestions import nearest_names
@@ -53,11 +54,7 @@ class _Item(Struct, frozen=True):
         """Whether it looks like a transition: an action follows the colon."""
         if self.outcome:
             return _ACTIONS.match(self.rest) is not None
-        try:
-            parse_transition(f"PASS: {self.rest}")
-        except LineError:
-            return False
-        return True
+        return isinstance(parse_transition(f"PASS: {self.rest}"), Transition)
 
 
 def meant_transitions(source: Source, blocks: Iterable[Block]) -> Iterator[Diagnostic]:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
+from compiler.diagnostic import Issue
 from compiler.frontends.name_lists import SECRETS, names_option
-from compiler.options import Level, Option, Place, Places, Problems, Wrong, choice
+from compiler.issues import InvalidError, Place, Places
+from compiler.options import Level, Option, choice
 
 if TYPE_CHECKING:
     from compiler.frontends.rundown.beyond.declarations import DeclaredInput
@@ -23,11 +25,11 @@ MOST_HEADINGS = 100
 """The most sections that the option `prose` can name."""
 
 
-def _headings(content: object, places: Places) -> Mapping[str, Place] | Wrong:
+def _headings(content: object, places: Places) -> Mapping[str, Place]:
     """Return the headings of a list, each with its place."""
     if not isinstance(content, list) or len(content) > MOST_HEADINGS or not all(map(_is_heading, content)):
         problem = f"`prose` must be a list of at most {MOST_HEADINGS} section headings"
-        return Wrong(problem, "write the headings without `#`: `prose: [Prerequisites]`")
+        raise InvalidError(Issue((), problem, "write the headings without `#`: `prose: [Prerequisites]`"))
     return {item: places.get((str(number),), places[()]) for number, item in enumerate(content)}
 
 
@@ -35,7 +37,7 @@ def _is_heading(item: object) -> bool:
     return isinstance(item, str) and bool(item.strip())
 
 
-def _inputs(content: object, places: Places) -> tuple[DeclaredInput, ...] | Wrong | Problems:
+def _inputs(content: object, places: Places) -> tuple[DeclaredInput, ...]:
     from compiler.frontends.rundown.beyond.inputs import read_inputs  # noqa: PLC0415 (most commands don't need it)
 
     return read_inputs(content, places)

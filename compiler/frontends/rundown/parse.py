@@ -2,29 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
+from lark.exceptions import UnexpectedToken
 from msgspec.structs import replace
 
-from compiler.diagnostic import Diagnostic, Severity, has_error
-from compiler.frontends.rundown.blocks import Block
+from compiler.diagnostic import Diagnostic, Fix, Related, Severity, has_error
+from compiler.frontends.rundown.blocks import Block, grammar
 from compiler.frontends.rundown.build import TreeBuilder
 from compiler.frontends.rundown.fences import swallowed_lines
 from compiler.frontends.rundown.hints import almost_there, unlike_runbooks
-from compiler.frontends.rundown.layout import deciding_steps, layout_of, mixed_layouts
+from compiler.frontends.rundown.layout import OFFER, deciding_steps, layout_of, mixed_layouts
+from compiler.frontends.rundown.lines import LineError, parse_transition
 from compiler.frontends.rundown.meant import UNFIT_OUTCOME, meant_transitions, misplaced_item
 from compiler.frontends.rundown.options import PROSE, TRANSITIONS, Layout
-from compiler.frontends.rundown.order import LATER_LINE, unexpected_block
 from compiler.frontends.rundown.prose import sections_of, transitions_in_prose, unknown_sections
-from compiler.frontends.rundown.questions import empty_steps
+from compiler.frontends.rundown.questions import TASK, empty_steps, question_in
 from compiler.frontends.rundown.scan import Scanned, scan
-from compiler.frontends.rundown.syntax import Runbook
+from compiler.frontends.rundown.syntax import EXECUTABLE, Runbook
 from compiler.frontends.rundown.unrun import blocks_not_run
-from compiler.grammar import Node, Parser, UnexpectedTokenError, load
-from compiler.options import Options, Place
-from compiler.source import Source
+from compiler.grammar import Node, end, feed
+from compiler.issues import Place
+from compiler.options import Options
+from compiler.regex import Regex
+from compiler.source import Source, Span
 
 _START: dict[Layout, str] = {"after-body": "runbook", "after-header": "runbook_after_header"}
 
@@ -95,7 +98,7 @@ def _hints(scanned: Scanned) -> Iterator[Diagnostic]:
 
 def _tree(source: Source, blocks: Iterable[Block], layout: Layout) -> tuple[Node | None, list[Diagnostic]]:
     """Pass the blocks to the grammar, and report and skip blocks that are in the wrong place."""
-    parser = Parser(load("rundown"), _START[layout])
+    parser = grammar().parse_interactive(start=_START[layout])
     found: list[Diagnostic] = []
     step: list[Block] = []
     reported: set[str] = set()  # report a step with several misplaced blocks only once
@@ -103,8 +106,8 @@ def _tree(source: Source, blocks: Iterable[Block], layout: Layout) -> tuple[Node
         if block.type in {"STEP", "SUBSTEP"}:
             step, reported = [], set()
         try:
-            parser.feed(block.type, block)
-        except UnexpectedTokenError:
+            feed(parser, block)
+        except UnexpectedToken:
             problem = misplaced_item(source, block) or unexpected_block(source, step, block, layout)
             if problem.code not in reported:
                 found.append(problem)
@@ -113,11 +116,94 @@ def _tree(source: Source, blocks: Iterable[Block], layout: Layout) -> tuple[Node
                 continue  # messages compare later blocks with accepted ones only
         step.append(block)
     try:
-        return parser.end(), found
-    except UnexpectedTokenError:
+        return end(parser), found
+    except UnexpectedToken:
         return None, found
 
 
 def _no_steps(source: Source) -> Diagnostic:
     problem = "the document has no steps"
     return Diagnostic("RD101", source.path, source.line_span(1), problem, "add a step: `## 1. Title`")  # V1
+
+
+NAMES = {
+    "TEXT": "text",
+    "REMARK": "text",
+    "CODE": "a code block",
+    "RUNBOOK": "a runbook list",
+    "TRANSITION": "a transition",
+}
+LATER_LINE = "RD058"
+_OUTCOME = Regex(r"(?:PASS|FAIL|YES|NO)(?:[ \t]+(?:ALL|ANY))?(?=[ \t])")
+_AFTER_LOOP = "to leave a loop, write a transition to the step after it, such as `- PASS: GOTO 3`"
+_YIELDED = "remove the line: without a transition, the outcome of a substep counts in its step"
+NEAREST = {
+    "FOR": "write a dynamic substep `### 1.{n} Title` with `- PASS: GOTO NEXT`, or a loop in a `bash` block",
+    "DELEGATE": "name the runbook as an item (`- name.runbook.md`), or write the work as the step's text",
+    "INPUTS": "declare the inputs in the frontmatter: `rdc: {inputs: {NAME: {description: …}}}`",
+    "OUTPUTS": "declare the outputs in the frontmatter: `rdc: {outputs: [NAME]}`",
+    "ARTIFACTS": "name the files in the step's text, or declare outputs in the frontmatter: `rdc: {outputs: [NAME]}`",
+    "DEFER": _YIELDED,
+    "BREAK": _AFTER_LOOP,
+}
+"""The nearest form in the language that rdc reads, for each word of the later one (V7)."""
+
+ORDER = {"after-body": "prompt, body, transitions", "after-header": "transitions, prompt, body"}
+
+
+def unexpected_block(source: Source, step: Sequence[Block], block: Block, layout: Layout) -> Diagnostic:
+    """Return the diagnostic for a rejected block; `step` is the step's header and the blocks before this one."""
+    kinds = {earlier.type for earlier in step}
+    if block.type == "LATER":
+        return later_line(source, block)
+    if block.type == "SUBSTEP":
+        problem = "this substep comes before the first step"
+        return Diagnostic("RD031", source.path, block.span, problem, "add a step header (`## 1. Title`) above it")
+    if block.type == "CODE" and "CODE" in kinds:
+        remedy = "join the commands into one block, or split the step"
+        return _second_body(source, step, block, "RD110", "second code block in this step", remedy)
+    if {block.type, *kinds} >= {"CODE", "RUNBOOK"} and block.type in {"CODE", "RUNBOOK"}:
+        remedy = "use separate steps for the code and the runbooks"
+        return _second_body(source, step, block, "RD109", "this step has both a code block and a runbook list", remedy)
+    return _misplaced(source, step, block, layout)
+
+
+def later_line(source: Source, block: Block) -> Diagnostic:
+    """Return the error for an item of the later language, with the nearest form that rdc reads."""
+    words = block.text.split()
+    problem = f"`- {block.text}` belongs to a later version of Rundown; rdc reads version 1.0.0"
+    outcome = _OUTCOME.match(block.text)
+    if outcome is None:
+        return Diagnostic(LATER_LINE, source.path, block.span, problem, NEAREST[words[0]])
+    meant = f"{outcome[0]}:{block.text[outcome.end() :]}"
+    if isinstance(parse_transition(meant), LineError):
+        remedy = NEAREST.get(words[-1], f"write a colon after `{outcome[0]}`, and an action such as `GOTO 3` or `STOP`")
+        return Diagnostic(LATER_LINE, source.path, block.span, problem, remedy)
+    column = block.column + outcome.end()
+    fix = Fix.by(Span(block.line, column, block.line, column), ":", is_safe=True)
+    return Diagnostic(LATER_LINE, source.path, block.span, problem, f"write `- {meant}`, with a colon", fix=fix)
+
+
+def _second_body(
+    source: Source, step: Sequence[Block], block: Block, code: str, problem: str, remedy: str
+) -> Diagnostic:
+    first = next(earlier for earlier in step if earlier.type in {"CODE", "RUNBOOK"})
+    related = Related(source.path, first.span, "the first one is here")
+    return Diagnostic(code, source.path, block.span, problem, remedy, (related,))
+
+
+def _misplaced(source: Source, step: Sequence[Block], block: Block, layout: Layout) -> Diagnostic:
+    if layout == "after-body" and [earlier.type for earlier in step[1:2]] == ["TRANSITION"]:
+        problem = f"{NAMES[block.type]} after transitions that come directly after the header"
+        remedy = f"move the transitions to the end of the step{OFFER}"
+        related = Related(source.path, step[1].span, "the transitions are here")
+        return Diagnostic("RD113", source.path, block.span, problem, remedy, (related,))
+    last = next((earlier for earlier in reversed(step) if earlier.type != "REMARK"), block)
+    problem = f"{NAMES[block.type]} cannot come after {NAMES.get(last.type, 'this')}"
+    text = source.lines[block.line - 1 : block.end_line] if block.type == "TEXT" else ()
+    runs = last.type == "CODE" and last.info.strip() in EXECUTABLE
+    if runs and (question_in("\n".join(text))[0] or any(map(TASK.match, text))):
+        remedy = "a run asks no one beside a command: put the question below its own header"
+        return Diagnostic("RD112", source.path, block.span, problem, remedy)
+    remedy = f"use the order {ORDER[layout]}{OFFER}"
+    return Diagnostic("RD112", source.path, block.span, problem, remedy)

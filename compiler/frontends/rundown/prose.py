@@ -12,7 +12,7 @@ from compiler.diagnostic import Diagnostic, sort_key
 from compiler.frontends.rundown.blocks import Block
 from compiler.frontends.rundown.numbering import heading_of
 from compiler.frontends.rundown.syntax import Goto, Identifier, Runbook, Step, all_steps
-from compiler.options import Place
+from compiler.issues import Place
 from compiler.regex import Regex
 from compiler.source import Source
 from compiler.suggestions import nearest_names

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from compiler.diagnostic import Diagnostic, Edit, Fix, Related
-from compiler.frontends.name_lists import name_problems
+from compiler.frontends.name_lists import name_issues
 from compiler.frontends.rundown.syntax import Code, Runbook, all_steps
 from compiler.regex import Regex
 from compiler.source import Source, Span
@@ -132,7 +132,7 @@ def _placeholders(source: Source, code: Code) -> Iterator[Diagnostic]:
     more = f" (also {', '.join(f'`{other}`' for other in others)})" if others else ""
     problem = f"the shell reads the placeholder `{first}` as two redirections, because nothing replaces it{more}"
     name = re.sub(r"\W+", "_", first[1:-1], flags=re.ASCII).strip("_").upper()
-    name = f"MY_{name}" if any(name_problems(name, "an input", ())) else name
+    name = f"MY_{name}" if any(name_issues(name, "an input", ())) else name
     yield _warning(source, code, "RD055", _at(found[0]), (problem, _declare("inputs", f"{{{name}: {{}}}}", name)))
 
 

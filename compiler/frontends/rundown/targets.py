@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cached_property
-from typing import NamedTuple
 
 from msgspec import Struct
 
@@ -25,9 +24,15 @@ MOST_SUGGESTED = 100
 class Place(Struct, frozen=True):
     """A GOTO with its step, and its substep unless the transition belongs to the step."""
 
+    path: str
     target: Target
     step: Step
     substep: Substep | None
+
+    def finding(self, code: str, problem: str, remedy: str, meant: str = "") -> Diagnostic:
+        """Return a diagnostic at the target, with the fix that names the intended one."""
+        fix = Fix.respelling(self.target.span, str(self.target), meant)
+        return Diagnostic(code, self.path, self.target.span, problem, remedy, fix=fix)
 
 
 class Known(Struct, frozen=True, dict=True):
@@ -60,67 +65,59 @@ def check_targets(source: Source, runbook: Runbook) -> Iterator[Diagnostic]:
         {WORD.split(heading, maxsplit=1)[0] for heading in runbook.prose},
     )
     found = 0
-    for place in _places(runbook):
-        problem = _problem(place, known, suggests=found < MOST_SUGGESTED)
-        if problem:
+    for place in _places(source, runbook):
+        if problem := _problem(place, known, suggests=found < MOST_SUGGESTED):
             found += 1
-            fix = Fix.respelling(place.target.span, str(place.target), problem.meant)
-            yield Diagnostic(problem.code, source.path, place.target.span, problem.text, problem.remedy, fix=fix)
+            yield problem
 
 
-def _places(runbook: Runbook) -> Iterator[Place]:
+def _places(source: Source, runbook: Runbook) -> Iterator[Place]:
     for step in runbook.steps:
         for substep in (None, *step.substeps):
             for transition in (substep or step).transitions:
                 if isinstance(transition.action, Goto):
-                    yield Place(transition.action.target, step, substep)
+                    yield Place(source.path, transition.action.target, step, substep)
 
 
-class Problem(NamedTuple):
-    """A code, the problem, the remedy, and the intended target or ""."""
-
-    code: str
-    text: str
-    remedy: str
-    meant: str = ""
-
-
-def _problem(place: Place, known: Known, *, suggests: bool) -> Problem | None:
+def _problem(place: Place, known: Known, *, suggests: bool) -> Diagnostic | None:
     target = place.target
     if target.step is None:
         return _bare_next(place)
     step = known.steps.get(target.step)
     if step is None:
         # The unreadable header could be the target.
-        return None if UNKNOWN in known.steps else _no_step(target, known, suggests=suggests)
+        return None if UNKNOWN in known.steps else _no_step(place, known, suggests=suggests)
     if target.child is not None and (step.id, target.child) not in known.children:
-        return None if (step.id, UNKNOWN) in known.children else _no_child(target, step)
+        return None if (step.id, UNKNOWN) in known.children else _no_child(place, step)
     if target.next:
-        return _next(target)
+        return _next(place)
     if target.step is Dynamic.STEP and target.child not in {None, Dynamic.SUBSTEP} and place.step is not step:
         text = f"`GOTO {target}` goes into the current instance of {{N}} from outside"
-        return Problem("RD205", text, "use `GOTO {N}` to start the current instance again")
+        return place.finding("RD205", text, "use `GOTO {N}` to start the current instance again")
     return _itself(place, step)
 
 
-def _bare_next(place: Place) -> Problem | None:
+def _bare_next(place: Place) -> Diagnostic | None:
     in_substep = place.substep is not None and place.substep.id is Dynamic.SUBSTEP
     if in_substep or place.step.id is Dynamic.STEP:
         return None
     text = "`GOTO NEXT` needs a dynamic step, but this step is not dynamic"
-    return Problem("RD206", text, "name a step (`GOTO 2`, `GOTO NEXT {N}`), or use CONTINUE for the following step")
+    return place.finding(
+        "RD206", text, "name a step (`GOTO 2`, `GOTO NEXT {N}`), or use CONTINUE for the following step"
+    )
 
 
-def _no_step(target: Target, known: Known, *, suggests: bool) -> Problem:
+def _no_step(place: Place, known: Known, *, suggests: bool) -> Diagnostic:
+    target = place.target
     if target.step is Dynamic.STEP:
         text = f"`GOTO {target}` needs a dynamic step, but there is none"
-        return Problem("RD204", text, f"the steps are {known.listed}")
+        return place.finding("RD204", text, f"the steps are {known.listed}")
     meant = _meant(target, known.names) if suggests else ""
     own = "" if target.next else meant
     remedy = f"did you mean `GOTO {meant}`? The steps are {known.listed}" if meant else f"the steps are {known.listed}"
     if target.step in known.prose:
         remedy = f"the section `{target.step}` is text by the option `prose`; remove it from the option, or: {remedy}"
-    return Problem("RD201", f"there is no step `{spell(target.step or '')}`", remedy, own)
+    return place.finding("RD201", f"there is no step `{spell(target.step or '')}`", remedy, own)
 
 
 def _meant(target: Target, names: dict[str, str]) -> str:
@@ -131,35 +128,39 @@ def _meant(target: Target, names: dict[str, str]) -> str:
     return names.get(nearest_name(wanted, names), "")
 
 
-def _no_child(target: Target, step: Step) -> Problem:
+def _no_child(place: Place, step: Step) -> Diagnostic:
+    target = place.target
     known = ", ".join(f"{spell(step.id)}.{spell(substep.id)}" for substep in step.substeps[:12])
     remedy = f"the substeps of step {spell(step.id)} are {known}" if known else f"step {spell(step.id)} has no substeps"
     if target.child is Dynamic.SUBSTEP:
-        return Problem("RD204", f"`GOTO {target}` needs a dynamic substep, but step {spell(step.id)} has none", remedy)
+        return place.finding(
+            "RD204", f"`GOTO {target}` needs a dynamic substep, but step {spell(step.id)} has none", remedy
+        )
     if any(substep.id is Dynamic.SUBSTEP for substep in step.substeps):
         text = f"`GOTO {target}`: the substeps of step {spell(step.id)} are instances of {{n}}"
         dynamic = f"{spell(step.id)}.{{n}}"
         remedy = f"use `GOTO {dynamic}` for the current instance or `GOTO NEXT {dynamic}` for the next"
-        return Problem("RD202", text, remedy)
-    return Problem("RD201", f"there is no step `{target}`", remedy)
+        return place.finding("RD202", text, remedy)
+    return place.finding("RD201", f"there is no step `{target}`", remedy)
 
 
-def _next(target: Target) -> Problem | None:
+def _next(place: Place) -> Diagnostic | None:
+    target = place.target
     if target.child is Dynamic.SUBSTEP or (target.step is Dynamic.STEP and target.child is None):
         return None
-    place = str(target).removeprefix("NEXT ")
-    return Problem(
+    plain = str(target).removeprefix("NEXT ")
+    return place.finding(
         "RD207",
-        f"`GOTO {target}` needs a dynamic step, but step {place} is not dynamic",
-        f"write `GOTO {place}`",
-        place,
+        f"`GOTO {target}` needs a dynamic step, but step {plain} is not dynamic",
+        f"write `GOTO {plain}`",
+        plain,
     )
 
 
-def _itself(place: Place, step: Step) -> Problem | None:
+def _itself(place: Place, step: Step) -> Diagnostic | None:
     """Report a static step that jumps to itself, because nothing limits the loop."""
     own = (place.step.id, place.substep.id if place.substep else None)
     if own != (step.id, place.target.child) or Dynamic.SUBSTEP in own or own == (Dynamic.STEP, None):
         return None
     remedy = "use RETRY, which limits the loop: `RETRY 3 STOP`"
-    return Problem("RD203", f"`GOTO {place.target}` jumps to its own step", remedy)
+    return place.finding("RD203", f"`GOTO {place.target}` jumps to its own step", remedy)

@@ -1,7 +1,39 @@
 """The step specification format (docs/formats/stepspec.md). `frontend.py` reads it."""
 
+from typing import Any
+
+from compiler.diagnostic import Issue
+from compiler.frontends.call_steps import STEPS
 from compiler.frontends.format import Format
-from compiler.frontends.stepspec.options import OPTIONS
+from compiler.frontends.name_lists import SECRETS
+from compiler.issues import InvalidError, Places
+from compiler.options import Level, Option
+from compiler.regex import Regex
+
+_PAIR = Regex(r"([A-Za-z_][A-Za-z0-9_]*)=(.*)")
+
+
+def _read_variables(content: object, _: Places) -> dict[str, str]:
+    """Read NAME=VALUE words. The last value of a name counts."""
+    pairs = [(word, _PAIR.fullmatch(word)) for word in content] if isinstance(content, tuple) else []
+    if wrong := [word for word, pair in pairs if pair is None or not word.isprintable()]:
+        remedy = "write `--var output_folder=docs`"
+        raise InvalidError(Issue((), f"{wrong[0]!r} is not NAME=VALUE on one line", remedy))
+    return {pair[1]: pair[2] for _, pair in pairs if pair}
+
+
+VARIABLES = Option(
+    "var",
+    "Value of a placeholder in a step specification.",
+    _read_variables,
+    levels=(Level.COMMAND_LINE,),
+    is_repeated=True,
+    metavar="NAME=VALUE",
+)
+"""Values of placeholders from the command line (B3)."""
+
+OPTIONS: tuple[Option[Any], ...] = (SECRETS, STEPS, VARIABLES)
+
 
 FORMAT = Format(
     name="stepspec",

@@ -1,22 +1,19 @@
-"""Check the rules of step specifications (B2, B3)."""
+"""Check the rules of step specifications, their context keys and tool arguments (B2, B3, B9, B17)."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
 from functools import cache
+from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from compiler.diagnostic import Diagnostic, Severity
+from compiler.diagnostic import DataPath, Diagnostic, Severity
 from compiler.frontends.modeled import texts_in
-from compiler.frontends.places import Path, Places, on_one_line
 from compiler.frontends.stepspec import paths
 from compiler.frontends.stepspec.configuration import Configured
-from compiler.frontends.stepspec.context_keys import context_findings
 from compiler.frontends.stepspec.contract import phase_of
-from compiler.frontends.stepspec.fitting_tools import configured_findings, tool_findings
-from compiler.frontends.stepspec.names import Called
 from compiler.frontends.stepspec.naming_rules import name_findings
 from compiler.frontends.stepspec.parse import Parsed
 from compiler.frontends.stepspec.placeholders import (
@@ -25,24 +22,28 @@ from compiler.frontends.stepspec.placeholders import (
     doubled,
     filled_texts,
     known_path,
+    names_in,
     placeholders,
     single_names,
 )
-from compiler.frontends.stepspec.policy import Subject, unmet_rules
-from compiler.frontends.stepspec.syntax import STEPS, Document, StepSpec
-from compiler.frontends.stepspec.validation import checks_of, skipped_checks
-from compiler.suggestions import did_you_mean
+from compiler.frontends.stepspec.runtime import Runtime
+from compiler.frontends.stepspec.syntax import STEPS, Called, Document, StepSpec
+from compiler.frontends.stepspec.tools import Subject, checks_of, known_tools, skipped_checks, unmet_rules
+from compiler.ir.patterns import SEPARATE, overlap, overlapping, pattern_problem
+from compiler.issues import SourceMap, on_one_line
+from compiler.suggestions import did_you_mean, nearest_name
+from runtime_shim.contract.tool_schemas import BUILT_IN, TYPES, unfit_arguments
 
 
 class Scene(Struct, frozen=True):
     """A step and its position."""
 
-    places: Places
-    path: Path
+    places: SourceMap
+    path: DataPath
     step: StepSpec
     configured: Configured
 
-    def finding(self, code: str, inner: Path, problem: str, remedy: str) -> Diagnostic:
+    def finding(self, code: str, inner: DataPath, problem: str, remedy: str) -> Diagnostic:
         """Return a diagnostic for a part of the step."""
         return self.places.diagnostic(code, (*self.path, *inner), problem, remedy)
 
@@ -172,7 +173,7 @@ def _rules(document: Document, called: Called, configured: Configured, layer: Co
     steps = [(step, Subject(phase_of(step, document), called.workflow)) for step in document.step_specs]
     applies, places = bool(configured.runtime.policy.conditional_required), layer.places
     for key, number, why in unmet_rules(steps, layer.own.policy, applies=applies, is_shared=bool(layer.files)):
-        ways: tuple[Path, ...] = (("hitl", "policy", key, number), ("runtime", "hitl", "policy", key, number))
+        ways: tuple[DataPath, ...] = (("hitl", "policy", key, number), ("runtime", "hitl", "policy", key, number))
         at = next((way for way in ways if tuple(map(str, way)) in places.spans), ())
         word = (getattr(layer.own.policy, key) or ())[number]
         remedy = "correct the rule, or remove it"
@@ -193,3 +194,149 @@ def _variables(document: Document, configured: Configured, *, is_site: bool) -> 
         elif not value.isprintable():
             problem = f"the value of the variable {name} has line breaks or other invisible characters"
             yield Diagnostic("RD855", places.source.path, span, problem, "write a value on one line")
+
+
+PREFIX = "telis_"
+LANGUAGES = ("python", "typescript", "javascript", "json", "yaml")
+METHODS = ("hover", "signatureHelp")
+
+
+class _Wanted(Struct, frozen=True):
+    what: str
+    fits: Callable[[object], bool]
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+_TEXT = _Wanted("a string", lambda value: isinstance(value, str))
+_COUNT = _Wanted("a whole number, 0 or more", _is_count)
+KEYS: dict[str, _Wanted] = {
+    "telis_query": _TEXT,
+    "telis_language": _Wanted(f"one of {', '.join(LANGUAGES)}", lambda value: value in LANGUAGES),
+    "telis_document_path": _TEXT,
+    "telis_document_text": _TEXT,
+    "telis_method": _Wanted(" or ".join(METHODS), lambda value: value in METHODS),
+    "telis_line": _COUNT,
+    "telis_character": _COUNT,
+    "telis_shard_limit": _COUNT,
+    "telis_min_score": _Wanted("a number", _is_number),
+    "telis_max_phase": _COUNT,
+    "telis_phase_tiers": _Wanted("a list or a mapping", lambda value: isinstance(value, (list, dict))),
+}
+
+
+def context_findings(step: StepSpec, places: SourceMap, path: DataPath) -> Iterator[Diagnostic]:
+    """Yield the diagnostics of a step's context keys."""
+    for key, value in (step.inputs or {}).items():
+        at: DataPath = (*path, "inputs", key)
+        wanted = KEYS.get(key)
+        if wanted is None and key.startswith(PREFIX):
+            problem = f"there is no context key `{key}`{did_you_mean(key, KEYS)}"
+            found = places.diagnostic("RD862", at, problem, f"use one of {', '.join(KEYS)}")
+            yield replace(found, fix=places.respelled(at, key, nearest_name(key, KEYS)))
+        elif wanted and value is not None and not wanted.fits(value):
+            yield places.diagnostic("RD861", at, f"`{key}` is not {wanted.what}", f"write {wanted.what}")
+
+
+def tool_findings(
+    step: StepSpec, runtime: Runtime, places: SourceMap, path: DataPath, *, is_linked: bool
+) -> Iterator[Diagnostic]:
+    """Yield the diagnostics of a step's tool calls."""
+    known = known_tools(runtime)
+    for number, call in enumerate(step.tools or ()):
+        at: DataPath = (*path, "tools", number)
+        if call.name and call.name not in known:
+            if is_linked:
+                then = "the attempt fails" if call.required else "the call is skipped"
+                problem = f"there is no tool `{call.name}`, so {then}{did_you_mean(call.name, known)}"
+                remedy = "use a built-in tool, or add it to `tools` in the configuration"
+                found = places.diagnostic("RD865", (*at, "name"), problem, remedy)
+                meant = nearest_name(call.name, known)
+                yield replace(found, fix=places.respelled((*at, "name"), call.name, meant, is_value=True))
+            continue
+        arguments = call.args or {}
+        schema = _schema(call.name, runtime)
+        is_known = schema and not unfit_schema(schema) and not any(names_in(arguments))
+        if is_known and (problem := unfit_arguments(schema, arguments)):
+            remedy = f"correct `args`; {call.name} takes {', '.join(schema.get('properties', {}))}"
+            said = f"the arguments of {call.name} are not valid: {problem.removeprefix('the arguments: ')}"
+            yield places.diagnostic("RD864", (*at, "args"), said, remedy)
+
+
+def _schema(name: str, runtime: Runtime) -> dict[str, Any]:
+    own = (runtime.tools or {}).get(name)
+    found: dict[str, Any] = (own.arguments if own else BUILT_IN.get(name, {}).get("arguments")) or {}
+    return found
+
+
+def configured_findings(runtime: Runtime, places: SourceMap) -> Iterator[Diagnostic]:
+    """Yield the diagnostics of the configured tools and guardrails."""
+    above: DataPath = ("runtime",) if ("runtime",) in places.spans else ()
+    for name, tool in (runtime.tools or {}).items():
+        at = _at(places, above, ("tools", name))
+        if name in BUILT_IN:
+            problem = f"`{name}` is the name of a built-in tool"
+            yield places.diagnostic("RD871", at, problem, "rename the tool")
+        if not tool.command.strip():
+            problem = f"the command of the tool `{name}` is empty"
+            yield places.diagnostic("RD854", (*at, "command"), problem, "write a command")
+        if problem := unfit_schema(tool.arguments or {}):
+            problem = f"rdc cannot check the argument schema of the tool `{name}`: {problem}"
+            yield places.diagnostic(
+                "RD855", (*at, "arguments"), problem, "describe them with `type`, `properties` and `required`"
+            )
+    guardrails = runtime.guardrails
+    for side, said in (("input", guardrails and guardrails.input), ("output", guardrails and guardrails.output)):
+        for number, pattern in enumerate((said and said.patterns) or ()):
+            if problem := pattern_problem(pattern) or ("" if pattern else "is empty"):
+                at = _at(places, above, ("guardrails", side, "patterns", number))
+                remedy = "correct the pattern; don't nest unlimited repetitions, as in `(a+)+`"
+                yield places.diagnostic("RD870", at, f"the pattern {problem}", remedy)
+            elif character := overlap(pattern):
+                at = _at(places, above, ("guardrails", side, "patterns", number))
+                yield places.diagnostic("RD136", at, f"the pattern {overlapping(character)}", SEPARATE)
+
+
+def _at(places: SourceMap, above: DataPath, path: DataPath) -> DataPath:
+    """Return the position of a setting: at the top level, or under `runtime`."""
+    return path if tuple(map(str, path)) in places.spans else (*above, *path)
+
+
+NOTES = ("$schema", "title", "description", "default", "examples")  # these have no effect
+
+
+def unfit_schema(schema: Any) -> str:  # noqa: ANN401 (any value of a configuration)
+    """Return why a value isn't a schema of this subset, or "" if it is one."""
+    if not isinstance(schema, dict):
+        return "a schema must be an object"
+    for key, value in schema.items():
+        if key not in NOTES and (key not in PARTS or not PARTS[key](value)):
+            return f"the value of `{key}` is not valid" if key in PARTS else f"`{key}` is not one of {', '.join(PARTS)}"
+    parts = (
+        schema[key] for key in ("items", "additionalProperties") if key in schema and schema[key] not in (True, False)
+    )
+    inner = [*schema.get("properties", {}).values(), *parts]
+    return next(filter(None, map(unfit_schema, inner)), "")
+
+
+def _are_types(value: Any) -> bool:  # noqa: ANN401
+    names = value if isinstance(value, list) else [value]
+    return bool(names) and all(isinstance(one, str) and one in TYPES for one in names)
+
+
+PARTS: dict[str, Callable[[Any], bool]] = {
+    "type": _are_types,
+    "properties": TYPES["object"],
+    "required": lambda value: isinstance(value, list) and all(map(TYPES["string"], value)),
+    "additionalProperties": lambda value: isinstance(value, bool | dict),
+    "enum": lambda value: isinstance(value, list) and bool(value),
+    "items": TYPES["object"],
+    "minimum": TYPES["number"],
+    "maximum": TYPES["number"],
+}

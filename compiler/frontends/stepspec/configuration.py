@@ -6,15 +6,16 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 from msgspec.structs import replace
+from pydantic_core import ErrorDetails
 
-from compiler.diagnostic import Diagnostic
+from compiler.diagnostic import DataPath, Diagnostic
 from compiler.files import Refusal
 from compiler.frontends.base import Job
 from compiler.frontends.data_text import BrokenDataError, Data, read_data
-from compiler.frontends.modeled import Flaw, validated
-from compiler.frontends.places import Path, Places
-from compiler.frontends.stepspec.messages import broken, flaw_findings, is_misplaced, repeated
+from compiler.frontends.modeled import validated
+from compiler.frontends.stepspec.parse import CONFIGURATION_FORM, is_misplaced
 from compiler.frontends.stepspec.runtime import NO_RUNTIME, Configuration, Runtime, has_safeguards, layered
+from compiler.issues import SourceMap, duplicate_keys
 from compiler.project import Located
 from compiler.source import Source, below
 from compiler.suggestions import did_you_mean
@@ -32,13 +33,13 @@ class Configured(Struct, frozen=True):
 
     runtime: Runtime
     files: tuple[Source, ...]
-    places: Places
+    places: SourceMap
     own: Runtime
     diagnostics: list[Diagnostic]
     site: Configured | None = None
 
 
-def configuration_of(job: Job, data: Data, places: Places) -> Configured:
+def configuration_of(job: Job, data: Data, places: SourceMap) -> Configured:
     """Return the configuration of a document."""
     content = data.values.get("config")
     nothing = Configured(NO_RUNTIME, (), places, NO_RUNTIME, [])
@@ -64,7 +65,7 @@ def _own(job: Job, data: Data, nothing: Configured) -> Configured:
     content, places = data.values.get("config"), nothing.places
     if isinstance(content, dict):
         inner = Data(content, below(data.spans, "config"))
-        return _read(inner, Places(job.source, inner.spans), None)
+        return _read(inner, SourceMap(job.source, inner.spans), None)
     if not isinstance(content, str):
         problem = "`config` is neither a mapping nor the path of a file"
         found = places.diagnostic(
@@ -87,22 +88,22 @@ def _site(job: Job, nothing: Configured) -> Configured | None:
 def _in_file(located: Located | Refusal, nothing: Configured, *, is_named: bool) -> Configured:
     file = located if isinstance(located, Refusal) else located.read()
     if isinstance(file, Refusal):
-        at: Path = ("config",) if is_named else ()
+        at: DataPath = ("config",) if is_named else ()
         problem = f"the configuration cannot be used: {file.problem}"
         return replace(nothing, diagnostics=[nothing.places.diagnostic("RD868", at, problem, file.remedy)])
     try:
         data = read_data(file)
     except BrokenDataError as error:
-        return replace(nothing, files=(file,), diagnostics=[broken(file, error, NOUN)])
-    found = _read(data, Places(file, data.spans), file)
-    return replace(found, diagnostics=[*repeated(file, data), *found.diagnostics])
+        return replace(nothing, files=(file,), diagnostics=[error.finding("RD850", file, NOUN)])
+    found = _read(data, SourceMap(file, data.spans), file)
+    return replace(found, diagnostics=[*duplicate_keys("RD852", file, data.repeated), *found.diagnostics])
 
 
-def _read(data: Data, places: Places, file: Source | None) -> Configured:
-    configuration, flaws = validated(Configuration, data.values, {})
+def _read(data: Data, places: SourceMap, file: Source | None) -> Configured:
+    configuration, errors = validated(Configuration, data.values, {})
     files = () if file is None else (file,)
-    told = [flaw for flaw in flaws if file is None or not _is_of_others(flaw)]
-    found = list(flaw_findings(places, data.values, told, Configuration))
+    told = [error for error in errors if file is None or not _is_of_others(error)]
+    found = list(CONFIGURATION_FORM.findings(places, data.values, told))
     if configuration is None:
         return Configured(NO_RUNTIME, files, places, NO_RUNTIME, found)
     runtime = configuration.runtime or NO_RUNTIME
@@ -113,18 +114,18 @@ def _read(data: Data, places: Places, file: Source | None) -> Configured:
     return Configured(settings, files, places, settings, found)
 
 
-def _is_of_others(flaw: Flaw) -> bool:
+def _is_of_others(error: ErrorDetails) -> bool:
     """Return whether an unknown key in a configuration file is probably meant for another program."""
-    *above, key = flaw.path
+    *above, key = error["loc"]
     is_outer = above in ([], ["runtime"]) and not is_misplaced(str(key))
-    return flaw.kind == "extra_forbidden" and is_outer and not did_you_mean(str(key), Configuration.model_fields)
+    return error["type"] == "extra_forbidden" and is_outer and not did_you_mean(str(key), Configuration.model_fields)
 
 
-def _conflicts(configuration: Configuration, runtime: Runtime, places: Places) -> Iterator[Diagnostic]:
+def _conflicts(configuration: Configuration, runtime: Runtime, places: SourceMap) -> Iterator[Diagnostic]:
     """Yield the settings that are given twice with different values."""
     for name in Runtime.model_fields:
         outer, inner = getattr(configuration, name), getattr(runtime, name)
         if outer is not None and inner is not None and outer != inner:
             problem = f"`{name}` is set both at the top level and under `runtime`, with different values"
-            other: tuple[Path, str] = (("runtime", name), "the other one")
+            other: tuple[DataPath, str] = (("runtime", name), "the other one")
             yield places.diagnostic("RD869", (name,), problem, "remove one of the two", other)

@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from compiler.frontends.stepspec.names import Called
 from compiler.frontends.stepspec.placeholders import json_text, with_json_references
 from compiler.frontends.stepspec.runtime import Guardrail, Runtime
-from compiler.frontends.stepspec.syntax import Document, StepSpec
+from compiler.frontends.stepspec.syntax import Called, Document, StepSpec
 from compiler.frontends.stepspec.tools import risk_of
 from compiler.ir.program import Contract, ContractStep
 from compiler.ir.texts import Text

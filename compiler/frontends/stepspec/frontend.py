@@ -8,20 +8,19 @@ from msgspec.structs import replace
 
 from compiler.diagnostic import Diagnostic, has_error, sort_key
 from compiler.frontends.base import Job, Result
-from compiler.frontends.call_result import completed
+from compiler.frontends.call_scenarios import completed
 from compiler.frontends.data_text import BrokenDataError, read_data
+from compiler.frontends.modeled import LARGEST
 from compiler.frontends.name_lists import SECRETS
 from compiler.frontends.naming import safe_name, stem
-from compiler.frontends.stepspec import FORMAT
+from compiler.frontends.stepspec import FORMAT, OPTIONS, VARIABLES
 from compiler.frontends.stepspec.check import check
 from compiler.frontends.stepspec.configuration import configuration_of
 from compiler.frontends.stepspec.lower import Meaning, lower
-from compiler.frontends.stepspec.names import called
-from compiler.frontends.stepspec.options import OPTIONS, VARIABLES
-from compiler.frontends.stepspec.parse import LARGEST_SPECIFICATION, Parsed, parse
+from compiler.frontends.stepspec.parse import Parsed, parse
 from compiler.frontends.stepspec.runtime import with_values
-from compiler.frontends.stepspec.syntax import STEPS, StepSpec
-from compiler.options import Known, Level, Options, Place, read_options
+from compiler.frontends.stepspec.syntax import STEPS, StepSpec, called
+from compiler.options import Options, document_options
 from compiler.regex import Regex
 from compiler.source import Source, below
 
@@ -42,7 +41,7 @@ def recognizes(source: Source) -> bool:
     """
     text = "\n".join(source.lines)
     is_named, is_list = _NAMED.search(text), _LIST.search(text) and _ID.search(text)
-    if len(text) > LARGEST_SPECIFICATION or not (is_named or is_list):
+    if len(text) > LARGEST or not (is_named or is_list):
         return False
     has_line = _OF_THE_DOCUMENT.search(text) is not None
     try:
@@ -94,9 +93,8 @@ def _lowered(job: Job, parsed: Parsed, meaning: Meaning, result: Result) -> Resu
 
 
 def _options(source: Source, parsed: Parsed) -> tuple[Options, list[Diagnostic]]:
-    """Read the options under `rdc`."""
+    """Return the options under `rdc`; the model reports it if it is no mapping."""
     data = parsed.data
     if data is None or not isinstance(data.values.get("rdc"), dict):
         return Options(), []
-    place = Place("RD013", source.path, data.spans["rdc",])
-    return read_options(data.values["rdc"], place, below(data.spans, "rdc"), Known(OPTIONS, Level.DOCUMENT))
+    return document_options(source, data.values, data.spans, OPTIONS)

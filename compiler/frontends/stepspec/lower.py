@@ -8,21 +8,19 @@ from typing import Literal
 
 from msgspec import Struct
 
+from compiler.diagnostic import DataPath
 from compiler.frontends.naming import safe_name
-from compiler.frontends.places import Path, Places
 from compiler.frontends.stepspec import paths
 from compiler.frontends.stepspec.contract import contract_of, phase_of
-from compiler.frontends.stepspec.names import Called, part, tool_stages
 from compiler.frontends.stepspec.placeholders import placeholders, with_references
-from compiler.frontends.stepspec.policy import Subject, reason_to_block
 from compiler.frontends.stepspec.runtime import Runtime
-from compiler.frontends.stepspec.syntax import STEPS, Document, StepSpec
-from compiler.frontends.stepspec.tools import Asked, tool_gates
-from compiler.frontends.stepspec.validation import checks_of
+from compiler.frontends.stepspec.syntax import STEPS, Called, Document, StepSpec, part, tool_stages
+from compiler.frontends.stepspec.tools import Asked, Subject, checks_of, reason_to_block, tool_gates
 from compiler.ir.edges import Add, CounterTest, Edge, Effect, Origin, OutcomeTest, Reset
 from compiler.ir.program import Group, Input, Jump, Node, Program, Register, Settings, Slot, SourceFile
 from compiler.ir.tasks import End, Gate, Stage
 from compiler.ir.texts import Text, text
+from compiler.issues import SourceMap
 from compiler.source import Source
 
 COMPLETE = "COMPLETE"
@@ -47,7 +45,7 @@ class _Stage(Struct, frozen=True):
     id: str
     title: Text
     task: Stage
-    at: Path
+    at: DataPath
     failed: Literal["again", "stop", "on"] = "again"
 
 
@@ -55,7 +53,7 @@ class _Step(Struct, frozen=True):
     """A step with its gates and stages. `counter` is None if the step has no retries."""
 
     spec: StepSpec
-    at: Path
+    at: DataPath
     gates: tuple[Asked, ...]
     stages: tuple[_Stage, ...]
     retries: int
@@ -68,7 +66,7 @@ class _Step(Struct, frozen=True):
         return self.gates[0].gate if self.gates else self.stages[0].id
 
 
-def lower(meaning: Meaning, places: Places, secrets: tuple[str, ...]) -> Program:
+def lower(meaning: Meaning, places: SourceMap, secrets: tuple[str, ...]) -> Program:
     """Return the program of a specification without errors."""
     steps = list(_steps(meaning))
     origin = cache(partial(_origin, places))
@@ -106,7 +104,7 @@ def _free(name: str, steps: Sequence[_Step]) -> str:
     return name
 
 
-def _origin(places: Places, at: Path) -> Origin:
+def _origin(places: SourceMap, at: DataPath) -> Origin:
     return Origin(places.source.name, places.at(at))
 
 
@@ -149,7 +147,7 @@ def _gates(spec: StepSpec, meaning: Meaning) -> Iterator[Asked]:
 
 def _stages(spec: StepSpec, runtime: Runtime, number: int) -> Iterator[_Stage]:
     """Yield the stages of an attempt that have something to do, in order."""
-    at: Path = (STEPS, number)
+    at: DataPath = (STEPS, number)
     guarded = runtime.guardrails
     needed, checked = paths.needed(spec), paths.validated(spec)
     if needed or (guarded and guarded.input):
@@ -171,7 +169,7 @@ def _stages(spec: StepSpec, runtime: Runtime, number: int) -> Iterator[_Stage]:
         yield _stage(spec, "outputs", task, (*at, "outputs"))
 
 
-def _stage(spec: StepSpec, name: str, task: Stage, at: Path, failed: Literal["again", "stop"] = "again") -> _Stage:
+def _stage(spec: StepSpec, name: str, task: Stage, at: DataPath, failed: Literal["again", "stop"] = "again") -> _Stage:
     return _Stage(part(spec.id, name), text(name), task, at, failed)
 
 
@@ -182,7 +180,7 @@ def _texts(written: Sequence[str]) -> tuple[Text, ...]:
 # --- Nodes and edges -------------------------------------------------------------------------------------------------
 
 
-def _nodes(step: _Step, following: str, origin: Callable[[Path], Origin]) -> Iterator[Node]:
+def _nodes(step: _Step, following: str, origin: Callable[[DataPath], Origin]) -> Iterator[Node]:
     spec = step.spec
     after = [gate.gate for gate in step.gates[1:]] + [step.stages[0].id]
     for gate, then in zip(step.gates, after, strict=False):

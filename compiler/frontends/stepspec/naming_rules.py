@@ -6,11 +6,10 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from compiler.diagnostic import Diagnostic
-from compiler.frontends.places import Path, Places
-from compiler.frontends.stepspec.names import Called, stages
-from compiler.frontends.stepspec.syntax import STEPS, Document
+from compiler.diagnostic import DataPath, Diagnostic
+from compiler.frontends.stepspec.syntax import STEPS, Called, Document, stages
 from compiler.frontends.stepspec.tools import tool_gate
+from compiler.issues import SourceMap
 
 LONGEST_NAME = 100
 """In characters. Names become parts of file names."""
@@ -23,7 +22,7 @@ _LIMITS = {
 """Extra limits of names that are arguments of commands, where a leading `-` marks an option."""
 
 
-def name_findings(document: Document, called: Called, places: Places) -> Iterator[Diagnostic]:
+def name_findings(document: Document, called: Called, places: SourceMap) -> Iterator[Diagnostic]:
     """Yield the diagnostics of a specification's names."""
     for at, name, what in _names(document):
         if problem := _unfit(name, what):
@@ -33,7 +32,7 @@ def name_findings(document: Document, called: Called, places: Places) -> Iterato
     yield from _gates(document, called, places)
 
 
-def _names(document: Document) -> Iterator[tuple[Path, str, str]]:
+def _names(document: Document) -> Iterator[tuple[DataPath, str, str]]:
     """Yield the names in a document with their paths and kinds."""
     about = document.workflow
     if about:
@@ -43,7 +42,7 @@ def _names(document: Document) -> Iterator[tuple[Path, str, str]]:
             if name is not None
         )
     for number, step in enumerate(document.step_specs):
-        at: Path = (STEPS, number)
+        at: DataPath = (STEPS, number)
         yield (*at, "id"), step.id, "step id"
         for place, call in enumerate(step.tools or ()):
             yield (*at, "tools", place, "name"), call.name, "tool name"
@@ -62,7 +61,7 @@ def _unfit(name: str, what: str) -> str:
     return "" if is_fit else (f"`{shown}`" if name.strip() else "an empty string")
 
 
-def _unique(document: Document, places: Places) -> Iterator[Diagnostic]:
+def _unique(document: Document, places: SourceMap) -> Iterator[Diagnostic]:
     first: dict[str, int] = {}
     for number, step in enumerate(document.step_specs):
         before = first.setdefault(step.id.casefold(), number)
@@ -78,7 +77,7 @@ def _unique(document: Document, places: Places) -> Iterator[Diagnostic]:
             yield places.diagnostic("RD858", here, problem, "change one of them", there)
 
 
-def _gates(document: Document, called: Called, places: Places) -> Iterator[Diagnostic]:
+def _gates(document: Document, called: Called, places: SourceMap) -> Iterator[Diagnostic]:
     """Check that gates share a name only on purpose, because gates with one name share one approval."""
     made: dict[str, tuple[str, str]] = {}
     spelled: dict[str, str] = {}
@@ -101,7 +100,7 @@ class _Gate(Struct, frozen=True):
     """A gate that may be needed. `origin` is its tool and step, None if the document names the gate."""
 
     name: str
-    at: Path
+    at: DataPath
     origin: tuple[str, str] | None = None
 
 
@@ -109,7 +108,7 @@ def _written_gates(document: Document, called: Called) -> Iterator[_Gate]:
     for number, step in enumerate(document.step_specs):
         yield _Gate(called.gate(step.id), (STEPS, number, "id"), ("", step.id))
         for place, call in enumerate(step.tools or ()):
-            at: Path = (STEPS, number, "tools", place)
+            at: DataPath = (STEPS, number, "tools", place)
             if call.gate:
                 yield _Gate(call.gate, (*at, "gate"))
             else:

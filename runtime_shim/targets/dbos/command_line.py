@@ -1,5 +1,7 @@
 """The command line of a worker's program."""
 
+from __future__ import annotations
+
 import os
 import re
 import shlex
@@ -158,7 +160,7 @@ def execute_call(
     return calls[command][1](request._replace(place=Place(application, version)))
 
 
-def help_lines(program: Table, command: str, prog: str, calls: Any, own: Options) -> list[str]:  # noqa: ANN401 (a dict)
+def help_lines(program: Table, command: str, prog: str, calls: Any, own: Options) -> list[str]:  # a dict
     """Return the help of a subcommand, or of the program."""
     lines = [f"  {name + ' ' + takes:32}{text}" for _, name, takes, text in own]
     if command not in calls:

@@ -1,5 +1,7 @@
 """The subcommands of a worker's program."""
 
+from __future__ import annotations
+
 import json
 import os
 import re
@@ -8,7 +10,7 @@ import time
 import types
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from typing import Any, NamedTuple, Optional
+from typing import Any, NamedTuple
 
 from runtime_shim.engine.display import Display
 from runtime_shim.engine.lifecycle import Extension, Host
@@ -21,10 +23,9 @@ from runtime_shim.engine.texts import one_line, word_of, words_of
 from runtime_shim.operator.history import HOURS
 from runtime_shim.operator.moving import goto
 from runtime_shim.targets.dbos.helpers import Helpers
-from runtime_shim.targets.dbos.launching import Duties, Engine
+from runtime_shim.targets.dbos.launching import Duties, Engine, Metrics
 from runtime_shim.targets.dbos.leases import FENCE, Leases
 from runtime_shim.targets.dbos.legs import RUN_NAME, Leg, Legs, Place, now_ms
-from runtime_shim.targets.dbos.metrics import Metrics
 from runtime_shim.targets.dbos.runs import RunStore, TakenError, canceled, is_over, run_state
 from runtime_shim.targets.dbos.steps import run_leg
 from runtime_shim.targets.dbos.worker import Worker
@@ -49,13 +50,13 @@ class Request(NamedTuple):
     database: Legs
     place: Place
 
-    def session(self, display: Optional[Display] = None) -> Session:
+    def session(self, display: Display | None = None) -> Session:
         """Return a session that is not at any run yet."""
         return Session(self.program, self.options, display or self.display, self.kinds, self.host)
 
     def opened(self, run: str) -> tuple[Session, RunStore]:
         """Return a session about a run, and its store. It shows nothing: others may be first."""
-        session = self.session(Display(open(os.devnull, "w", encoding="utf-8")))  # noqa: SIM115
+        session = self.session(Display(os.fdopen(os.open(os.devnull, os.O_WRONLY), "w", encoding="utf-8")))
         store = session.store = RunStore(session.store, self.database, run, self.place)
         return session, store
 
@@ -100,7 +101,7 @@ def start(request: Request) -> int:
     session.take()
     begin = session.state.begin
     run = request.options.RUN = name or begin["run"]
-    if "contract" not in request.program:  # its records have another form of id (B14)
+    if "contract" not in request.program:  # its records have another form of id
         begin = {**begin, "run": run}
     store = RunStore(session.store, database, run, request.place)
     if store.legs:
@@ -142,7 +143,7 @@ def wait_for(request: Request, session: Session) -> int:
 
 
 def exit_code(word: str) -> int:
-    """Return the exit code for the condition of a run (R3); 3 while it runs."""
+    """Return the exit code for the condition of a run; 3 while it runs."""
     ends = {"complete": EXIT_COMPLETE, "stop": EXIT_STOP, "canceled": EXIT_STOP}
     return ends.get(word, EXIT_RUNNING if word in ("running", "queued", "paused", "ready") else EXIT_WAITING)
 
@@ -227,7 +228,7 @@ def cancel(request: Request) -> int:
             return EXIT_COMPLETE
 
 
-def refuse_ended(state: Any, run: str) -> None:  # noqa: ANN401 (a State)
+def refuse_ended(state: Any, run: str) -> None:  # a State
     """Refuse a run that has ended."""
     if state.condition in ENDED:
         raise RefusedError(f"{run} has ended: {state.condition.upper()} {one_line(state.message)}".rstrip())

@@ -1,5 +1,7 @@
 """The database that all workers of a program share: SQLite or PostgreSQL, and its errors in words."""
 
+from __future__ import annotations
+
 import os
 import re
 import threading
@@ -33,7 +35,7 @@ class Database:
 
     # --- The connection ---
 
-    def connect(self) -> Any:  # noqa: ANN401 (a connection of sqlite3 or psycopg)
+    def connect(self) -> Any:  # a connection of sqlite3 or psycopg
         """Return a new connection that commits each statement."""
         with self.worded():
             if self.is_sqlite:

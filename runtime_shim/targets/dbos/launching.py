@@ -1,4 +1,6 @@
-"""DBOS as the engine of a worker: its start, its queues and its records."""
+"""DBOS as the engine of a worker: its start, its queues, its records and its metrics."""
+
+from __future__ import annotations
 
 import importlib.metadata
 import json
@@ -7,6 +9,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any, Callable, NamedTuple
 
+from runtime_shim.engine.journal import Record
 from runtime_shim.engine.program import RefusedError, Table
 from runtime_shim.targets.dbos.legs import LEG, Legs
 
@@ -21,7 +24,7 @@ class Duties(NamedTuple):
     is_bound: bool  # whether runs stay at the host they started on
 
 
-def load_dbos() -> Any:  # noqa: ANN401 (the module)
+def load_dbos() -> Any:  # the module
     """Return DBOS. Refuse another version, since the tables differ."""
     how = "start this file with `uv run`, or install it: pip install 'dbos>=3.4,<3.5'"
     try:
@@ -56,7 +59,7 @@ class Engine:
     def launch(self, leg: Callable[[str, int, Table], Table], queues: Sequence[str]) -> None:
         """Make the tables, and take legs from the queues."""
 
-        def workflow(run: str, number: int, given: Table) -> Any:  # noqa: ANN401 (JSON)
+        def workflow(run: str, number: int, given: Table) -> Any:  # JSON
             return leg(run, number, given)
 
         self._dbos.DBOS.listen_queues(queues)
@@ -69,15 +72,15 @@ class Engine:
 
     def _keep_duties(self) -> None:
         """Use this worker's own limits: DBOS reads those of a queue from a row that all workers share."""
-        system, active = self._instance._sys_db, self._instance._active_workflows_set  # noqa: SLF001
+        system, active = self._instance._sys_db, self._instance._active_workflows_set
         read = system.get_queue
 
-        def get_queue(name: str, **more: Any) -> Any:  # noqa: ANN401 (a queue of DBOS)
+        def get_queue(name: str, **more: Any) -> Any:  # a queue of DBOS
             queue = read(name, **more)
             if queue is not None:
                 others = len(active.activeList()) - active.count_for_queue(name)
-                queue._worker_concurrency = max(self._duties.jobs - others, 0)  # noqa: SLF001
-                queue._polling_interval_sec = self._duties.poll  # noqa: SLF001
+                queue._worker_concurrency = max(self._duties.jobs - others, 0)
+                queue._polling_interval_sec = self._duties.poll
             return queue
 
         system.get_queue = get_queue
@@ -90,3 +93,48 @@ class Engine:
     def stop(self, seconds: int) -> None:
         """Take no more legs, and wait some time for the running ones."""
         self._dbos.DBOS.destroy(workflow_completion_timeout_sec=seconds)
+
+
+class Metrics:
+    """The counters of a worker. Without a place to serve them, nothing is counted."""
+
+    def __init__(self, place: str) -> None:
+        self._steps: Any = None
+        if not place:
+            return
+        try:
+            import prometheus_client
+        except ImportError:
+            raise RefusedError("--metrics needs a package; to install it: pip install prometheus-client") from None
+        address, _, port = place.rpartition(":")
+        if not port.isdecimal() or not 0 < int(port) < 65536:
+            raise RefusedError(f"--metrics {place!a}: expected PORT or ADDRESS:PORT")
+        client = prometheus_client
+        self._steps = client.Counter("rdc_steps", "Steps that ended at this worker", ["outcome"])
+        self._seconds = client.Histogram("rdc_step_seconds", "Duration of steps", buckets=(0.1, 1, 10, 60, 600, 3600))
+        self._ended = client.Counter("rdc_legs", "Legs that ended at this worker", ["state"])
+        self._running = client.Gauge("rdc_legs_running", "Legs that run at this worker")
+        self._queued = client.Gauge("rdc_legs_queued", "Legs of this program that wait for a worker")
+        self._taken = client.Counter("rdc_takeovers", "Legs taken over from dead workers")
+        try:
+            client.start_http_server(int(port), address or "127.0.0.1")
+        except OSError as error:
+            raise RefusedError(f"--metrics {place}: {error.strerror}") from None
+
+    def step(self, record: Record) -> None:
+        """Count a step."""
+        if self._steps is not None:
+            self._steps.labels(record["outcome"]).inc()
+            self._seconds.observe(record["seconds"])
+
+    def leg(self, state: str) -> None:
+        """Count a leg."""
+        if self._steps is not None:
+            self._ended.labels(state).inc()
+
+    def now(self, running: int, queued: int, taken: int) -> None:
+        """Set the gauges, and count legs taken over."""
+        if self._steps is not None:
+            self._running.set(running)
+            self._queued.set(queued)
+            self._taken.inc(taken)

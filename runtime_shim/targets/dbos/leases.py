@@ -1,8 +1,10 @@
-"""Leases: which workers are alive (rule 6 of the design). The database or the kernel ends the lease of a dead worker.
+"""Leases: which workers are alive. The database or the kernel ends the lease of a dead worker.
 
 With PostgreSQL, a lease is a session lock on its own connection, which the server ends when it hears nothing for
 `LEASE` seconds. With SQLite, it is a lock on a file beside the database, which lasts as long as the process.
 """
+
+from __future__ import annotations
 
 import fcntl
 import hashlib
@@ -79,16 +81,15 @@ class Leases:
         """Renew the lease, and return whether this worker has it. Try to get a lost one back."""
         if self._database.is_sqlite:
             return os.fstat(self._files[0]).st_nlink > 0  # without its file, this worker looks dead
-        try:
+        with suppress(Exception):  # the server is gone for any reason
             if self._connection is None:
                 self._take_locks()
             self._connection.execute("SELECT 1")
-        except Exception:  # noqa: BLE001 (the server is gone for any reason)
-            with suppress(Exception):
-                self._connection.close()
-            self._connection = None
-            return False
-        return True
+            return True
+        with suppress(Exception):
+            self._connection.close()
+        self._connection = None
+        return False
 
     def give_back(self) -> None:
         """End the lease."""

@@ -4,6 +4,8 @@ DBOS writes these rows for workers. Operators' commands read and write them here
 The columns are those of `dbos._schemas.system_database`.
 """
 
+from __future__ import annotations
+
 import json
 import os
 import re
@@ -211,7 +213,7 @@ class Legs(Database):
         return [(version or "", count, since) for version, count, since in rows]
 
 
-def leg_of(name: str, *columns: Any) -> Leg:  # noqa: ANN401 (values of `COLUMNS`, and the output)
+def leg_of(name: str, *columns: Any) -> Leg:  # values of `COLUMNS`, and the output
     """Return a row as a leg."""
     run, _, number = name.rpartition(".")
     status, worker, version, created, updated, due, output = columns

@@ -1,7 +1,8 @@
 """Read a run from its legs, and add the next leg for an operator's command."""
 
+from __future__ import annotations
+
 import time
-from typing import Optional
 
 from runtime_shim.engine.journal import Record
 from runtime_shim.engine.program import RefusedError, Table
@@ -26,7 +27,7 @@ class RunStore(Store):
         self.legs: list[Leg] = database.of_run(run) if database.is_ready() else []
 
     @property
-    def last(self) -> Optional[Leg]:
+    def last(self) -> Leg | None:
         """The newest leg, if the run has started."""
         return self.legs[-1] if self.legs else None
 
@@ -36,7 +37,7 @@ class RunStore(Store):
             self._read, self.given = self._database.journal(self._run, len(self.legs))
         return self._read
 
-    def read(self) -> Optional[State]:
+    def read(self) -> State | None:
         """Return the state of the run."""
         records = self.records()
         if not records:
@@ -63,7 +64,7 @@ class RunStore(Store):
         """Return whether a leg is queued or runs."""
         return bool(self.last and self.last.is_active)
 
-    def append(self, record: Record, sync: bool = True) -> None:  # noqa: ARG002 (all records are kept)
+    def append(self, record: Record, sync: bool = True) -> None:  # all records are kept
         """Collect a record for the next leg."""
         self._pending.append(record)
 

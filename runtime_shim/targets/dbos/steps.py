@@ -1,5 +1,7 @@
 """The steps of a leg, run in its helper process, which ends their process groups when its worker is gone."""
 
+from __future__ import annotations
+
 import os
 import re
 import signal
@@ -9,7 +11,7 @@ import time
 import traceback
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import Any, Callable, Optional
+from typing import Any, Callable
 
 from runtime_shim.data.limits import expires_at
 from runtime_shim.data.whole_files import inner
@@ -51,7 +53,7 @@ class LegStore(Store):
         """Return the records of the run."""
         return self._records
 
-    def read(self) -> Optional[State]:
+    def read(self) -> State | None:
         """Return the state of the run."""
         return replay(self._records, self.directory, self.modes)
 
@@ -119,7 +121,7 @@ class OfLegs(Extension):
         session, has_secrets = self.session, self.session.program.get("secrets") or os.environ.get("RDC_SECRETS")
         for performer in {*session.performers.values()} if isinstance(session.store, LegStore) else ():
             if isinstance(performer, Commands):
-                began = performer._began  # noqa: SLF001
+                began = performer._began
                 logged = (
                     LoggedProcesses(session, began, self.limit) if has_secrets else WritingProcesses(session, began)
                 )
@@ -149,7 +151,7 @@ class OfLegs(Extension):
             record["output"] = file.read().decode(errors="replace")
         return record
 
-    def lines(self, facts: Table, record: Optional[Table]) -> list[str]:
+    def lines(self, facts: Table, record: Table | None) -> list[str]:
         """Return when a decision was made, and the end of the last command's output if it failed."""
         if record is None:
             return []
@@ -169,10 +171,10 @@ class OfLegs(Extension):
             raise Leaving(due)
 
 
-def guard(session: Session, store: LegStore, channel: Channel, fence: Optional[float]) -> None:
+def guard(session: Session, store: LegStore, channel: Channel, fence: float | None) -> None:
     """Listen to the worker in a thread. End the commands when it says so, is gone, or is silent for too long.
 
-    A worker that was asked to stop says so again and again. Its commands get one signal, and time to clean up (R5).
+    A worker that was asked to stop says so again and again. Its commands get one signal, and time to clean up.
     """
     signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())  # they are for the main thread
     is_asked = False
@@ -200,7 +202,7 @@ def guard(session: Session, store: LegStore, channel: Channel, fence: Optional[f
 
 
 def run_leg(
-    channel: Channel, open_session: Callable[[Display], Session], directory: str, is_apart: bool, fence: Optional[float]
+    channel: Channel, open_session: Callable[[Display], Session], directory: str, is_apart: bool, fence: float | None
 ) -> None:
     """Run a leg to its end, and send how it ended. `is_apart` gives the run its own working directory."""
     silent = os.open(os.devnull, os.O_RDWR)
@@ -217,8 +219,9 @@ def run_leg(
     except (RefusedError, OSError) as error:
         reason = error.args[-1] if isinstance(error, RefusedError) else f"{error.filename or ''}: {error.strerror}"
         result = {"state": "refused", "message": one_line(str(reason))}
-    except Exception:  # noqa: BLE001 (a bug of rdc: the run can continue once it is fixed)
+    except Exception:  # a bug of rdc: the run can continue once it is fixed
         traceback.print_exc()
+        raise
     finally:
         channel.send({"end": result})
 
@@ -238,7 +241,7 @@ def prepared(session: Session, channel: Channel, directory: str, given: Table) -
     return store
 
 
-def ended(session: Session, store: LegStore, channel: Channel, is_apart: bool, fence: Optional[float]) -> Table:
+def ended(session: Session, store: LegStore, channel: Channel, is_apart: bool, fence: float | None) -> Table:
     """Run the steps of a leg, and return how it ended."""
     state: Any = session.read_state()
     check_state(session, state)

@@ -1,23 +1,25 @@
 """A worker: it takes legs from the queue, lets helpers run them, and records each step with DBOS."""
 
+from __future__ import annotations
+
 import os
 import re
 import signal
 import socket
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from functools import partial
-from typing import Optional
 
 from runtime_shim.engine.display import Display, duration
 from runtime_shim.engine.program import EXIT_COMPLETE, EXIT_REFUSED, Table
 from runtime_shim.engine.signals import end_groups, is_alive
 from runtime_shim.engine.texts import one_line
 from runtime_shim.targets.dbos.helpers import Channel, Helpers
-from runtime_shim.targets.dbos.launching import Duties, Engine
+from runtime_shim.targets.dbos.launching import Duties, Engine, Metrics
 from runtime_shim.targets.dbos.leases import BEAT, FENCE, Leases
 from runtime_shim.targets.dbos.legs import Legs, Place, leg_id, now_ms
-from runtime_shim.targets.dbos.metrics import Metrics
 from runtime_shim.targets.dbos.steps import QUICKLY
 
 ROUND = 2.0  # seconds between two looks for dead workers
@@ -93,19 +95,26 @@ class Worker:
                 stopper.start()
             elif self.stops > 1:
                 self._say({"stop": ""})
-            try:
+            with suppress(Exception), self._warning():  # the database may be back for the next round
                 self._end_lost()
                 if is_kept and time.monotonic() - last_round > ROUND:
                     last_round = time.monotonic()
                     self._go_round()
-            except Exception as error:  # noqa: BLE001 (the database may be back for the next round)
-                self._warn(self.database.words(error))
         self.display.rule("stopped")
         return EXIT_COMPLETE
 
     def _say(self, message: Table) -> None:
         for channel in list(self.channels.values()):
             channel.send(message)
+
+    @contextmanager
+    def _warning(self) -> Iterator[None]:
+        """Show an error, and raise it again."""
+        try:
+            yield
+        except Exception as error:
+            self._warn(self.database.words(error))
+            raise
 
     def _warn(self, text: str) -> None:
         if text not in self._told:
@@ -152,41 +161,55 @@ class Worker:
                 self._warn(f"{count} {needs}; start one, or run: resume RUN --adopt")
 
 
+class Parking:
+    """Keeps a leg for the next round if anything fails. A leg is never marked as failed."""
+
+    def __init__(self, worker: Worker, name: str) -> None:
+        self._worker, self._name = worker, name
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
+        if isinstance(error, Exception):
+            raise self._worker.give_up(self._name, error) from None
+        if error:  # DBOS would wait for the worker that has the leg now
+            raise Parked from None
+
+
 class Execution:
     """One execution of a leg at a worker. The worker may get the same leg again, after it has lost it."""
 
     def __init__(self, worker: Worker, run: str, number: int) -> None:
         self._worker, self._run, self._number, self._name = worker, run, number, leg_id(run, number)
-        self._channel: Optional[Channel] = None
+        self._channel: Channel | None = None
         self._left: list[Table] = []  # the processes of the current step
 
     def go(self, given: Table) -> Table:
         """Run the leg, as DBOS's workflow. A leg that was recorded in part continues where the records end."""
-        worker, step = self._worker, str(given["step"] or self._run)
         try:
-            while True:
-                message = worker.engine.record(step, partial(self._next, step))
-                if "end" in message:
-                    return self._ended(message["end"])
-                step = str(message["record"].get("next", step))
-                if self._channel:  # otherwise it was shown by another worker
-                    self._tell(message["record"])
-        except Exception as error:  # noqa: BLE001 (a leg is never marked as failed)
-            raise worker.give_up(self._name, error) from None
-        except BaseException:  # noqa: BLE001 (DBOS would wait for the worker that has the leg now)
-            raise Parked from None
+            with Parking(self._worker, self._name):
+                return self._steps(str(given["step"] or self._run))
         finally:
             if self._channel:
                 self._channel.close()
-            if worker.channels.get(self._name) is self._channel:
-                worker.channels.pop(self._name, None)
+            if self._worker.channels.get(self._name) is self._channel:
+                self._worker.channels.pop(self._name, None)
+
+    def _steps(self, step: str) -> Table:
+        """Record step after step, and return how the leg ended."""
+        while True:
+            message = self._worker.engine.record(step, partial(self._next, step))
+            if "end" in message:
+                return self._ended(message["end"])
+            step = str(message["record"].get("next", step))
+            if self._channel:  # otherwise it was shown by another worker
+                self._tell(message["record"])
 
     def _next(self, step: str) -> Table:
         """Return the next message of the leg. DBOS would record an Exception as the result of the step."""
-        try:
+        with Parking(self._worker, self._name):
             return self._received(step)
-        except Exception as error:  # noqa: BLE001
-            raise self._worker.give_up(self._name, error) from None
 
     def _received(self, step: str) -> Table:
         """Return the next record of the leg's helper, or how the leg ended. The first call starts the helper."""

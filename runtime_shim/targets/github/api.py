@@ -1,5 +1,7 @@
 """Requests to GitHub's API about other runs and their reviews."""
 
+from __future__ import annotations
+
 import json
 import os
 import re
@@ -43,11 +45,11 @@ class Api:
         import urllib.request
 
         class Stay(urllib.request.HTTPRedirectHandler):
-            def redirect_request(self, *_about: Any) -> None:  # noqa: ANN401
+            def redirect_request(self, *_about: Any) -> None:
                 """Follow no redirect."""
 
         headers = {"Authorization": f"Bearer {self._token}", "Accept": "application/vnd.github+json"}
-        request = urllib.request.Request(f"{self._where}/{path}", headers=headers)  # noqa: S310 (the runner's address)
+        request = urllib.request.Request(f"{self._where}/{path}", headers=headers)  # the runner's address
         try:
             with urllib.request.build_opener(Stay).open(request, timeout=ANSWERED_WITHIN) as answer:
                 status, data = answer.status, answer.read()
@@ -101,7 +103,7 @@ def kept_by_run(api: Api, number: str, any_part: bool) -> str:
     return kept[-1]
 
 
-def problem_of(run: Table, number: str, events: list[str]) -> Any:  # noqa: ANN401 (a string, or None)
+def problem_of(run: Table, number: str, events: list[str]) -> Any:  # a string, or None
     """Return why a run is foreign, "" if it is not; None if the answer is not about a run."""
     here = os.environ["GITHUB_REPOSITORY"]
     workflow, branch = workflow_path(), os.environ["GITHUB_REF_NAME"]
@@ -127,7 +129,7 @@ def workflow_path() -> str:
     return path[len(os.environ["GITHUB_REPOSITORY"]) + 1 :]
 
 
-def _is_here(repository: Any, here: str) -> bool:  # noqa: ANN401 (GitHub's answer)
+def _is_here(repository: Any, here: str) -> bool:  # GitHub's answer
     return isinstance(repository, dict) and str(repository.get("full_name")).lower() == here.lower()
 
 

@@ -1,13 +1,19 @@
 """The calls of a workflow's steps: `RDC_CALL` names the call, other variables have its arguments."""
 
+from __future__ import annotations
+
 import functools
 import os
 import re
+import select
+import signal
 import sys
 import tempfile
+import threading
+import time
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Any, Callable, Optional
+from typing import Any, Callable
 
 from runtime_shim.data.secrets import SHORTEST, masking, secret_values
 from runtime_shim.engine.command_line import OPTIONS, execute, read_words
@@ -19,20 +25,80 @@ from runtime_shim.engine.signals import Interrupted
 from runtime_shim.engine.state import State, Store
 from runtime_shim.targets.github.api import HaltError
 from runtime_shim.targets.github.extension import CallFacts, kinds_on_github
-from runtime_shim.targets.github.relay import Relay
 from runtime_shim.targets.github.says import Runner, annotation, as_block
 from runtime_shim.targets.github.shown import is_shown, word_of_place
 from runtime_shim.tasks.answers import read_lines
-from runtime_shim.tasks.replies import Script
 
 LEAST_LINE = 16  # characters; a shorter line of a secret may be in any file
 OWN = ("RDC_SECRETS", "RDC_AGENT", "RDC_AGENTS", "RDC_EXECUTOR")  # for the program
+COPIED = 65536
+LOOK_AGAIN = 50  # milliseconds between checks whether the step is over
+LINGER = 1.0  # seconds that leftover processes may still write
+
+
+class Relay:
+    """Standard output and error of a step as one pipe, which a thread copies to the log between two marks.
+
+    Leftover processes hold the pipe, not the log, so they cannot write to it after the step.
+    """
+
+    def __init__(self) -> None:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        self._log, self._over = os.dup(1), threading.Event()
+        self._word = f"rdc-{os.urandom(16).hex()}"
+        self._from, into = os.pipe()
+        os.set_blocking(self._from, False)
+        os.dup2(into, 1)
+        os.dup2(into, 2)
+        os.close(into)
+        self._print(f"::stop-commands::{self._word}")
+        self._thread = threading.Thread(target=self._copy, daemon=True)
+        before = signal.pthread_sigmask(signal.SIG_SETMASK, signal.valid_signals())  # the main thread waits for signals
+        self._thread.start()
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+    def end(self, *lines: str) -> None:
+        """Close the pipe and print lines that may be commands."""
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os.dup2(self._log, 1)
+        os.dup2(self._log, 2)
+        self._over.set()
+        self._thread.join()
+        for line in (f"\n::{self._word}::", *lines):
+            self._print(line)
+
+    def _print(self, line: str) -> None:
+        _write(self._log, f"{line}\n".encode("utf-8", "replace"))
+
+    def _copy(self) -> None:
+        """Copy until the pipe is closed, or the step is over and nothing more arrives."""
+        poll, deadline = select.poll(), 0.0
+        poll.register(self._from, select.POLLIN)
+        while not deadline or time.monotonic() < deadline:
+            if self._over.is_set() and not deadline:
+                deadline = time.monotonic() + LINGER
+            if poll.poll(LOOK_AGAIN):
+                data = os.read(self._from, COPIED)
+                if not data:
+                    break
+                _write(self._log, data)
+            elif deadline:
+                break
+        os.close(self._from)
+
+
+def _write(file: int, data: bytes) -> None:
+    """Write all data, even if a write takes only a part."""
+    while data:
+        data = data[os.write(file, data) :]
 
 
 class Job:
     """A step's work on the run, whose state is in a directory of the job."""
 
-    def __init__(self, program: Table, kinds: Sequence["type[Extension]"], host: Host, file: str) -> None:
+    def __init__(self, program: Table, kinds: Sequence[type[Extension]], host: Host, file: str) -> None:
         self._file = file
         self.program, self.host, self.runner, self.given = program, host, Runner(), CallFacts()
         # A step has only its own secrets; the first step checked all.
@@ -111,7 +177,7 @@ class Job:
 
     # --- The run ---
 
-    def state(self) -> Optional[State]:
+    def state(self) -> State | None:
         """Return the state of the run; None if it has not started."""
         if not os.path.exists(self.path("rdc/journal")):
             return None
@@ -164,13 +230,13 @@ class Job:
         left = [one["next"] for one in state.finished if one["node"] in places and one["next"] not in places]
         return word_of_place(self.program, left[-1]) if left else ""
 
-    def reader(self) -> Any:  # noqa: ANN401 (of a file of answers)
+    def reader(self) -> Any:  # of a file of answers
         """Return the reader of answers."""
-        script = next((kind for kind in self._found if kind.__name__ == "Replies"), None)
-        if script is None:
+        replies: Any = next((kind for kind in self._found if kind.__name__ == "Replies"), None)
+        if replies is None:
             return read_lines
         performers = {task: each for kind in self._found for task, each in kind.performers.items()}
-        return lambda text, nodes: Script(nodes, performers).read(text)
+        return lambda text, nodes: replies.script(nodes, performers).read(text)
 
     def masks(self) -> list[bytes]:
         """Return the secrets and their long lines, which no kept file may have."""
@@ -227,7 +293,7 @@ def do_call(own: Table, program: Table, calls: Table, script: str) -> int:
     try:
         if word in ("step", "entry") and not _is_as_shown(program, places, script):
             says = "This step does not show what the program runs. Compile the document again and commit all files"
-            raise HaltError("Another command", says)  # noqa: TRY301
+            raise HaltError("Another command", says)
         code: int = calls[word](job, places)
     except HaltError as error:
         job.refuse(*error.args)

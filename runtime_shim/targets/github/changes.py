@@ -4,6 +4,8 @@ Agents may have changed the repository's settings. So git reads the workspace wi
 without settings, in a step without secrets. A later step searches for secrets.
 """
 
+from __future__ import annotations
+
 import base64
 import json
 import os
@@ -76,7 +78,7 @@ def changed_files(own: str) -> Iterator[Table]:
     within = [b":(exclude,literal)" + path for about, path in tree if about.startswith(b"160000 ")]
     run_git(own, "add", "--all", "--", ".", *map(os.fsdecode, within))  # git would query nested repositories
     fields = run_git(own, "diff-index", "--cached", "--raw", "-z", "--no-renames", "--full-index", base).split(b"\0")
-    for about, name in zip(fields[::2], fields[1::2]):  # noqa: B905 - Python 3.9 has no `strict`
+    for about, name in zip(fields[::2], fields[1::2]):
         _, mode, _, blob, kind = about.decode("ascii").lstrip(":").split(" ")
         path = name.decode("utf-8", "replace")
         if path.startswith(WORKFLOW_FILES):
@@ -106,7 +108,7 @@ def run_git(own: str, *words: str) -> bytes:
     if words[0] != "init":
         objects = os.path.abspath(os.path.join(".git", "objects"))
         environment.update(GIT_WORK_TREE=os.getcwd(), GIT_ALTERNATE_OBJECT_DIRECTORIES=objects)
-    done = subprocess.run(["git", *words], env=environment, capture_output=True, check=False)  # noqa: S603, S607
+    done = subprocess.run(["git", *words], env=environment, capture_output=True, check=False)
     if done.returncode:
         raise RefusedError(f"git {words[0]} failed: {one_line(done.stderr.decode('utf-8', 'replace'))}")
     return done.stdout

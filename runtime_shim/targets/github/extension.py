@@ -1,12 +1,14 @@
 """The program's extension for GitHub, and secrets that only some steps get."""
 
+from __future__ import annotations
+
 import os
 import shlex
 from collections.abc import Sequence
-from typing import Any, Callable, Optional
+from typing import Any, Callable, ClassVar
 
 from runtime_shim.engine.journal import Record
-from runtime_shim.engine.lifecycle import Done, Extension, Perform
+from runtime_shim.engine.lifecycle import Done, Extension, Perform, Subcommands
 from runtime_shim.engine.program import EXIT_COMPLETE, RefusedError
 from runtime_shim.engine.session import Session
 from runtime_shim.engine.state import State, digest
@@ -21,11 +23,11 @@ class CallFacts:
     """Facts of a call beyond the command line."""
 
     def __init__(self) -> None:
-        self.decided: Callable[[], Optional[Decision]] = lambda: None  # a reviewer's next decision
+        self.decided: Callable[[], Decision | None] = lambda: None  # a reviewer's next decision
         self.asked: set[str] = set()  # gates reviewed since the job before
         self.entry, self.entry_path = 0, ""
         self.again = False  # whether to repeat a command interrupted in another run
-        self.joined: dict[str, list[Optional[str]]] = {}
+        self.joined: dict[str, list[str | None]] = {}
         self.secrets: dict[str, set[str]] = {}  # by step, if not all steps get the same
 
 
@@ -55,7 +57,7 @@ class OfGithub(Extension):
 
     facts_of_call: CallFacts
 
-    commands = {
+    commands: ClassVar[Subcommands] = {
         "entry": ("call the agent of an entry", do_entry),
     }
     options = (("entry", "PLACE", "...", "the step"),)
@@ -96,7 +98,7 @@ class OfGithub(Extension):
         is_plain = record.get("kind") == "begin" and "contract" not in self.session.program
         return {**record, "run": os.environ["GITHUB_RUN_ID"]} if is_plain else record
 
-    def before_step(self, name: str) -> Optional[Perform]:
+    def before_step(self, name: str) -> Perform | None:
         """Take the answers of a matrix, and hide the secrets of other steps in a loop."""
         session, given = self.session, self.facts_of_call
         for index, answer in enumerate(given.joined.pop(name, ())):
@@ -114,7 +116,7 @@ class OfGithub(Extension):
         return f"gh workflow run … -f resume={os.environ['GITHUB_RUN_ID']}{answers}"
 
 
-def kinds_on_github(found: Sequence["type[Extension]"], given: CallFacts) -> list["type[Extension]"]:
+def kinds_on_github(found: Sequence[type[Extension]], given: CallFacts) -> list[type[Extension]]:
     """Return the extensions of an edition for GitHub."""
     of_resume = [option for kind in found for option in kind.options if "resume" in option[0].split()]
     options = dict.fromkeys([*OfGithub.options, *(("entry", *option[1:]) for option in of_resume)])

@@ -1,8 +1,10 @@
-"""Gates that earlier code cannot forge: only GitHub's reviews count as approvals (rule 1).
+"""Gates that earlier code cannot forge: only GitHub's reviews count as approvals.
 
 Commands and agents in a job can change its journal. So each passed gate needs a review that
 GitHub reports, of this run or of one that it continues.
 """
+
+from __future__ import annotations
 
 import os
 from collections import Counter

@@ -1,7 +1,9 @@
-"""A run as an artifact: its journal, reports and workspace, each file with its hash (rule 7).
+"""A run as an artifact: its journal, reports and workspace, each file with its hash.
 
 It is not trusted on arrival: no extra files, no names that lead elsewhere, and nothing in it is run.
 """
+
+from __future__ import annotations
 
 import gzip
 import hashlib
@@ -14,7 +16,6 @@ import tarfile
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from typing import Optional
 
 from runtime_shim.data.secrets import unescaped
 from runtime_shim.engine.program import Table
@@ -205,13 +206,13 @@ def take_over(kept: str, state: str, answers: str, own: Iterable[str]) -> None:
         raise HaltError("Workspace", f"{says} ({type(error).__name__}: {error})") from None
 
 
-def _read(path: str) -> Optional[bytes]:
+def _read(path: str) -> bytes | None:
     with suppress(OSError), open(path, "rb") as file:
         return file.read()
     return None
 
 
-def _put_back(path: str, data: Optional[bytes]) -> None:
+def _put_back(path: str, data: bytes | None) -> None:
     if data is None or os.path.isabs(path):
         return
     folder = ""

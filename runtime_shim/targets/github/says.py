@@ -1,5 +1,7 @@
 """The messages of a workflow's steps: in the runner's files, its log, and the run summary."""
 
+from __future__ import annotations
+
 import os
 import re
 from contextlib import suppress
@@ -48,7 +50,7 @@ def plain(text: str) -> str:
     return one_line(text).replace("##[", "# # [")
 
 
-def hidden(value: Any, mask: Callable[[str], str]) -> Any:  # noqa: ANN401 (any value of a record)
+def hidden(value: Any, mask: Callable[[str], str]) -> Any:  # any value of a record
     """Return a value with its secrets masked, before markup or cuts hide them."""
     if isinstance(value, dict):
         return {name: hidden(inner, mask) for name, inner in value.items()}

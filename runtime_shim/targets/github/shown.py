@@ -1,4 +1,6 @@
-"""The `run:` of a workflow's step: the emitter writes it, and each call compares it (rule 2)."""
+"""The `run:` of a workflow's step: the emitter writes it, and each call compares it."""
+
+from __future__ import annotations
 
 import re
 from collections import Counter
@@ -95,7 +97,7 @@ def _is_visible(text: str) -> bool:
 
 
 def _above(program: Table, context: str) -> Iterator[str]:
-    """Return the lines of a prompt's context, with values shown by name (I31)."""
+    """Return the lines of a prompt's context, with values shown by name."""
     texts: list[str] = []
     while context:
         found = program["contexts"][context]

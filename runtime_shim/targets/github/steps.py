@@ -1,14 +1,17 @@
-"""The calls of a workflow: `check`, `open`, `step`, `entry`, `changes`, `close` and `onward`."""
+"""The calls of a workflow's steps, and the answers that they read."""
+
+from __future__ import annotations
 
 import json
 import os
+import re
+from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any
 
-from runtime_shim.data.inputs import takes_empty
 from runtime_shim.engine.builder import built
 from runtime_shim.engine.journal import read_journal
-from runtime_shim.engine.program import EXIT_COMPLETE, EXIT_STOP, RefusedError, Table
+from runtime_shim.engine.program import EXIT_COMPLETE, EXIT_STOP, RefusedError, Table, takes_empty
 from runtime_shim.engine.state import digest
 from runtime_shim.targets.github.api import Api, HaltError, check_run, kept_by_run
 from runtime_shim.targets.github.calls import Job, StepCall, do_call
@@ -27,9 +30,69 @@ from runtime_shim.targets.github.gates import (
     same_attempt,
 )
 from runtime_shim.targets.github.kept import ANSWERS_FILE, KEPT, check_kept, take_over
-from runtime_shim.targets.github.replies import as_lines, left_over
 from runtime_shim.targets.github.shown import word_of_place, words_of_places
 from runtime_shim.targets.github.strict import check_records, damaged
+from runtime_shim.tasks.answers import Answer, Reader, read_answers, take_answer
+
+FREE = ("input", "select", "agent", "tool", "parallel", "stage")
+JSON_START = r'\s*\{\s*["}]'  # a step's name may start with a brace too
+
+
+def as_lines(program: Table, text: str) -> str:
+    """Return answers one per line. GitHub's form has only one line, with semicolons between answers."""
+    nodes = program["nodes"]
+    if re.match(JSON_START, text):
+        return _of_json(text)
+    if any(node["task"] in FREE for node in nodes.values()):
+        return "\n".join(_of_one_line(nodes, text) or re.split(r"\r\n|\r|\n", text))
+    pieces = re.split(r"[,;](?:[ \t]|$)|[\r\n]", text, flags=re.MULTILINE)
+    return "\n".join(pieces)
+
+
+def _of_one_line(nodes: Table, text: str) -> list[str]:
+    """Split one line at semicolons, if each part names a step."""
+    pieces = [piece.strip() for piece in text.split(";")]
+    are_named = all(any(piece.startswith(f"{name} ") for name in nodes) for piece in pieces)
+    return pieces if len(pieces) > 1 and are_named and not re.search(r"[\r\n]", text) else []
+
+
+def _of_json(text: str) -> str:
+    """Return answers in JSON as lines."""
+    try:
+        pairs: Any = json.loads(text, object_pairs_hook=list)
+        found = [(name, reply) for name, value in pairs for reply in (value if isinstance(value, list) else [value])]
+    except (ValueError, RecursionError, TypeError) as error:
+        raise HaltError("Answers", f"the answers look like JSON, but are not valid: {error}") from None
+    for name, reply in found:
+        if not isinstance(reply, str):
+            raise HaltError("Answers", f"the answers of {name} must be a string or a list of strings")
+    return written(Answer(number, name, reply) for number, (name, reply) in enumerate(found, 1))
+
+
+def written(answers: Iterable[Answer]) -> str:
+    """Return answers as lines of a file."""
+    lines: list[str] = []
+    for answer in answers:
+        if answer.step is None:
+            lines.append(answer.reply)
+        elif re.search(r"[\r\n]", answer.reply):
+            word = "END"
+            while word in answer.reply.split("\n"):
+                word += "_"
+            lines += [f"{answer.step}<<{word}", answer.reply, word]
+        else:
+            lines.append(f"{answer.step} {answer.reply}")
+    return "".join(f"{line}\n" for line in lines)
+
+
+def left_over(program: Table, text: str, used: set[tuple[str, int]], digest: str, read: Reader, at: str) -> str:
+    """Return the unused answers of an earlier run, without those for the step `at`, where one did not fit."""
+    found = [
+        answer for answer in read_answers("answers", text, program["nodes"], read) if (digest, answer.line) not in used
+    ]
+    if at:
+        take_answer(found, at, program["nodes"][at]["task"] != "gate")
+    return written(found)
 
 
 def check(job: Job, _places: list[str]) -> int:
@@ -73,7 +136,7 @@ def begin(job: Job, places: list[str]) -> int:
 
 
 def _look_for_secrets(job: Job) -> None:
-    """Refuse to start if a secret is not set. This step gets only the names (I26)."""
+    """Refuse to start if a secret is not set. This step gets only the names."""
     missing = ", ".join(job.said("MISSING").split())
     if missing and job.said("FORK") == "true":
         says = f"A pull request from a fork gets no secrets, but this workflow needs {missing}. No step ran"
@@ -246,6 +309,6 @@ STEP_CALLS: dict[str, StepCall] = {
 }
 
 
-def on_github(own: Table, document: Any, script: str) -> int:  # noqa: ANN401 (the function of the document)
+def on_github(own: Table, document: Any, script: str) -> int:  # the function of the document
     """Run the call of a workflow's step with the loaded program; `script` is the step's file."""
     return do_call(own, built(document, own["EXTENSIONS"]), STEP_CALLS, script)

@@ -3,19 +3,22 @@
 Every transition is checked, so all gates that a run has passed are in the journal.
 """
 
+from __future__ import annotations
+
 import re
 from typing import Any
 
 from runtime_shim.engine.journal import Record
 from runtime_shim.engine.program import RefusedError, Table
-from runtime_shim.engine.state import FORMAT
+from runtime_shim.engine.state import ENDED, FORMAT, steps_of
 from runtime_shim.engine.texts import words_of
-from runtime_shim.engine.walk import VERBS, Registers, choose, follow
+from runtime_shim.engine.walk import VERBS, Verbs, choose, follow, is_passed
 from runtime_shim.targets.github.api import HaltError
 from runtime_shim.targets.github.gates import DECISIONS
 
 MOST = 10**4000  # largest counter; Python reads no longer numbers
-CONDITIONS = ("running", "ready", "waiting", "complete", "stop")
+FARTHEST = 10**11  # largest other number, such as a time in seconds
+CONDITIONS = ("running", "ready", "waiting", *ENDED)
 NOTES = {
     "rest": ("ready",),
     "resume": ("running",),
@@ -23,7 +26,33 @@ NOTES = {
     "wait": ("waiting",),
     **dict.fromkeys(("process", "entry", "call", "tried", "agreed", "waits", "left"), (None,)),
 }
-TEXT = (str, type(None))
+# The keys that a record of a kind must have.
+REQUIRED = {
+    "begin": ("run", "edition", "cwd", "time", "name", "source", "program", "nodes", "steps", "registers"),
+    "done": ("node", "attempt", "instances", "outcome", "how", "next", "seconds", "changed"),
+    "process": ("pid", "since"),
+    "entry": ("entry", "answer"),
+    "call": ("call",),
+    "tried": ("until",),
+    "agreed": ("agreed",),
+    "waits": ("since",),
+}
+# The types of values by their keys: of one, of a list's items, or of a dictionary's values.
+TEXT, NUMERIC = (str, type(None)), (int, float)
+VALUE_TYPES: Table = {
+    **dict.fromkeys(("run", "edition", "cwd", "time", "name", "source", "program", "node", "outcome"), (str,)),
+    **dict.fromkeys(("how", "next", "says", "message", "title", "answers", "call", "by", "note", "out"), (str,)),
+    **dict.fromkeys(("attempt", "line", "entry", "pid", "limited", "agent_calls", "max_steps"), (int,)),
+    **dict.fromkeys(("seconds", "expire", "until", "due"), NUMERIC),
+    **{key: [(str,)] for key in ("remarks", "breaks", "given")},
+    **{key: {"": (str,)} for key in ("nodes", "brought")},
+    **{key: {"": (int,)} for key in ("instances", "calls")},
+    **{key: {} for key in ("registers", "changed", "found", "agreed")},
+    "since": (*NUMERIC, type(None)),
+    "answer": TEXT,
+    "steps": [[(str,)]],
+}
+RECORDED: Verbs = {**VERBS, "keep": lambda _old, told: told[0]}
 
 
 def damaged() -> HaltError:
@@ -35,14 +64,11 @@ def damaged() -> HaltError:
 def check_records(program: Table, records: list[Record]) -> None:
     """Refuse a journal that this program cannot have written."""
     try:
+        for record in records:
+            _check_values(record)
         _Walk(program, records[0]).through(records[1:])
     except (RefusedError, KeyError, TypeError, ValueError, AttributeError, IndexError):
         raise damaged() from None
-
-
-def is_passed(node: Table) -> bool:
-    """Return whether a run passes through a node: a branch, or the end of a nested document (M8)."""
-    return node["task"] in ("branch", "end") and bool(node.get("edges"))
 
 
 def _demand(*holds: bool) -> None:
@@ -50,14 +76,31 @@ def _demand(*holds: bool) -> None:
         raise ValueError
 
 
+def _check_values(record: Record) -> None:
+    """Check that a record has its keys, each with a value that all its readers expect."""
+    _demand({*REQUIRED.get(record["kind"], ())} <= {*record}, "renamed" not in record)
+    _demand("answers" not in record or "line" in record)
+    pairs = [*record.items(), *record.get("agreed", {}).items()]
+    _demand(all(_fits(value, VALUE_TYPES[key]) for key, value in pairs if key in VALUE_TYPES))
+
+
+def _fits(value: Any, shape: Any) -> bool:
+    if isinstance(shape, tuple):
+        return type(value) in shape and (not isinstance(value, NUMERIC) or abs(value) <= FARTHEST)
+    if type(value) is not type(shape):
+        return False
+    items, kinds = (value.values(), shape.values()) if isinstance(value, dict) else (value, shape)
+    return all(_fits(one, kind) for kind in kinds for one in items)
+
+
 class _Walk:
-    """Replays a journal and checks that a run can have written each record."""
+    """Replays a journal with the engine's walk, and checks that a run can have written each record."""
 
     def __init__(self, program: Table, begin: Record) -> None:
         self.program, self.nodes = program, program["nodes"]
         _demand(begin["kind"] == "begin", begin["format"] == FORMAT, begin.get("mode", "") == "")
-        _demand(all(isinstance(begin[key], str) for key in ("run", "edition", "cwd", "time", "name", "source")))
         _demand(re.fullmatch(r"[A-Za-z0-9-]{1,100}", begin["run"]) is not None, "run_dir" not in begin)
+        _demand(begin["steps"] == steps_of(self.nodes))
         self.registers = dict(program["registers"])
         self._take(begin["registers"], {*self.registers})
         move = follow(program, {"go": program["entry"]}, dict(self.registers))
@@ -70,76 +113,38 @@ class _Walk:
             kind = record["kind"]
             if kind == "done":
                 self._done(record)
-            else:
-                _demand(kind in NOTES, record.get("condition") in NOTES.get(kind, ()))
-                self._note(record)
-
-    def _note(self, record: Record) -> None:
-        is_entry, is_agreed = record["kind"] == "entry", record["kind"] == "agreed"
-        if is_entry:
-            entries = self.nodes[self.node]["entries"]
-            _demand(type(record["entry"]) is int, 0 <= record["entry"] < len(entries))
-            _demand(isinstance(record["answer"], TEXT))
-        if is_agreed:
-            _demand(isinstance(record["agreed"], dict))
-        self.condition = record.get("condition", self.condition)
+                continue
+            _demand(kind in NOTES, record.get("condition") in NOTES.get(kind, ()))
+            _demand(kind != "entry" or 0 <= record["entry"] < len(self.nodes[self.node]["entries"]))
+            self.condition = record.get("condition", self.condition)
 
     def _done(self, record: Record) -> None:
         """Check that a step is left as the program says, or that a specification returns to its failed step."""
-        _demand(record["node"] == self.node or self.condition == "stop", isinstance(record["how"], str))
-        _demand(isinstance(remarks := record.get("remarks", []), list), all(isinstance(one, str) for one in remarks))
+        _demand(record["node"] == self.node or self.condition == "stop")
         if record["outcome"] == "resumed":
             self._reopened(record)
         else:
-            _demand(self.condition not in ("complete", "stop"), record["outcome"] in self._words())
+            node = self.nodes[self.node]
+            words = (*words_of(node), *DECISIONS.get(node["task"], ()))
+            _demand(self.condition not in ENDED, record["outcome"] in words)
             self._moved(record)
         self._stand(record)
 
-    def _words(self) -> tuple[str, ...]:
-        """Return the possible outcomes of the current step."""
-        node = self.nodes[self.node]
-        return (*words_of(node), *DECISIONS.get(node["task"], ()))
-
     def _moved(self, record: Record) -> None:
+        """Check a move. A kept slot has the recorded text, which only its step knew."""
         texts = record["changed"]
-        _demand(isinstance(texts, dict))
-        node, registers, changed = self._walked(record["outcome"], texts)
-        _demand(record["next"] == node, {*texts} == changed, all(registers[name] == texts[name] for name in changed))
-        self._take(texts, changed)
-        self.node = node
-
-    def _walked(self, outcome: str, texts: Table) -> tuple[str, Registers, set[str]]:
-        """Return the node after an outcome, the registers, and the changed ones.
-
-        A kept slot has the recorded text, which only its step knew.
-        """
-        node, word, registers, changed = self.node, outcome, dict(self.registers), set()
-        while word or is_passed(self.nodes[node]):
-            edge = choose(self.program, node, registers, word or None)
-            word, node = "", edge["go"]
-            for effect in edge.get("do", ()):
-                changed.update(self._apply(effect, registers, texts))
-        return node, registers, changed
-
-    def _apply(self, effect: list[Any], registers: Registers, texts: Table) -> list[str]:
-        if effect[0] == "reset" and len(effect) == 2:
-            names: list[str] = self.program["scopes"][effect[1]]
-            registers.update({name: self.program["registers"][name] for name in names})
-            return names
-        name, verb, amount = effect
-        if verb == "keep":
-            _demand(isinstance(texts[name], TEXT))
-            registers[name] = texts[name]
-        else:
-            value = registers[amount] if isinstance(amount, str) else amount
-            registers[name] = VERBS[verb](registers[name], value)
-        return [name]
+        edge = choose(self.program, self.node, self.registers, record["outcome"])
+        do = [[one[0], "keep", [texts[one[0]]]] if one[1] == "keep" else one for one in edge.get("do", ())]
+        move = follow(self.program, {**edge, "do": do}, self.registers, RECORDED)
+        _demand(record["next"] == move.node, texts == move.changed)
+        self._take(texts, {*move.changed})
+        self.node = move.node
 
     def _reopened(self, record: Record) -> None:
         """Check that a failed specification continues at the failed step, without passing a gate."""
         _demand("contract" in self.program, self.condition == "stop", record["next"] in self.nodes)
         target, failed = self.nodes[record["next"]], self.nodes[self.last]
-        _demand(target.get("step") == failed.get("step"), isinstance(record["changed"], dict))
+        _demand(target.get("step") == failed.get("step"))
         self._take(record["changed"], {*record["changed"]})
         self.node = record["next"]
 
@@ -148,16 +153,16 @@ class _Walk:
         node, condition = self.nodes[self.node], record["condition"]
         _demand(condition in CONDITIONS, not is_passed(node))
         is_cut = "limited" in record or "spent" in record
-        _demand(is_cut or (condition in ("complete", "stop")) == (node["task"] == "end"))
+        _demand(is_cut or (condition in ENDED) == (node["task"] == "end"))
         _demand(not is_cut or condition == "stop", node["task"] != "end" or condition == node["result"])
         self.last, self.condition = record["node"], condition
 
     def _take(self, found: Table, names: set[str]) -> None:
         """Take registers: counters are numbers, slots are strings, and there are no others."""
-        _demand(isinstance(found, dict), {*found} == names, names <= {*self.program["registers"]})
+        _demand({*found} == names, names <= {*self.program["registers"]})
         for name, value in found.items():
             if isinstance(self.program["registers"][name], int):
                 _demand(type(value) is int, abs(value) <= MOST)
             else:
-                _demand(isinstance(value, TEXT))
+                _demand(type(value) in TEXT)
         self.registers.update(found)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from compiler.frontends.base import Formatted, Job
@@ -11,8 +13,8 @@ from compiler.frontends.call_scenarios import ENDING
 from compiler.frontends.frontmatter import FENCE
 from compiler.frontends.naming import stem
 from compiler.frontends.playbook.formatting.layout import layout
-from compiler.frontends.playbook.formatting.numbering import keep_numbers, new_numbers
-from compiler.frontends.playbook.formatting.proof import same_meaning
+from compiler.frontends.playbook.formatting.numbering import Numbering, keep_numbers, new_numbers
+from compiler.frontends.playbook.lines import texts
 from compiler.frontends.playbook.reading import Read, read
 from compiler.source import LINE_END, Source
 
@@ -49,3 +51,30 @@ def _text(source: Source, begin: int, lines: list[str]) -> str:
     ends = Counter(LINE_END.findall(source.text))
     end = max(("\n", "\r\n", "\r"), key=lambda one: ends[one])
     return "".join(line + end for line in (*head, *between, *lines))
+
+
+_PLACES = {"span", "system_span", "content_line", "lines"}
+
+
+def same_meaning(source: Source, before: Read, result: Source, numbering: Numbering) -> bool:
+    """Return whether the result reads as the same document with new numbers."""
+    after = read(result)
+    if before.parsed is None or after.parsed is None or after.errors:
+        return False
+    same_tree = _plain(numbering.playbook) == _plain(after.parsed.playbook)
+    same_options = repr(before.frontmatter.scenarios) == repr(after.frontmatter.scenarios)
+    return same_tree and same_options and list(_written(source, before)) == list(_written(result, after))
+
+
+def _plain(value: object) -> object:
+    """Return a tree as tuples, without places."""
+    if isinstance(value, Struct):
+        return tuple(_plain(getattr(value, name)) for name in value.__struct_fields__ if name not in _PLACES)
+    return tuple(map(_plain, value)) if isinstance(value, tuple) else value
+
+
+def _written(source: Source, made: Read) -> Iterator[str]:
+    """Yield the lines of text that are not blank."""
+    for number in texts(made.parsed.scanned.lines if made.parsed else ()):
+        if line := source.lines[number - 1].rstrip():
+            yield line

@@ -9,11 +9,11 @@ from msgspec.structs import replace
 
 from compiler.diagnostic import Diagnostic
 from compiler.frontends.rundown.beyond.declarations import StepSettings
+from compiler.frontends.rundown.beyond.nesting import unknown_step
 from compiler.frontends.rundown.beyond.outline import Leaf, Outline
-from compiler.frontends.rundown.beyond.unknown import unknown_step
 from compiler.ir.program import Constant, Node, Program, Settings
 from compiler.ir.tasks import Shell
-from compiler.options import Place
+from compiler.issues import Place
 
 
 class Said(Struct, frozen=True):

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from msgspec import Struct, field
 
 from compiler.ir.program import Input
-from compiler.options import Place, Places, Table
+from compiler.issues import Place, Places
+from compiler.options import Table
 from compiler.source import nearest
 
 EVERY = "*"

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from compiler.diagnostic import Diagnostic, Related
-from compiler.frontends.rundown.beyond.declarations import Declarations, DeclaredInput
+from compiler.frontends.rundown.beyond.declarations import EVERY, Declarations, DeclaredInput, StepSettings
 from compiler.frontends.rundown.link import Document, references
-from compiler.frontends.rundown.syntax import Reference
-from compiler.options import Place
-from compiler.source import Span
+from compiler.frontends.rundown.names import step_ref
+from compiler.frontends.rundown.syntax import UNKNOWN, Reference, Runbook, all_steps
+from compiler.issues import Place
+from compiler.source import Source, Span
+from compiler.suggestions import did_you_mean
 
 
 def check_names(documents: Mapping[str, Document]) -> Iterator[Diagnostic]:
@@ -79,3 +81,21 @@ def _is_as_strict(outer: DeclaredInput | None, inner: DeclaredInput) -> bool:
 def _finding(code: str, document: Document, reference: Reference, said: tuple[str, str], place: Place) -> Diagnostic:
     related = Related(place.path, place.span or Span(1, 1, 1, 1), "declared here")
     return Diagnostic(code, document.source.path, reference.span, *said, (related,))
+
+
+def unknown_steps(_: Source, runbook: Runbook) -> Iterator[Diagnostic]:
+    """Report unknown step names in this document; names in nested runbooks are checked after linking."""
+    if not runbook.declared.steps or any(step.id == UNKNOWN for step in all_steps(runbook)):
+        return  # the unreadable header could be this step
+    known = [step_ref(step, substep).label for step in runbook.steps for substep in (None, *step.substeps)]
+    names = {EVERY, *known}
+    for settings in runbook.declared.steps:
+        if "/" not in settings.step and settings.step not in names:
+            yield unknown_step(settings, known)
+
+
+def unknown_step(settings: StepSettings, known: Iterable[str]) -> Diagnostic:
+    """Return the diagnostic for an unknown step, with the nearest known name as a hint."""
+    hint = did_you_mean(settings.step, known)
+    problem = f"there is no step `{settings.step}`{hint}"
+    return settings.place().finding(problem, f"use a step's number or name, or `{EVERY}` for all steps")

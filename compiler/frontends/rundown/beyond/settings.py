@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from compiler.frontends.name_lists import name_problems, unknown_key
+from compiler.diagnostic import Issue
+from compiler.frontends.name_lists import name_issues, text_problem, unknown_key
 from compiler.frontends.rundown.beyond.declarations import EVERY, StepSettings
-from compiler.frontends.rundown.beyond.texts import text_problem
-from compiler.options import Place, Places, Problems, Table, Wrong
+from compiler.issues import InvalidError, Place, Places
+from compiler.options import Table
 from compiler.source import KeyPath
 from compiler.times import duration_remedy, read_duration
 
@@ -20,13 +21,14 @@ KEYS = ("timeout", "retry-delay", "retry-backoff", "env", *OF_TARGETS)
 LARGEST_BACKOFF = 1000
 
 
-def read_steps(content: object, places: Places) -> tuple[StepSettings, ...] | Wrong | Problems:
+def read_steps(content: object, places: Places) -> tuple[StepSettings, ...]:
     """Read the settings from a plain value whose scalars are unparsed strings."""
     if not isinstance(content, Mapping):
-        return Wrong("`steps` must be a mapping of steps to settings", 'write `steps: {"1": {timeout: 10m}}`')
+        remedy = 'write `steps: {"1": {timeout: 10m}}`'
+        raise InvalidError(Issue((), "`steps` must be a mapping of steps to settings", remedy))
     said = {str(step): value for step, value in content.items()}
-    if found := [wrong for step, value in said.items() for wrong in _problems(step, value)]:
-        return Problems(found)
+    if found := [issue for step, value in said.items() for issue in _issues(step, value)]:
+        raise InvalidError(*found)
     inside: dict[str, dict[KeyPath, Place]] = {step: {(): places[()]} for step in said}
     for path, place in places.items():
         if path:
@@ -46,31 +48,31 @@ def _settings(step: str, said: Mapping[str, Any], places: Places) -> StepSetting
     )
 
 
-def _problems(step: str, said: object) -> Iterator[Wrong]:
+def _issues(step: str, said: object) -> Iterator[Issue]:
     if said is None:
         return
     inside = f"the settings of {'all steps' if step == EVERY else f'step {step}'}"
     if not isinstance(said, Mapping):
         remedy = f"write `{step}: {{timeout: 10m}}`; the keys are {', '.join(KEYS)}"
-        yield Wrong(f"{inside} must be a mapping", remedy, (step,))
+        yield Issue((step,), f"{inside} must be a mapping", remedy)
         return
     for key, value in said.items():
-        yield from _key_problems(inside, str(key), value, (step, str(key)))
+        yield from _key_issues(inside, str(key), value, (step, str(key)))
 
 
-def _key_problems(inside: str, key: str, value: object, path: KeyPath) -> Iterator[Wrong]:
+def _key_issues(inside: str, key: str, value: object, path: KeyPath) -> Iterator[Issue]:
     if key not in KEYS:
         yield unknown_key(key, KEYS, inside, path)
     elif key == "env":
-        yield from _env_problems(inside, value, path)
+        yield from _env_issues(inside, value, path)
     elif key == "retry-backoff":
         if not (isinstance(value, str) and value.isascii() and value.isdigit() and _number(value) >= 1):
             problem = f"{inside}: `{key}` must be a whole number from 1 to {LARGEST_BACKOFF}"
-            yield Wrong(problem, "write the factor for each further delay, for example 2", path)
+            yield Issue(path, problem, "write the factor for each further delay, for example 2")
     elif key not in OF_TARGETS:
         seconds = read_duration(value)
         if seconds is None or (key == "timeout" and seconds == 0):
-            yield Wrong(f"{inside}: `{key}` must be a duration of at most a year", duration_remedy(value), path)
+            yield Issue(path, f"{inside}: `{key}` must be a duration of at most a year", duration_remedy(value))
 
 
 def _number(digits: str) -> int:
@@ -78,15 +80,15 @@ def _number(digits: str) -> int:
     return int(digits) if len(digits) < 6 and int(digits) <= LARGEST_BACKOFF else 0
 
 
-def _env_problems(inside: str, env: object, path: KeyPath) -> Iterator[Wrong]:
+def _env_issues(inside: str, env: object, path: KeyPath) -> Iterator[Issue]:
     if env is not None and not isinstance(env, Mapping):
-        yield Wrong(f"{inside}: `env` must be a mapping of names to strings", "write `env: {NAME: string}`", path)
+        yield Issue(path, f"{inside}: `env` must be a mapping of names to strings", "write `env: {NAME: string}`")
         return
     for key, value in (env or {}).items():
         name, place = str(key), (*path, str(key))
-        yield from name_problems(name, "an environment variable", place, is_set=True)
+        yield from name_issues(name, "an environment variable", place, is_set=True)
         if problem := text_problem(value):
-            yield Wrong(f"{inside}: the value of `{name}` is not a valid string: {problem}", "quote it", place)
+            yield Issue(place, f"{inside}: the value of `{name}` is not a valid string: {problem}", "quote it")
 
 
 # --- Settings for targets --------------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from compiler.frontends.rundown.formatting.pieces import Piece, Section
 from compiler.frontends.rundown.layout import BODIES
 from compiler.frontends.rundown.options import Layout
+from compiler.frontends.rundown.syntax import Transition
 from compiler.regex import Regex
 
 ORDER: dict[Layout, tuple[str, ...]] = {
@@ -78,10 +79,10 @@ def _has_modifier(piece: Piece) -> bool:
 
 
 def _without_modifier(piece: Piece) -> Piece:
-    if piece.kind != "TRANSITION" or piece.block is None:
+    if piece.kind != "TRANSITION" or piece.block is None or not isinstance(piece.block.parsed, Transition):
         return piece
     text = MODIFIED.sub(r"\1", piece.block.text, count=1)
-    return replace(piece, block=replace(piece.block, text=text))
+    return replace(piece, block=replace(piece.block, text=text, parsed=replace(piece.block.parsed, modifier=None)))
 
 
 def _ordered(step: Section, layout: Layout) -> Section:

@@ -10,15 +10,10 @@ from msgspec.structs import replace
 from compiler.frontends.rundown.build import TOO_DEEP
 from compiler.frontends.rundown.formatting.numbering import Label, Numbering
 from compiler.frontends.rundown.formatting.pieces import Piece, Section
-from compiler.frontends.rundown.lines import parse_transition
-from compiler.frontends.rundown.print import print_transition
-from compiler.frontends.rundown.syntax import Complete, Stop, spell
+from compiler.frontends.rundown.lines import Header, print_transition
+from compiler.frontends.rundown.syntax import Complete, Stop, Transition, spell
 from compiler.regex import Regex
 
-_HEADER = {
-    "STEP": Regex(r"(?P<step>\{N\}|\w+)(?P<separator>[.:)—→ \t-]*)(?P<title>.*)"),
-    "SUBSTEP": Regex(r"(?P<step>\{N\}|\w+)\.(?P<child>\{n\}|\w+)(?P<separator>[.:)—→ \t-]*)(?P<title>.*)"),
-}
 _CLOSING = Regex(r"(^|[ \t])#+$")
 """Matches closing marks of a Markdown heading."""
 
@@ -35,25 +30,24 @@ class Spelling:
 
     def __call__(self, piece: Piece) -> str | None:
         """Return the line of a piece, or None if its lines stay unchanged."""
-        text = piece.block.text if piece.block else ""
-        match piece.kind:
-            case "TITLE":
+        text, parsed = (piece.block.text, piece.block.parsed) if piece.block else ("", None)
+        match piece.kind, parsed:
+            case "TITLE", _:
                 return _heading("#", text)
-            case "STEP" | "SUBSTEP":
-                return self._header(piece.kind, text, self._labels[piece.first])
-            case "TRANSITION":
-                return f"- {self._transition(text)}"
-            case "RUNBOOK":
+            case "STEP" | "SUBSTEP", Header():
+                return self._header(piece.kind, text, parsed, self._labels[piece.first])
+            case "TRANSITION", Transition():
+                return f"- {self._transition(text, parsed)}"
+            case "RUNBOOK", _:
                 return f"- {text}"
             case _:
                 return None
 
-    def _header(self, kind: str, text: str, label: Label) -> str:
-        match = _HEADER[kind].fullmatch(text)
-        assert match  # noqa: S101 (the header was parsed)
+    @staticmethod
+    def _header(kind: str, text: str, header: Header, label: Label) -> str:
         step, child = label
         name = spell(step) if child is None else f"{spell(step)}.{spell(child)}"
-        separator, title = match["separator"], match["title"].strip()
+        separator, title = header.separator, header.title
         deep = TOO_DEEP["step" if kind == "STEP" else "substep"].match(text)
         if isinstance(step if child is None else child, str) or deep:
             separator = re.sub(r"[ \t]+", " ", separator)  # keep the author's punctuation, or a number that is an error
@@ -61,8 +55,8 @@ class Spelling:
             separator = ". " if kind == "STEP" else " "
         return _heading("##" if kind == "STEP" else "###", f"{name}{separator}{title}" if title else name)
 
-    def _transition(self, text: str) -> str:
-        transition = self._numbering.transition(parse_transition(text))
+    def _transition(self, text: str, parsed: Transition) -> str:
+        transition = self._numbering.transition(parsed)
         action, quote = transition.action, text.find('"')
         if not isinstance(action, Stop | Complete) or not action.message or quote < 0:
             return print_transition(transition)

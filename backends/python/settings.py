@@ -1,0 +1,186 @@
+"""The settings of a step's call: its task, timing, variables, effects and references, as plain values."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable
+from typing import Any, assert_never
+
+from backends.marks import Marks
+from compiler.ir.edges import Add, AtLeast, Clear, CounterTest, Edge, Effect, Keep, OutcomeTest, Reset, Set, SlotTest
+from compiler.ir.program import Node
+from compiler.ir.tasks import (
+    IDLE,
+    Agent,
+    Ask,
+    Branch,
+    End,
+    Gate,
+    Parallel,
+    Shell,
+    Stage,
+    Task,
+    Tool,
+    alphabet,
+)
+from compiler.ir.texts import Reference
+
+Values = dict[str, Any]
+
+CALLING = (Shell, Agent, Tool, Parallel)
+"""The tasks with environment variables."""
+
+
+def word_of(task: Task) -> str:
+    """Return the word of a task's call, which is `step` for a command."""
+    if isinstance(task, Ask) and task.question not in ("pass_fail", "yes_no"):
+        return task.question
+    return "step" if task.kind == "shell" else task.kind
+
+
+def task_settings(task: Task, original: Task) -> Values:
+    """Return the settings of a task that `runtime_shim/data/shared.py` doesn't add, the prompt and command first.
+
+    Args:
+        task: The task with marks for its references.
+        original: The task before that. The words of a select are its options as written.
+    """
+    match task:  # most tasks are commands
+        case Shell():
+            return given(prompt=str(task.prompt)) | {task.interpreter: str(task.command)}
+        case End() | Branch():
+            return {}
+        case Ask():
+            return _ask(task, list(alphabet(original)))
+        case Agent():
+            found = _agent(task) | given(report=task.report)
+            return {"prompt": found.pop("prompt")} | {key: item for key, item in found.items() if item}
+        case Tool(connection, tool, arguments, optional=is_optional):
+            return {"connection": connection, "tool": tool, "arguments": str(arguments)} | given(optional=is_optional)
+        case Parallel(entries, check, unanimous=unanimous, report=report):
+            called: Values = {"entries": [_agent(entry) for entry in entries], "check": check}
+            called |= {"failing": list(task.failing_words), "unanimous": list(unanimous)}
+            return called | given(report=report)
+        case Gate(gate, reason):
+            return {"gate": gate} | given(reason=str(reason))
+        case Stage():
+            place = {"place": task.place} if task.stage == "tool" else {}
+            paths = list(map(str, task.paths))
+            own: Values = {"stage": task.stage, "step": task.step, **place}
+            return own | given(subject=task.subject, paths=paths, checks=list(task.checks))
+        case _:
+            assert_never(task)
+
+
+def _ask(task: Ask, words: list[str]) -> Values:
+    block = given(language=task.language, block=str(task.block or ""))
+    if task.question in ("pass_fail", "yes_no"):
+        return given(prompt=str(task.prompt)) | {"question": task.question.replace("_", "/")} | block
+    found = given(prompt=str(task.prompt)) | block
+    if task.question == "select":
+        options = [str(option) for option in task.options]
+        found |= {"words": words} | given(options=options if options != words else None)
+    return found
+
+
+def _agent(task: Agent) -> Values:
+    """Return an agent, or an entry of a parallel task."""
+    reading = task.reading
+    return {"agent": task.agent, "prompt": str(task.prompt)} | given(
+        context=task.context,
+        keywords=list(reading.keywords),
+        validation=reading.validation,
+        excused=list(reading.excused),
+        failing=list(reading.failing),
+    )
+
+
+def common_settings(node: Node, slots: Container[str], *, is_contract: bool) -> Values:
+    """Return the settings that don't depend on the kind of task: timing, retries and variables (I7)."""
+    found: Values = {}
+    if node.settings.timeout is not None:
+        found["timeout"] = node.settings.timeout
+    if node.settings.delay:
+        found |= {"delay": node.settings.delay, "backoff": node.settings.backoff}
+    if is_contract and isinstance(node.task, Gate):
+        found["step"] = node.group
+    if node.retries:
+        found["attempt"] = node.retries
+    if node.constants and isinstance(node.task, CALLING):
+        found["env"] = {constant.name: constant.value for constant in node.constants}
+    counters = {item.name: item.register for item in node.variables if item.register not in slots}
+    if counters and type(node.task) not in IDLE:
+        found["variables"] = counters
+    return found
+
+
+def given(**fields: object) -> Values:
+    """Return the fields with a value."""
+    return {name: value for name, value in fields.items() if value}
+
+
+# --- Effects, tests and references ------------------------------------------------------------------------------------
+
+
+def effect_list(effect: Effect) -> list[Any]:
+    """Return an effect as a list: its target, its kind, and its value."""
+    match effect:
+        case Set(register, value):
+            return [register, "=", value]
+        case Reset(scope):
+            return ["reset", scope]
+        case Add(register, amount):
+            return [register, "+", amount]
+        case AtLeast(register, value):
+            return [register, "at least", value]
+        case Keep(slot, "output", name):
+            return [slot, "keep", ["output", name]]
+        case Keep(slot, extract=field, options=options):
+            words = [field, *options] if field is not None or options else []
+            return [slot, "keep", ["answer" if field is None else "field", *words]]
+        case Clear(slot):
+            return [slot, "clear", []]
+        case _:
+            assert_never(effect)
+
+
+def effect_lists(effects: Iterable[Effect]) -> list[list[Any]]:
+    """Return effects as lists."""
+    return [effect_list(effect) for effect in effects]
+
+
+def tests_of(edge: Edge) -> list[list[Any]]:
+    """Return the conditions of an edge besides its outcome."""
+    found: list[list[Any]] = []
+    for test in edge.guard:
+        match test:
+            case OutcomeTest():
+                continue
+            case CounterTest(register, operator, value):
+                found.append([register, operator, value])
+            case SlotTest(slot, operator, text):
+                found.append([slot, operator, text])
+            case _:
+                assert_never(test)
+    return found
+
+
+def places(marks: Marks, slots: Container[str]) -> Values:
+    """Return the value of each mark in some strings (M5, I6)."""
+    return {mark: _place(reference, slots) for mark, reference in marks.references.items()}
+
+
+def placeholders(marks: Marks, slots: Container[str]) -> Values:
+    """Return the values of marks as a setting, if there are any."""
+    return given(placeholders=places(marks, slots))
+
+
+def _place(reference: Reference, slots: Container[str]) -> str | list[str]:
+    """Return a reference's counter, or a list that also has the strings around its value and its missing value."""
+    found = around(reference, slots)
+    return found if reference.register in slots or any(found[1:]) else reference.register
+
+
+def around(reference: Reference, slots: Container[str]) -> list[str]:
+    """Return a reference as a list: its register, the strings around its value, and the string if it has none."""
+    missing = reference.missing if reference.register in slots else ""
+    return [reference.register, reference.before, reference.after, missing]

@@ -1,0 +1,196 @@
+"""The transitions of a step as settings of its call.
+
+They don't name a counter that `retry` implies, or an end that only one transition leads to.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from itertools import groupby, pairwise, takewhile
+
+from msgspec import Struct, field
+
+from backends.python.common import Common, Step
+from backends.python.literals import broken, literal
+from backends.python.settings import Values, effect_list, effect_lists, tests_of
+from compiler.ir.edges import Add, Clear, CounterTest, Edge, Effect, Keep, Set, register_tests, words_of
+from compiler.ir.program import Program
+from compiler.ir.tasks import IDLE, PASS_OR_FAIL, End
+
+_PASS_FAIL = list(PASS_OR_FAIL)
+_OUTCOMES = {"pass/fail": {"pass": "on_pass", "fail": "on_fail"}, "yes/no": {"pass": "on_yes", "fail": "on_no"}}
+
+
+class Transitions(Struct, dict=True):
+    """Writes the transitions of a program. `used` are the words so far, `done` the ends that a transition has."""
+
+    program: Program
+    steps: Mapping[str, Step]
+    common: Common
+    used: set[str]
+    done: set[str] = field(default_factory=set)
+    taken: set[str] = field(default_factory=set)
+    """The names of the steps and ends so far."""
+
+    @cached_property
+    def _unshared(self) -> set[str]:
+        """Ends with at most one transition, which need no name."""
+        targets = (edge.target for step in self.steps.values() for edge in step.edges)
+        users = Counter([self.program.entry, *targets])
+        ends = ((name, step) for name, step in self.steps.items() if isinstance(step.node.task, End))
+        return {name for name, step in ends if not (step.edges or step.node.title or users[name] > 1)}
+
+    @cached_property
+    def retried(self) -> set[str]:
+        """The steps whose retries `retry` can express: an edge back to it, and a reset on each other edge."""
+        initial = {register.name: register.initial for register in self.program.registers}
+        return {name for name, step in self.steps.items() if step.node.retries and _retries(name, step, initial)}
+
+    def clears(self, step: Step) -> list[str]:
+        """Return the variables that all transitions of a step clear first."""
+        name = step.node.id
+        if not self.program.slots or name in self.retried or isinstance(step.node.task, End) or not step.edges:
+            return []
+        found: list[str] = []
+        for effects in zip(*(edge.effects for edge in step.edges), strict=False):
+            first = effects[0]
+            if not isinstance(first, Clear) or any(one != first for one in effects):
+                break
+            found.append(first.slot)
+        return found
+
+    def settings(self, step: Step, question: str, clears: int) -> list[str]:
+        """Return a step's transitions as settings, without the first `clears` effects."""
+        known = _OUTCOMES.get(question, _OUTCOMES["pass/fail"])
+        outcomes = [_outcome(edge) for edge in step.edges]
+        if outcomes == _PASS_FAIL:  # true for almost all steps
+            pairs = zip(_PASS_FAIL, step.edges, strict=True)
+            return [f"{known[word]}={self._one(step, edge, clears)}" for word, edge in pairs]
+        runs = groupby(step.edges, _outcome)
+        transitions = [(word, self._transition(step, list(run), clears)) for word, run in runs]
+        words = [word for word, _ in transitions]
+        others = [index for index, word in enumerate(words) if word not in (None, *PASS_OR_FAIL)]
+        if len(set(words)) < len(words) or any(after - before > 1 for before, after in pairwise(others)):
+            listed = [f"[{literal(word)}, {transition}]" for word, transition in transitions]
+            return [f"on={broken('[', listed, ']', 8)}"]
+        settings: list[str] = []
+        for index, (word, transition) in enumerate(transitions):
+            if word is None:
+                settings.append(f"{'then' if type(step.node.task) in IDLE else 'otherwise'}={transition}")
+            elif index not in others:
+                settings.append(f"{known[word]}={transition}")
+            elif index == others[0]:
+                inner = [f"{literal(words[other])}: {transitions[other][1]}" for other in others]
+                settings.append(f"on={broken('{', inner, '}', 8)}")
+        return settings
+
+    def _transition(self, step: Step, edges: Sequence[Edge], clears: int) -> str:
+        """Return the transitions of one outcome. A run takes the first one whose conditions hold."""
+        if len(edges) == 1:
+            return self._one(step, edges[0], clears)
+        if step.node.id in self.retried and (times := _times(step, edges[0])):
+            self.used.add("retry")
+            says = edges[0].label
+            own = "" if says == f"RETRY {times}" else f"{literal(says)}, "
+            return f"retry({times}, {own}then={self._transition(step, edges[1:], clears)})"
+        return broken("[", [self._one(step, edge, clears) for edge in edges], "]", 8)
+
+    def _one(self, step: Step, edge: Edge, clears: int) -> str:
+        target, says = edge.target, edge.label
+        shown = f"{literal(target)}, {literal(says)}" if says else literal(target)
+        if not edge.effects and len(edge.guard) < 2 and target not in self._unshared and not register_tests(edge):
+            self.used.add("go")  # true for almost all edges
+            return f"go({shown})"
+        do = edge.effects
+        if step.node.id in self.retried:
+            if times := _times(step, edge):
+                self.used.add("retry")
+                return f"retry({times}, {literal(says)})"
+            do = do[:-1]
+        do = do[clears:]
+        if target in self._unshared and (found := self._end(step.node.id, edge, do)):
+            return found
+        self.used.add("go")
+        kept = list(takewhile(_is_kept, reversed(do)))[::-1]
+        do = do[: len(do) - len(kept)]
+        guards = {"when": tests_of(edge), "do": effect_lists(do), "keeps": [_kept(one) for one in kept]}
+        return f"go({', '.join([shown, *(f'{key}={literal(value)}' for key, value in guards.items() if value)])})"
+
+    def _end(self, name: str, edge: Edge, do: Sequence[Effect]) -> str:
+        """Return the end that an edge leads to, if it needs no name."""
+        target, says = edge.target, edge.label
+        task = self.steps[target].node.task
+        assert isinstance(task, End)  # noqa: S101 (for mypy)
+        word, message = task.result, str(task.message)
+        is_named = target != next(free for free in _free(f"{name}/{word.upper()}") if free not in self.taken)
+        if is_named and (says or target in self.taken):
+            return ""
+        self.taken.add(target)
+        self.done.add(target)
+        self.used.add(word)
+        shown = [literal(message)] if message else []
+        if is_named:
+            shown.append(f"to={literal(target)}")
+        elif says != word.upper():
+            shown.append(f"says={literal(says)}")
+        more: Values = {"when": tests_of(edge), "do": effect_lists(do)}
+        more |= self.common.placeholders(self.steps[target].places, "", {"message": message})
+        shown += [f"{key}={literal(value)}" for key, value in more.items() if value]
+        return f"{word}({', '.join(shown)})"
+
+
+def implied_question(transitions: Sequence[str]) -> str:
+    """Return the question that a call's transitions imply for the builder."""
+    return "yes/no" if any(one.startswith(("on_yes=", "on_no=")) for one in transitions) else "pass/fail"
+
+
+def _outcome(edge: Edge) -> str | None:
+    """Return the outcome that an edge is for, or None for all."""
+    if len(edge.guard) == 1 and edge.guard[0].kind == "outcome":  # true for almost all edges
+        return edge.guard[0].word
+    return next(iter(words_of([edge])), None)
+
+
+def _retries(name: str, step: Step, initial: Mapping[str, int]) -> bool:
+    counter = f"{name} retries"
+    if step.node.retries != counter or initial[counter] != 0:
+        return False
+    times = [_times(step, edge) for edge in step.edges]
+    resets = [edge.effects[-1:] == (Set(counter, 0),) for edge in step.edges]
+    return any(times) and all(bool(many) or reset for many, reset in zip(times, resets, strict=True))
+
+
+def _times(step: Step, edge: Edge) -> int:
+    """Return how often an edge retries its step, or 0 for another edge."""
+    name = step.node.id
+    counter = f"{name} retries"
+    if edge.target != name or edge.effects != (Add(counter, 1),):
+        return 0
+    match register_tests(edge):
+        case [CounterTest(register, "<", times)] if register == counter:
+            return times
+        case _:
+            return 0
+
+
+def _is_kept(effect: Effect) -> bool:
+    """Return whether an effect keeps an answer or one of its fields."""
+    return isinstance(effect, Keep) and effect.of == "answer"
+
+
+def _kept(effect: Effect) -> str | list[str]:
+    """Return the variable that keeps an answer, with the field if only that is kept, and the expected answers."""
+    slot, _, what = effect_list(effect)
+    found: str | list[str] = slot if what == ["answer"] else [slot, *what[1:]]
+    return found
+
+
+def _free(name: str) -> Iterator[str]:
+    """Yield names for further ends of a step."""
+    yield name
+    number = 2
+    while True:
+        yield f"{name}~{number}"
+        number += 1

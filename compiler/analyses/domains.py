@@ -1,0 +1,197 @@
+"""The values of registers that tests can tell apart, as bits of one number.
+
+A counter has two bits: the lower one is set if it can be zero, the higher one if it can be more. A slot has one bit for
+each string that a test names, and one for all others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+
+from msgspec import Struct
+
+from compiler.ir.edges import (
+    Add,
+    AtLeast,
+    Clear,
+    CounterTest,
+    Effect,
+    Keep,
+    Reset,
+    Set,
+    SlotTest,
+    Test,
+    counter_effects,
+)
+from compiler.ir.program import Input, Program, Register, scope_members
+
+OTHER = "other text"
+"""A string that no test distinguishes from others, unless a test uses exactly this one."""
+
+Told = Mapping[str, Sequence[str]]
+"""The strings that tests distinguish for each tested slot, including one other string."""
+
+
+def told_apart(program: Program) -> Told:
+    """Return the strings that a program's tests distinguish, by slot."""
+    found: dict[str, dict[str, None]] = {}
+    for node in program.nodes:
+        for test in (test for edge in node.edges for test in edge.guard if isinstance(test, SlotTest)):
+            found.setdefault(test.slot, {})[test.text] = None
+    return {slot: (*texts, _other(texts)) for slot, texts in found.items()}
+
+
+def _other(texts: Mapping[str, None]) -> str:
+    other = OTHER
+    while other in texts:
+        other += "'"
+    return other
+
+
+class Split(Struct, frozen=True):
+    """The values with which a test can hold, and those with which it can fail."""
+
+    holds: int
+    fails: int
+
+
+class Domains:
+    """The bits of a program's registers. `every` has all of them, and `initial` those at the start.
+
+    `strings` are the possible strings of slots. They are the same everywhere, because a task can store any string.
+    """
+
+    def __init__(self, program: Program, counters: Iterable[Register]) -> None:
+        counters = tuple(counters)
+        self.counters = {register.name: 1 << 2 * place for place, register in enumerate(counters)}
+        self.size = 2 * len(counters)
+        self.initial = self._start(counters)
+        self._scopes = {
+            scope: (sum(3 * self.counters[one.name] for one in found), self._start(found))
+            for scope, found in scope_members(counters).items()
+        }
+        self.every = (1 << self.size) - 1
+        self.strings = 0
+        self._texts: dict[str, dict[str, int]] = {}
+        for slot, texts in told_apart(program).items():
+            self._texts[slot] = {text: 1 << self.size + place for place, text in enumerate(texts)}
+            self.size += len(texts)
+            self.strings |= sum(self._texts[slot].values())
+        for declared in _unchanging(program) if self._texts else ():
+            self._limit(declared)
+        self._splits: dict[Test, Split | None] = {}
+
+    def more(self, counter: str) -> int:
+        """Return the bit of a counter that is more than zero."""
+        return 2 * self.counters[counter]
+
+    def split(self, test: Test) -> Split | None:
+        """Return the values with which a test can hold or fail, or None if its register is not followed."""
+        if test not in self._splits:
+            self._splits[test] = self._split(test)
+        return self._splits[test]
+
+    def after(self, values: int, effects: Iterable[Effect]) -> int:
+        """Return the values after effects, applied in order."""
+        for effect in counter_effects(effects):
+            if isinstance(effect, Reset):
+                members, start = self._scopes.get(effect.scope, (0, 0))
+                values = values & ~members | start
+            elif zero := self.counters.get(effect.register):
+                values = values & ~(3 * zero) | self._after(values, effect, zero)
+        return values
+
+    def _after(self, values: int, effect: Set | Add | AtLeast, zero: int) -> int:
+        """Return the bits of the counter that an effect changes."""
+        if isinstance(effect, Set):
+            return zero << (effect.value > 0)
+        number = effect.amount if isinstance(effect, Add) else effect.value
+        same, more = values & 3 * zero, 2 * zero
+        if isinstance(number, int):
+            return more if number > 0 else same
+        added = self.counters.get(number)
+        if added is None:  # its value is unknown
+            return same | more
+        return (same if values & added else 0) | (more if values & 2 * added else 0)
+
+    def _split(self, test: Test) -> Split | None:
+        if isinstance(test, SlotTest):
+            texts = self._texts[test.slot]
+            equal, unequal = texts[test.text], sum(bit for text, bit in texts.items() if text != test.text)
+            return Split(equal, unequal) if test.operator == "==" else Split(unequal, equal)
+        if not isinstance(test, CounterTest) or test.register not in self.counters:
+            return None
+        zero = self.counters[test.register]
+        is_zero = {"<": test.value > 0, ">=": test.value <= 0, "=": test.value == 0}[test.operator]
+        can_hold = test.operator == ">=" or test.value > (test.operator == "<")
+        can_fail = test.operator != ">=" or test.value > 1
+        return Split(zero * is_zero + 2 * zero * can_hold, zero * (not is_zero) + 2 * zero * can_fail)
+
+    def _start(self, counters: Iterable[Register]) -> int:
+        return sum(self.counters[register.name] << (register.initial > 0) for register in counters)
+
+    def _limit(self, declared: Input) -> None:
+        """Leave out the strings that an input with few values never has (I8)."""
+        values = {"choice": declared.options, "boolean": ("true", "false")}.get(declared.type, ())
+        texts = self._texts.get(declared.name)
+        if not values or not texts:
+            return
+        if not declared.required and declared.default is None:
+            values = (*values, "")
+        *_, others = texts.values()
+        self.strings &= ~sum(texts.values())
+        for text in values:
+            self.strings |= texts.get(text, others)
+
+
+def find_domains(program: Program, also: Collection[str] = ()) -> Domains:
+    """Return the domains of tested registers; `also` are counters to follow without a test.
+
+    If a counter may fall below zero, none is followed; no front end generates such programs.
+    """
+    if not program.registers or may_fall(program):
+        return Domains(program, ())
+    wanted = _worth_following(program).union(also)
+    return Domains(program, (register for register in program.registers if register.name in wanted))
+
+
+def _worth_following(program: Program) -> set[str]:
+    """Return the tested counters, except those that count the visits of one node, as for a RETRY.
+
+    The tests of such a count may or may not hold.
+    """
+    initial = {register.name: register.initial for register in program.registers}
+    testers: dict[str, set[str]] = {}
+    others: set[str] = set()
+    for node in program.nodes:
+        for test in (test for edge in node.edges for test in edge.guard if test.kind == "counter"):
+            testers.setdefault(test.register, set()).add(node.id)
+            if test.operator != "<" or test.value <= initial[test.register]:
+                others.add(test.register)
+    for effect in _changes(program):
+        name = effect.register
+        counts = effect.value == initial[name] if isinstance(effect, Set) else effect == Add(name, 1)
+        others |= set() if counts else {name}
+    return {name for name, nodes in testers.items() if len(nodes) > 1 or name in others}
+
+
+def may_fall(program: Program) -> bool:
+    """Return whether a counter may fall below zero: one starts there, or a negative number is set or added."""
+    numbers = [effect.amount if isinstance(effect, Add) else effect.value for effect in _changes(program)]
+    numbers += [register.initial for register in program.registers]
+    return any(isinstance(number, int) and number < 0 for number in numbers)
+
+
+def _changes(program: Program) -> Iterator[Set | Add | AtLeast]:
+    """Yield the effects that change one counter."""
+    effects = [edge.effects for node in program.nodes for edge in node.edges if edge.effects]
+    for found in (*effects, *(jump.all_effects for jump in program.jumps)):
+        yield from (effect for effect in counter_effects(found) if not isinstance(effect, Reset))
+
+
+def _unchanging(program: Program) -> Iterator[Input]:
+    """Yield the inputs that never change during a run."""
+    effects = (effect for node in program.nodes for edge in node.edges for effect in edge.effects)
+    jumped = (effect for jump in program.jumps for effect in jump.all_effects)
+    changed = {effect.slot for effect in (*effects, *jumped) if isinstance(effect, Keep | Clear)}
+    return (declared for declared in program.inputs if declared.name not in changed)

@@ -1,0 +1,327 @@
+"""An oracle: the program that the engine runs, node by node, from the graph, with all that calls leave out.
+
+The product prints calls, and the runtime's builder executes them. Both together have to come to this.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Container
+from typing import Any, assert_never
+
+from backends.marks import Marks, marked
+from backends.python.jumps import jumps, told_steps
+from compiler.ir.edges import (
+    Add,
+    AtLeast,
+    Clear,
+    CounterTest,
+    Edge,
+    Effect,
+    Keep,
+    OutcomeTest,
+    Reset,
+    Set,
+    SlotTest,
+    output_names,
+    words_of,
+)
+from compiler.ir.program import Context, Group, Input, Node, Program, scope_members
+from compiler.ir.tasks import IDLE, PASS_OR_FAIL, Agent, Ask, Branch, Gate, Parallel, Shell, Stage, Task, Tool, alphabet
+from compiler.ir.texts import Reference
+
+Table = dict[str, Any]
+
+_CALLING = (Shell, Agent, Tool, Parallel)
+
+
+def table(program: Program) -> Table:
+    """Return the table of a program, with keys in reading order."""
+    resets = {e.scope for node in program.nodes for edge in node.edges for e in edge.effects if e.kind == "reset"}
+    members = scope_members(program.registers)
+    entered = {node.group for node in program.nodes if type(node.task) not in IDLE}
+    groups = {
+        group.id: group for group in program.groups if group.id in entered and group.kind == "step" and group.prompt
+    }
+    slots = frozenset(slot.name for slot in program.slots)
+    is_contract = program.contract is not None
+    counters: Table = {register.name: register.initial for register in program.registers}
+    return {
+        "name": program.name,
+        "title": program.title,
+        "source": program.sources[0].path,
+        "entry": program.entry,
+        **({"limit": program.limit} if program.limit is not None else {}),
+        **({"inputs": [_input(declared) for declared in program.inputs]} if program.inputs else {}),
+        "registers": counters | {slot.name: slot.initial for slot in program.slots},
+        **given(
+            secrets=list(program.secrets),
+            artifact=_artifact(program, slots),
+            contexts={context.name: _context(context, slots) for context in program.contexts},
+            folder=program.folder,
+            contract=contract_table(program, slots),
+            steps={name: list(steps) for name, steps in told_steps(program).items()},
+            jumps=jumps(program, resets),
+            scopes={scope: [register.name for register in members.get(scope, ())] for scope in sorted(resets)},
+            groups={name: _group(group, slots) for name, group in groups.items()},
+        ),
+        "nodes": {node.id: _node(node, groups, slots, is_contract=is_contract) for node in program.nodes},
+    }
+
+
+def _artifact(program: Program, slots: Container[str]) -> Table:
+    """Return the file that a run leaves (I28)."""
+    if program.artifact is None:
+        return {}
+    marks = Marks((program.artifact.type,))
+    found = {"slot": program.artifact.slot, "type": marks.text(program.artifact.type)}
+    return found | placeholders(marks, slots)
+
+
+def _context(context: Context, slots: Container[str]) -> Table:
+    """Return the text above prompts, with marks for its references (I31)."""
+    found: Table = {"after": context.after} if context.after else {}
+    return found | {"parts": [part if isinstance(part, str) else around(part, slots) for part in context.text.parts]}
+
+
+def _input(declared: Input) -> Table:
+    found: Table = {"name": declared.name, "type": declared.type, "required": declared.required}
+    for name in ("description", "default", "pattern"):
+        if getattr(declared, name):
+            found[name] = getattr(declared, name)
+    if declared.default is not None:
+        found["default"] = declared.default
+    return found | ({"options": list(declared.options)} if declared.options else {})
+
+
+def _group(group: Group, slots: Container[str]) -> Table:
+    marks = Marks((group.title, group.prompt))
+    return {"title": marks.text(group.title), "prompt": marks.text(group.prompt)} | placeholders(marks, slots)
+
+
+def _node(node: Node, groups: Container[str], slots: frozenset[str], *, is_contract: bool) -> Table:
+    """Return a step. `groups` are those that show something when a run enters them."""
+    original = node.task
+    node, marks = marked(node)
+    task = node.task
+    step: Table = {"title": str(node.title)}
+    if type(task) not in IDLE:
+        step["at"] = f"{node.origin.path}:{node.origin.span.line}"
+        if node.group in groups:
+            step["group"] = node.group
+    step |= task_table(task, original)
+    if node.settings.timeout is not None or node.settings.delay:
+        step |= _settings(node)
+    if is_contract and isinstance(task, Gate):
+        step["step"] = node.group
+    if node.retries:
+        step["attempt"] = node.retries
+    if node.constants and isinstance(task, _CALLING):
+        step["env"] = {constant.name: constant.value for constant in node.constants}
+    if node.variables:
+        _add_variables(step, node, slots)
+    if marks.references:
+        step |= placeholders(marks, slots)
+    if slots and isinstance(task, Shell) and (values := sorted(output_names(node.edges))):
+        step["outputs"] = values
+    # An edge that needs two outcomes is never taken.
+    step["edges"] = [_edge(edge) for edge in node.edges if len(edge.guard) < 2 or len(words_of([edge])) < 2]
+    return step
+
+
+def _settings(node: Node) -> Table:
+    found: Table = {}
+    if node.settings.timeout is not None:
+        found["timeout"] = node.settings.timeout
+    if node.settings.delay:
+        found |= {"delay": node.settings.delay, "backoff": node.settings.backoff}
+    return found
+
+
+def _add_variables(step: Table, node: Node, slots: Container[str]) -> None:
+    """Add a step's environment variables: counters, and slots if it calls anything (I7)."""
+    pairs = {variable.name: variable.register for variable in node.variables}
+    counters = {name: register for name, register in pairs.items() if register not in slots}
+    texts = {name: register for name, register in pairs.items() if register in slots}
+    if counters and not isinstance(node.task, IDLE):
+        step["variables"] = counters
+    if texts and isinstance(node.task, _CALLING):
+        step["texts"] = texts
+
+
+def _edge(edge: Edge) -> Table:
+    guard = edge.guard
+    if len(guard) == 1 and isinstance(guard[0], OutcomeTest):  # true for almost all edges
+        written: Table = {"on": guard[0].word}
+    else:
+        written = _tested(edge)
+    if edge.effects:
+        written["do"] = [effect_table(effect) for effect in edge.effects]
+    written["go"] = edge.target
+    written["says"] = edge.label
+    return written
+
+
+def _tested(edge: Edge) -> Table:
+    """Return the conditions of an edge."""
+    written: Table = {}
+    tests: list[list[Any]] = []
+    for test in edge.guard:
+        if isinstance(test, OutcomeTest):
+            written["on"] = test.word
+        elif isinstance(test, CounterTest):
+            tests.append([test.register, test.operator, test.value])
+        elif isinstance(test, SlotTest):
+            tests.append([test.slot, test.operator, test.text])
+        else:
+            assert_never(test)
+    if tests:
+        written["if"] = tests
+    return written
+
+
+def contract_table(program: Program, slots: Container[str]) -> dict[str, Any]:
+    """Return the workflow, the configuration, and each step's specification with marks for its references."""
+    contract = program.contract
+    if contract is None:
+        return {}
+    marks = Marks(step.spec for step in contract.steps)
+    found: dict[str, Any] = {"workflow": json.loads(contract.workflow)}
+    if config := json.loads(contract.config):
+        found["config"] = config
+    found["steps"] = {step.id: json.loads(marks.text(step.spec)) for step in contract.steps}
+    return found | placeholders(marks, slots)
+
+
+# --- Tasks ---
+
+
+def task_table(task: Task, original: Task) -> dict[str, Any]:
+    """Return the keys of a task whose strings have marks; `words` only if they are not pass and fail.
+
+    Args:
+        task: The task with marks for its references.
+        original: The task before that. The words of a select are its options as written.
+    """
+    if task.kind == "shell":  # most tasks are, and they have no other words
+        return _shell(task)
+    if task.kind == "end":
+        return {"task": "end", "result": task.result, "message": str(task.message)}
+    words = alphabet(original)
+    kept = list(words) if words and words != PASS_OR_FAIL else []
+    match task:
+        case Ask():
+            return _ask(task, list(words))
+        case Agent():
+            return {"task": "agent"} | _agent(task) | given(words=kept, report=task.report)
+        case Tool(connection, tool, arguments, optional=is_optional):
+            called: dict[str, Any] = {
+                "task": "tool",
+                "connection": connection,
+                "tool": tool,
+                "arguments": str(arguments),
+            }
+            return called | given(optional=is_optional)
+        case Parallel(entries, check, unanimous=unanimous):
+            called = {"task": "parallel", "entries": [_agent(entry) for entry in entries], "check": check}
+            called |= {"failing": list(task.failing_words), "unanimous": list(unanimous)}
+            return called | given(words=kept, report=task.report)
+        case Gate(gate, reason):
+            return {"task": "gate", "gate": gate} | given(reason=str(reason), words=kept)
+        case Stage():
+            return _stage(task)
+        case Branch():
+            return {"task": "branch"}
+        case _:
+            assert_never(task)
+
+
+def _shell(task: Shell) -> dict[str, Any]:
+    found: dict[str, Any] = {"task": "shell", "shell": task.interpreter}
+    if prompt := str(task.prompt):
+        found["prompt"] = prompt
+    found["command"] = str(task.command)
+    return found
+
+
+def _stage(task: Stage) -> dict[str, Any]:
+    found: dict[str, Any] = {"task": "stage", "stage": task.stage, "step": task.step}
+    if task.stage == "tool":
+        found["place"] = task.place
+    return found | given(subject=task.subject, paths=list(map(str, task.paths)), checks=list(task.checks))
+
+
+def _ask(task: Ask, words: list[str]) -> dict[str, Any]:
+    shown = given(prompt=str(task.prompt), language=task.language, block=str(task.block or ""))
+    match task.question:
+        case "pass_fail" | "yes_no":
+            return {"task": "ask", "question": task.question.replace("_", "/")} | shown
+        case "input":
+            return {"task": "input"} | shown | {"words": ["pass"]}
+        case "confirm":
+            return {"task": "confirm"} | shown | {"words": words}
+        case "select":
+            options = [str(option) for option in task.options]
+            return {"task": "select"} | shown | {"words": words} | given(options=options if options != words else None)
+        case _:
+            assert_never(task.question)
+
+
+def _agent(task: Agent) -> dict[str, Any]:
+    """Return an agent, or an entry of a parallel task."""
+    reading = task.reading
+    return {"agent": task.agent, "prompt": str(task.prompt)} | given(
+        context=task.context,
+        keywords=list(reading.keywords),
+        validation=reading.validation,
+        excused=list(reading.excused),
+        failing=list(reading.failing),
+    )
+
+
+def given(**fields: object) -> dict[str, Any]:
+    """Return the fields with a value."""
+    return {name: value for name, value in fields.items() if value}
+
+
+# --- Effects and references ---
+
+
+def effect_table(effect: Effect) -> list[Any]:
+    """Return an effect as a list: its target, its kind, and its value."""
+    match effect:
+        case Set(register, value):
+            return [register, "=", value]
+        case Reset(scope):
+            return ["reset", scope]
+        case Add(register, amount):
+            return [register, "+", amount]
+        case AtLeast(register, value):
+            return [register, "at least", value]
+        case Keep(slot, "output", name):
+            return [slot, "keep", ["output", name]]
+        case Keep(slot, extract=field, options=options):
+            words = [field, *options] if field is not None or options else []
+            return [slot, "keep", ["answer" if field is None else "field", *words]]
+        case Clear(slot):
+            return [slot, "clear", []]
+        case _:
+            assert_never(effect)
+
+
+def placeholders(marks: Marks, slots: Container[str]) -> Table:
+    """Return the value of each mark in a step, group or contract."""
+    found = {mark: _place(reference, slots) for mark, reference in marks.references.items()}
+    return {"placeholders": found} if found else {}
+
+
+def _place(reference: Reference, slots: Container[str]) -> str | list[str]:
+    """Return a reference's counter, or a list that also has the strings around its value and its missing value."""
+    found = around(reference, slots)
+    return found if reference.register in slots or any(found[1:]) else reference.register
+
+
+def around(reference: Reference, slots: Container[str]) -> list[str]:
+    """Return a reference as a list: its register, the strings around its value, and the string if it has none."""
+    missing = reference.missing if reference.register in slots else ""
+    return [reference.register, reference.before, reference.after, missing]

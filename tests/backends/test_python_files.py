@@ -1,0 +1,147 @@
+"""All Python that rdc writes: what a linter says of it, and that it imports nothing from its own folder."""
+
+from __future__ import annotations
+
+import ast
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from backends.python.edition import shared_files
+from backends.registry import load
+from benchmarks.sizes import CALLED
+from compiler.driver import compile_file
+from runtime_shim.editions import EDITIONS
+from tests.conftest import ROOT
+from tests.interpreters import VERSIONS, interpreter
+
+RUFF = Path(sys.executable).with_name("ruff")
+CASES: Mapping[str, tuple[str, str, Mapping[str, object]]] = {
+    "script": ("code-review.runbook.md", "python", {"runtime": "script"}),
+    "commands": ("code-review.runbook.md", "python", {}),
+    "values": ("update-hosts.runbook.md", "python", {}),
+    "agents": ("workflows/dependency-update.workflow.yaml", "python", {}),
+    "contract": ("specifications/plan-product.stepspec.yaml", "python", {}),
+    "shared": ("code-review.runbook.md", "python", {"runtime": "shared"}),
+    "make": ("workflows/dependency-update.workflow.yaml", "make", {}),
+    "github": ("workflows/dependency-update.workflow.yaml", "github", {**CALLED, "publish": ["pull-request"]}),
+    "worker of values": ("code-review.runbook.md", "dbos", {}),
+    "worker of agents": ("workflows/dependency-update.workflow.yaml", "dbos", {}),
+    "worker of contract": ("specifications/plan-product.stepspec.yaml", "dbos", {}),
+}
+"""A document, a target and its options for each form of Python files."""
+
+
+@cache
+def texts(case: str) -> Mapping[str, str]:
+    """The Python files of a case by their names; the first is the program."""
+    name, target, options = CASES[case]
+    program = compile_file(str(ROOT / "examples" / name)).program
+    assert program is not None
+    made = load(target).emit(program, options)
+    assert made.text is not None, made.diagnostics
+    files = {f"{'program' if target in ('python', 'dbos') else 'main'}.py": made.text}
+    files |= {Path(each.path).name: each.text for each in made.companions}
+    return {name: text for name, text in files.items() if "from __future__" in text and name != "main.py"}
+
+
+def written(case: str, folder: Path) -> Path:
+    """The program of a case, in a folder with the files that it needs."""
+    for name, text in texts(case).items():
+        (folder / name).write_text(text, encoding="utf-8")
+        (folder / name).chmod(0o755 if text.startswith("#!") else 0o644)
+    return folder / next(iter(texts(case)))
+
+
+def test_the_cases_have_all_editions_and_parts() -> None:
+    found = {case: "\n".join(texts(case)) + "\n".join(texts(case).values()) for case in CASES}
+    assert all(f", edition {name} (sha256" in found[name] for name in EDITIONS)
+    assert all(name in found["github"] for name in ("rdc_github_", "rdc_publish_", "rdc_runtime_agents_"))
+    assert "rdc_make_" in found["make"]
+    assert set(shared_files("commands")) < set(texts("shared"))
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_ruff_finds_nothing(case: str, tmp_path: Path) -> None:
+    written(case, tmp_path)
+    words = [
+        str(RUFF),
+        "check",
+        "--isolated",
+        "--no-cache",
+        "--target-version",
+        "py39",
+        "--output-format",
+        "concise",
+        ".",
+    ]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (done.stdout.splitlines()[-1:], done.returncode) == (["All checks passed!"], 0), done.stdout
+    assert not any("noqa" in text for text in texts(case).values())
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("case", ["script", "commands", "values", "agents", "contract", "shared"])
+def test_every_interpreter_runs_the_programs(case: str, version: str, tmp_path: Path) -> None:
+    python = interpreter(version)
+    if python is None:
+        pytest.skip(f"no Python {version} here")
+    words = [python, "-W", "error", str(written(case, tmp_path)), "--help"]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout[:7]) == (0, "usage: "), done.stderr
+
+
+def imported(case: str) -> set[str]:
+    """The modules that the files of a case import, at the start or later. A program cannot prevent `__future__`."""
+    found: set[str] = set()
+    for node in (node for text in texts(case).values() for node in ast.walk(ast.parse(text))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name.partition(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            found.add((node.module or "").partition(".")[0])
+    return found - {"__future__"}
+
+
+CALLS = {"script": [["--answers", "answers"]], "contract": [["status"], ["--help"]]}
+"""What starts each program and some of its late imports; others run to their first question."""
+
+
+def calls(case: str) -> Iterator[list[str]]:
+    yield from CALLS.get(case, [["run"], ["status"], ["run", "--help"]])
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if case not in ("make", "github")])
+def test_a_program_imports_nothing_from_its_folder(case: str, tmp_path: Path) -> None:
+    folder, elsewhere = tmp_path / "program", tmp_path / "elsewhere"
+    folder.mkdir()
+    elsewhere.mkdir()
+    program = written(case, folder)
+    names = imported(case)
+    assert {"os", "sys", "re"} <= names
+    for name in names:
+        text = f"open({str(tmp_path / 'ran')!r}, 'a').write({name!r})\n"
+        (folder / f"{name}.py").write_text(text, encoding="utf-8")
+    (elsewhere / "answers").write_text("1 no\n", encoding="utf-8")
+    for words in calls(case):
+        subprocess.run([sys.executable, program, *words], cwd=elsewhere, stdin=subprocess.DEVNULL, check=False)
+        assert not (tmp_path / "ran").exists(), (tmp_path / "ran").read_text(encoding="utf-8")
+    environment = {**os.environ, "PYTHONPATH": str(folder)}
+    subprocess.run([sys.executable, program, "--help"], cwd=elsewhere, env=environment, check=False)
+    assert (tmp_path / "ran").exists(), "it would be noticed"
+
+
+@pytest.mark.parametrize("case", ["make", "github"])
+def test_parts_for_callers_run_in_the_program(case: str, tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-I", written(case, tmp_path), "status"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr

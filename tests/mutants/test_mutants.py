@@ -1,0 +1,35 @@
+"""A share of the mutants in each run of the tests, and some that only the verifier notices at once."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from .mutation import Mutant, mutants
+from .trial import CLASSES, Seen, baseline, verdict
+
+NUMBER = 5
+
+
+@pytest.fixture(scope="module")
+def expected() -> Seen:
+    return baseline()
+
+
+@pytest.mark.share(2)
+def test_every_mutant_gets_a_verdict(expected: Seen) -> None:
+    for mutant in random.Random(7).sample(mutants(), NUMBER):
+        found, message = verdict(mutant, expected)
+        assert found in CLASSES
+        assert "TimeoutError" not in message, mutant
+
+
+def test_the_verifier_notices_a_pass_that_forgets_where_a_jump_leads(expected: Seen) -> None:
+    """Nodes that only a jump or an edge reaches are removed."""
+    found = [verdict(mutant, expected)[0] for mutant in _of("compiler.passes.remove_unreachable", "dropped statement")]
+    assert "verifier" in found
+
+
+def _of(module: str, what: str) -> list[Mutant]:
+    return [mutant for mutant in mutants() if (mutant.module, mutant.what) == (module, what)]
