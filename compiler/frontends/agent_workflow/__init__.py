@@ -35,7 +35,6 @@ FORMAT = Format(
     summary="agent workflows (YAML steps with prompts for agents)",
     suffixes=(".workflow.yaml", ".workflow.yml"),
     module="compiler.frontends.agent_workflow.frontend",
-    formatter="compiler.frontends.agent_workflow.formatting",
     drafts="compiler.frontends.call_drafts",
     options=OPTIONS,
 )

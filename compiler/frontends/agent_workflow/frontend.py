@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from compiler.diagnostic import Diagnostic, has_error, sort_key
@@ -16,6 +17,7 @@ from compiler.frontends.call_scenarios import completed
 from compiler.frontends.modeled import LARGEST
 from compiler.frontends.name_lists import SECRETS
 from compiler.frontends.naming import stem
+from compiler.frontends.yaml_layout import formatted
 from compiler.ir.program import Program
 from compiler.options import Options, document_options, merge
 from compiler.regex import Regex
@@ -25,6 +27,8 @@ from compiler.yaml_text import UnreadableError, read_mapping
 _STEPS = Regex(r"""^["']?steps["']?[ \t]*:|\A\s*\{""", re.MULTILINE)
 _NAME = Regex(r"^name[ \t]*:", re.MULTILINE)
 _TASK = Regex(r"^[ \t]+(?:-[ \t]+)?(?:prompt|parallel)[ \t]*:", re.MULTILINE)
+
+format_document = partial(formatted, parse=parse)
 
 
 def recognizes(source: Source) -> bool:

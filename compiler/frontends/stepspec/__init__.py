@@ -41,7 +41,6 @@ FORMAT = Format(
     summary="step specifications (YAML or JSON steps with a contract)",
     suffixes=(".stepspec.yaml", ".stepspec.yml", ".stepspec.json"),
     module="compiler.frontends.stepspec.frontend",
-    formatter="compiler.frontends.stepspec.formatting",
     drafts="compiler.frontends.call_drafts",
     options=OPTIONS,
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 
 from msgspec.structs import replace
 
@@ -20,6 +21,7 @@ from compiler.frontends.stepspec.lower import Meaning, lower
 from compiler.frontends.stepspec.parse import Parsed, parse
 from compiler.frontends.stepspec.runtime import with_values
 from compiler.frontends.stepspec.syntax import STEPS, StepSpec, called
+from compiler.frontends.yaml_layout import formatted
 from compiler.options import Options, document_options
 from compiler.regex import Regex
 from compiler.source import Source, below
@@ -31,6 +33,8 @@ _LIST = Regex(r"\A\s*\[|^-[ \t]", re.MULTILINE)
 _ID = Regex(r"""\bid["']?[ \t]*:""")
 _KEYS = frozenset(StepSpec.model_fields) - {"id", "name", "description", "inputs", "outputs", "tools"}
 """Step keys that no other format has."""
+
+format_document = partial(formatted, parse=parse)
 
 
 def recognizes(source: Source) -> bool:
