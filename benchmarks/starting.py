@@ -15,6 +15,7 @@ from benchmarks.rounds import ROOT, alternate, elapsed
 from benchmarks.stepping import compiled, generate
 
 SMALL = ROOT / "examples" / "deploy-with-rollback.runbook.md"
+LOOPS = ROOT / "examples" / "release.runbook.md"
 
 
 def nothing() -> float:
@@ -31,6 +32,7 @@ STARTS: dict[str, tuple[list[str], dict[str, str], float]] = {
         4.0,
     ),
     "`rdc check`, small file": (["check", str(SMALL)], {}, 14.0),
+    "`rdc check`, a file with loops": (["check", str(LOOPS)], {}, 26.0),
     "`rdc compile --to python`, small file": (["compile", str(SMALL), "--to", "python", "-o", "-"], {}, 34.0),
 }
 """Commands, what their environment has besides, and how many times the start of Python they may take."""

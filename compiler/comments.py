@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Container, Iterable, Iterator
+from functools import lru_cache
 from itertools import accumulate
 from typing import Any
 
+import pyromark
 from msgspec import Struct
 
 from compiler.regex import Regex
@@ -34,6 +36,14 @@ class Comment(Struct, frozen=True):
     place: Span
     target: int
     is_first: bool
+
+
+@lru_cache(maxsize=8)
+def ignoring_lines(source: Source) -> frozenset[int]:
+    """Return the lines of a Markdown document that are ignore comments, which are not part of its text."""
+    if IGNORE not in source.text:
+        return frozenset()
+    return frozenset(comment.span.line for comment in comments_in(source, is_markdown=True))
 
 
 def comments_in(source: Source, *, is_markdown: bool) -> list[Comment]:
@@ -97,8 +107,6 @@ def _body(lines: tuple[str, ...]) -> int:
 
 def _in_code(source: Source, begin: int) -> frozenset[int]:
     """Return the lines of code blocks, as CommonMark defines them."""
-    import pyromark  # noqa: PLC0415 (only for a document with such a comment)
-
     text = "\n".join(source.lines[begin - 1 :])
     starts = list(accumulate((len(line.encode()) + 1 for line in text.split("\n")), initial=0))
     events: Iterable[tuple[Any, Any]] = pyromark.events_with_range(text)
@@ -112,7 +120,7 @@ def _in_code(source: Source, begin: int) -> frozenset[int]:
 
 def _in_strings(source: Source, begin: int) -> frozenset[int]:
     """Return the YAML lines within strings, or all lines of YAML that is unreadable or too large."""
-    from compiler.yaml_text import UnreadableError, read_mapping  # noqa: PLC0415 (as above)
+    from compiler.yaml_text import UnreadableError, read_mapping  # noqa: PLC0415 (it imports PyYAML)
 
     is_whole = begin > len(source.lines)
     first, last = (1, len(source.lines)) if is_whole else (2, begin - 2)

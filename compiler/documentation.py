@@ -6,10 +6,11 @@ import os
 from collections.abc import Mapping
 
 from compiler.diagnostic import Diagnostic
-from compiler.files import read_text
 from compiler.issues import Place
-from compiler.project import CONFIGURATIONS, DOCS_URL, Project, project_around, read_configuration
 from compiler.regex import Regex
+
+DOCS_URL = "docs-url"
+"""The key of the configuration."""
 
 PATTERN = r"(https?://|file:///)[A-Za-z0-9][!$-&(-;=@-Z_a-z~]*"
 """A web address or a folder's address. It has no query, no quotes, no spaces and no control characters."""
@@ -34,16 +35,14 @@ def read_docs_url(own: Mapping[str, object], place: Place) -> tuple[str, list[Di
     return "", [place.finding(problem, f'write `{DOCS_URL} = "https://docs.example.org/rdc"`, or remove the line')]
 
 
-def docs_url() -> str:
-    """Return the `docs-url` of the current folder's project, or ""; a document of another project has no say."""
-    root = project_around(os.getcwd()).root
-    for name in CONFIGURATIONS:
-        try:
-            if DOCS_URL in read_text(os.path.join(root, name), root):  # few have one: only these pay for reading TOML
-                return read_configuration(Project(root), ()).docs_url
-        except (OSError, ValueError):
-            continue
-    return ""
+def page(code: str) -> str:
+    """Return the page of a code as Markdown, without a final line break.
+
+    Raises:
+        FileNotFoundError: The code has no page.
+    """
+    with open(f"{os.path.dirname(__file__)}/explanations/{code}.md", encoding="utf-8") as file:
+        return file.read().rstrip("\n")
 
 
 def page_of(address: str, code: str) -> str:

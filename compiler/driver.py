@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -22,9 +21,7 @@ from compiler.options import Level, Options, Table, merge
 from compiler.project import Project, open_project, read_configuration
 from compiler.scenarios import Scenario
 from compiler.source import IGNORE, STANDARD_INPUT, Source
-
-if TYPE_CHECKING:
-    from compiler.suppression import Ignores
+from compiler.suppression import Ignores
 
 
 class Settings(Struct, frozen=True):
@@ -139,7 +136,7 @@ def format_opened(opened: Opened, settings: Settings) -> Formatting:
     begun = _begin(opened, settings)
     if begun.job is None or begun.form is None or begun.found:
         return Formatting(opened, Formatted(None, begun.found), begun.sources)
-    formatted, ignores = begun.form.load().format_document(begun.job), _ignores(begun, ())
+    formatted, ignores = begun.form.load_formatter().format_document(begun.job), _ignores(begun, ())
     kept = replace(formatted, diagnostics=ignores.kept(formatted.diagnostics)) if ignores else formatted
     return Formatting(opened, kept, begun.sources)
 
@@ -149,8 +146,6 @@ def _ignores(begun: _Begun, others: Iterable[Source]) -> Ignores | None:
     sources = {source.path: source for source in (*begun.sources.values(), *others)}
     if not begun.ignored and not any(IGNORE in source.text for source in sources.values()):
         return None
-    from compiler.suppression import Ignores  # noqa: PLC0415 (rarely needed)
-
     is_markdown = begun.form is not None and begun.form.suffixes[0].endswith(".md")
     main = {begun.job.source.path} if begun.job and is_markdown else ()
     return Ignores.of(begun.ignored, sources.values(), frozenset(main))

@@ -10,10 +10,13 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from compiler.diagnostic import Diagnostic
+from compiler.documentation import DOCS_URL, read_docs_url
 from compiler.files import DISK, Disk, Refusal, is_below, read_source, read_standard_input, read_text
 from compiler.issues import Place, Places
 from compiler.options import Known, Level, Option, Options, Table, read_options
 from compiler.source import STANDARD_INPUT, Source, Spans, below
+from compiler.suppression import read_check
+from compiler.toml_text import find_keys, load_toml
 from compiler.version import __version__
 
 CONFIGURATION = "rdc.toml"
@@ -32,7 +35,6 @@ LONGEST_PATH = 4096
 REQUIRED_VERSION = "required-version"
 BUILD = "build"
 CHECK = "check"
-DOCS_URL = "docs-url"
 PROJECT = "project"
 OWN_KEYS = (REQUIRED_VERSION, BUILD, CHECK, DOCS_URL, PROJECT)
 """The configuration keys about the project itself; other keys configure how its documents are read."""
@@ -221,8 +223,6 @@ def read_configuration(project: Project, options: Sequence[Option[Any]]) -> Conf
 
 
 def _configuration(source: Source, section: tuple[str, ...], known: Known) -> Configuration:
-    from compiler.toml_text import find_keys, load_toml  # noqa: PLC0415 (most projects configure nothing)
-
     try:
         table: object = load_toml(source.text)
     except RecursionError:
@@ -258,8 +258,6 @@ def _ignored(own: Mapping[str, object], place: Place, spans: Spans) -> tuple[fro
     """Return the codes that the project ignores, and the diagnostics for invalid ones (B-10)."""
     if CHECK not in own:
         return frozenset(), []
-    from compiler.suppression import read_check  # noqa: PLC0415 (few projects ignore anything)
-
     return read_check(own[CHECK], replace(place, span=spans.get((CHECK,))), below(spans, CHECK))
 
 
@@ -267,8 +265,6 @@ def _docs_url(own: Mapping[str, object], place: Place, spans: Spans) -> tuple[st
     """Return the address to which messages link, "" for none, and the errors in it."""
     if DOCS_URL not in own:
         return "", []
-    from compiler.documentation import read_docs_url  # noqa: PLC0415 (few projects publish the documentation)
-
     return read_docs_url(own, replace(place, span=spans.get((DOCS_URL,))))
 
 

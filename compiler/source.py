@@ -154,15 +154,6 @@ class Source(Struct, frozen=True, dict=True):
         """The lines without line endings, as in CommonMark: CR, LF and CRLF end a line, form feeds don't."""
         return tuple(self.text.replace("\r\n", "\n").replace("\r", "\n").split("\n"))
 
-    @cached_property
-    def ignoring_lines(self) -> frozenset[int]:
-        """The lines of a Markdown document that are ignore comments, which are not part of its text."""
-        if IGNORE not in self.text:
-            return frozenset()
-        from compiler.comments import comments_in  # noqa: PLC0415 (few documents have one)
-
-        return frozenset(comment.span.line for comment in comments_in(self, is_markdown=True))
-
     @property
     def data(self) -> bytes:
         """The bytes that it was read from."""

@@ -10,14 +10,20 @@ LONGEST_COMPARED = 100
 """The longest name to compare, in characters: longer names are rarely misspelled, and comparing is slow."""
 
 
-def nearest_name(name: str, known: Iterable[str], cutoff: float = 0.6) -> str:
-    """Return the most similar known name, or "" if none is as similar as the cutoff (1 is equal)."""
-    known = list(islice(known, MOST_COMPARED))
+def nearest_names(name: str, known: Iterable[str], most: int, cutoff: float = 0.6) -> list[str]:
+    """Return the most similar known names that are at least as similar as the cutoff (1 is equal)."""
     from difflib import get_close_matches  # noqa: PLC0415 (only for an error)
 
-    if len(name) > LONGEST_COMPARED:
-        return ""
-    return next(iter(get_close_matches(name, known, 1, cutoff)), "")
+    return (
+        get_close_matches(name, list(islice(known, MOST_COMPARED)), most, cutoff)
+        if len(name) <= LONGEST_COMPARED
+        else []
+    )
+
+
+def nearest_name(name: str, known: Iterable[str], cutoff: float = 0.6) -> str:
+    """Return the most similar known name, or "" if none is as similar as the cutoff (1 is equal)."""
+    return next(iter(nearest_names(name, known, 1, cutoff)), "")
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from difflib import unified_diff
 from itertools import islice
 from typing import Any
@@ -13,10 +13,14 @@ from msgspec.structs import asdict
 
 from backends.picture.arrows import Arrow
 from backends.picture.captions import MOST_INPUTS
-from backends.picture.difference import Difference, Redirection
+from backends.picture.difference import difference
+from backends.picture.naming import one_line
+from backends.picture.overlay import LEGEND, overlay
+from backends.picture.picture import picture
+from backends.picture.sheet import Sheet
 from compiler.analyses.changes import Change, spelled
 from compiler.ir.graph import loop_regions, to_graph
-from compiler.ir.program import Group, Node, Program
+from compiler.ir.program import Group, Node, Program, SourceFile
 from compiler.ir.tasks import End
 from compiler.ir.texts import Text
 from compiler.options import Table
@@ -71,20 +75,6 @@ class Setting(Struct, frozen=True):
         return f"{self.name}: {before} -> {after}"
 
 
-def changed_settings(old: Version, new: Version) -> tuple[Setting, ...]:
-    """Return the settings that differ, in the order of the new version."""
-    names = dict.fromkeys([*new.settings, *old.settings])
-    pairs = (Setting(name, old.settings.get(name), new.settings.get(name)) for name in names)
-    return tuple(pair for pair in pairs if pair.before != pair.after)
-
-
-def new_loops(found: Difference, old: Version, new: Version) -> list[list[str]]:
-    """Return the nodes of each loop that shares no step with a loop of the old version."""
-    known = {found.matched.get(name) for region in old.loops() for name in region}
-    fresh = [region for region in new.loops() if not region & known]
-    return [[node.id for node in new.program.nodes if node.id in region] for region in fresh]
-
-
 def _settings(program: Program, tables: Mapping[str, Table]) -> Iterator[tuple[str, str]]:
     """Yield the settings that pictures omit: options of targets, patterns and later inputs, and a contract."""
     for target, table in tables.items():
@@ -109,52 +99,6 @@ def _leaves(value: object, head: str, path: str) -> Iterator[tuple[str, str]]:
         return
     shown = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
     yield head + path, shown or '""'
-
-
-def as_text(found: Difference, settings: Sequence[Setting], old: Version, new: Version) -> str:
-    """Return the changes, one on each line, in document order."""
-    if not found and not settings:
-        return visible(f"{old.path} and {new.path} have the same flow")
-    lines = [f"--- {old.path}", f"+++ {new.path}"]
-    lines += [f"- {line}" for line in found.notes[0]] + [f"+ {line}" for line in found.notes[1]]
-    lines += [f"* {setting}" for setting in settings]
-    lines += [f"+ {_described(node)}" for node in found.added]
-    lines += [f"- {_described(node)}" for node in found.removed]
-    for change in found.changed:
-        lines += [f"~ {_described(change.new)}: {', '.join(change.parts)}", *_texts(change)]
-    if found.start:
-        lines.append(f"> the start: {old.called(found.start[0])} -> {new.called(found.start[1])}")
-    lines += [
-        f"> {_described(move.node)}: {old.says(move.before)} -> {new.says(move.after)}" for move in found.redirected
-    ]
-    if found.renumbered:
-        lines.append("= " + ", ".join(f"{pair.old.id} is now {pair.new.id}" for pair in found.renumbered))
-    loops = new_loops(found, old, new)
-    lines += [f"! new loop: {', '.join(_described(new.nodes[name]) for name in region)}" for region in loops]
-    lines += [f"! now reached: {_end(end)}" for end in found.opened]
-    lines += [f"! no longer reached: {_end(end)}" for end in found.closed]
-    return "\n".join(map(visible, lines))
-
-
-def as_json(found: Difference, settings: Sequence[Setting], old: Version, new: Version, origin: str) -> str:
-    """Return the changes as JSON. `origin` describes the comparison."""
-    values = {
-        "generated": origin,
-        "version": 1,
-        "old": {"path": old.path, "sha256": old.program.sources[0].sha256},
-        "new": {"path": new.path, "sha256": new.program.sources[0].sha256},
-        "added": [_named(node) for node in found.added],
-        "removed": [_named(node) for node in found.removed],
-        "changed": [_named(pair.new) | {"was": pair.old.id, "parts": list(pair.parts)} for pair in found.changed],
-        "renumbered": [{"old": pair.old.id, "new": pair.new.id} for pair in found.renumbered],
-        "notes": {"before": list(found.notes[0]), "after": list(found.notes[1])},
-        "settings": [asdict(setting) for setting in settings],
-        "loops": new_loops(found, old, new),
-        "start": found.start and {"before": old.place(found.start[0]), "after": new.place(found.start[1])},
-        "redirected": [_moved(move, old, new) for move in found.redirected],
-        "ends": {"opened": _ends(found.opened), "closed": _ends(found.closed)},
-    }
-    return json.dumps(values, indent=2, ensure_ascii=False)
 
 
 def _described(node: Node | Group) -> str:
@@ -202,14 +146,6 @@ def _named(node: Node | Group) -> dict[str, Any]:
     return {"id": node.id, "title": str(node.title), "line": node.origin.span.line}
 
 
-def _moved(move: Redirection, old: Version, new: Version) -> dict[str, Any]:
-    return {
-        "id": move.node.id,
-        "before": _arrow(move.before, old),
-        "after": _arrow(move.after, new),
-    }
-
-
 def _arrow(arrow: Arrow | None, version: Version) -> dict[str, str] | None:
     if arrow is None:
         return None
@@ -218,3 +154,92 @@ def _arrow(arrow: Arrow | None, version: Version) -> dict[str, str] | None:
 
 def _ends(found: Iterable[End]) -> list[dict[str, str]]:
     return [{"result": end.result, "message": str(end.message)} for end in found]
+
+
+class Comparison:
+    """Two versions, and the changes from the old one to the new one."""
+
+    def __init__(self, old: Version, new: Version) -> None:
+        self.old, self.new = old, new
+        self._pictures = picture(old.program), picture(new.program)
+        self.found = difference(*self._pictures)
+        names = dict.fromkeys([*new.settings, *old.settings])
+        pairs = (Setting(name, old.settings.get(name), new.settings.get(name)) for name in names)
+        self.settings = tuple(pair for pair in pairs if pair.before != pair.after)
+
+    def __bool__(self) -> bool:
+        """Return whether the flow or a setting changed."""
+        return bool(self.found or self.settings)
+
+    def sheet(self) -> Sheet:
+        """Return the picture of both versions."""
+        drawn = overlay(*self._pictures, self.found)
+        settings = [one_line(str(setting)) for setting in self.settings]
+        legend = LEGEND if self.found else "the flow is the same" if settings else "nothing changed"
+        notes = (f"{one_line(self.old.path)} → {one_line(self.new.path)}", legend, *settings)
+        new = self.new.program
+        sources = tuple(SourceFile(one.path, one.program.sources[0].sha256) for one in (self.old, self.new))
+        return Sheet(drawn, new.title or new.name, new.sources[0].path, sources, notes, is_comparison=True)
+
+    def text(self) -> str:
+        """Return the changes for people, one on each line, in document order."""
+        found, old, new = self.found, self.old, self.new
+        if not self:
+            return visible(f"{old.path} and {new.path} have the same flow")
+        lines = [f"--- {old.path}", f"+++ {new.path}"]
+        lines += [f"- {line}" for line in found.notes[0]] + [f"+ {line}" for line in found.notes[1]]
+        lines += [f"* {setting}" for setting in self.settings]
+        lines += [f"+ {_described(node)}" for node in found.added]
+        lines += [f"- {_described(node)}" for node in found.removed]
+        for change in found.changed:
+            lines += [f"~ {_described(change.new)}: {', '.join(change.parts)}", *_texts(change)]
+        if found.start:
+            lines.append(f"> the start: {old.called(found.start[0])} -> {new.called(found.start[1])}")
+        lines += [
+            f"> {_described(move.node)}: {old.says(move.before)} -> {new.says(move.after)}" for move in found.redirected
+        ]
+        if found.renumbered:
+            lines.append("= " + ", ".join(f"{pair.old.id} is now {pair.new.id}" for pair in found.renumbered))
+        lines += [
+            f"! new loop: {', '.join(_described(new.nodes[name]) for name in region)}" for region in self._new_loops()
+        ]
+        lines += [f"! now reached: {_end(end)}" for end in found.opened]
+        lines += [f"! no longer reached: {_end(end)}" for end in found.closed]
+        return "\n".join(map(visible, lines))
+
+    def json(self) -> str:
+        """Return the changes for tools."""
+        found, old, new = self.found, self.old, self.new
+        values = {
+            "generated": self._origin(),
+            "version": 1,
+            "old": {"path": old.path, "sha256": old.program.sources[0].sha256},
+            "new": {"path": new.path, "sha256": new.program.sources[0].sha256},
+            "added": [_named(node) for node in found.added],
+            "removed": [_named(node) for node in found.removed],
+            "changed": [_named(pair.new) | {"was": pair.old.id, "parts": list(pair.parts)} for pair in found.changed],
+            "renumbered": [{"old": pair.old.id, "new": pair.new.id} for pair in found.renumbered],
+            "notes": {"before": list(found.notes[0]), "after": list(found.notes[1])},
+            "settings": [asdict(setting) for setting in self.settings],
+            "loops": self._new_loops(),
+            "start": found.start and {"before": old.place(found.start[0]), "after": new.place(found.start[1])},
+            "redirected": [
+                {"id": move.node.id, "before": _arrow(move.before, old), "after": _arrow(move.after, new)}
+                for move in found.redirected
+            ],
+            "ends": {"opened": _ends(found.opened), "closed": _ends(found.closed)},
+        }
+        return json.dumps(values, indent=2, ensure_ascii=False)
+
+    def file(self) -> str:
+        """Return the text, below a line with its origin."""
+        return f"# {self._origin()}\n{self.text()}"
+
+    def _origin(self) -> str:
+        return " ".join(self.sheet().head())
+
+    def _new_loops(self) -> list[list[str]]:
+        """Return the nodes of each loop that shares no step with a loop of the old version."""
+        known = {self.found.matched.get(name) for region in self.old.loops() for name in region}
+        fresh = [region for region in self.new.loops() if not region & known]
+        return [[node.id for node in self.new.program.nodes if node.id in region] for region in fresh]

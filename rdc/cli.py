@@ -12,10 +12,13 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 import click
+from click.shell_completion import shell_complete
 
 from rdc import __version__
 from rdc.commands import COMMANDS, load
+from rdc.reporting.cells import visible
 from rdc.terminal import abandon_output, accept_any_text, put, tell
+from rdc.usage import UnknownWordError, usage_line
 
 PROGRAM = "rdc"
 COMPLETION_VARIABLE = "_RDC_COMPLETE"
@@ -49,8 +52,6 @@ class LazyGroup(click.Group):
             return name, load(name), args[1:]
         if name.startswith("-") or ctx.resilient_parsing:
             return super().resolve_command(ctx, args)
-        from rdc.usage import UnknownWordError  # noqa: PLC0415 (only for the error)
-
         raise UnknownWordError("command", name, COMMANDS, "rdc --help")
 
 
@@ -84,8 +85,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except click.exceptions.Exit as end:
         return end.exit_code
     except click.ClickException as error:
-        from rdc.usage import usage_line  # noqa: PLC0415 (only for the error)
-
         tell(f"{PROGRAM}: {usage_line(error)}")
         return error.exit_code
     except (KeyboardInterrupt, click.Abort):
@@ -125,8 +124,6 @@ def _width() -> int:
 
 def _complete(instruction: str) -> int:
     """Answer the shell's Tab key. A message would disturb the user's typing."""
-    from click.shell_completion import shell_complete  # noqa: PLC0415 (only on the Tab key)
-
     try:
         return shell_complete(cli, {}, PROGRAM, COMPLETION_VARIABLE, instruction)
     except (KeyError, ValueError):  # COMP_WORDS and COMP_CWORD are not set as a shell does it
@@ -135,12 +132,8 @@ def _complete(instruction: str) -> int:
 
 def _confess(error: Exception) -> int:
     if os.environ.get("RDC_DEBUG"):
-        import traceback  # noqa: PLC0415 (only on request)
-
-        traceback.print_exception(error)
+        sys.excepthook(type(error), error, error.__traceback__)
     else:
-        from rdc.reporting.cells import visible  # noqa: PLC0415 (only for the defect)
-
         what = visible(f"{type(error).__name__}: {error}")
         tell(f"{PROGRAM}: internal error: {what} (for a traceback, set RDC_DEBUG=1)")
     return EXIT_DEFECT

@@ -5,17 +5,22 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 
+import click
 from msgspec import Struct
 
 from compiler.driver import Opened, open_file, open_standard_input
 from compiler.frontends import FRONT_ENDS
 from compiler.project import SKIPPED, Project, project_around
+from rdc.building.configuring import named_documents
 
 STANDARD_INPUT = "-"
 
 
-class NoDocumentsError(ValueError):
+class NoDocumentsError(click.UsageError):
     """A folder or project has no documents, or cannot be read."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, click.get_current_context(silent=True))
 
 
 class Found(Struct, frozen=True):
@@ -25,14 +30,14 @@ class Found(Struct, frozen=True):
     folder: str = ""
 
 
-def open_documents(arguments: Sequence[str]) -> Iterator[Opened]:
+def open_documents(arguments: Sequence[str]) -> list[Opened]:
     """Open the documents of the arguments, including `-` for standard input; without arguments, the project's.
 
     Raises:
         NoDocumentsError: A folder or the project has none.
     """
-    for found in find_documents(arguments):
-        yield open_standard_input() if found.path == STANDARD_INPUT else open_file(found.path)
+    paths = [found.path for found in find_documents(arguments)]
+    return [open_standard_input() if path == STANDARD_INPUT else open_file(path) for path in paths]
 
 
 def find_documents(arguments: Sequence[str]) -> list[Found]:
@@ -62,8 +67,6 @@ def project_documents(project: Project) -> list[Found]:
 
     The configuration may name others under `[[build]]`. Nothing else adds documents to a project.
     """
-    from rdc.building.configuring import named_documents  # noqa: PLC0415 (only for whole projects)
-
     found = {os.path.relpath(found.path): None for found in _in_folder(project.root)}
     found |= {os.path.relpath(os.path.join(project.root, path)): None for path in named_documents(project)}
     return [Found(path, project.root) for path in sorted(found, key=lambda path: path.split(os.sep))]

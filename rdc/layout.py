@@ -16,8 +16,8 @@ from backends.remarks import listed
 from compiler.diagnostic import Diagnostic
 from compiler.project import project_around
 from compiler.source import sha256_of
+from rdc.atomic import is_of_git
 from rdc.generation import Product
-from rdc.links import is_of_git
 from rdc.outputs import OF_GITHUB, Output, collisions, has_mark
 
 

@@ -12,9 +12,8 @@ from backends.base import MARK, MARK_LINES
 from compiler.diagnostic import Diagnostic
 from compiler.frontends import endings
 from compiler.source import without_ending
+from rdc.atomic import unwritable_link
 from rdc.documents import Found
-from rdc.drawing.pictures import PNG
-from rdc.links import unwritable_link
 
 NAME_ANOTHER = "choose another file with -o"
 
@@ -23,6 +22,9 @@ OF_GITHUB = (".github", "workflows")
 
 Identities = Collection[tuple[int, int]]
 """Devices and inodes, which identify files."""
+
+PNG = b"\x89PNG\r\n\x1a\n"
+"""The signature of PNG files."""
 
 _MARK_BYTES = 4096
 """A PNG has no lines, so its mark is in these first bytes."""

@@ -10,8 +10,7 @@ from pathlib import Path
 from compiler.diagnostic import Diagnostic
 from compiler.regex import Regex
 from compiler.source import Source
-from rdc.atomic import File, write_all
-from rdc.links import unwritable_link
+from rdc.atomic import File, unwritable_link, write_all
 from rdc.outputs import unwritable
 from rdc.reporting.cells import visible
 from rdc.terminal import is_terminal, put, tell

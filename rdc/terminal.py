@@ -1,4 +1,4 @@
-"""Writes results to standard output, and messages to standard error."""
+"""Writes results to standard output and messages to standard error, and counts in words."""
 
 from __future__ import annotations
 
@@ -62,3 +62,8 @@ def abandon_output() -> None:
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, sys.stdout.fileno())
     os.close(nowhere)
+
+
+def many(count: int, what: str) -> str:
+    """Return a number with its noun: `1 file`, `2 files`."""
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"

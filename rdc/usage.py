@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 import click
 
+from compiler.suggestions import nearest_names
 from rdc.reporting.cells import visible
 
 
@@ -21,7 +22,7 @@ class UnknownWordError(PointingError):
     """An unknown word, with similar known words, and the command that lists them all."""
 
     def __init__(self, kind: str, word: str, known: Iterable[str], see: str) -> None:
-        near = _near(word, list(known))
+        near = nearest_names(word, known, 3)
         super().__init__(f"unknown {kind} '{word}'{_did_you_mean(near)}", see)
 
 
@@ -38,15 +39,9 @@ def usage_line(error: click.ClickException) -> str:
 def _words(error: click.ClickException) -> str:
     if isinstance(error, click.NoSuchOption):
         # Options look more alike than words, so only a very close one is suggested.
-        near = _near(error.option_name, error.possibilities or [], most=1, cutoff=0.75)
+        near = nearest_names(error.option_name, error.possibilities or [], 1, 0.75)
         return f"no such option {error.option_name}{_did_you_mean(near)}"
     return error.format_message()
-
-
-def _near(word: str, known: Sequence[str], most: int = 3, cutoff: float = 0.6) -> list[str]:
-    from difflib import get_close_matches  # noqa: PLC0415 (only for an error)
-
-    return get_close_matches(word, known, most, cutoff)
 
 
 def _did_you_mean(near: list[str]) -> str:

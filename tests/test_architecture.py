@@ -91,7 +91,13 @@ which facts a program need not state."""
 LONGEST_MODULE = 500
 LONGEST_FUNCTION = 40
 
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+
 MODULES = sorted(path for folder in OURS for path in (ROOT / folder).rglob("*.py"))
+
+
+MOST_DEFERRED = 60
+"""Imports inside functions: doors, such as the command that was asked for, and a few heavy packages."""
 
 
 @cache
@@ -120,6 +126,18 @@ def imports(path: Path) -> Iterator[tuple[str, tuple[str, ...]]]:
 def test_the_modules_are_found() -> None:
     assert {path.relative_to(ROOT).parts[0] for path in MODULES} == set(OURS)
     assert len(MODULES) > 60
+
+
+def test_few_imports_are_deferred() -> None:
+    """Everything else is imported at the top, so that circles show."""
+    places = ((path, one) for path in MODULES for one in functions(path))
+    found = {
+        f"{shown(path)}:{node.lineno}"
+        for path, function in places
+        for node in ast.walk(function)
+        if isinstance(node, ast.Import | ast.ImportFrom)
+    }
+    assert len(found) <= MOST_DEFERRED, "\n".join(sorted(found))
 
 
 @pytest.mark.parametrize("folder", OURS)
@@ -429,7 +447,7 @@ def test_names_of_codes_are_unique_and_in_kebab_case() -> None:
 
 
 def functions(path: Path) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
-    yield from (node for node in ast.walk(tree(path)) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
+    yield from (node for node in ast.walk(tree(path)) if isinstance(node, FUNCTIONS))
 
 
 def length(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:

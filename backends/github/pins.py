@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import re
+import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -15,6 +16,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from backends.github.step import Job, Step
+from compiler.toml_text import load_toml
 
 FILE = Path(__file__).with_name("pins.toml")
 
@@ -65,8 +67,6 @@ def pinned(jobs: Sequence[Job], chosen: Mapping[str, str]) -> Sequence[Job]:
 @cache
 def pins() -> dict[str, Pin]:
     """Return the pinned actions by their short names."""
-    from compiler.toml_text import load_toml  # noqa: PLC0415 (only for workflows that use an action)
-
     return {name: Pin(**entry) for name, entry in load_toml(FILE.read_text(encoding="utf-8")).items()}
 
 
@@ -98,8 +98,6 @@ def _refresh(*, write: bool) -> None:
 
 
 def _tags(uses: str) -> str:
-    import subprocess  # noqa: PLC0415 (only to look for releases)
-
     command = ["git", "ls-remote", "--tags", f"https://github.com/{uses}"]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout  # noqa: S603 (a name from the file)
 

@@ -11,7 +11,7 @@ from compiler.diagnostic import Issue
 from compiler.issues import InvalidError
 from compiler.regex import Regex
 from compiler.source import KeyPath
-from compiler.suggestions import did_you_mean
+from compiler.suggestions import did_you_mean, nearest_names
 
 _WRITTEN = "created edited deleted "
 _CARED = "assigned unassigned milestoned demilestoned opened closed reopened edited labeled unlabeled locked unlocked "
@@ -376,8 +376,6 @@ def problem_with(field: str) -> str:
     """Return what is wrong with the name of a field, or ""."""
     if events_with(field) is not None:
         return ""
-    from difflib import get_close_matches  # noqa: PLC0415 (only for an error)
-
-    close = get_close_matches(field, _FIELDS, 1)
+    close = nearest_names(field, _FIELDS, 1)
     hint = f"did you mean `{PREFIX}{close[0]}`?" if close else "use `event.issue.body`, for example"
     return f"an input cannot be bound to `{PREFIX}{field}`; {hint}"

@@ -73,6 +73,10 @@ class FrontEnd(Protocol):
     def compile_document(self, job: Job) -> Result:
         """Parse, check, link and lower a document; never raises for any content."""
 
+
+class Formatter(Protocol):
+    """The function of a module that formats documents."""
+
     def format_document(self, job: Job) -> Formatted:
         """Return the normal form of a document, proved to mean the same; never raises for any content."""
 
@@ -80,8 +84,8 @@ class FrontEnd(Protocol):
 class Format(Struct, frozen=True):
     """A source format: a document's `noun` in messages, its file `suffixes` and other file `names`, and its options.
 
-    `module` has its front end, and `drafts` the module that drafts scenarios, or "" without scenarios. `grammars` are
-    its files in `grammars/`, none for YAML and JSON.
+    `module` has its front end, `formatter` its `format_document` (or the front end has it), and `drafts` drafts
+    scenarios, or is "" without scenarios. `grammars` are its files in `grammars/`, none for YAML and JSON.
     """
 
     name: str
@@ -92,6 +96,7 @@ class Format(Struct, frozen=True):
     grammars: tuple[str, ...] = ()
     options: tuple[Option[Any], ...] = ()
     names: tuple[str, ...] = ()
+    formatter: str = ""
     drafts: str = ""
 
     def has(self, path: str) -> bool:
@@ -106,4 +111,9 @@ class Format(Struct, frozen=True):
     def load(self) -> FrontEnd:
         """Return the front end, importing it on first use."""
         module: FrontEnd = import_module(self.module)
+        return module
+
+    def load_formatter(self) -> Formatter:
+        """Return the module that formats its documents, which only a few commands import."""
+        module: Formatter = import_module(self.formatter or self.module)
         return module

@@ -25,6 +25,7 @@ from compiler.options import Option, Options, document_options
 from compiler.scenarios import Event, Keys, Locate, Reply, Said, Scenario, Script, Unclear, read_scenarios
 from compiler.source import KeyPath, Source, Spans
 from compiler.suggestions import did_you_mean
+from compiler.yaml_text import UnreadableError, read_mapping
 from runtime_shim.data.fitting import unfit
 
 if TYPE_CHECKING:
@@ -63,8 +64,6 @@ def _beside(job: Job, stem: str, program: Program) -> Found:
 
 def read_file(file: Source, program: Program) -> Found:
     """Read the scenarios in a companion file."""
-    from compiler.yaml_text import UnreadableError, read_mapping  # noqa: PLC0415 (most documents have no such file)
-
     try:
         read = read_mapping(file.text)
     except UnreadableError as error:

@@ -10,6 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from compiler.diagnostic import Issue
+from compiler.ir.variables import is_identifier, reserved_because, unsettable_because
 from compiler.issues import InvalidError, Place, Places
 from compiler.options import Level, Option, Options, Table
 from compiler.regex import Regex
@@ -23,8 +24,6 @@ MOST = 100
 
 def name_issues(name: str, noun: str, path: KeyPath, *, is_set: bool = False) -> Iterator[Issue]:
     """Yield the problem with the name of `noun`, a variable; with `is_set`, the document has its value."""
-    from compiler.ir.variables import is_identifier, reserved_because, unsettable_because  # noqa: PLC0415 (few need it)
-
     if not is_identifier(name):
         remedy = "use letters, digits and `_`, and don't start with a digit"
         yield Issue(path, f"`{name}` cannot be the name of {noun}", remedy)

@@ -33,6 +33,7 @@ from compiler.ir.edges import (
 from compiler.ir.program import Jump, Node, Program, Register, jumps_of, scope_members
 from compiler.ir.tasks import Agent, End, Gate
 from compiler.ir.texts import Text, text
+from runtime_shim.tasks.reading import field_of
 
 Slots = MappingProxyType[str, str | None]
 """The strings in slots; None for an unset slot."""
@@ -283,7 +284,5 @@ def _kept(effect: Keep, outcome: Outcome, before: str | None) -> str | None:
         return dict(outcome.values).get(effect.name, before)
     if effect.extract is None:
         return outcome.text
-    from runtime_shim.tasks.reading import field_of  # noqa: PLC0415 (only a path that extracts needs it)
-
     found = field_of(outcome.text, effect.extract)
     return outcome.text if found is None else found

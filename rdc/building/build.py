@@ -2,62 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
-from msgspec import Struct
-
-from compiler.diagnostic import Diagnostic, has_error
-from compiler.project import CONFIGURATIONS
-from compiler.source import Source
+from compiler.diagnostic import has_error
+from compiler.frontends import all_options
+from compiler.project import CONFIGURATIONS, Project, read_configuration
 from rdc.building import records
-from rdc.building.plan import Plan, Rule, Task, plan
+from rdc.building.model import Outcome, Told, Wishes
+from rdc.building.plan import Plan, Task, files_below, plan
 from rdc.building.records import LOCK, Book, Present, Record
-from rdc.building.sources import files_below
-
-
-class WorkerError(Exception):
-    """A process that compiled documents was killed."""
-
-
-class Wishes(Struct, frozen=True):
-    """The options of a build.
-
-    `ci` forbids approvals and ignores the records of earlier builds. `jobs` is the number of processes, 0 for one per
-    core. `pins` are items that were just copied to the configuration, which approves them.
-    """
-
-    check: bool = False
-    prune: bool = False
-    strict: bool = False
-    approved: tuple[str, ...] = ()
-    jobs: int = 0
-    ci: bool = False
-    pins: tuple[str, ...] = ()
-
-
-class Outcome(Struct, frozen=True):
-    """The result of a build: its diagnostics, and the paths of written and removed files, relative to the root.
-
-    `total` is the number of generated files. `unknown` are approved items that no file has, and `left` lists the
-    leftover files.
-    """
-
-    diagnostics: Sequence[Diagnostic]
-    sources: Mapping[str, Source]
-    written: Sequence[str] = ()
-    removed: Sequence[str] = ()
-    total: int = 0
-    unknown: Sequence[str] = ()
-    left: Sequence[str] = ()
-    has_rules: bool = True
-
-
-class Told(Struct, frozen=True):
-    """The build rules of the configuration, and the errors in them."""
-
-    rules: Sequence[Rule]
-    diagnostics: Sequence[Diagnostic]
-    sources: Mapping[str, Source]
 
 
 def build(root: str, wishes: Wishes) -> Outcome:
@@ -88,9 +41,7 @@ def _told(root: str, book: Book, present: Present) -> Told:
     """Return the rules of the last build if the configuration is unchanged, otherwise read them again."""
     if CONFIGURATIONS[0] in book.inputs and present.is_as({name: book.inputs[name] for name in CONFIGURATIONS}):
         return Told(book.rules, (), {})
-    from compiler.frontends import all_options  # noqa: PLC0415 (the configuration seldom changes)
-    from compiler.project import Project, read_configuration  # noqa: PLC0415
-    from rdc.building.configuring import rules  # noqa: PLC0415
+    from rdc.building.configuring import rules  # noqa: PLC0415 (the configuration seldom changes)
 
     configuration = read_configuration(Project(root), all_options())
     found, wrong = rules(configuration)

@@ -7,14 +7,25 @@ from typing import Annotated, Any
 
 from backends.options.fields import Check, Options
 from backends.options.reader import validate
-from backends.registry import is_target, load, names
+from backends.options.schema import schema as of_options
+from backends.registry import BACKENDS, is_target, load, names
 from compiler.diagnostic import Diagnostic, Issue
+from compiler.documentation import DOCS_URL, LONGEST, PATTERN
 from compiler.frontends import all_options, endings
 from compiler.issues import InvalidError, Place, diagnostics
-from compiler.project import BUILD, Configuration, Project, read_configuration
+from compiler.options import Level, Option
+from compiler.project import (
+    BUILD,
+    CHECK,
+    LONGEST_PROJECT,
+    PROJECT,
+    REQUIRED_VERSION,
+    Configuration,
+    Project,
+    read_configuration,
+)
 from compiler.source import nearest
-from rdc.building.plan import Rule, plan
-from rdc.building.sources import files_below
+from rdc.building.plan import Rule, files_below, plan
 
 _REMEDY = 'write `[[build]]` with `source = "docs/**/*.md"`, `to = "github"` and `out = "…/{name}.yml"`'
 
@@ -100,3 +111,72 @@ def _rule(item: object, place: Place) -> Rule:
             raise InvalidError(*told) from None
     patterns = (said.source,) if isinstance(said.source, str) else tuple(said.source)
     return Rule(patterns, said.to, backend.suffix, endings(), said.out, said.options, place.path, place.span)
+
+
+_ADDRESS = {
+    "type": "string",
+    "description": "The address of rdc's documentation, to which messages link.",
+    "pattern": f"^{PATTERN}$",
+    "maxLength": LONGEST,
+}
+
+
+_PROJECT = {
+    "type": "object",
+    "description": "The project itself.",
+    "properties": {
+        "name": {
+            "type": "string",
+            "description": "Its name, which keeps the runs of workers apart in a shared database.",
+            "minLength": 1,
+            "maxLength": LONGEST_PROJECT,
+        }
+    },
+    "required": ["name"],
+    "additionalProperties": False,
+}
+
+
+def schema() -> dict[str, Any]:
+    """Return the schema: keys of the project, options of formats, and a table for each target."""
+    targets = {name: {"description": load(name).summary, **of_options(load(name).options)} for name in BACKENDS}
+    formats = {option.name: _of_format(option) for option in all_options() if Level.PROJECT in option.levels}
+    for table in targets.values():
+        table.pop("required", None)  # documents may have the required options
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "rdc.toml",
+        "type": "object",
+        "properties": {
+            REQUIRED_VERSION: {
+                "type": "string",
+                "description": "The versions of rdc that the project supports, such as `==1.2.0` or `>=1.2,<2`.",
+            },
+            BUILD: {
+                "type": "array",
+                "description": "The documents to build with `rdc build`.",
+                "items": of_options(Build),
+            },
+            CHECK: {
+                "type": "object",
+                "description": "Settings of `rdc check`.",
+                "properties": {
+                    "ignore": {
+                        "type": "array",
+                        "description": "Warnings and notes to ignore, by code or name.",
+                        "items": {"type": "string"},
+                    }
+                },
+                "additionalProperties": False,
+            },
+            DOCS_URL: _ADDRESS,
+            PROJECT: _PROJECT,
+            **formats,
+            **targets,
+        },
+    }
+
+
+def _of_format(option: Option[Any]) -> dict[str, Any]:
+    """Return the schema of a format's option. Its values are only described in words, unless it has fixed choices."""
+    return {"description": option.help, **({"enum": list(option.choices)} if option.choices else {})}

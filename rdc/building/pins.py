@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+import tomlkit
+
 from backends.github.pins import pins
 from compiler.diagnostic import Diagnostic
 from compiler.project import CONFIGURATION
@@ -58,8 +60,6 @@ def take(configuration: str, chosen: Mapping[str, str]) -> None:
     Raises:
         OSError: It cannot be written.
     """
-    import tomlkit  # noqa: PLC0415 (only to write the configuration)
-
     file = Path(configuration)
     document = tomlkit.parse(file.read_bytes().decode("utf-8-sig"))
     table = document if file.name == CONFIGURATION else document["tool"]["rdc"]

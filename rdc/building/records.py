@@ -10,7 +10,6 @@ import os
 from collections.abc import Mapping
 from contextlib import suppress
 from hashlib import sha256
-from pathlib import Path
 from time import time
 
 import msgspec
@@ -182,10 +181,10 @@ def save(root: str, book: Book) -> None:
             os.unlink(temporary)
 
 
-def staging(root: str) -> Path | None:
+def staging(root: str) -> str | None:
     """Return the folder for temporary files, or None if it can't be created."""
     try:
-        return Path(prepare(root))
+        return prepare(root)
     except OSError:
         return None
 

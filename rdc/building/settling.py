@@ -12,17 +12,15 @@ from compiler.diagnostic import Diagnostic, Severity, has_error
 from compiler.files import is_below, read_source
 from compiler.project import CONFIGURATIONS, Project
 from compiler.source import Source
-from rdc.atomic import File, write_all
+from rdc.atomic import LEADS_OUT, File, is_of_git, write_all
 from rdc.building import records
-from rdc.building.build import Outcome, Told, Wishes
-from rdc.building.compiling import Built, Made
+from rdc.building.compiling import Built, Made, compiled
 from rdc.building.lock import Review, items_in, lock_text, read_lock, review
+from rdc.building.model import Outcome, Told, Wishes
 from rdc.building.plan import Task
 from rdc.building.records import LOCK, MADE_BY, Book, Present, Record
 from rdc.building.standing import compare, first_lines, leftover, leftovers
-from rdc.building.workers import compiled
 from rdc.documents import project_documents
-from rdc.links import LEADS_OUT, is_of_git
 from rdc.outputs import Output, obstacles, unwritable
 
 
@@ -179,7 +177,8 @@ def _written(whole: _Whole, good: Sequence[Task], text: str | None, said: list[D
         said.append(unwritable(LOCK, "it is a link", "remove the link"))
         return None
     try:
-        write_all(*stages, staging=records.staging(whole.root))
+        folder = records.staging(whole.root)
+        write_all(*stages, staging=Path(folder) if folder else None)
     except OSError as error:
         said.append(unwritable(str(error.filename), error.strerror or str(error), "run: rdc build"))
         return None

@@ -10,7 +10,7 @@ from pathlib import Path
 from backends.base import MARK_LINES
 from compiler.diagnostic import Diagnostic
 from compiler.files import is_below
-from rdc.building.items import runtime_at
+from rdc.building.lock import runtime_at
 from rdc.building.records import ABSENT, Present
 from rdc.outputs import has_mark
 

@@ -1,7 +1,6 @@
 """The commands of `rdc`. Each module has a click command named `command`.
 
-Commands are imported when they are used, and they import the compiler when they run. Each start of rdc pays for the
-imports at the top of these modules.
+A command is imported when it is used, and imports all that it needs.
 """
 
 from __future__ import annotations

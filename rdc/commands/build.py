@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 
 import click
+from msgspec.structs import replace
 
+from compiler.diagnostic import Diagnostic
+from compiler.frontends import all_options
+from compiler.options import Table
+from compiler.project import Project, project_around, read_configuration
+from compiler.source import Source
+from rdc.building.build import build
+from rdc.building.model import Wishes, WorkerError
+from rdc.building.records import FOLDER
 from rdc.commands.reporter import Reporter, reporting_options
-from rdc.terminal import tell
-from rdc.words import many
+from rdc.terminal import many, tell
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from compiler.diagnostic import Diagnostic
-    from compiler.source import Source
-    from rdc.building.build import Wishes
+_PATIENCE = 500
+"""In milliseconds. The longest single wait for a change."""
 
 
 @click.command(name="build")
@@ -48,8 +53,6 @@ def command(
 
     Exit codes: 0 all files are up to date, 1 they are not, 2 usage error.
     """
-    from rdc.building.build import Wishes  # noqa: PLC0415 (the compiler is slow to import)
-
     ci = os.environ.get("CI", "").lower() not in ("", "0", "false")
     _refuse(approved, ci=ci, check=check, takes=take_pins, others=prune or watch)
     here, root = os.path.realpath("."), _root()
@@ -68,12 +71,8 @@ def command(
 
 def _watched(root: str, here: str, wishes: Wishes, reporter: Reporter) -> int:
     """Build whenever a file changes, until an interrupt. Only the first build reports that all files are up to date."""
-    from msgspec.structs import replace  # noqa: PLC0415 (only to watch, as below)
-
-    from rdc.building.watching import changes  # noqa: PLC0415
-
     try:
-        for number, _ in enumerate(changes(root)):
+        for number, _ in enumerate(_changes(root)):
             if number == 0:
                 _built(root, here, wishes, reporter)
                 wishes = replace(wishes, approved=(), pins=())  # they are in the lock now, and no longer new
@@ -82,6 +81,20 @@ def _watched(root: str, here: str, wishes: Wishes, reporter: Reporter) -> int:
     except KeyboardInterrupt:
         return 0
     return 0
+
+
+def _changes(root: str) -> Iterator[None]:
+    """Yield at the start, once after watching has started, and then after each change."""
+    from watchfiles import DefaultFilter, watch  # noqa: PLC0415 (slow to import)
+
+    ours = (*DefaultFilter.ignore_dirs, FOLDER, ".rdc")  # builds and runs write there
+    matters = DefaultFilter(ignore_dirs=ours, ignore_entity_patterns=(*DefaultFilter.ignore_entity_patterns, r"\.tmp$"))
+    yield
+    is_first = True
+    for found in watch(root, watch_filter=matters, rust_timeout=_PATIENCE, yield_on_timeout=True):
+        if found or is_first:
+            yield
+        is_first = False
 
 
 def _built_again(root: str, here: str, wishes: Wishes, reporter: Reporter) -> None:
@@ -109,17 +122,12 @@ def _refuse(approved: tuple[str, ...], *, ci: bool, check: bool, takes: bool, ot
 
 def _root() -> str:
     """Return the root of the project around the current folder."""
-    from compiler.project import project_around  # noqa: PLC0415 (the compiler is slow to import)
-
     return project_around(os.path.realpath(".")).root
 
 
 def _taken(root: str, here: str, reporter: Reporter) -> tuple[str, ...] | None:
     """Copy the pins that a bot changed. Return their items for the lock, or None if some are not valid."""
-    from compiler.frontends import all_options  # noqa: PLC0415 (only for pins, as below)
-    from compiler.options import Table  # noqa: PLC0415
-    from compiler.project import Project, read_configuration  # noqa: PLC0415
-    from rdc.building.pins import changed_pins, take  # noqa: PLC0415
+    from rdc.building.pins import changed_pins, take  # noqa: PLC0415 (it imports tomlkit)
 
     configuration = read_configuration(Project(root), all_options())
     actions = configuration.options.targets.get("github", Table()).values.get("actions", {})
@@ -138,8 +146,6 @@ def _taken(root: str, here: str, reporter: Reporter) -> tuple[str, ...] | None:
 
 def _built(root: str, here: str, wishes: Wishes, reporter: Reporter, *, idle: bool = True) -> int:
     """Build once. With `idle`, report if there was nothing to do."""
-    from rdc.building.build import WorkerError, build  # noqa: PLC0415 (the compiler is slow to import)
-
     try:
         outcome = build(root, wishes)
     except WorkerError:
@@ -167,8 +173,30 @@ def _show(found: Sequence[Diagnostic], sources: Mapping[str, Source], here: str,
     """Show the findings with paths relative to the person's folder. Return whether they make the command fail."""
     if not found and reporter.form == "text":
         return False
-    from rdc.building.paths import rebased  # noqa: PLC0415 (often there are no findings)
-
     report = reporter.gather(*rebased(found, sources, here))
     reporter.show(report)
     return reporter.fails(report)
+
+
+def rebased(
+    found: Iterable[Diagnostic], sources: Mapping[str, Source], folder: str
+) -> tuple[list[Diagnostic], dict[str, Source]]:
+    """Return diagnostics and sources with paths relative to another folder.
+
+    Args:
+        found: The diagnostics, with paths relative to the current folder.
+        sources: The sources that they refer to, by path.
+        folder: The other folder.
+    """
+    if folder == os.getcwd():
+        return list(found), dict(sources)
+    moved = partial(os.path.relpath, start=folder)
+    return (
+        [
+            replace(
+                one, path=moved(one.path), related=tuple(replace(near, path=moved(near.path)) for near in one.related)
+            )
+            for one in found
+        ],
+        {moved(path): source for path, source in sources.items()},
+    )

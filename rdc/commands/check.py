@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
 
 import click
 from msgspec.structs import replace
 
-from rdc.commands.arguments import documents_argument, opened
-from rdc.commands.language import language_options
+from compiler.diagnostic import Diagnostic
+from compiler.driver import Compilation, Settings, compile_opened
+from rdc.commands.language import documents_argument, language_options
 from rdc.commands.reporter import Reporter, reporting_options
-from rdc.words import many
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from compiler.diagnostic import Diagnostic
-    from compiler.driver import Compilation, Settings
+from rdc.documents import open_documents
+from rdc.tables import check_tables
+from rdc.terminal import many
 
 
 @click.command(name="check")
@@ -48,13 +45,11 @@ def command(
     Exit codes: 0 no errors, 1 errors (with --strict: or warnings), 2 usage error. Problems that --fix has fixed don't
     count.
     """
-    from compiler.driver import compile_opened  # noqa: PLC0415 (the compiler is slow to import)
-
     settings = replace(settings, link=not no_link)
     if not (fix or diff):
         if unsafe_fixes:
             raise click.UsageError("--unsafe-fixes needs --fix or --diff", click.get_current_context())
-        return _report([compile_opened(document, settings) for document in opened(files)], reporter)
+        return _report([compile_opened(document, settings) for document in open_documents(files)], reporter)
     from rdc.commands.fixes import fixed, shown  # noqa: PLC0415 (few ask for fixes)
 
     if diff:
@@ -62,8 +57,9 @@ def command(
     done = fixed(files, settings, reporter, unsafe=unsafe_fixes)
     if done is None:
         return 1
-    status = _report(done.compilations, reporter)
-    for message in done.messages:
+    compilations, messages = done
+    status = _report(compilations, reporter)
+    for message in messages:
         reporter.say(message)
     return status
 
@@ -95,6 +91,4 @@ def _in_tables(compilation: Compilation) -> Iterable[Diagnostic]:
     """Return problems in the options of targets. Most documents have none and load no backend."""
     if not compilation.tables:
         return ()
-    from rdc.tables import check_tables  # noqa: PLC0415 (see the docstring)
-
     return compilation.kept(check_tables(compilation.tables, compilation.program))

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import click
 from msgspec.structs import replace
 
-from rdc.commands.arguments import found_documents, refuse_output
-from rdc.commands.delivery import generated, print_one, write_files
-from rdc.commands.language import language_options
+from compiler.driver import Settings
+from rdc.commands.delivery import compare, generated, print_one, write_files
+from rdc.commands.language import language_options, refuse_output
 from rdc.commands.reporter import Reporter, reporting_options
 from rdc.commands.target import Target, target_options
+from rdc.documents import find_documents
+from rdc.generation import Generation
+from rdc.layout import Layout, lay_out, unfit_paths
+from rdc.outputs import plan
 from rdc.terminal import put, tell
-
-if TYPE_CHECKING:
-    from compiler.driver import Settings
-    from rdc.generation import Generation
-    from rdc.layout import Layout
 
 
 @click.command(name="compile")
@@ -54,13 +51,10 @@ def command(
 
     If a document has an error, nothing is written. Files that are up to date are not touched.
     """
-    documents = found_documents(sources)
+    documents = find_documents(sources)
     refuse_output(documents, out)
     if out == "-":
         _refuse_for_standard_output(reporter, check=check)
-    from rdc.layout import lay_out, unfit_paths  # noqa: PLC0415 (the compiler is slow to import)
-    from rdc.outputs import plan  # noqa: PLC0415
-
     mains = plan(documents, None if out == "-" else out, target.backend.suffix)
     made = generated([found.path for found in documents], settings, target, [main.path for main in mains])
     if out == "-":
@@ -82,8 +76,6 @@ def _refuse_for_standard_output(reporter: Reporter, *, check: bool) -> None:
 
 
 def _compare(made: Generation, layout: Layout, reporter: Reporter) -> int:
-    from rdc.freshness import compare  # noqa: PLC0415 (only for --check)
-
     compared = [compare(laid.output, laid.data) for laid in layout.files]
     stale = [difference for difference in compared if difference]
     found = [*made.diagnostics, *layout.findings, *(difference.finding for difference in stale)]

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import click
+from click.shell_completion import get_completion_class
 
+from rdc.cli import COMPLETION_VARIABLE, PROGRAM, cli
 from rdc.terminal import put
 
 
@@ -17,10 +19,6 @@ def command(shell: str) -> int:
     zsh:  eval "$(rdc completion zsh)" in ~/.zshrc
     fish: rdc completion fish > ~/.config/fish/completions/rdc.fish
     """  # noqa: D301 (\b is what click takes for a paragraph not to be filled)
-    from click.shell_completion import get_completion_class  # noqa: PLC0415
-
-    from rdc.cli import COMPLETION_VARIABLE, PROGRAM, cli  # noqa: PLC0415 (cli imports the commands)
-
     scripts = get_completion_class(shell)
     assert scripts is not None  # noqa: S101 (the choices are shells that click knows)
     put(scripts(cli, {}, PROGRAM, COMPLETION_VARIABLE).source())

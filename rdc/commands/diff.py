@@ -7,24 +7,24 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 from msgspec import Struct
 from msgspec.structs import replace
 
+from backends.picture.sheet import PictureBackend
+from compiler.diagnostic import Diagnostic
+from compiler.driver import Compilation, Settings, compile_file
 from compiler.regex import Regex
+from rdc.changes import Comparison, Version
 from rdc.commands.language import language_options
 from rdc.commands.pictures import PICTURES, Format, Wish, picture_options
 from rdc.commands.reporter import Reporter, strictness_options
 from rdc.commands.target import find_target, misuse_told
+from rdc.documents import Found
+from rdc.generation import Generation, Product, emitted
+from rdc.revision import RevisionError, checked_out, path_of
 from rdc.terminal import put
-
-if TYPE_CHECKING:
-    from compiler.diagnostic import Diagnostic
-    from compiler.driver import Compilation, Settings
-    from rdc.comparison import Comparison
-    from rdc.generation import Generation
 
 FORMATS = {
     "text": Format("", ".diff.txt", prints=True),
@@ -62,10 +62,6 @@ def command(old: str, new: str, wish: Wish, settings: Settings, reporter: Report
     OLD and NEW are files, or files in a git revision (`HEAD~1:deploy.runbook.md`). If OLD is only a revision, it means
     NEW in that revision. Pictures show both versions and mark the changes.
     """
-    from rdc.changes import Version  # noqa: PLC0415 (the backends are slow to import)
-    from rdc.comparison import Comparison  # noqa: PLC0415
-    from rdc.documents import Found  # noqa: PLC0415
-
     places = _places(old, new)
     compiled = _compiled(places, settings, reporter)
     if compiled is None:
@@ -99,8 +95,6 @@ def _in_revision(word: str) -> Place | None:
     found = None if _is_file(word) else _REVISION.fullmatch(word)
     if found is None:
         return None
-    from rdc.revision import path_of  # noqa: PLC0415 (only revisions need git)
-
     with _misuse_told(word):
         return Place(word, path_of(found["file"]), found["revision"])
 
@@ -117,12 +111,8 @@ def _compiled(places: Iterable[Place], settings: Settings, reporter: Reporter) -
 
 
 def _compile(place: Place, settings: Settings) -> Compilation:
-    from compiler.driver import compile_file  # noqa: PLC0415 (the compiler is slow to import)
-
     if not place.revision:
         return compile_file(place.file, settings)
-    from rdc.revision import checked_out  # noqa: PLC0415 (git is asked for revisions only)
-
     with _misuse_told(place.shown), checked_out(place.revision, place.file) as folder:
         compilation = compile_file(folder.path, settings)
 
@@ -142,8 +132,6 @@ def _compile(place: Place, settings: Settings) -> Compilation:
 
 @contextmanager
 def _misuse_told(word: str) -> Iterator[None]:
-    from rdc.revision import RevisionError  # noqa: PLC0415 (git is asked for revisions only)
-
     try:
         yield
     except RevisionError as error:
@@ -152,9 +140,6 @@ def _misuse_told(word: str) -> Iterator[None]:
 
 def _generated(compared: Comparison, compiled: Sequence[Compilation], wish: Wish) -> Generation:
     """Return the output."""
-    from backends.picture.sheet import PictureBackend  # noqa: PLC0415 (the backends are slow to import)
-    from rdc.generation import Generation, Product, emitted  # noqa: PLC0415
-
     sources = {path: source for one in compiled for path, source in one.sources.items()}
     if wish.form.prints:
         text = compared.file() if wish.form is FORMATS["text"] else compared.json()

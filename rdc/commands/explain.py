@@ -4,32 +4,29 @@ from __future__ import annotations
 
 import shutil
 import sys
-from typing import TYPE_CHECKING
 
 import click
+from click.shell_completion import CompletionItem
 
 from compiler.diagnostic import CODES
-from rdc.explanations import find, page
+from compiler.documentation import page, page_of
+from rdc.commands.reporter import docs_url
 from rdc.terminal import color, put
-
-if TYPE_CHECKING:
-    from click.shell_completion import CompletionItem
+from rdc.usage import UnknownWordError
 
 
 def _known_code(_: click.Context, __: click.Parameter, word: str | None) -> str | None:
     if word is None:
         return None
-    if code := find(word):
+    if word.upper() in CODES:
+        return word.upper()
+    if code := next((code for code, known in CODES.items() if known.name == word.lower()), None):
         return code
-    from rdc.usage import UnknownWordError  # noqa: PLC0415 (only for the error)
-
     known = CODES if word.upper().startswith("RD") else [code.name for code in CODES.values()]
     raise UnknownWordError("diagnostic code", word, known, "rdc explain --list")
 
 
 def _codes_like(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:
-    from click.shell_completion import CompletionItem  # noqa: PLC0415 (only on the Tab key)
-
     codes = [code for code in CODES if code.startswith(begun.upper())]
     return [CompletionItem(code, help=CODES[code].name) for code in codes]
 
@@ -40,30 +37,19 @@ def _codes_like(_: click.Context, __: click.Parameter, begun: str) -> list[Compl
 def command(code: str | None, *, listing: bool) -> int:
     """Explain a diagnostic CODE, such as RD201 or unknown-target."""
     if listing:
-        put(_table())
+        put("\n".join(f"{code}  {known.severity:7}  {known.name}" for code, known in CODES.items()))
         return 0
     if code is None:
         raise click.UsageError(
             "missing argument 'CODE'; to list all codes, run 'rdc explain --list'", click.get_current_context()
         )
-    text = _headings_in_bold(page(code)) + _address(code)
+    address = docs_url()
+    text = _headings_in_bold(page(code)) + (f"\n\n{page_of(address, code)}" if address else "")
     if sys.stdout.isatty() and text.count("\n") >= shutil.get_terminal_size().lines - 1:
         click.echo_via_pager(text, color=color())
     else:
         put(text)
     return 0
-
-
-def _address(code: str) -> str:
-    """Return the address of the code's page, after an empty line; "" if the project has no address."""
-    from compiler.documentation import docs_url, page_of  # noqa: PLC0415 (slow to import, and a listing has no address)
-
-    address = docs_url()
-    return f"\n\n{page_of(address, code)}" if address else ""
-
-
-def _table() -> str:
-    return "\n".join(f"{code}  {known.severity:7}  {known.name}" for code, known in CODES.items())
 
 
 def _headings_in_bold(markdown: str) -> str:

@@ -4,24 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from msgspec import Struct
-
 from compiler.driver import Compilation, Settings, compile_opened
 from compiler.fixing import Fixed, fix_opened
 from compiler.source import Source
-from rdc.commands.arguments import opened, refuse_for_standard_output
+from rdc.commands.language import refuse_for_standard_output
 from rdc.commands.reporter import Reporter
-from rdc.documents import STANDARD_INPUT
+from rdc.documents import STANDARD_INPUT, open_documents
 from rdc.rewriting import Rewrite, show_differences, write_rewrites
-from rdc.terminal import put
-from rdc.words import many
+from rdc.terminal import many, put
 
-
-class Done(Struct, frozen=True):
-    """The documents after fixing, and the success messages."""
-
-    compilations: list[Compilation]
-    messages: list[str]
+Done = tuple[list[Compilation], list[str]]
+"""The documents after fixing, and the success messages."""
 
 
 def fixed(files: Sequence[str], settings: Settings, reporter: Reporter, *, unsafe: bool) -> Done | None:
@@ -35,13 +28,13 @@ def fixed(files: Sequence[str], settings: Settings, reporter: Reporter, *, unsaf
         source = results[0].opened.source
         if isinstance(source, Source):
             put(source.data)
-        return Done(compilations, messages)
+        return compilations, messages
     if problem := write_rewrites(rewrites, "rdc check --fix"):
         reporter.show(reporter.gather([problem], {}))
         return None
     if rewrites:  # a document may include another fixed one
-        compilations = [compile_opened(document, settings) for document in opened(files)]
-    return Done(compilations, messages)
+        compilations = [compile_opened(document, settings) for document in open_documents(files)]
+    return compilations, messages
 
 
 def shown(files: Sequence[str], settings: Settings, reporter: Reporter, *, unsafe: bool) -> list[Compilation]:
@@ -53,7 +46,7 @@ def shown(files: Sequence[str], settings: Settings, reporter: Reporter, *, unsaf
 
 def _tried(files: Sequence[str], settings: Settings, *, unsafe: bool) -> tuple[list[Fixed], list[Rewrite]]:
     """Return the documents after fixing, and rewrites for the changed ones. Nothing is written."""
-    documents = opened(files)
+    documents = open_documents(files)
     results = [fix_opened(document, settings, unsafe=unsafe) for document in documents]
     pairs = zip(documents, results, strict=True)
     return results, [made for before, after in pairs if (made := _rewrite(before.source, after))]

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from itertools import zip_longest
 
 import click
 
-from rdc.commands.arguments import documents_argument, opened, refuse_for_standard_output
-from rdc.commands.language import language_options
+from compiler.diagnostic import Diagnostic
+from compiler.driver import Formatting, Settings, format_opened
+from compiler.source import Source
+from rdc.commands.language import documents_argument, language_options, refuse_for_standard_output
 from rdc.commands.reporter import Reporter, form_option
-from rdc.terminal import put, tell
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from compiler.driver import Formatting, Settings
-    from rdc.formatting import Change
+from rdc.documents import open_documents
+from rdc.reporting.cells import visible
+from rdc.rewriting import Rewrite, show_differences, write_rewrites
+from rdc.terminal import many, put, tell
 
 DEFECT = 70
 
@@ -38,15 +38,11 @@ def command(files: tuple[str, ...], settings: Settings, form: str, *, check: boo
     Documents with errors that formatting cannot fix stay unchanged. Exit codes: 0 all documents are formatted, 1 one
     has errors (with --check: or would change), 2 usage error.
     """
-    from compiler.driver import format_opened  # noqa: PLC0415 (the compiler is slow to import)
-    from rdc.formatting import change  # noqa: PLC0415
-    from rdc.rewriting import show_differences  # noqa: PLC0415
-
     reporter = Reporter(form, quiet=quiet)
     in_place = not (check or diff)
     if in_place and "-" in files:
         refuse_for_standard_output(files, form)
-    formatted = [format_opened(document, settings) for document in opened(files)]
+    formatted = [format_opened(document, settings) for document in open_documents(files)]
     changes = [found for found in map(change, formatted) if found]
     status = max(_report(formatted, changes if check else [], reporter), _confess(formatted))
     if diff:
@@ -70,18 +66,14 @@ def _report(formatted: Sequence[Formatting], unformatted: Sequence[Change], repo
 
 def _confess(formatted: Sequence[Formatting]) -> int:
     """Report documents that a defect of rdc keeps from being formatted. Return the exit code."""
-    from rdc.formatting import defect  # noqa: PLC0415 (the compiler is slow to import)
-    from rdc.reporting.cells import visible  # noqa: PLC0415 (the compiler is slow to import)
-
-    defects = [said for said in map(defect, formatted) if said]
-    for said in defects:
-        tell(visible(f"rdc: internal error: {said}"))
+    defects = [(one.opened.path, one.result.defect) for one in formatted if one.result.defect]
+    for path, reason in defects:
+        problem = f"{path} was not formatted: {reason}; please report this defect of rdc with the document"
+        tell(visible(f"rdc: internal error: {problem}"))
     return DEFECT if defects else 0
 
 
 def _print(formatting: Formatting, status: int) -> int:
-    from compiler.source import Source  # noqa: PLC0415 (the compiler is slow to import)
-
     source, text = formatting.opened.source, formatting.result.text
     if isinstance(source, Source) and text is not None:
         put(source.encode(text))
@@ -90,8 +82,6 @@ def _print(formatting: Formatting, status: int) -> int:
 
 def _is_written(changes: Sequence[Change], reporter: Reporter) -> bool:
     """Write all changed files. Return whether that succeeded."""
-    from rdc.rewriting import write_rewrites  # noqa: PLC0415 (the compiler is slow to import)
-
     problem = write_rewrites(changes, "rdc fmt")
     if problem:
         reporter.show(reporter.gather([problem], {}))
@@ -99,10 +89,44 @@ def _is_written(changes: Sequence[Change], reporter: Reporter) -> bool:
 
 
 def _summarize(formatted: Sequence[Formatting], written: Sequence[Change], changed: int, reporter: Reporter) -> None:
-    from rdc.formatting import unchanged  # noqa: PLC0415 (the compiler is slow to import)
-
     for one in written:
         reporter.say(one.words())
     rest = sum(1 for one in formatted if one.result.text is not None) - changed
     if rest:
-        reporter.say(unchanged(rest))
+        reporter.say(f"{many(rest, 'file')} already formatted")
+
+
+MOST_NUMBERS = 6
+"""How many new step numbers a message lists."""
+
+
+class Change(Rewrite):
+    """A document that is not formatted."""
+
+    def __init__(self, source: Source, formatting: Formatting, text: str) -> None:
+        super().__init__(source, formatting.opened.path, text)
+        self._renumbered = formatting.result.renumbered
+
+    def finding(self) -> Diagnostic:
+        """Return the finding of `--check`, at the first line that would change."""
+        new = self.text.split("\n")
+        old = self.source.text.split("\n")
+        same = next(number for number, (a, b) in enumerate(zip_longest(old, new)) if a != b)
+        line = min(same + 1, len(self.source.lines))
+        message = f"{self.path} is not formatted"
+        remedy = "run `rdc fmt`; to see the changes first, run `rdc fmt --diff`"
+        return Diagnostic("RD515", self.path, self.source.line_span(line), message, remedy)
+
+    def words(self) -> str:
+        """Return the success message."""
+        moved = [f"{old} is now {new}" for old, new in self._renumbered]
+        shown = ", ".join(moved[:MOST_NUMBERS]) + (", …" if len(moved) > MOST_NUMBERS else "")
+        return f"formatted {self.path}" + (f" ({shown})" if shown else "")
+
+
+def change(formatting: Formatting) -> Change | None:
+    """Return the change to a document, or None if it is formatted or cannot be."""
+    source, text = formatting.opened.source, formatting.result.text
+    if not isinstance(source, Source) or text is None or text == source.text:
+        return None
+    return Change(source, formatting, text)

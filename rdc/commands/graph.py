@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import click
 
-from rdc.commands.arguments import found_documents, refuse_output
+from compiler.driver import Settings
 from rdc.commands.delivery import generated
-from rdc.commands.language import language_options
+from rdc.commands.language import language_options, refuse_output
 from rdc.commands.pictures import PICTURES, Format, Wish, picture_options
 from rdc.commands.reporter import Reporter, strictness_options
 from rdc.commands.target import find_target
-
-if TYPE_CHECKING:
-    from compiler.driver import Settings
+from rdc.documents import find_documents
 
 FORMATS = {**PICTURES, "json": Format("json", ".json")}
 
@@ -32,7 +28,7 @@ def command(files: tuple[str, ...], wish: Wish, settings: Settings, reporter: Re
 
     Graphviz draws SVG and PNG: the one on this machine, or the one in rdc's extra `graph`.
     """
-    documents = found_documents(files)
+    documents = find_documents(files)
     refuse_output(documents, wish.out)
     made = generated([found.path for found in documents], settings, find_target(wish.form.target, wish.options))
     return wish.deliver(documents, made, reporter)

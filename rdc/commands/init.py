@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
+from compiler.project import project_around
+from rdc.commands.build import command as build
 from rdc.commands.reporter import Reporter
 from rdc.commands.target import complete_target, known_target
-from rdc.starting.kinds import KINDS
+from rdc.starting.files import CHECK, KINDS, Started, Wanted, start
 from rdc.terminal import tell
-
-if TYPE_CHECKING:
-    from rdc.starting.folder import Started
 
 
 @click.command(name="init")
@@ -40,9 +38,6 @@ def command(folder: str, kind: str, target: str, source: str, *, quiet: bool) ->
     Writes rdc.toml, a document unless you have one of that kind, a pre-commit hook, a workflow that runs `rdc build
     --check`, and an exclusion for Dependabot. Then it builds the project. Existing files stay unchanged.
     """
-    from rdc.starting.files import CHECK, Wanted  # noqa: PLC0415 (the compiler is slow to import)
-    from rdc.starting.folder import start  # noqa: PLC0415
-
     try:
         started = start(_entered(folder), Wanted(kind, target, source))
     except OSError as error:
@@ -50,8 +45,6 @@ def command(folder: str, kind: str, target: str, source: str, *, quiet: bool) ->
     _show(started, Reporter(quiet=quiet))
     if any("build]]" in lines for _, lines in started.lacking):
         return 1
-    from rdc.commands.build import command as build  # noqa: PLC0415 (the build is slow to import)
-
     code = build.main(["--quiet"] if quiet else [], prog_name="rdc build", standalone_mode=False)
     if CHECK in started.written and not source and not quiet:
         tell(f"next: in {CHECK}, set RDC_SOURCE to the URL of rdc's wheel")
@@ -60,8 +53,6 @@ def command(folder: str, kind: str, target: str, source: str, *, quiet: bool) ->
 
 def _entered(folder: str) -> str:
     """Create the project's folder, make it the current folder, and return its absolute path without links."""
-    from compiler.project import project_around  # noqa: PLC0415 (the compiler is slow to import)
-
     place = os.path.realpath(folder)
     root = project_around(place).root
     if root != place:

@@ -1,20 +1,48 @@
-"""Options for reading documents: `--from FORMAT`, and those of the formats, such as `--transitions`."""
+"""The documents of a command, and how to read them: `--from FORMAT`, and options such as `--transitions`."""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+import os
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import click
+from click.shell_completion import CompletionItem
 
-from compiler.frontends import all_options
+from compiler.driver import Settings
+from compiler.frontends import FRONT_ENDS, all_options
 from compiler.issues import InvalidError
 from compiler.options import Level, Option
 from rdc.commands.reporter import Command
+from rdc.documents import Found
 
-if TYPE_CHECKING:
-    from click.shell_completion import CompletionItem
+
+def documents_argument(command: Command) -> Command:
+    """Add the argument `files` to a command: files, folders, or `-` for standard input; none for the project."""
+    kind = click.Path(allow_dash=True)
+    return click.argument("files", metavar="[FILE|DIR|-]...", nargs=-1, type=kind)(command)
+
+
+def refuse_for_standard_output(files: Sequence[str], form: str) -> None:
+    """Reject options that conflict with `-`, which writes the document to standard output."""
+    context = click.get_current_context()
+    if len(files) > 1:
+        raise click.UsageError("- writes to standard output; remove the other files", context)
+    if form != "text":
+        raise click.UsageError(f"- and --format {form} both write to standard output; remove one of them", context)
+
+
+def refuse_output(documents: Sequence[Found], out: str | None) -> None:
+    """Reject an output for the wrong number of documents: standard output takes one, and a folder needs a folder."""
+    context = click.get_current_context()
+    folder = next((found.folder for found in documents if found.folder), "")
+    if out == "-" and (folder or len(documents) > 1):
+        which = f"{folder} is a folder" if folder else f"you gave {len(documents)}"
+        raise click.UsageError(f"-o - accepts only one document, but {which}; choose a folder with -o", context)
+    if folder and out and not out.endswith("/") and not os.path.isdir(out):  # noqa: PTH112 (it takes any path)
+        raise click.UsageError(f"{folder} is a folder, so the output must be one, too: use -o {out}/", context)
+
 
 Decorator = Callable[[Command], Command]
 Words = str | tuple[str, ...] | None
@@ -26,8 +54,6 @@ def language_options(command: Command) -> Command:
 
     @functools.wraps(command)
     def wrapped(*, front_end: str | None, **rest: Any) -> int:  # noqa: ANN401 (as click calls it)
-        from compiler.driver import Settings  # noqa: PLC0415 (the compiler is slow to import)
-
         given = {option.name: rest.pop(name) for name, option in flags.items()}
         words = {name: word for name, word in given.items() if word}
         return command(settings=Settings(front_end, words), **rest)
@@ -75,8 +101,6 @@ def _flag(name: str, option: Option[Any]) -> Decorator:
 def _known(context: click.Context, _: click.Parameter, name: str | None) -> str | None:
     if name is None:
         return None
-    from compiler.frontends import FRONT_ENDS  # noqa: PLC0415 (the compiler is slow to import)
-
     known = {form.word: form.name for form in FRONT_ENDS.values()}
     if name not in known:
         raise click.UsageError(f"unknown format '{name}'; use {', '.join(known)}", context)
@@ -84,9 +108,5 @@ def _known(context: click.Context, _: click.Parameter, name: str | None) -> str 
 
 
 def _complete(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:
-    from click.shell_completion import CompletionItem  # noqa: PLC0415 (only on the Tab key)
-
-    from compiler.frontends import FRONT_ENDS  # noqa: PLC0415
-
     forms = [form for form in FRONT_ENDS.values() if form.word.startswith(begun)]
     return [CompletionItem(form.word, help=form.summary) for form in forms]

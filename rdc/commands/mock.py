@@ -8,6 +8,9 @@ import sys
 import click
 
 from rdc.terminal import put, tell
+from rdc.tools.mock import Said, answer
+from runtime_shim.engine.program import RefusedError
+from runtime_shim.engine.texts import clean
 
 
 @click.command(name="mock")
@@ -27,10 +30,6 @@ def command(file: str, call: tuple[str, str, int] | None) -> int:
 
     Exit codes: 0 an answer, 1 a failing answer or none, 2 usage error; those of an executor are in the file.
     """
-    from rdc.tools.mock import Said, answer  # noqa: PLC0415 (the help doesn't need the runtime)
-    from runtime_shim.engine.program import RefusedError  # noqa: PLC0415
-    from runtime_shim.engine.texts import clean  # noqa: PLC0415 (as above)
-
     try:
         said = answer(file, sys.stdin.buffer.read(), os.environ, call)
     except RefusedError as error:

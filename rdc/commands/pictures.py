@@ -5,20 +5,20 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 from msgspec import Struct
 from msgspec.structs import replace
 
+from compiler.diagnostic import Diagnostic
 from rdc.commands.delivery import print_one, write_files
 from rdc.commands.reporter import Command, Reporter
+from rdc.documents import Found
+from rdc.drawing.graphviz import DrawingError, Form, draw
+from rdc.generation import Generation, Product
+from rdc.layout import lay_out
+from rdc.outputs import plan
 from rdc.terminal import is_terminal
-
-if TYPE_CHECKING:
-    from rdc.documents import Found
-    from rdc.drawing.draw import Form
-    from rdc.generation import Generation, Product
 
 
 class Format(Struct, frozen=True):
@@ -69,19 +69,12 @@ class Wish(Struct, frozen=True):
         made = self._drawn(documents, made, has_marks)
         if self.is_printed:
             return print_one(documents[0].path, made, reporter)
-        from rdc.layout import lay_out  # noqa: PLC0415 (the compiler is slow to import)
-        from rdc.outputs import plan  # noqa: PLC0415
-
         layout = lay_out(plan(documents, self.out, self.form.suffix), made.products, executable=False)
         return write_files(made, layout, reporter, force=self.force)
 
     def _drawn(self, documents: Sequence[Found], made: Generation, has_marks: bool) -> Generation:
         if self.form.drawn is None:
             return made
-        from compiler.diagnostic import Diagnostic  # noqa: PLC0415 (the compiler is slow to import)
-        from rdc.drawing.draw import draw  # noqa: PLC0415
-        from rdc.drawing.renderer import DrawingError  # noqa: PLC0415
-
         products: list[Product | None] = []
         diagnostics = list(made.diagnostics)
         for found, product in zip(documents, made.products, strict=True):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import TYPE_CHECKING
 
@@ -11,9 +12,12 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from compiler.diagnostic import Diagnostic, Severity
+from compiler.documentation import DOCS_URL
+from compiler.files import read_text
+from compiler.project import CONFIGURATIONS, Project, project_around, read_configuration
 from compiler.source import Source
-from rdc.reporting import FORMATS, render
-from rdc.reporting.report import Report
+from rdc.reporting.cells import visible
+from rdc.reporting.report import FORMATS, Report, render
 from rdc.terminal import put, shows_links, tell
 
 if TYPE_CHECKING:
@@ -32,7 +36,8 @@ class Reporter(Struct, frozen=True):
 
     def gather(self, diagnostics: Iterable[Diagnostic], sources: Mapping[str, Source]) -> Report:
         """Return the report of these diagnostics, without notes if quiet."""
-        return Report.of((found for found in diagnostics if not self._hides(found)), sources)
+        shown = (found for found in diagnostics if not (self.quiet and found.severity is Severity.NOTE))
+        return Report.of(shown, sources)
 
     def show(self, report: Report) -> None:
         """Show a report: text on standard error, other formats on standard output."""
@@ -45,8 +50,6 @@ class Reporter(Struct, frozen=True):
         """Return the report with the address of the documentation, if the project has one and links can be followed."""
         if not report.diagnostics or (self.form == "text" and not shows_links()):
             return report
-        from compiler.documentation import docs_url  # noqa: PLC0415 (only for findings)
-
         return replace(report, docs_url=docs_url())
 
     def fails(self, report: Report) -> bool:
@@ -68,13 +71,20 @@ class Reporter(Struct, frozen=True):
         if self.quiet:
             return
         if not message.isascii() or not message.isprintable():
-            from rdc.reporting.cells import visible  # noqa: PLC0415 (rarely needed)
-
             message = visible(message)
         tell(message)
 
-    def _hides(self, diagnostic: Diagnostic) -> bool:
-        return self.quiet and diagnostic.severity is Severity.NOTE
+
+def docs_url() -> str:
+    """Return the `docs-url` of the current folder's project, or ""; a document of another project has no say."""
+    root = project_around(os.path.realpath(os.curdir)).root
+    for name in CONFIGURATIONS:
+        try:
+            if DOCS_URL in read_text(f"{root}/{name}", root):  # few have one: only these pay for reading TOML
+                return read_configuration(Project(root), ()).docs_url
+        except (OSError, ValueError):
+            continue
+    return ""
 
 
 def strictness_options(command: Command) -> Command:

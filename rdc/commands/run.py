@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import os
 import shlex
-from typing import TYPE_CHECKING
 
 import click
 
+from backends.python.step_calls import author_calls
+from compiler.driver import Settings, compile_file
+from compiler.passes import optimize
 from rdc.commands.language import language_options
 from rdc.commands.reporter import Reporter
-
-if TYPE_CHECKING:
-    from compiler.driver import Settings
+from rdc.standing import take_moved
+from rdc.tools.mock_option import MockRuns
+from runtime_shim.editions import main
+from runtime_shim.engine.lifecycle import Host
 
 
 # Arguments after FILE belong to the program, so click must not look for options there.
@@ -30,21 +33,12 @@ def command(file: str, arguments: tuple[str, ...], settings: Settings) -> int:
     Exit codes: 0 complete, 1 stopped, 2 usage error or errors in the document, 75 waiting for an answer, 130
     interrupted.
     """
-    from compiler.driver import compile_file  # noqa: PLC0415 (the compiler is slow to import)
-
     compilation, words = compile_file(file, settings), _with_subcommand(arguments)
     if compilation.program is None or words[0] == "run":  # before anything runs
         reporter = Reporter(quiet=compilation.program is not None)
         reporter.show(reporter.gather(compilation.diagnostics, compilation.sources))
     if compilation.program is None:
         return 2
-    from backends.python.step_calls import author_calls  # noqa: PLC0415 (not needed if there are errors)
-    from compiler.passes import optimize  # noqa: PLC0415
-    from rdc.standing import take_moved  # noqa: PLC0415
-    from rdc.tools.mock_option import MockRuns  # noqa: PLC0415
-    from runtime_shim.editions import main  # noqa: PLC0415
-    from runtime_shim.engine.lifecycle import Host  # noqa: PLC0415
-
     home = os.path.relpath(compilation.project.root)
     host = Host(_called(file, settings), home="" if home == "." else home, moved=take_moved)
     return main(author_calls(optimize(compilation.program)).built(), words, host, (MockRuns,))

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from difflib import unified_diff
+from pathlib import Path
 
 import click
+from click.shell_completion import CompletionItem
 
+from backends.make.makefile import driver_text
+from backends.make.walked import driver_in
+from backends.python.edition import PUBLISHER, text_of
+from backends.python.proof import runtime_in
+from compiler.files import Refusal, read_source
+from compiler.source import sha256_of
+from rdc.reporting.cells import visible
 from rdc.terminal import put
-
-if TYPE_CHECKING:
-    from click.shell_completion import CompletionItem
+from rdc.usage import UnknownWordError
+from runtime_shim.editions import CALLERS, EDITIONS
 
 DRIVER = "make-driver"
 
@@ -17,32 +25,19 @@ DRIVER = "make-driver"
 def _known(_: click.Context, __: click.Parameter, name: str | None) -> str | None:
     if name is None or name in _names():
         return name
-    from rdc.usage import UnknownWordError  # noqa: PLC0415 (only for the error)
-
     raise UnknownWordError("edition", name, _names(), "rdc runtime --sha256")
 
 
 def _complete(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:
-    from click.shell_completion import CompletionItem  # noqa: PLC0415 (only on the Tab key)
-
     return [CompletionItem(name) for name in _names() if name.startswith(begun)]
 
 
 def _names() -> list[str]:
-    from backends.python.edition import PUBLISHER  # noqa: PLC0415 (slow to import)
-    from runtime_shim.editions import CALLERS, EDITIONS  # noqa: PLC0415
-
     return [*EDITIONS, *CALLERS, PUBLISHER, DRIVER]
 
 
 def _text(name: str) -> str:
-    if name == DRIVER:
-        from backends.make.makefile import driver_text  # noqa: PLC0415 (slow to import)
-
-        return driver_text()
-    from backends.python.edition import text_of  # noqa: PLC0415 (slow to import)
-
-    return text_of(name)
+    return driver_text() if name == DRIVER else text_of(name)
 
 
 @click.command(name="runtime")
@@ -62,8 +57,6 @@ def command(name: str | None, old: str | None, *, hashes: bool) -> int:
     if hashes == (name is not None) or (old is not None and name is None):
         raise click.UsageError("give either the NAME of an edition or --sha256", context)
     if name is None:
-        from compiler.source import sha256_of  # noqa: PLC0415 (slow to import)
-
         put("\n".join(f"{sha256_of(_text(each))}  {each}" for each in _names()))
         return 0
     if old is None:
@@ -73,14 +66,6 @@ def command(name: str | None, old: str | None, *, hashes: bool) -> int:
 
 
 def _compare(name: str, old: str, context: click.Context) -> int:
-    from difflib import unified_diff  # noqa: PLC0415 (only for --diff)
-    from pathlib import Path  # noqa: PLC0415
-
-    from backends.make.walked import driver_in  # noqa: PLC0415
-    from backends.python.proof import runtime_in  # noqa: PLC0415
-    from compiler.files import Refusal, read_source  # noqa: PLC0415
-    from rdc.reporting.cells import visible  # noqa: PLC0415
-
     source = read_source(Path(old), old, old)
     if isinstance(source, Refusal):
         raise click.UsageError(f"{old}: {source.problem}", context)

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import json
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
+from click.shell_completion import CompletionItem
 from msgspec import Struct
 
 from rdc.terminal import put
-
-if TYPE_CHECKING:
-    from click.shell_completion import CompletionItem
+from rdc.usage import UnknownWordError
 
 
 class Schema(Struct, frozen=True):
@@ -33,11 +32,10 @@ class Schema(Struct, frozen=True):
 
 _RECORDS = "compiler.records"
 
-# The JSON Schemas that rdc publishes. Each is also in `docs/NAME.schema.json`, which `make golden` writes.
 SCHEMAS: dict[str, Schema] = {
     "agent-workflow": Schema("agent workflows", "compiler.frontends.agent_workflow.syntax"),
     "program": Schema("programs as JSON", "compiler.frontends.json.shapes"),
-    "project": Schema("rdc.toml", "rdc.building.schema"),
+    "project": Schema("rdc.toml", "rdc.building.configuring"),
     "run-approvals": Schema("a run's approvals.json", _RECORDS, ("approvals",)),
     "run-artifacts": Schema("a run's artifacts.json", _RECORDS, ("artifacts",)),
     "run-drrs": Schema("a run's drrs.json", _RECORDS, ("drrs",)),
@@ -54,14 +52,10 @@ SCHEMAS: dict[str, Schema] = {
 def _known(_: click.Context, __: click.Parameter, name: str | None) -> str | None:
     if name is None or name in SCHEMAS:
         return name
-    from rdc.usage import UnknownWordError  # noqa: PLC0415 (only for the error)
-
     raise UnknownWordError("schema", name, SCHEMAS, "rdc schema")
 
 
 def _complete(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:
-    from click.shell_completion import CompletionItem  # noqa: PLC0415 (only on the Tab key)
-
     return [CompletionItem(name, help=known.summary) for name, known in SCHEMAS.items() if name.startswith(begun)]
 
 

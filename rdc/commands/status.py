@@ -6,6 +6,9 @@ import json
 
 import click
 
+from rdc.commands.run import command as run
+from rdc.reporting.cells import visible
+from rdc.standing import runs_here
 from rdc.terminal import put
 
 
@@ -21,14 +24,9 @@ def command(file: str | None, as_json: bool) -> int:
     Exit codes: 0 success, 1 a state cannot be read, 2 usage error or errors in FILE.
     """
     if file is not None:
-        from rdc.commands.run import command as run  # noqa: PLC0415 (the compiler is slow to import)
-
         words = ["--", file, "status", *["--json"][:as_json]]
         code: int = run.main(words, prog_name="rdc run", standalone_mode=False)
         return code
-    from rdc.reporting.cells import visible  # noqa: PLC0415 (the compiler is slow to import)
-    from rdc.standing import runs_here  # noqa: PLC0415
-
     runs = runs_here()
     if as_json:
         put(json.dumps({"version": 1, "runs": runs}, indent=2))

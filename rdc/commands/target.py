@@ -5,17 +5,18 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
+from click.shell_completion import CompletionItem
 from msgspec import Struct
 
+from backends.base import Backend
+from backends.registry import is_target, load, names
+from compiler.issues import InvalidError
 from rdc.commands.reporter import Command
-
-if TYPE_CHECKING:
-    from click.shell_completion import CompletionItem
-
-    from backends.base import Backend
+from rdc.tables import check_words
+from rdc.usage import PointingError, UnknownWordError
 
 
 class Target(Struct, frozen=True):
@@ -64,21 +65,14 @@ def target_options(command: Command) -> Command:
 @contextmanager
 def misuse_told(backend: Backend[Any]) -> Iterator[None]:
     """Turn an `InvalidError` into a usage error."""
-    from compiler.issues import InvalidError  # noqa: PLC0415 (the backends are slow to import)
-
     try:
         yield
     except InvalidError as error:
-        from rdc.usage import PointingError  # noqa: PLC0415 (only for the error)
-
         raise PointingError(f"target {backend.name}: {error}", f"rdc targets {backend.name}") from None
 
 
 def find_target(name: str, words: Mapping[str, str]) -> Target:
     """Return a known target with options of the command line."""
-    from backends.registry import load  # noqa: PLC0415 (the backends are slow to import)
-    from rdc.tables import check_words  # noqa: PLC0415
-
     backend = load(name)
     with misuse_told(backend):
         return Target(backend, check_words(backend, words))
@@ -86,21 +80,13 @@ def find_target(name: str, words: Mapping[str, str]) -> Target:
 
 def known_target(_: click.Context, __: click.Parameter, name: str | None) -> str | None:
     """Return the name; an unknown target is a usage error."""
-    from backends.registry import is_target, names  # noqa: PLC0415 (the backends are slow to import)
-
     if name is not None and not is_target(name):
-        from rdc.usage import UnknownWordError  # noqa: PLC0415 (only for the error)
-
         raise UnknownWordError("target", name, names(), "rdc targets")
     return name
 
 
 def complete_target(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:
     """Return the targets whose names start with the typed word."""
-    from click.shell_completion import CompletionItem  # noqa: PLC0415 (only on the Tab key)
-
-    from backends.registry import load, names  # noqa: PLC0415
-
     return [CompletionItem(name, help=load(name).summary) for name in names() if name.startswith(begun)]
 
 

@@ -7,17 +7,16 @@ import shutil
 import textwrap
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 from msgspec.structs import asdict
 
+from backends.base import Backend
+from backends.options.schema import Option, listed
+from backends.registry import load, names
 from rdc.commands.target import complete_target, known_target
 from rdc.terminal import put
-
-if TYPE_CHECKING:
-    from backends.base import Backend
-    from backends.options.schema import Option
 
 WIDEST = 100
 
@@ -31,11 +30,7 @@ def command(name: str | None, form: str) -> int:
     The list of targets has their names, the extension of the generated files, and the features that they support. The
     list of options has their types, defaults and descriptions.
     """
-    from backends.registry import load, names  # noqa: PLC0415 (the backends are slow to import)
-
     if name is not None:
-        from backends.options.schema import listed  # noqa: PLC0415 (as above)
-
         backend = load(name)
         options = list(listed(backend.options))
         put(_options_json(backend, options) if form == "json" else _options(backend, options))

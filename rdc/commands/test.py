@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from rdc.commands.arguments import found_documents
+from compiler.driver import Compilation, Settings, compile_file, compile_opened, open_file
 from rdc.commands.language import language_options
 from rdc.commands.reporter import Reporter, strictness_options
-from rdc.terminal import put
+from rdc.documents import Found, find_documents
+from rdc.drafts.addition import add_scenarios, write_additions
+from rdc.terminal import many, put
 from rdc.trials import TARGETS
-from rdc.words import many
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from compiler.driver import Compilation, Settings
-    from rdc.documents import Found
-    from rdc.trials.result import Result
+from rdc.trials.process import interruptible
+from rdc.trials.result import Result, Status
+from rdc.trials.run import MissingToolError
+from rdc.trials.tester import try_scenarios
 
 FORMATS = ("text", "json", "junit")
 ALL = "all"
@@ -82,9 +81,7 @@ def command(
         return _start(files, init["paths"] or MOST, settings, reporter, tries=bool(targets) or output != "text")
     if init["paths"]:
         raise click.UsageError("--paths needs --init", click.get_current_context())
-    from compiler.driver import compile_file  # noqa: PLC0415 (the compiler is slow to import)
-
-    documents = found_documents(files)
+    documents = find_documents(files)
     compilations = [compile_file(found.path, settings) for found in documents]
     if not reporter.accepts(compilations):
         return 1
@@ -103,10 +100,7 @@ def _start(files: Sequence[str], most: int, settings: Settings, reporter: Report
         raise click.UsageError("--init changes documents; name the files or folders", context)
     if tries:
         raise click.UsageError("--init runs no scenarios; remove --on and --format", context)
-    from compiler.driver import compile_opened, open_file  # noqa: PLC0415 (the compiler is slow to import)
-    from rdc.drafts.addition import add_scenarios, write_additions  # noqa: PLC0415
-
-    documents = [open_file(found.path) for found in found_documents(files)]
+    documents = [open_file(found.path) for found in find_documents(files)]
     compilations = [compile_opened(one, settings) for one in documents]
     if not reporter.accepts(compilations):
         return 1
@@ -132,10 +126,6 @@ def _mention(without: Sequence[Found], every: int, reporter: Reporter) -> None:
 
 
 def _tried(compilation: Compilation, targets: Sequence[str], timeout: float) -> list[Result]:
-    from rdc.trials.process import interruptible  # noqa: PLC0415 (the backends are slow to import)
-    from rdc.trials.run import MissingToolError  # noqa: PLC0415 (the backends are slow to import)
-    from rdc.trials.tester import try_scenarios  # noqa: PLC0415
-
     try:
         with interruptible():
             return list(try_scenarios(compilation, targets, timeout))
@@ -144,8 +134,6 @@ def _tried(compilation: Compilation, targets: Sequence[str], timeout: float) -> 
 
 
 def _has_failed(results: Sequence[Result], *, strict: bool) -> bool:
-    from rdc.trials.result import Status  # noqa: PLC0415 (the backends are slow to import)
-
     wrong = {Status.FAILED, Status.SKIPPED} if strict else {Status.FAILED}
     return any(result.status in wrong for result in results)
 

@@ -8,6 +8,7 @@ import click
 
 from rdc.terminal import put, tell
 from rdc.tools.request import read_request
+from runtime_shim.engine.texts import clean
 
 
 # Arguments after `--` belong to the server, so click must not look for options there.
@@ -36,8 +37,6 @@ def command(server: tuple[str, ...]) -> int:
             "(in a checkout of rdc: `uv tool install '.[mcp]'`)"
         )
         return 2
-    from runtime_shim.engine.texts import clean  # noqa: PLC0415 (the help doesn't need the runtime)
-
     answer = call(server, request)
     if answer.is_error:
         tell(clean(answer.text))

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
+from compiler.analyses.coverage import coverage
+from compiler.analyses.enumeration import enumerate_paths
+from compiler.driver import Settings, compile_file
+from compiler.ir.paths import Decide, usual_limit, walk
+from compiler.ir.program import Program
+from compiler.ir.semantics import Machine
 from rdc.commands.language import language_options
 from rdc.commands.reporter import Reporter, strictness_options
-from rdc.terminal import put
-
-if TYPE_CHECKING:
-    from compiler.driver import Settings
-    from compiler.ir.paths import Decide
-    from compiler.ir.program import Program
+from rdc.paths import json, text
+from rdc.paths.outcomes import OutcomesError, decided_by, read_outcomes
+from rdc.paths.text import show_facts, show_inputs, with_stand_ins
+from rdc.terminal import many, put
+from runtime_shim.data.fitting import unfit
 
 MOST_PATHS = 100
 
@@ -71,13 +76,9 @@ def command(
     if every and (given["outcomes"] is not None or given["inputs"]):
         what = "--input" if given["inputs"] else "--outcomes"
         raise click.UsageError(f"--all tries all outcomes and inputs; remove {what}", click.get_current_context())
-    from compiler.driver import compile_file  # noqa: PLC0415 (the compiler is slow to import)
-
     compilation = compile_file(file, settings)
     if not reporter.accepts([compilation]) or compilation.program is None:
         return 1
-    from compiler.ir.paths import usual_limit  # noqa: PLC0415 (as above)
-
     limit = visits or usual_limit(compilation.program)
     if every:
         shown = _every(compilation.program, paths, limit, output)
@@ -90,11 +91,6 @@ def command(
 
 def _one(program: Program, decide: Decide, inputs: dict[str, str], limit: int, output: str) -> str:
     """Return the path for the given outcomes."""
-    from compiler.ir.paths import walk  # noqa: PLC0415
-    from compiler.ir.semantics import Machine  # noqa: PLC0415
-    from rdc.paths import json, text  # noqa: PLC0415
-    from rdc.paths.inputs import show_facts, show_inputs, with_stand_ins  # noqa: PLC0415
-
     machine = Machine(program)
     full = with_stand_ins(program, inputs)
     found = walk(machine, decide, limit, full)
@@ -105,8 +101,6 @@ def _one(program: Program, decide: Decide, inputs: dict[str, str], limit: int, o
 
 
 def _decide(outcomes: str, otherwise: str, program: Program) -> Decide:
-    from rdc.paths.outcomes import OutcomesError, decided_by, read_outcomes  # noqa: PLC0415 (as above)
-
     try:
         return decided_by(read_outcomes(outcomes, program), otherwise)
     except OutcomesError as error:
@@ -115,8 +109,6 @@ def _decide(outcomes: str, otherwise: str, program: Program) -> Decide:
 
 def _inputs(words: tuple[str, ...], program: Program) -> dict[str, str]:
     """Return the inputs of the command line, which must be valid (I8)."""
-    from runtime_shim.data.fitting import unfit  # noqa: PLC0415 (only where there are inputs)
-
     known = {declared.name: declared for declared in program.inputs}
     found: dict[str, str] = {}
     for word in words:
@@ -134,12 +126,6 @@ def _inputs(words: tuple[str, ...], program: Program) -> dict[str, str]:
 
 def _every(program: Program, most: int, limit: int, output: str) -> str:
     """Return all paths, and their coverage."""
-    from compiler.analyses.coverage import coverage  # noqa: PLC0415 (the compiler is slow to import)
-    from compiler.analyses.enumeration import enumerate_paths  # noqa: PLC0415
-    from compiler.ir.semantics import Machine  # noqa: PLC0415
-    from rdc.paths import json, text  # noqa: PLC0415
-    from rdc.words import many  # noqa: PLC0415
-
     found = enumerate_paths(program, most, limit)
     covered = coverage(program, found.paths)
     if output == "json":

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import click
 
+from rdc.reporting.cells import visible
 from rdc.terminal import put
+from rdc.verification import verify, worst
 
 
 @click.command(name="verify")
@@ -18,9 +20,6 @@ def command(files: tuple[str, ...]) -> int:
     Exit codes: 0 all files are verified, 1 one was changed, 2 one cannot be verified (not from rdc, or from another
     version), 3 only the source is missing.
     """
-    from rdc.reporting.cells import visible  # noqa: PLC0415 (the compiler is slow to import)
-    from rdc.verification import verify, worst  # noqa: PLC0415
-
     findings = {path: verify(path) for path in files}
     for path, (_, message, line) in findings.items():
         put(visible(f"{path}{f':{line}' if line else ''}: {message}"))

@@ -23,9 +23,9 @@ from compiler.source import Source, line_end_of
 from rdc.atomic import File, write_all
 from rdc.drafts.paths import Drafted, draft_scenarios, key_of
 from rdc.outputs import unwritable
+from rdc.terminal import many
 from rdc.trials.mock_run import mock
 from rdc.trials.result import Status, judge
-from rdc.words import many
 
 KEY = "scenarios"
 _LINES = Regex(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")

@@ -17,9 +17,7 @@ from compiler.ir.program import Input, Program
 from compiler.ir.samples import sample
 from compiler.ir.semantics import Machine
 from compiler.scenarios import Result, Scenario
-from rdc.paths.folding import folded
-from rdc.paths.inputs import with_stand_ins
-from rdc.paths.text import show_path, word
+from rdc.paths.text import folded, show_path, with_stand_ins, word
 from rdc.trials.mock_run import mock
 from runtime_shim.data.fitting import unfit
 

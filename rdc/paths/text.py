@@ -1,24 +1,89 @@
-"""Show paths to people: a table of visits, a line for each path, and the coverage."""
+"""Show paths to people: inputs, a table of visits, a line for each path, and the coverage."""
 
 from __future__ import annotations
 
 import shlex
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby, islice
+from typing import NamedTuple
 
 import click
+from msgspec import Struct
 
 from backends.picture.naming import WORDS, spoken
+from compiler import times as durations
 from compiler.analyses.coverage import Coverage, Untaken
+from compiler.analyses.values import value_flow
 from compiler.ir.edges import Keep
 from compiler.ir.paths import Path, Visit, usual_limit
-from compiler.ir.program import Node, Program
+from compiler.ir.program import Input, Node, Program, Settings
 from compiler.ir.semantics import Machine
 from compiler.ir.tasks import Verdict
-from rdc.paths.folding import Turns, folded
 from rdc.paths.outcomes import write_outcomes
 from rdc.reporting.cells import cells, visible
-from rdc.words import many
+from rdc.terminal import many
+from runtime_shim.data.fitting import unfit
+
+MOST_STEPS = 12
+
+
+def with_stand_ins(program: Program, given: Mapping[str, str]) -> dict[str, str]:
+    """Return the given inputs, and placeholder values for missing required ones."""
+    missing = (item for item in program.inputs if item.required and item.default is None and item.name not in given)
+    return {**given, **{declared.name: _stand_in(declared) for declared in missing}}
+
+
+def _stand_in(declared: Input) -> str:
+    """Return a valid value, if one is easy to find."""
+    tried = (*declared.options[:1], "true", "0", "1", "1.0", "1.0.0", "a", "example")
+    usual = {"boolean": "true", "number": "1", "choice": tried[0]}.get(declared.type, f"<{declared.name}>")
+    fitting = (
+        value for value in (usual, *tried) if not unfit(value, declared.type, declared.options, declared.pattern)
+    )
+    return next(fitting, usual)
+
+
+def show_inputs(program: Program, given: Mapping[str, str], stand_ins: Mapping[str, str]) -> Iterator[str]:
+    """Yield a line for each input with a value, and its source."""
+    for declared in program.inputs:
+        name = declared.name
+        if name in given:
+            yield visible(f"{name} = {given[name]}")
+        elif name in stand_ins:
+            yield visible(f"{name} = {stand_ins[name]}  (example; set it with --input {name}=VALUE)")
+        elif declared.default is not None:
+            yield visible(f"{name} = {declared.default}  (default)")
+
+
+def show_facts(program: Program) -> Iterator[str]:
+    """Yield a line for each output, with the steps that write and read it, and for each step with times."""
+    flow = value_flow(program)
+    for slot in dict.fromkeys(keep.slot for node in program.nodes for keep in _kept_values(node)):
+        written = [node.id for node in program.nodes if slot in flow.writes[node.id]]
+        read = [node.id for node in program.nodes if slot in flow.reads[node.id]]
+        yield visible(f"{slot}: written by {_listed(written)}, read by {_listed(read)}")
+    for node in program.nodes:
+        if limits := list(_limits(node.settings)):
+            yield visible(f"{node.id}: {', '.join(limits)}")
+
+
+def _kept_values(node: Node) -> Iterator[Keep]:
+    effects = (effect for edge in node.edges for effect in edge.effects)
+    return (effect for effect in effects if isinstance(effect, Keep) and effect.of == "output")
+
+
+def _listed(steps: Sequence[str]) -> str:
+    return ", ".join(steps[:MOST_STEPS]) + (", …" if len(steps) > MOST_STEPS else "") if steps else "no step"
+
+
+def _limits(settings: Settings) -> Iterator[str]:
+    if settings.timeout is not None:
+        yield f"at most {durations.spoken(settings.timeout)}"
+    if settings.delay:
+        again = f", ×{settings.backoff} each time" if settings.backoff > 1 else ""
+        yield f"waits {durations.spoken(settings.delay)} before a retry{again}"
+
 
 _COLORS = {Verdict.PASS.value: "green", Verdict.FAIL.value: "red"}
 
@@ -159,3 +224,76 @@ def width(text: str) -> int:
 def padded(text: str, columns: int) -> str:
     """Return a text padded with spaces to a width."""
     return text + " " * (columns - width(text))
+
+
+MOST_PERIODS = 8
+"""The number of period lengths to try at each position."""
+
+
+class Turns(Struct, frozen=True):
+    """Items that repeat together in a row, and the number of repetitions."""
+
+    items: tuple[Run, ...]
+    times: int
+
+
+class Run(NamedTuple):
+    """An item that repeats in a row. `place` is the position of the first one."""
+
+    item: str
+    times: int
+    place: int
+
+    @property
+    def said(self) -> tuple[str, int]:
+        """The key of equal runs, without their position."""
+        return self.item, self.times
+
+
+def folded(sequence: Sequence[str]) -> Iterator[Turns]:
+    """Yield a sequence as turns: equal neighbors become one run, then equal groups of runs become one turn."""
+    runs = list(_runs(sequence))
+    later = _later(runs)
+    place = 0
+    while place < len(runs):
+        period, times = _repeated(runs, later, place)
+        yield Turns(tuple(runs[place : place + period]), times)
+        place += period * times
+
+
+def _runs(sequence: Sequence[str]) -> Iterator[Run]:
+    place = 0
+    for item, found in groupby(sequence):
+        times = sum(1 for _ in found)
+        yield Run(item, times, place)
+        place += times
+
+
+def _later(runs: Sequence[Run]) -> list[int]:
+    """Return for each run the position of the next equal one, or the end."""
+    nearest: dict[object, int] = {}
+    later = [len(runs)] * len(runs)
+    for place in range(len(runs) - 1, -1, -1):
+        later[place] = nearest.get(runs[place].said, len(runs))
+        nearest[runs[place].said] = place
+    return later
+
+
+def _repeated(runs: Sequence[Run], later: Sequence[int], place: int) -> tuple[int, int]:
+    """Return the length of the group at a position that saves the most when folded, and its repetitions."""
+    best = (1, 1)
+    for period in islice(_periods(later, place), MOST_PERIODS):
+        part = [run.said for run in runs[place : place + period]]
+        times = 1
+        while [run.said for run in runs[place + times * period : place + (times + 1) * period]] == part:
+            times += 1
+        if period * (times - 1) > best[0] * (best[1] - 1):
+            best = (period, times)
+    return best
+
+
+def _periods(later: Sequence[int], place: int) -> Iterator[int]:
+    following = later[place]
+    while following < len(later):
+        yield following - place
+        following = later[following]

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-
-from msgspec import Struct
+from typing import NamedTuple
 
 TAB = 4
 COLUMNS = 100
@@ -13,14 +12,14 @@ _SKIN_TONES = range(0x1F3FB, 0x1F400)
 _HANGUL_VOWELS_AND_FINALS = range(0x1160, 0x1200)
 
 
-class Cell(Struct, frozen=True):
+class Cell(NamedTuple):
     """The output for one character, and its number of columns."""
 
     text: str
     width: int
 
 
-class Excerpt(Struct, frozen=True):
+class Excerpt(NamedTuple):
     """The part of a line around a marked place: its text, the columns before the mark, and the width of the mark."""
 
     text: str

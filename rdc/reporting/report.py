@@ -1,13 +1,22 @@
-"""A report: sorted diagnostics without repetition, and the sources that they refer to."""
+"""A report: sorted diagnostics without repetition, their sources, and the formats for people and tools."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from importlib import import_module
 
 from msgspec import Struct, field
 
 from compiler.diagnostic import Diagnostic, Severity, sort_key
 from compiler.source import Source
+
+FORMATS = {
+    "text": "rdc.reporting.text",
+    "json": "rdc.reporting.json",
+    "sarif": "rdc.reporting.sarif",
+    "github": "rdc.reporting.github",
+}
+"""The formats of a report. Each is a module with a function `render`."""
 
 
 class Report(Struct, frozen=True):
@@ -35,3 +44,13 @@ class Report(Struct, frozen=True):
     def files(self) -> int:
         """The number of files with findings."""
         return len({diagnostic.path for diagnostic in self.diagnostics})
+
+
+def render(report: Report, form: str) -> str:
+    """Return the report in a format of `FORMATS`, without a final line break; "" if the format has no output.
+
+    Raises:
+        KeyError: The format does not exist.
+    """
+    text: str = import_module(FORMATS[form]).render(report)
+    return text

@@ -7,10 +7,9 @@ import os
 from urllib.parse import quote
 
 from compiler.diagnostic import CODES, Diagnostic, Fix, Related
-from compiler.documentation import page_of
+from compiler.documentation import page, page_of
 from compiler.source import Span
 from rdc import __version__
-from rdc.explanations import page
 from rdc.reporting.report import Report
 
 _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"

@@ -17,10 +17,11 @@ from collections.abc import Mapping
 import click
 
 from compiler.diagnostic import Diagnostic, Severity
+from compiler.documentation import page_of
 from compiler.source import Source, Span
 from rdc.reporting.cells import excerpt, visible
 from rdc.reporting.report import Report
-from rdc.words import many
+from rdc.terminal import many
 
 _COLORS = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.NOTE: "cyan"}
 
@@ -54,8 +55,6 @@ def _linked(code: str, docs_url: str) -> str:
     """Return a code as a link that terminals can open, if the documentation has an address."""
     if not docs_url:
         return code
-    from compiler.documentation import page_of  # noqa: PLC0415 (few projects have an address)
-
     return f"\x1b]8;;{page_of(docs_url, code)}\x1b\\{code}\x1b]8;;\x1b\\"
 
 

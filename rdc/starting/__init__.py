@@ -1,4 +1,1 @@
-"""`rdc init`: the first files of a project.
-
-`files` chooses them without reading or writing anything. `folder` compares them with the existing files.
-"""
+"""`rdc init`: the first files of a project."""

@@ -1,4 +1,4 @@
-"""The first files of a project, as text (B-7)."""
+"""The first files of a project: as text, compared with the existing ones, and written (B-7)."""
 
 from __future__ import annotations
 
@@ -10,11 +10,29 @@ from msgspec import Struct
 
 from backends.github.pins import pins
 from backends.registry import load
-from compiler.frontends import FRONT_ENDS, endings
-from compiler.project import CONFIGURATION
+from compiler.frontends import FRONT_ENDS, all_options, endings
+from compiler.project import CONFIGURATION, Project, read_configuration
 from compiler.version import __version__
-from rdc.building.plan import Rule, plan
-from rdc.starting.kinds import KINDS
+from rdc.atomic import File, write_all
+from rdc.building.configuring import rules
+from rdc.building.plan import Rule, files_below, plan
+
+
+class Kind(Struct, frozen=True):
+    """A kind of document: the name of its front end, and the template of the first document."""
+
+    form: str
+    document: str
+    has_agents: bool = False
+
+
+KINDS = {
+    "runbook": Kind("rundown", "conflict-markers.runbook.md"),
+    "playbook": Kind("playbook", "describe-change.playbook.md", has_agents=True),
+    "agent-workflow": Kind("agent_workflow", "describe-and-check.workflow.yaml", has_agents=True),
+    "specification": Kind("stepspec", "list-files.stepspec.yaml"),
+}
+
 
 WORKFLOWS = ".github/workflows/"
 CHECK = f"{WORKFLOWS}rdc.yml"
@@ -58,9 +76,9 @@ def starters(wanted: Wanted, present: Sequence[str], configuration: str, own: Se
     """
     kind = KINDS[wanted.kind]
     first = f"{wanted.kind}s/{kind.document}"
-    rules = own or [_rule(wanted)]
-    is_new = not own and not plan(rules, present).tasks
-    built = plan(rules, [*present, first] if is_new else present).tasks
+    tables = own or [_rule(wanted)]
+    is_new = not own and not plan(tables, present).tasks
+    built = plan(tables, [*present, first] if is_new else present).tasks
     return [
         _configuration(wanted, configuration),
         *([Starter((first,), _template(kind.document))] if is_new else ()),
@@ -118,3 +136,46 @@ def _dependabot(workflows: Sequence[str]) -> list[Starter]:
 
 def _template(name: str) -> str:
     return (_TEMPLATES / name).read_text(encoding="utf-8")
+
+
+class Started(Struct, frozen=True):
+    """The written files, the existing files, and the lines that these lack, all by path."""
+
+    written: Sequence[str]
+    kept: Sequence[str]
+    lacking: Sequence[tuple[str, str]]
+
+
+def start(root: str, wanted: Wanted) -> Started:
+    """Write the first files of the project in the current folder, all or none.
+
+    Args:
+        root: The current folder, as an absolute path without links.
+        wanted: The request.
+
+    Raises:
+        OSError: A file cannot be read or written; `filename` is its path.
+    """
+    configuration = read_configuration(Project(root), all_options())
+    own, _ = rules(configuration)  # the build reports the errors
+    path = next(iter(configuration.sources), CONFIGURATION)
+    globs = [glob for rule in own for glob in rule.patterns] or patterns(wanted)
+    every = starters(wanted, files_below(root, globs), path, own)
+    there = {starter: found for starter in every if (found := _present(starter.paths))}
+    new = [File(Path(one.paths[0]), one.text.encode()) for one in every if one not in there]
+    write_all(new)
+    return Started(
+        [str(file.path) for file in new],
+        list(there.values()),
+        [(found, one.lines) for one, found in there.items() if _lacks(found, one.needs)],
+    )
+
+
+def _present(paths: Sequence[str]) -> str | None:
+    """Return the first existing path. A broken link counts as existing."""
+    return next((path for path in paths if Path(path).is_symlink() or Path(path).exists()), None)
+
+
+def _lacks(path: str, needs: Sequence[str]) -> bool:
+    text = Path(path).read_text(encoding="utf-8", errors="replace") if needs else ""
+    return not all(need in text for need in needs)

@@ -16,7 +16,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from rdc.links import stray_link, unwritable_link
+from compiler.yaml_text import UnreadableError, load_texts
+from rdc.atomic import stray_link, unwritable_link
 from rdc.tools.request import read_request
 from runtime_shim.contract.attempt import HANDED
 from runtime_shim.contract.safe_paths import UnsafeError, write_inside
@@ -114,8 +115,6 @@ def parse(path: str, text: str) -> Any:  # noqa: ANN401 (dicts, lists and string
     """Return the content of a file. Scalars of YAML are strings as written: `no` and 1.50 stay unchanged."""
     if text.lstrip().startswith("{"):
         return read_json(path, text)
-    from compiler.yaml_text import UnreadableError, load_texts  # noqa: PLC0415 (few runs have mocks)
-
     try:
         return load_texts(text) or {}
     except UnreadableError as error:

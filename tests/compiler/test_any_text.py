@@ -19,8 +19,7 @@ from compiler.ir.program import Program
 from compiler.ir.verify import verify
 from compiler.passes import optimize
 from compiler.source import Source, Span
-from rdc.reporting import FORMATS, render
-from rdc.reporting.report import Report
+from rdc.reporting.report import FORMATS, Report, render
 from tests import interpreters
 from tests.conftest import ROOT
 from tests.warm.codes import code_of

@@ -26,8 +26,7 @@ from compiler.ir.tasks import Verdict
 from compiler.passes import optimize
 from compiler.scenarios import read_scenarios
 from compiler.yaml_text import UnreadableError, read_mapping
-from rdc.changes import Version
-from rdc.comparison import Comparison
+from rdc.changes import Comparison, Version
 from rdc.generation import emitted
 from rdc.tables import check_tables
 from runtime_shim.engine.journal import encode, read_journal

@@ -12,8 +12,7 @@ from jsonschema import Draft7Validator
 
 from compiler.diagnostic import CODES, Diagnostic, Related
 from compiler.source import Span
-from rdc.reporting import FORMATS, render
-from rdc.reporting.report import Report
+from rdc.reporting.report import FORMATS, Report, render
 
 FOUND = [
     Diagnostic(

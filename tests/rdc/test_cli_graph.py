@@ -14,7 +14,7 @@ from pygraphviz import AGraph
 
 from backends.base import MARK
 from rdc.commands.graph import FORMATS
-from rdc.drawing import renderer
+from rdc.drawing import graphviz
 from tests.dot.real import seen
 from tests.rdc.cli_support import GOOD, MISSING_TITLE, UNKNOWN_TARGET, call, document
 
@@ -199,7 +199,7 @@ def test_the_dot_on_the_path_is_taken(folder: Path) -> None:
 )
 def test_a_dot_that_fails_is_told(script: str, said: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     dot(folder, script)
-    monkeypatch.setattr(renderer, "TIME_LIMIT", 1)
+    monkeypatch.setattr(graphviz, "TIME_LIMIT", 1)
     result = call("graph", "deploy.runbook.md", cwd=folder)
     assert result.code == 1
     assert "error[RD514]" in result.err
@@ -209,12 +209,12 @@ def test_a_dot_that_fails_is_told(script: str, said: str, folder: Path, monkeypa
 
 def test_half_a_picture_is_none() -> None:
     """Graphviz draws what it has read before an error; that of a graph must not pass for the whole."""
-    with pytest.raises(renderer.DrawingError, match="syntax error"):
-        renderer.render("digraph { a; b; subgraph { c", "svg")
+    with pytest.raises(graphviz.DrawingError, match="syntax error"):
+        graphviz.render("digraph { a; b; subgraph { c", "svg")
 
 
 def test_without_graphviz_it_says_what_to_install(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(renderer, "find_spec", lambda _: None)
+    monkeypatch.setattr(graphviz, "find_spec", lambda _: None)
     result = call("graph", "deploy.runbook.md", cwd=folder)
     assert result.code == 1
     assert "error[RD514]" in result.err
@@ -232,13 +232,13 @@ def test_no_package_is_taken_from_the_folder_of_the_document(folder: Path) -> No
 def test_a_machine_without_fonts_draws_letters(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (folder / "none.conf").write_text("<fontconfig></fontconfig>", encoding="utf-8")
     monkeypatch.setenv("FONTCONFIG_FILE", str(folder / "none.conf"))
-    monkeypatch.setattr(renderer, "FONT_FOLDERS", (str(folder),))
+    monkeypatch.setattr(graphviz, "FONT_FOLDERS", (str(folder),))
     for name in ("iii", "WWW"):
         document(folder, f"{name}.runbook.md", f"## 1. {name * 8}\n")
         assert call("graph", f"{name}.runbook.md", "-o", f"{name}.svg", cwd=folder).code == 0
     widths = [ET.parse(folder / f"{name}.svg").getroot().get("width") for name in ("iii", "WWW")]
     assert widths[0] != widths[1], "every letter is the same empty box"
-    assert {path.suffix for path in renderer.FONT.parent.iterdir()} == {".ttf", ".txt"}, "nothing is left there"
+    assert {path.suffix for path in graphviz.FONT.parent.iterdir()} == {".ttf", ".txt"}, "nothing is left there"
 
 
 @pytest.mark.skipif(not shutil.which("dot"), reason="there is no dot here")

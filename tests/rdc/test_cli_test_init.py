@@ -259,7 +259,7 @@ def test_all_or_nothing(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         return made
 
     add = addition.add_scenarios
-    monkeypatch.setattr(addition, "add_scenarios", changes)
+    monkeypatch.setattr("rdc.commands.test.add_scenarios", changes)
     assert "cannot write a.runbook.md: it has changed since rdc read it" in init(folder, "a.runbook.md").err
     assert (folder / "a.runbook.md").read_text() == GOOD
 

@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 
 from compiler.diagnostic import Diagnostic, Related
 from compiler.source import Source, Span
-from rdc.reporting import render
 from rdc.reporting.cells import COLUMNS, cells, excerpt, visible
-from rdc.reporting.report import Report
+from rdc.reporting.report import Report, render
 
 PATH = "deploy.runbook.md"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 from compiler.diagnostic import CODES
-from rdc.explanations import page as explanation
+from compiler.documentation import page as explanation
 from tests.reference.markdown import page, table
 
 INTRODUCTION = """\

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from compiler.diagnostic import has_error, sort_key
@@ -11,7 +12,7 @@ from compiler.frontends.agent_workflow import MAX_STEPS, OPTIONS
 from compiler.frontends.agent_workflow.check import check, unlisted_agents
 from compiler.frontends.agent_workflow.lower import ENDINGS, lower
 from compiler.frontends.agent_workflow.parse import parse
-from compiler.frontends.base import Formatted, Job, Result
+from compiler.frontends.base import Job, Result
 from compiler.frontends.call_scenarios import completed, options_of
 from compiler.frontends.data_text import formatted
 from compiler.frontends.modeled import LARGEST
@@ -25,6 +26,8 @@ _STEPS = Regex(r"""^["']?steps["']?[ \t]*:|\A\s*\{""", re.MULTILINE)
 _NAME = Regex(r"^name[ \t]*:", re.MULTILINE)
 _TASK = Regex(r"^[ \t]+(?:-[ \t]+)?(?:prompt|parallel)[ \t]*:", re.MULTILINE)
 
+format_document = partial(formatted, parse=parse)
+
 
 def recognizes(source: Source) -> bool:
     """Return whether a source has a name and a step with work (W1); invalid YAML is recognized by its lines."""
@@ -35,11 +38,6 @@ def recognizes(source: Source) -> bool:
         return _is_workflow(read_mapping(text).values)
     except UnreadableError:
         return bool(_NAME.search(text) and _TASK.search(text))
-
-
-def format_document(job: Job) -> Formatted:
-    """Return a formatted document, after checking that its meaning is unchanged."""
-    return formatted(job, parse)
 
 
 def _is_workflow(values: Mapping[str, Any]) -> bool:

@@ -10,6 +10,7 @@ FORMAT = Format(
     suffixes=(".playbook.md",),
     names=("PLAYBOOK.md",),
     module="compiler.frontends.playbook.frontend",
+    formatter="compiler.frontends.playbook.formatting",
     drafts="compiler.frontends.call_drafts",
     grammars=("playbook.lark",),
     options=(SECRETS, STEPS),

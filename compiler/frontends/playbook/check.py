@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from difflib import get_close_matches
 from itertools import pairwise
 from types import MappingProxyType
 
@@ -22,6 +21,7 @@ from compiler.issues import duplicate_options
 from compiler.options import Options, document_options
 from compiler.regex import Regex
 from compiler.source import Source, Span, Spans, below
+from compiler.suggestions import nearest_names
 from runtime_shim.data.fitting import unfit
 
 LARGEST_PLAYBOOK = 200_000
@@ -128,7 +128,7 @@ def _input(source: Source, declared: Input) -> Iterator[Diagnostic]:
 def _unknown_type(source: Source, declared: Input) -> Diagnostic:
     """Report an unknown type: an error if it is close to a known one, otherwise a warning."""
     known = "the types are string, text, number, boolean and enum"
-    if meant := get_close_matches(declared.written.lower(), TYPES, 1, 0.8):
+    if meant := nearest_names(declared.written.lower(), TYPES, 1, 0.8):
         problem = f"there is no type `{declared.written}`; did you mean `{meant[0]}`?"
         fix = _retyped(source, declared, meant[0])
         return Diagnostic("RD732", source.path, declared.span, problem, f"write `{meant[0]}`; {known}", fix=fix)

@@ -11,7 +11,7 @@ from compiler.analyses.flow import Wording, flow_warnings
 from compiler.analyses.values import unread_inputs
 from compiler.diagnostic import Diagnostic, Severity, has_error
 from compiler.files import Refusal
-from compiler.frontends.base import Formatted, Job, Result
+from compiler.frontends.base import Job, Result
 from compiler.frontends.call_scenarios import completed
 from compiler.frontends.name_lists import SECRETS, stem
 from compiler.frontends.playbook.check import Read, check_count, read
@@ -42,13 +42,6 @@ WORDING = Wording(
 def recognizes(source: Source) -> bool:
     """Return whether the source has a title and a step (P0)."""
     return all(any(map(patterns()[kind].fullmatch, source.lines)) for kind in ("TITLE", "STEP"))
-
-
-def format_document(job: Job) -> Formatted:
-    """Return the normal form of a document, proved to mean the same."""
-    from compiler.frontends.playbook import formatting  # noqa: PLC0415 (`rdc check` doesn't need it)
-
-    return formatting.format_document(job)
 
 
 def compile_document(job: Job) -> Result:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from compiler.comments import ignoring_lines
 from compiler.diagnostic import Diagnostic, Fix, Related
 from compiler.frontends.playbook.lines import QUESTIONS, Line
 from compiler.frontends.playbook.syntax import Branch, Input
@@ -139,7 +140,7 @@ def _written(source: Source, line: Line) -> Span | None:
     """Return the place of the first line that is not blank, or None."""
     if line.kind != "TEXT":
         return line.span
-    numbers = (number for number in range(line.number, line.last + 1) if number not in source.ignoring_lines)
+    numbers = (number for number in range(line.number, line.last + 1) if number not in ignoring_lines(source))
     number = next((number for number in numbers if source.lines[number - 1].strip()), None)
     return source.line_span(number) if number else None
 

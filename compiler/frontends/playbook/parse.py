@@ -8,6 +8,7 @@ from typing import Any, Literal, NamedTuple, cast
 from lark.exceptions import UnexpectedToken
 from msgspec import Struct
 
+from compiler.comments import ignoring_lines
 from compiler.diagnostic import Diagnostic
 from compiler.frontends.playbook import messages
 from compiler.frontends.playbook.lines import (
@@ -185,7 +186,7 @@ class Builder:
 
     def _content(self, lines: Sequence[Line]) -> _Content:
         """Return the text of these lines, without trailing spaces or blank lines at both ends (P9)."""
-        shown = [number for number in texts(lines) if number not in self.source.ignoring_lines]
+        shown = [number for number in texts(lines) if number not in ignoring_lines(self.source)]
         numbers = joining_empty_lines(self.source, shown)
         written = [self.source.lines[number - 1].rstrip() for number in numbers]
         filled = [place for place, line in enumerate(written) if line]

@@ -9,6 +9,7 @@ FORMAT = Format(
     summary="Rundown runbooks (Markdown with ## steps)",
     suffixes=(".runbook.md",),
     module="compiler.frontends.rundown.frontend",
+    formatter="compiler.frontends.rundown.formatting",
     drafts="compiler.frontends.rundown.drafts",
     grammars=("rundown.lark", "rundown_line.lark"),
     options=OPTIONS,

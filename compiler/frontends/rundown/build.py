@@ -8,6 +8,7 @@ from functools import cached_property
 
 from msgspec.structs import replace
 
+from compiler.comments import ignoring_lines
 from compiler.diagnostic import Diagnostic, Edit, Fix
 from compiler.frontends.rundown.blocks import Block
 from compiler.frontends.rundown.frontmatter import Frontmatter
@@ -70,7 +71,7 @@ class TreeBuilder:
     def __init__(self, source: Source, layout: Layout) -> None:
         self.source = source
         self._lines = source.lines
-        self._ignoring = source.ignoring_lines
+        self._ignoring = ignoring_lines(source)
         self.layout = layout
         self.diagnostics: list[Diagnostic] = []
 

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from compiler.analyses.flow import Wording, flow_warnings
 from compiler.diagnostic import Diagnostic, has_error
-from compiler.frontends.base import Formatted, Job, Result
+from compiler.frontends.base import Job, Result
 from compiler.frontends.rundown import FORMAT
 from compiler.frontends.rundown.beyond.applied import Effective, held_against, outline, with_settings
 from compiler.frontends.rundown.beyond.nesting import advise_unreachable, check_names, value_warnings
@@ -50,13 +50,6 @@ _STEP = Regex(r"^##[ \t]+(\d+([.:) ]|$)|\{N\})", re.MULTILINE)
 def recognizes(source: Source) -> bool:
     """Return whether the source has a numbered or dynamic step header."""
     return bool(_STEP.search(source.text))
-
-
-def format_document(job: Job) -> Formatted:
-    """Return the normal form of a document, proved to mean the same."""
-    from compiler.frontends.rundown import formatting  # noqa: PLC0415 (`rdc check` doesn't need it)
-
-    return formatting.format_document(job)
 
 
 def compile_document(job: Job) -> Result:
@@ -110,6 +103,9 @@ def _parse(job: Job, source: Source) -> Parsed:
 
 def _offered(job: Job, source: Source, found: list[Diagnostic]) -> list[Diagnostic]:
     """Return the diagnostics, with an offer to format only if formatting accepts the document."""
-    if not any(OFFER in item.help for item in found) or format_document(replace(job, source=source)).text is not None:
+    if (
+        not any(OFFER in item.help for item in found)
+        or FORMAT.load_formatter().format_document(replace(job, source=source)).text is not None
+    ):
         return found
     return list(without_offer(found))

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from compiler.diagnostic import Diagnostic, Issue
 from compiler.frontends.frontmatter import read_block
 from compiler.frontends.name_lists import SECRETS, text_problem
+from compiler.frontends.rundown.beyond.settings import read_steps, table_for_targets
 from compiler.frontends.rundown.options import INPUTS, OPTIONS, OUTPUTS, SHELL
 from compiler.frontends.rundown.syntax import Declarations
 from compiler.issues import InvalidError, Place, diagnostics, duplicate_options
@@ -94,8 +95,6 @@ def _options(source: Source, read: Reading) -> tuple[Options, Declarations, list
     found += duplicate_options(source, repeated)
     if STEPS not in given:
         return options, declared, found
-    from compiler.frontends.rundown.beyond.settings import read_steps, table_for_targets  # noqa: PLC0415 (few have it)
-
     places = places_within(place, spans)[STEPS]
     try:
         steps = read_steps(given[STEPS], places)

@@ -17,6 +17,7 @@ from compiler.options import Options
 from compiler.project import Located
 from compiler.regex import Regex
 from compiler.source import Source, Span
+from compiler.suggestions import nearest_name
 
 Find = Callable[[Source, str], Located | Refusal]
 """Looks up the document that another document refers to by path."""
@@ -114,10 +115,8 @@ def _named_otherwise(source: Source, runbook: Runbook, find: Find | None) -> Ite
 
 def _meant(source: Source, item: re.Match[str], find: Find | None) -> str:
     """Return the remedy for an item that is a misspelled runbook, a runbook or beside one, or ""."""
-    from difflib import get_close_matches  # noqa: PLC0415 (few documents have such an item)
-
     path, stem = item["path"], item["stem"]
-    if item["kind"] and get_close_matches(item["kind"].lower(), ["runbook"], 1, 0.8):
+    if item["kind"] and nearest_name(item["kind"].lower(), ["runbook"], 0.8):
         return "" if path.endswith(".runbook.md") else f"to include the runbook, write `- {stem}.runbook.md`"
     if find is None or not path.endswith(".md"):
         return ""

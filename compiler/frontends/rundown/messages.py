@@ -11,6 +11,7 @@ from compiler.frontends.rundown.lines import COUNT, RESERVED, LineError
 from compiler.frontends.rundown.syntax import Step, Transition
 from compiler.regex import Regex
 from compiler.source import Source, Span
+from compiler.suggestions import nearest_names
 
 FORMS = {
     "step": "write `## 1. Title`, `## {N}. Title` or `## Name title`",
@@ -192,9 +193,7 @@ def _meant_action(error: LineError) -> str:
     """Return the action that a word probably means, or "" if no action fits or is similar."""
     if not set(error.expected) & set(ACTIONS):
         return ""
-    from difflib import get_close_matches  # noqa: PLC0415 (only for an error)
-
-    close = get_close_matches(error.word.upper(), ACTIONS, 1)
+    close = nearest_names(error.word.upper(), ACTIONS, 1)
     return close[0] if close else SYNONYMS.get(error.word.upper(), "")
 
 

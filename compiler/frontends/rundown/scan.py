@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
@@ -21,6 +22,7 @@ from compiler.issues import Place
 from compiler.options import Options
 from compiler.regex import Regex
 from compiler.source import Source, Span
+from compiler.suggestions import nearest_names
 
 
 class Scanned(Struct, frozen=True):
@@ -289,12 +291,10 @@ def unknown_sections(source: Source, blocks: Iterable[Block], names: Mapping[str
 
 
 def _nearest_heading(name: str, headings: Sequence[str]) -> str:
-    from difflib import get_close_matches  # noqa: PLC0415 (only for an error)
-
     remedy = "write the whole heading without `#`, in the same case"
     few = [heading for heading in headings if len(heading) <= LONGEST_COMPARED][:COMPARED]
     begins = [heading for heading in few if heading.lower().startswith(name.lower())]
-    close = begins or get_close_matches(name[:LONGEST_COMPARED], few, 1)
+    close = begins or nearest_names(name[:LONGEST_COMPARED], few, 1)
     return f"did you mean `{close[0]}`?" if close else remedy
 
 
@@ -317,8 +317,6 @@ def transitions_in_prose(source: Source, written: Sequence[Block], marked: Seque
 
 def prose_advice(heading: str) -> str:
     """Return the suggestion to make a section prose."""
-    import json  # noqa: PLC0415 (only for an error)
-
     name = json.dumps(_spaced(heading), ensure_ascii=False)
     return f"if `## {heading}` is text, not a step, name it in the frontmatter: `rdc: {{prose: [{name}]}}`"
 

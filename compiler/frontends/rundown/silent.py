@@ -12,6 +12,7 @@ from compiler.diagnostic import Diagnostic, Related
 from compiler.frontends.rundown.messages import tag_fix
 from compiler.frontends.rundown.shell import NAME, Block, Command, read_commands
 from compiler.frontends.rundown.syntax import Code, Runbook, all_steps
+from compiler.ir.variables import reserved_because
 from compiler.regex import Regex
 from compiler.source import Source, Span
 
@@ -296,8 +297,6 @@ def _known(runbook: Runbook) -> frozenset[str]:
 
 def _lost_variables(source: Source, reads: Sequence[_Read], known: frozenset[str]) -> Iterator[Diagnostic]:
     """Warn once about each variable that a block sets and a later block reads without setting it."""
-    from compiler.ir.variables import reserved_because  # noqa: PLC0415 (most documents don't need it)
-
     setters: dict[str, _Read] = {}
     warned: set[str] = set()
     for one in reads:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
+from compiler.comments import ignoring_lines
 from compiler.diagnostic import Edit, Fix
 from compiler.frontends.rundown.formatting.numbering import (
     Numbering,
@@ -51,7 +52,7 @@ def split(source: Source, runbook: Runbook, step: AnyStep, *, asks_first: bool) 
         return None
     lines = _renumbered(source, runbook, step, asks_first) if isinstance(step.id, int) else list(source.lines)
     parts = _parts(source, runbook, step, lines) if lines else None
-    if not lines or not parts or source.ignoring_lines.intersection(range(step.span.line, parts.end + 1)):
+    if not lines or not parts or ignoring_lines(source).intersection(range(step.span.line, parts.end + 1)):
         return None
     written = (_asking_first if asks_first else _asking_last)(runbook, step, parts)
     if not written:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from compiler.diagnostic import Diagnostic, Edit, Fix, Related
+from compiler.frontends.name_lists import name_issues
 from compiler.frontends.rundown.syntax import Code, Runbook, all_steps
 from compiler.regex import Regex
 from compiler.source import Source, Span
@@ -127,8 +128,6 @@ def _placeholders(source: Source, code: Code) -> Iterator[Diagnostic]:
     found = [match for match in _PLACEHOLDER.finditer(shown) if _at(match)[0] not in output]
     if not found:
         return
-    from compiler.frontends.name_lists import name_issues  # noqa: PLC0415 (only for a placeholder)
-
     first, *others = dict.fromkeys(match[0] for match in found)
     more = f" (also {', '.join(f'`{other}`' for other in others)})" if others else ""
     problem = f"the shell reads the placeholder `{first}` as two redirections, because nothing replaces it{more}"

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 
 from msgspec.structs import replace
 
 from compiler.diagnostic import has_error, sort_key
-from compiler.frontends.base import Formatted, Job, Result
+from compiler.frontends.base import Job, Result
 from compiler.frontends.call_scenarios import completed, options_of
 from compiler.frontends.data_text import BrokenDataError, formatted, read_data
 from compiler.frontends.modeled import LARGEST
@@ -28,6 +29,8 @@ _ID = Regex(r"""\bid["']?[ \t]*:""")
 _KEYS = frozenset(StepSpec.model_fields) - {"id", "name", "description", "inputs", "outputs", "tools"}
 """Step keys that no other format has."""
 
+format_document = partial(formatted, parse=parse)
+
 
 def recognizes(source: Source) -> bool:
     """Return whether a source has `step_specs` or lists steps (B1); invalid documents are recognized by their lines."""
@@ -44,11 +47,6 @@ def recognizes(source: Source) -> bool:
         return STEPS in values
     steps = values.get(STEPS)
     return isinstance(steps, list) and any(map(_is_step, steps))
-
-
-def format_document(job: Job) -> Formatted:
-    """Return a formatted document, after checking that its meaning is unchanged."""
-    return formatted(job, parse)
 
 
 def _is_step(item: object) -> bool:

@@ -31,7 +31,7 @@ from compiler.frontends.rundown.syntax import (
 )
 from compiler.regex import Regex
 from compiler.source import Source, Span
-from compiler.suggestions import nearest_name
+from compiler.suggestions import nearest_name, nearest_names
 
 _SINGLE = Regex(r"(?P<single>'[^']*')|\"(?:\\.|[^\"\\])*\"|\\.", re.DOTALL)
 _ANY = Regex(r"(?<!\$)\{\{([^{}\n]{1,100})\}\}")
@@ -141,10 +141,8 @@ def _nearest(name: str, declared: Collection[str]) -> str | None:
     if name in declared or not declared:
         return name if declared else None
     folded = {known.casefold().replace("_", "-"): known for known in declared}
-    from difflib import get_close_matches  # noqa: PLC0415 (only for a text in double braces)
-
     plain = name.casefold().replace("_", "-")
-    close = [plain] if plain in folded else get_close_matches(plain, folded, 1, 0.75)
+    close = [plain] if plain in folded else nearest_names(plain, folded, 1, 0.75)
     return folded[close[0]] if close else None
 
 

@@ -1,4 +1,4 @@
-"""Run Graphviz: `dot` from the path, otherwise the one in the package pygraphviz.
+"""Draw pictures with Graphviz: `dot` from the path, otherwise the one in the package pygraphviz.
 
 It runs in a separate process, so that a graph that is too large only costs the time limit.
 """
@@ -7,12 +7,42 @@ from __future__ import annotations
 
 import os
 import shutil
+import struct
 import subprocess
 import sys
+import zlib
+from collections.abc import Sequence
 from importlib.util import find_spec
+from itertools import takewhile
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Literal
 from xml.sax.saxutils import escape
+
+from backends.dot.styles import stylesheet
+from rdc.outputs import PNG
+
+Form = Literal["svg", "png"]
+
+_COMMENT = "// "
+
+
+def draw(graph: str, form: Form, *, adapts: bool, has_marks: bool = False) -> bytes:
+    """Return the picture of a graph from the dot target; raises `DrawingError`.
+
+    Args:
+        graph: The DOT text. The comments at its start are copied to the picture.
+        form: The format.
+        adapts: Whether an SVG uses dark colors on dark pages.
+        has_marks: Whether the graph may mark changes.
+    """
+    head = takewhile(lambda line: line.startswith(_COMMENT), graph.split("\n"))
+    notes = [line.removeprefix(_COMMENT) for line in head]
+    picture = render(graph, form)
+    if form == "png":
+        return finished_png(picture, notes)
+    return finished_svg(picture, notes, stylesheet("dark", has_marks=has_marks) if adapts else "")
+
 
 TIME_LIMIT = 120
 """In seconds."""
@@ -99,3 +129,27 @@ def _environment(folder: Path) -> dict[str, str]:
 def _has_fonts() -> bool:
     folders = (Path(os.path.expanduser(folder)) for folder in FONT_FOLDERS)  # noqa: PTH111 (there may be no home)
     return sys.platform in ("darwin", "win32") or any(True for folder in folders for _ in folder.rglob("*.[ot]t[cf]"))
+
+
+_HEAD = len(PNG) + 25
+"""The signature and the first chunk: a length, a kind, 13 bytes and a checksum."""
+
+
+def finished_svg(picture: bytes, notes: Sequence[str], dark: str) -> bytes:
+    """Return an SVG with comments, and with CSS for dark pages if given.
+
+    Graphviz's own header is removed: its version depends on the machine, and some readers fetch the DOCTYPE.
+    """
+    _, _, text = picture.decode().partition("<svg")
+    attributes, _, body = text.partition(">")
+    comments = "".join(f"<!-- {note.replace('--', '-%2D')} -->\n" for note in notes)
+    style = f"\n<style>\n@media (prefers-color-scheme: dark) {{\n{dark}\n}}\n</style>" if dark else ""
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{comments}<svg{attributes}>{style}{body}'.encode()
+
+
+def finished_png(picture: bytes, notes: Sequence[str]) -> bytes:
+    """Return a PNG with a comment after its first chunk."""
+    kind = b"iTXt"
+    content = b"Comment\0\0\0\0\0" + " ".join(notes).encode()
+    chunk = struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))
+    return picture[:_HEAD] + chunk + picture[_HEAD:]
