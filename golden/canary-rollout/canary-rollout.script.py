@@ -85,9 +85,9 @@ mkdir -p canary && echo "${shares[{N}]}" > canary/live && echo "stage {N}: $(cat
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition script (sha256 087964be03744e9607e8f33fc6eb6e275ad44705f163f537c34ae4a266284cdf).
+# The runtime of rdc 0.1.0, edition script (sha256 0010d5311dfce5ff1da73832c5478245a932e5447bc2005d03cc86002f5ebbc6).
 # The runbook ends here. The rest and the imports above are the same in every program of this edition:
 # `rdc runtime script` prints them.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
-# --- 501 lines, sha256 59d004fd59cee9874c0bc55eb0b1162a7e1d1d7bc53f3c8f6eec766939abdeb4
+# --- 512 lines, sha256 e8447d377bc3bbef2206044662af6ae0fcd47c1241a4b4bb36f137e0433b11da

@@ -46,30 +46,13 @@ import select
 import shlex
 import signal
 import stat
+import termios
 import time
 import types
-from collections.abc import (
-    Collection,
-    Container,
-    Iterable,
-    Iterator,
-    Mapping,
-    MutableMapping,
-    Sequence,
-)
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import cached_property
-from typing import (
-    TYPE_CHECKING,
-    Any,
-    BinaryIO,
-    Callable,
-    ClassVar,
-    NamedTuple,
-    Protocol,
-    TextIO,
-    TypeVar,
-)
+from typing import Any, BinaryIO, Callable, ClassVar, NamedTuple, TextIO, TypeVar
 
 
 def playbook(about, end, go, complete, agent, tool):
@@ -159,9 +142,9 @@ lines.
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 1afbe0eb9490993d5e39483e60c6ced8cde8c31a37d9e3feb57b81a0a174cbf7).
+# The runtime of rdc 0.1.0, edition agents (sha256 f0cbd4b5eb995b4414a728a01b457e7c4512a2f3ebd3c82ba65702269e2e3459).
 # The playbook ends here. The rest and the imports above are the same in every program of this edition:
 # `rdc runtime agents` prints them.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
-# --- 5571 lines, sha256 3eefd544f5a215a5f802aea8f3fb228734781c47f92f2b2c2c707a6ba49f1a4f
+# --- 5405 lines, sha256 f83ae79611700d3ee0b76f8244bb3abe95a766d292e8a24ffc2148e468411889

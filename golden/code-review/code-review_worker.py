@@ -42,28 +42,12 @@ import select
 import shlex
 import signal
 import stat
+import termios
 import time
 import types
-from collections.abc import (
-    Collection,
-    Container,
-    Iterable,
-    Iterator,
-    Mapping,
-    MutableMapping,
-    Sequence,
-)
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
-from typing import (
-    TYPE_CHECKING,
-    Any,
-    Callable,
-    ClassVar,
-    NamedTuple,
-    Protocol,
-    TextIO,
-    TypeVar,
-)
+from typing import Any, Callable, ClassVar, NamedTuple, TextIO, TypeVar
 
 
 def runbook(about, go, complete, stop, ask):
@@ -106,9 +90,9 @@ Look for
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition values (sha256 95ef236f4ac7e27e507b6069e2ee04db826d88e5eddbeb6c99276e8dbabfed44).
+# The runtime of rdc 0.1.0, edition values (sha256 151294bab87a9b646e7d33479e81e8e3a7ef8f1cdc030c1fb64c1261202ca913).
 # The runbook ends here. This part and the imports above are the same in every program of this edition:
 # `rdc runtime values` prints them. The part for workers follows.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
-# --- 5631 lines, sha256 e23a2d4f78558eb2751febadb60b60cfd51eb1e37d3c2d05e7a235728e9d1474
+# --- 5484 lines, sha256 92b55e880ec13c78bcf2ea27aa7b63a1489fad327955084e60e643f53fc0c8ce

@@ -46,30 +46,13 @@ import select
 import shlex
 import signal
 import stat
+import termios
 import time
 import types
-from collections.abc import (
-    Collection,
-    Container,
-    Iterable,
-    Iterator,
-    Mapping,
-    MutableMapping,
-    Sequence,
-)
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import cached_property
-from typing import (
-    TYPE_CHECKING,
-    Any,
-    BinaryIO,
-    Callable,
-    ClassVar,
-    NamedTuple,
-    Protocol,
-    TextIO,
-    TypeVar,
-)
+from typing import Any, BinaryIO, Callable, ClassVar, NamedTuple, TextIO, TypeVar
 
 
 def workflow(about, end, go, stop, agent, gate):
@@ -247,9 +230,9 @@ Task:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 1afbe0eb9490993d5e39483e60c6ced8cde8c31a37d9e3feb57b81a0a174cbf7).
+# The runtime of rdc 0.1.0, edition agents (sha256 f0cbd4b5eb995b4414a728a01b457e7c4512a2f3ebd3c82ba65702269e2e3459).
 # The workflow ends here. The rest and the imports above are the same in every program of this edition:
 # `rdc runtime agents` prints them.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
-# --- 5571 lines, sha256 3c02f09577709e9555adec50aa6e4c22dfddc970ba78fbea8e31129e7689d4f3
+# --- 5405 lines, sha256 3e26df8a0e7e4a17cc82e6e43841ac0a0e0902e46e7fcd5be63d4b77016feaef

@@ -52,30 +52,13 @@ import select
 import shlex
 import signal
 import stat
+import termios
 import time
 import types
-from collections.abc import (
-    Collection,
-    Container,
-    Iterable,
-    Iterator,
-    Mapping,
-    MutableMapping,
-    Sequence,
-)
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import cached_property
-from typing import (
-    TYPE_CHECKING,
-    Any,
-    BinaryIO,
-    Callable,
-    ClassVar,
-    NamedTuple,
-    Protocol,
-    TextIO,
-    TypeVar,
-)
+from typing import Any, BinaryIO, Callable, ClassVar, NamedTuple, TextIO, TypeVar
 
 
 def workflow(about, end, go, stop, agent, gate):
@@ -253,9 +236,9 @@ Task:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 1afbe0eb9490993d5e39483e60c6ced8cde8c31a37d9e3feb57b81a0a174cbf7).
+# The runtime of rdc 0.1.0, edition agents (sha256 f0cbd4b5eb995b4414a728a01b457e7c4512a2f3ebd3c82ba65702269e2e3459).
 # The workflow ends here. This part and the imports above are the same in every program of this edition:
 # `rdc runtime agents` prints them. The part for workers follows.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
-# --- 7403 lines, sha256 059e62031a88dcf40f6693064f3c03745f79303a9ef39e7aad6f33571ccf06d9
+# --- 7227 lines, sha256 19a14144d609822ea5f5e32a823d0f002061dfd249af6e277fc6aef9e89707ad

@@ -28,6 +28,7 @@ import collections
 import errno
 import fcntl
 import functools
+import json
 import operator
 import os
 import re
@@ -35,27 +36,12 @@ import select
 import shlex
 import signal
 import stat
+import termios
 import time
 import types
-from collections.abc import (
-    Collection,
-    Iterable,
-    Iterator,
-    Mapping,
-    MutableMapping,
-    Sequence,
-)
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
-from typing import (
-    TYPE_CHECKING,
-    Any,
-    Callable,
-    ClassVar,
-    NamedTuple,
-    Protocol,
-    TextIO,
-    TypeVar,
-)
+from typing import Any, Callable, ClassVar, NamedTuple, TextIO, TypeVar
 
 
 def runbook(about, group, step, end, go, complete, stop):
@@ -111,9 +97,9 @@ rm -f server/tmp/* && echo "tmp is empty"
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition commands (sha256 a9f97e1de828e0a5c88620d62545f79608089e922cee30a33dc724e400ddaf3c).
+# The runtime of rdc 0.1.0, edition commands (sha256 c7b73078ba3b5b9cea3ce161b3f65858fa6f549756204c70813fbdaebc2fa5b5).
 # The runbook ends here. The rest and the imports above are the same in every program of this edition:
 # `rdc runtime commands` prints them.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
-# --- 2438 lines, sha256 81e477cbe1fc7915dc7f7fc9a06b4274e4cb0301d0ecdd93d6f76e9f956c3d3d
+# --- 2325 lines, sha256 db32422b4cc561c9b6b58115b1a6935eb3164bdaf72ffb9cd1aaeb9a63455a3f

@@ -43,29 +43,12 @@ import select
 import shlex
 import signal
 import stat
+import termios
 import time
 import types
-from collections.abc import (
-    Collection,
-    Container,
-    Iterable,
-    Iterator,
-    Mapping,
-    MutableMapping,
-    Sequence,
-)
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
-from typing import (
-    TYPE_CHECKING,
-    Any,
-    BinaryIO,
-    Callable,
-    ClassVar,
-    NamedTuple,
-    Protocol,
-    TextIO,
-    TypeVar,
-)
+from typing import Any, BinaryIO, Callable, ClassVar, NamedTuple, TextIO, TypeVar
 
 
 def specification(about, step, end):
@@ -126,9 +109,9 @@ mkdir -p plan && printf '# %s\n' "$RDC_STEP" > "plan/$RDC_STEP.md"
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition contract (sha256 941fde2e2ba7b51a6dfa4873016bfb5e810c03b974bd695aa12d0fabec272125).
+# The runtime of rdc 0.1.0, edition contract (sha256 481708d73dbe756fbc0796cee8ce2a334585338d7057721ecae24e5ec767e982).
 # The specification ends here. The rest and the imports above are the same in every program of this edition:
 # `rdc runtime contract` prints them.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
-# --- 5986 lines, sha256 cc6f839b9f47bceedc84a3671c674cdae00e2ed7c422af9ec7ebbbdc25940cb1
+# --- 5606 lines, sha256 d571274eb848ef0071e9538f845dda9e03e51fb9f2ced66b14a1044bf34d5edf

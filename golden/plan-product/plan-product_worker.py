@@ -49,29 +49,12 @@ import select
 import shlex
 import signal
 import stat
+import termios
 import time
 import types
-from collections.abc import (
-    Collection,
-    Container,
-    Iterable,
-    Iterator,
-    Mapping,
-    MutableMapping,
-    Sequence,
-)
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
-from typing import (
-    TYPE_CHECKING,
-    Any,
-    BinaryIO,
-    Callable,
-    ClassVar,
-    NamedTuple,
-    Protocol,
-    TextIO,
-    TypeVar,
-)
+from typing import Any, BinaryIO, Callable, ClassVar, NamedTuple, TextIO, TypeVar
 
 
 def specification(about, step, end):
@@ -132,9 +115,9 @@ mkdir -p plan && printf '# %s\n' "$RDC_STEP" > "plan/$RDC_STEP.md"
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition contract (sha256 941fde2e2ba7b51a6dfa4873016bfb5e810c03b974bd695aa12d0fabec272125).
+# The runtime of rdc 0.1.0, edition contract (sha256 481708d73dbe756fbc0796cee8ce2a334585338d7057721ecae24e5ec767e982).
 # The specification ends here. This part and the imports above are the same in every program of this edition:
 # `rdc runtime contract` prints them. The part for workers follows.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
-# --- 8063 lines, sha256 3dfa3548e4f6414864de91775d74d9f95bc3780e9573e453b9351751dda343d2
+# --- 7663 lines, sha256 9d544284b0780abae62c82944e9d6c2b934f674785e82353f252dfc5d4e83fbc

@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.programs.release-notes in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.programs.release-notes.py
-override RDC_SHA256 := c2d7a7ed94cd4103732e0607cf859f02905c08249a20ec5e4cfd6bf550d4f891
+override RDC_SHA256 := 1819b5416c3c99ea8244f4d84d1388220e492dc8c5f1c37c7a3220541267cbfa
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:
@@ -89,7 +89,7 @@ override RDC_ONCE = $(if $(RDC_OPENED),,RDC_OPENS=1$(eval override RDC_OPENED :=
 override RDC_OPENED :=
 override RDC_PYTHON = $(or $(if $(filter file,$(origin PYTHON)),$(PYTHON),$(value PYTHON)),python3)
 override RDC_SHOWN = $(info $(strip $(RDC_PYTHON) $(RDC_PROGRAM) $(1) $(2)))
-override RDC_FILES = $(call RDC_QUOTED,$(RDC_PYTHON)) $(call RDC_QUOTED,$(RDC_PROGRAM))
+override RDC_FILES = $(call RDC_QUOTED,$(RDC_PYTHON)) -I $(call RDC_QUOTED,$(RDC_PROGRAM))
 override RDC_RUN = RDC_PLACE='$(2)' $(3) exec $(SHELL) -c "$$RDC_SCRIPT" rdc $(RDC_FILES) $(1)
 override RDC_CALL = $(if $(findstring n,$(RDC_FLAGS)),$(RDC_SHOWN),@$(RDC_RUN))
 override RDC_SCRIPT = sha256=$(RDC_SHA256)$(value RDC_CHECKED)
@@ -98,13 +98,11 @@ override define RDC_CHECKED
 
 fail() { printf 'rdc: error: %s\n' "$1"; exit 2; }
 command -v "$1" > /dev/null || fail "cannot find $1; set PYTHON= to Python 3.9 or newer"
-[ -r "$2" ] || fail "cannot read $2, which this Makefile needs"
-found=$({ sha256sum || shasum -a 256; } 2> /dev/null < "$2")
-[ -n "$found" ] || fail "cannot check $2: install sha256sum or shasum"
+[ -r "$3" ] || fail "cannot read $3, which this Makefile needs"
+found=$({ sha256sum || shasum -a 256; } 2> /dev/null < "$3")
+[ -n "$found" ] || fail "cannot check $3: install sha256sum or shasum"
 [ "${found%% *}" = "$sha256" ] ||
-  fail "$2 is not the program that belongs to this Makefile; restore it, or compile the document again"
+  fail "$3 is not the program that belongs to this Makefile; restore it, or compile the document again"
 unset RDC_SCRIPT MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES MAKE_TERMOUT MAKE_TERMERR
-python=$1; shift
-set -- "$python" -I "$@"  # import nothing from the folder of the program
 exec "$@"
 endef

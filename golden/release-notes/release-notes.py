@@ -41,30 +41,13 @@ import select
 import shlex
 import signal
 import stat
+import termios
 import time
 import types
-from collections.abc import (
-    Collection,
-    Container,
-    Iterable,
-    Iterator,
-    Mapping,
-    MutableMapping,
-    Sequence,
-)
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import cached_property
-from typing import (
-    TYPE_CHECKING,
-    Any,
-    BinaryIO,
-    Callable,
-    ClassVar,
-    NamedTuple,
-    Protocol,
-    TextIO,
-    TypeVar,
-)
+from typing import Any, BinaryIO, Callable, ClassVar, NamedTuple, TextIO, TypeVar
 
 
 def program(about, step, end, go, agent, parallel):
@@ -150,9 +133,9 @@ printf '%s\n' "$REVIEWS" > REVIEWS.md
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 1afbe0eb9490993d5e39483e60c6ced8cde8c31a37d9e3feb57b81a0a174cbf7).
+# The runtime of rdc 0.1.0, edition agents (sha256 f0cbd4b5eb995b4414a728a01b457e7c4512a2f3ebd3c82ba65702269e2e3459).
 # The program ends here. The rest and the imports above are the same in every program of this edition:
 # `rdc runtime agents` prints them.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
-# --- 5571 lines, sha256 d9367639cd999c1aaa7750bf6864543ec46f8f03765dc1df7bc01457d3a90a61
+# --- 5405 lines, sha256 d798b3b404dd440697eea2ad7fcdb09874cebb239d66830ca9c4f7c925f84f49

@@ -23,7 +23,7 @@ import threading
 import time
 import zlib
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Callable, ClassVar, NamedTuple
 
@@ -43,15 +43,10 @@ from rdc_runtime import (
     Extension,
     Host,
     Interrupted,
-    Perform,
+    Kinds,
     Reader,
     Record,
     RefusedError,
-<<<<<<<< HEAD:.github/rdc/rdc_github_a50b482d.py
-    Script,
-========
-    Registers,
->>>>>>>> w-c:.github/rdc/rdc_github_c8166ed8.py
     Session,
     State,
     Store,
@@ -122,6 +117,7 @@ def unescaped(text: str) -> str:
 
 
 def _letter(found: re.Match[str]) -> str:
+    """Return the character of an escape sequence."""
     high, low, code, letter = found.groups()
     if high:
         return chr(0x10000 + (int(high, 16) - 0xD800) * 0x400 + int(low, 16) - 0xDC00)
@@ -159,6 +155,15 @@ def _hidden(text: str, spans: Spans) -> str:
     return "".join([*pieces, text[end:]])
 
 
+def in_strings(change: Callable[[str], str], value: Any) -> Any:  # any JSON value
+    """Return a JSON value with its strings changed, but not the keys of objects."""
+    if isinstance(value, list):
+        return [in_strings(change, item) for item in value]
+    if isinstance(value, Mapping):
+        return {key: in_strings(change, item) for key, item in value.items()}
+    return change(value) if isinstance(value, str) else value
+
+
 class Secrets(Extension):
     """Masks the values of secrets."""
 
@@ -186,12 +191,7 @@ class Secrets(Extension):
 
     def record(self, record: Record) -> Record:
         """Return a record or an event without secrets."""
-        return {key: self._in(value) if key in MASKED else value for key, value in record.items()}
-
-    def _in(self, value: Any) -> Any:  # a string or a dict
-        if hasattr(value, "items"):
-            return {name: self._in(inner) for name, inner in value.items()}
-        return self.mask(value) if isinstance(value, str) else value
+        return {key: in_strings(self.mask, value) if key in MASKED else value for key, value in record.items()}
 
 
 # --- runtime_shim/targets/naming.py
@@ -428,15 +428,6 @@ def plain(text: str) -> str:
     return one_line(text).replace("##[", "# # [")
 
 
-def hidden(value: Any, mask: Callable[[str], str]) -> Any:  # any value of a record
-    """Return a value with its secrets masked, before markup or cuts hide them."""
-    if isinstance(value, dict):
-        return {name: hidden(inner, mask) for name, inner in value.items()}
-    if isinstance(value, list):
-        return [hidden(inner, mask) for inner in value]
-    return mask(value) if isinstance(value, str) else value
-
-
 def annotation(level: str, title: str, message: str) -> str:
     """Return the runner command for an annotation."""
     return f"::{level} title={title}::{plain(message).replace('%', '%25')}"
@@ -475,13 +466,8 @@ ABOUT_STAGES = {
 }
 
 
-def word_of_place(program: Table, name: str) -> str:
-    """Return the word for a place in conditions, which ignore case."""
-    return words_of_places(program)[name]
-
-
 def words_of_places(program: Table) -> dict[str, str]:
-    """Return the word for each place in conditions.
+    """Return the word for each place in conditions, which ignore case.
 
     Numbers follow the names' order, since a program may build its nodes in another order than the emitter.
     """
@@ -1437,7 +1423,7 @@ class OfGithub(Extension):
         is_plain = record.get("kind") == "begin" and "contract" not in self.session.program
         return {**record, "run": os.environ["GITHUB_RUN_ID"]} if is_plain else record
 
-    def before_step(self, name: str) -> Perform | None:
+    def before_step(self, name: str) -> None:
         """Take the answers of a matrix, and hide the secrets of other steps in a loop."""
         session, given = self.session, self.facts_of_call
         for index, answer in enumerate(given.joined.pop(name, ())):
@@ -1447,7 +1433,6 @@ class OfGithub(Extension):
             others = {each.encode() for each in set().union(*given.secrets.values()) - given.secrets[name]}
             kept = {key: value for key, value in os.environb.items() if key not in others}
             performer.common = {**kept, b"RDC_RUN_ID": session.state.begin["run"].encode()}
-        return None
 
     def call(self, words: tuple[str, ...]) -> str:
         """Return the command that continues the run in another run of the workflow."""
@@ -1455,7 +1440,7 @@ class OfGithub(Extension):
         return f"gh workflow run … -f resume={os.environ['GITHUB_RUN_ID']}{answers}"
 
 
-def kinds_on_github(found: Sequence[type[Extension]], given: CallFacts) -> list[type[Extension]]:
+def kinds_on_github(found: Kinds, given: CallFacts) -> list[type[Extension]]:
     """Return the extensions of an edition for GitHub."""
     of_resume = [option for kind in found for option in kind.options if "resume" in option[0].split()]
     options = dict.fromkeys([*OfGithub.options, *(("entry", *option[1:]) for option in of_resume)])
@@ -1534,7 +1519,7 @@ def _write(file: int, data: bytes) -> None:
 class Job:
     """A step's work on the run, whose state is in a directory of the job."""
 
-    def __init__(self, program: Table, kinds: Sequence[type[Extension]], host: Host, file: str) -> None:
+    def __init__(self, program: Table, kinds: Kinds, host: Host, file: str) -> None:
         self._file = file
         self.program, self.host, self.runner, self.given = program, host, Runner(), CallFacts()
         # A step has only its own secrets; the first step checked all.
@@ -1617,7 +1602,7 @@ class Job:
         """Return the state of the run; None if it has not started."""
         if not os.path.exists(self.path("rdc/journal")):
             return None
-        return Store(self.path("rdc"), {"", *(kind.mode for kind in self._found)}).read()
+        return Store(self.path("rdc"), ("", *(kind.mode for kind in self._found))).read()
 
     def run(self, *words: str) -> int:
         """Run the program and return its exit code; write errors to the run summary."""
@@ -1659,12 +1644,12 @@ class Job:
         if state.condition in ("complete", "stop"):
             return str(state.condition).upper()
         node = self.program["nodes"].get(state.node, {})
-        return word_of_place(self.program, node["step"] if node.get("task") == "stage" else state.node)
+        return words_of_places(self.program)[node["step"] if node.get("task") == "stage" else state.node]
 
     def left_for(self, state: State, places: Sequence[str]) -> str:
         """Return where the run last went from some places; "" if it never left them."""
         left = [one["next"] for one in state.finished if one["node"] in places and one["next"] not in places]
-        return word_of_place(self.program, left[-1]) if left else ""
+        return words_of_places(self.program)[left[-1]] if left else ""
 
     def reader(self) -> Any:  # of a file of answers
         """Return the reader of answers."""
@@ -1750,7 +1735,6 @@ def _is_as_shown(program: Table, places: Sequence[str], script: str) -> bool:
 
 
 StepCall = Callable[[Job, list[str]], int]
-Names = dict[str, Any]
 
 
 # --- runtime_shim/targets/github/closing.py
@@ -1919,9 +1903,9 @@ def _check_gates(job: Job, state: State) -> None:
 def _without_secrets(state: State, mask: Callable[[str], str]) -> State:
     """Return the state of a run with secrets masked, for the summary."""
     shown = copy.copy(state)
-    shown.message, shown.registers = mask(state.message), hidden(state.registers, mask)
+    shown.message, shown.registers = mask(state.message), in_strings(mask, state.registers)
     shown.finished = [
-        {key: hidden(value, mask) if key in MASKED else value for key, value in record.items()}
+        {key: in_strings(mask, value) if key in MASKED else value for key, value in record.items()}
         for record in state.finished
     ]
     return shown
@@ -1984,7 +1968,7 @@ def _keep(job: Job, state: State, name: str) -> None:
             raise unsaved(f"the value {slot} contains a secret. Fetch the secret again in a later step")
     for record in read_journal(job.path("rdc/journal"))[0]:
         texts = {key: value for key, value in record.items() if key in MASKED}
-        if hidden(texts, mask) != texts:
+        if in_strings(mask, texts) != texts:
             raise unsaved("the output of an earlier step contains a secret of another step")
     about = {"run": os.environ["GITHUB_RUN_ID"], "attempt": os.environ["GITHUB_RUN_ATTEMPT"]}
     keep_run(job.path(KEPT), job.path("rdc"), job.path(ANSWERS_FILE), about, job.masks())
@@ -2119,7 +2103,7 @@ def begin(job: Job, places: list[str]) -> int:
     state = job.state()
     if code == EXIT_COMPLETE and state is not None:
         job.told(state, len(state.finished))
-        first = word_of_place(job.program, state.begin["node"])
+        first = words_of_places(job.program)[state.begin["node"]]
         job.runner.output("next", job.place_of(state) if is_next else first)
         code = EXIT_STOP if state.condition == "stop" and not job.program.get("contract") else EXIT_COMPLETE
     return code

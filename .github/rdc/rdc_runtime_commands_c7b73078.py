@@ -11,6 +11,7 @@ import collections
 import errno
 import fcntl
 import functools
+import json
 import operator
 import os
 import re
@@ -18,30 +19,24 @@ import select
 import shlex
 import signal
 import stat
+import termios
 import time
 import types
-from collections.abc import (
-    Collection,
-    Iterable,
-    Iterator,
-    Mapping,
-    MutableMapping,
-    Sequence,
-)
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
-from typing import (
-    TYPE_CHECKING,
-    Any,
-    Callable,
-    ClassVar,
-    NamedTuple,
-    Protocol,
-    TextIO,
-    TypeVar,
-)
+from typing import Any, Callable, ClassVar, NamedTuple, TextIO, TypeVar
 
 # --- runtime_shim/engine/program.py
-"""Exit codes, refusals and the table of a program."""
+"""Exit codes, refusals and the table of a program.
+
+A table is a graph of steps as plain data. `nodes` has the steps, branches and ends by name, and `entry` is the first.
+`registers` has the initial values of the run: a number is a counter, and a string or None is a value that a step keeps.
+
+A node has its `task`, such as `shell`, `ask` or `end`, its `title` and texts, and `at`, its place in the document. Its
+`placeholders` are the parts of texts that a run replaces with the values of registers. `edges` are its transitions. A
+run takes the first edge whose outcome `on` and tests `if` hold: it has the effects `do` on registers, shows the text
+`says` and goes to the node `go`. `words` are the outcomes of a step that has others than `pass` and `fail`.
+"""
 
 Table = dict[str, Any]
 
@@ -57,155 +52,29 @@ def takes_empty(item: Table) -> bool:
     return bool(item["type"] == "text" and item["required"] and item.get("default") is None)
 
 
-# --- runtime_shim/engine/walk.py
-"""The meaning of a program: pure functions that move from step to step."""
-
-Registers = MutableMapping[str, Any]
-Verbs = Mapping[str, Callable[[Any, Any], Any]]
-TESTS: Verbs = {
-    "<": operator.lt,
-    ">=": operator.ge,
-    "=": operator.eq,
-    "==": lambda slot, text: (slot or "") == text,
-    "!=": lambda slot, text: (slot or "") != text,
-}
-VERBS: Verbs = {
-    "=": lambda _old, new: new,
-    "+": operator.add,
-    "at least": max,
-    "clear": lambda _old, _what: None,
-    "keep": lambda old, what: old if what[0] == "output" else "",  # the outcome has no text
-}
+def built(document: Callable[..., None], extensions: Sequence[Any], builder: Any = None) -> Table:
+    """Return the table of a document, made by a builder or by that of the extensions."""
+    words = document.__code__.co_varnames[: document.__code__.co_argcount]
+    made = (builder or next(extension.builder for extension in extensions if extension.builder))()
+    document(*functions(made, words))
+    table: Table = made.table
+    for extension in extensions:
+        extension.complete(table)
+    return table
 
 
-class Move(NamedTuple):
-    """A move to a node, with the registers after it, the changed ones, and the nodes passed on the way."""
-
-    node: str
-    registers: Registers
-    changed: Registers
-    says: str
-    passed: tuple[str, ...]
+def functions(builder: Any, words: Sequence[str]) -> list[Callable[..., Any]]:
+    """Return the functions that a document calls. A word that the builder does not know is a kind of task."""
+    return [getattr(builder, word, None) or functools.partial(builder.step, task=word) for word in words]
 
 
-def is_passed(node: Table) -> bool:
-    """Return whether a run passes through a node: a branch, or the end of a nested document (M8)."""
-    return node["task"] in ("branch", "end") and bool(node.get("edges"))
-
-
-def _apply(program: Table, edge: Table, registers: Registers, verbs: Verbs) -> None:
-    for effect in edge.get("do", ()):
-        if len(effect) == 2:  # "reset" and a scope
-            registers.update({name: program["registers"][name] for name in program["scopes"][effect[1]]})
-            continue
-        register, verb, amount = effect
-        value = registers[amount] if isinstance(amount, str) else amount
-        registers[register] = verbs[verb](registers[register], value)
-
-
-def choose(program: Table, node: str, registers: Registers, outcome: str | None) -> Any:
-    """Return the first edge of a node whose outcome and tests hold."""
-    for edge in program["nodes"][node].get("edges", ()):
-        tests = edge.get("if", ())
-        if edge.get("on", outcome) == outcome and all(TESTS[test](registers[name], by) for name, test, by in tests):
-            return edge
-    raise RefusedError(f"the program is broken: {node} has no transition for {outcome or 'passing'}")
-
-
-def advance(program: Table, node: str, registers: Registers, outcome: str, verbs: Verbs = VERBS) -> Move:
-    """Return the move that follows a step's outcome."""
-    return follow(program, choose(program, node, registers, outcome), registers, verbs)
-
-
-def follow(program: Table, edge: Table, before: Registers, verbs: Verbs = VERBS) -> Move:
-    """Follow an edge through branches and nested ends. `before` is not changed."""
-    changed: Registers = {}
-    registers = collections.ChainMap(changed, before)  # copying at each step is slow
-    says: list[str]
-    passed: list[str]
-    says, passed = [], []
-    while True:
-        _apply(program, edge, registers, verbs)
-        name, node = edge["go"], program["nodes"][edge["go"]]
-        says += filter(None, [edge.get("says")])
-        if not is_passed(node):
-            return Move(name, registers, changed, ", ".join(says), tuple(passed))
-        passed.append(name)
-        edge = choose(program, name, registers, None)
-
-
-def filled(node: Table, text: str, registers: Registers, escape: Callable[[str], str] = str) -> str:
-    """Replace all placeholders in a text in one pass."""
-    found = {mark: escape(shown(place, registers)) for mark, place in node.get("placeholders", {}).items()}
-    return re.sub("|".join(map(re.escape, found)), lambda match: found[match.group()], text) if found else text
-
-
-def shown(place: Any, registers: Registers) -> str:  # a register, or a slot and the text around it
-    """Return the value of a placeholder: a counter, a slot with text around it, or other text if the slot is unset."""
-    if isinstance(place, str):
-        return str(registers[place])
-    slot, before, after, missing = place
-    return str(missing) if registers[slot] is None else f"{before}{registers[slot]}{after}"
-
-
-def attempt_of(node: Table, registers: Registers) -> int:
-    """Return the number of the current attempt at a step."""
-    return registers[node["attempt"]] + 1 if "attempt" in node else 1
-
-
-def instances_of(node: Table, registers: Registers) -> Registers:
-    """Return a step's instance variables and their values."""
-    return {variable: registers[register] for variable, register in node.get("variables", {}).items()}
-
-
-def variables_of(name: str, node: Table, registers: Registers) -> Table:
-    """Return the environment variables that describe the step to its command."""
-    title = filled(node, node.get("title", ""), registers).replace("\0", "\ufffd")
-    own = {"RDC_STEP": name, "RDC_TITLE": title[:16_384], "RDC_ATTEMPT": attempt_of(node, registers)}  # under 128 KiB
-    return {**own, **instances_of(node, registers)}
-
-
-# --- runtime_shim/engine/texts.py
-"""Text that is safe on any terminal and in any log, and the words for outcomes."""
-
-# Controls that could steer the terminal or hide text: C0, C1, bidi.
-HIDDEN = "[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff]"
-BINARY = ("pass", "fail")
-MEANINGS = {"pass": "pass", "yes": "pass", "fail": "fail", "no": "fail"}
-
-
-def clean(text: str) -> str:
-    """Replace control characters with `?`; newlines and tabs stay."""
-    return text if text.isprintable() else re.sub(HIDDEN, "?", text.replace("\r\n", "\n"))
-
-
-def one_line(text: str) -> str:
-    """Join the lines of a text and replace its control characters."""
-    return clean(" ".join(text.split()))
-
-
-def meant(word: str, known: Iterable[str], cutoff: float = 0.6) -> str:
-    """Return `; did you mean X?` if a known word is as similar as the cutoff, otherwise ""."""
-    import difflib
-
-    near = difflib.get_close_matches(word, [*known], 1, cutoff)
-    return f"; did you mean {near[0]}?" if near else ""
-
-
-def words_of(node: Table) -> tuple[str, ...]:
-    """Return the possible outcomes of a step."""
-    return tuple(node.get("words", BINARY))
-
-
-def word_of(node: Table, outcome: str) -> str:
-    """Return an outcome as people read it: YES or NO for a yes/no question."""
-    if node.get("question") == "yes/no":
-        outcome = {"pass": "yes", "fail": "no"}.get(outcome, outcome)
-    return one_line(outcome).upper()
+def unframed(value: Any) -> Any:  # a setting
+    """Strip the first and last newline of a text that starts with a newline."""
+    return value[1:-1] if isinstance(value, str) and value.startswith("\n") else value
 
 
 # --- runtime_shim/engine/builder.py
-"""The table of a program, built by the calls in its document."""
+"""The calls that build the table of a program, one for each step of the document."""
 
 OUTCOMES = {"on_pass": "pass", "on_fail": "fail", "on_yes": "pass", "on_no": "fail", "then": None, "otherwise": None}
 Pairs = list[tuple["str | None", Table]]
@@ -303,26 +172,151 @@ class Builder:
         return name
 
 
-def unframed(value: Any) -> Any:  # a setting
-    """Strip the first and last newline of a text that starts with a newline."""
-    return value[1:-1] if isinstance(value, str) and value.startswith("\n") else value
+# --- runtime_shim/engine/walk.py
+"""The meaning of a program: pure functions that move from step to step."""
+
+Registers = MutableMapping[str, Any]
+Verbs = Mapping[str, Callable[[Any, Any], Any]]
+TESTS: Verbs = {
+    "<": operator.lt,
+    ">=": operator.ge,
+    "=": operator.eq,
+    "==": lambda slot, text: (slot or "") == text,
+    "!=": lambda slot, text: (slot or "") != text,
+}
+VERBS: Verbs = {
+    "=": lambda _old, new: new,
+    "+": operator.add,
+    "at least": max,
+    "clear": lambda _old, _what: None,
+    "keep": lambda old, what: old if what[0] == "output" else "",  # the outcome has no text
+}
 
 
-def functions(builder: Any, words: Sequence[str]) -> list[Callable[..., Any]]:
-    """Return the functions that a document calls. A word that the builder does not know is a kind of task."""
-    return [getattr(builder, word, None) or functools.partial(builder.step, task=word) for word in words]
+class Move(NamedTuple):
+    """A move to a node, with the registers after it, the changed ones, and the nodes passed on the way."""
+
+    node: str
+    registers: Registers
+    changed: Registers
+    says: str
+    passed: tuple[str, ...]
 
 
-def built(document: Callable[..., None], extensions: Sequence[Any]) -> Table:
-    """Return the table of a document, made by the first builder that knows all its words, or by the common one."""
-    words = document.__code__.co_varnames[: document.__code__.co_argcount]
-    makers = [extension.builder for extension in extensions if extension.builder]
-    builder = next((make for make in makers if all(hasattr(make, word) for word in words)), Builder)()
-    document(*functions(builder, words))
-    table: Table = builder.table
-    for extension in extensions:
-        extension.complete(table)
-    return table
+def advance(program: Table, node: str, registers: Registers, outcome: str, verbs: Verbs = VERBS) -> Move:
+    """Return the move that follows a step's outcome."""
+    return follow(program, choose(program, node, registers, outcome), registers, verbs)
+
+
+def choose(program: Table, node: str, registers: Registers, outcome: str | None) -> Any:
+    """Return the first edge of a node whose outcome and tests hold."""
+    for edge in program["nodes"][node].get("edges", ()):
+        tests = edge.get("if", ())
+        if edge.get("on", outcome) == outcome and all(TESTS[test](registers[name], by) for name, test, by in tests):
+            return edge
+    raise RefusedError(f"the program is broken: {node} has no transition for {outcome or 'passing'}")
+
+
+def follow(program: Table, edge: Table, before: Registers, verbs: Verbs = VERBS) -> Move:
+    """Follow an edge through branches and nested ends. `before` is not changed."""
+    changed: Registers = {}
+    registers = collections.ChainMap(changed, before)  # copying at each step is slow
+    says: list[str] = []
+    passed: list[str] = []
+    while True:
+        _apply(program, edge, registers, verbs)
+        name, node = edge["go"], program["nodes"][edge["go"]]
+        says += filter(None, [edge.get("says")])
+        if not is_passed(node):
+            return Move(name, registers, changed, ", ".join(says), tuple(passed))
+        passed.append(name)
+        edge = choose(program, name, registers, None)
+
+
+def _apply(program: Table, edge: Table, registers: Registers, verbs: Verbs) -> None:
+    """Change the registers as an edge says."""
+    for effect in edge.get("do", ()):
+        if len(effect) == 2:  # "reset" and a scope
+            registers.update({name: program["registers"][name] for name in program["scopes"][effect[1]]})
+            continue
+        register, verb, amount = effect
+        value = registers[amount] if isinstance(amount, str) else amount
+        registers[register] = verbs[verb](registers[register], value)
+
+
+def is_passed(node: Table) -> bool:
+    """Return whether a run passes through a node: a branch, or the end of a nested document."""
+    return node["task"] in ("branch", "end") and bool(node.get("edges"))
+
+
+def filled(node: Table, text: str, registers: Registers, escape: Callable[[str], str] = str) -> str:
+    """Replace all placeholders in a text in one pass."""
+    found = {mark: escape(shown(place, registers)) for mark, place in node.get("placeholders", {}).items()}
+    return re.sub("|".join(map(re.escape, found)), lambda match: found[match.group()], text) if found else text
+
+
+def shown(place: Any, registers: Registers) -> str:  # a register, or a slot and the text around it
+    """Return the value of a placeholder: a counter, a slot with text around it, or other text if the slot is unset."""
+    if isinstance(place, str):
+        return str(registers[place])
+    slot, before, after, missing = place
+    return str(missing) if registers[slot] is None else f"{before}{registers[slot]}{after}"
+
+
+def attempt_of(node: Table, registers: Registers) -> int:
+    """Return the number of the current attempt at a step."""
+    return registers[node["attempt"]] + 1 if "attempt" in node else 1
+
+
+def instances_of(node: Table, registers: Registers) -> Registers:
+    """Return a step's instance variables and their values."""
+    return {variable: registers[register] for variable, register in node.get("variables", {}).items()}
+
+
+def variables_of(name: str, node: Table, registers: Registers) -> Table:
+    """Return the environment variables that describe the step to its command."""
+    title = filled(node, node.get("title", ""), registers).replace("\0", "\ufffd")
+    own = {"RDC_STEP": name, "RDC_TITLE": title[:16_384], "RDC_ATTEMPT": attempt_of(node, registers)}  # under 128 KiB
+    return {**own, **instances_of(node, registers)}
+
+
+# --- runtime_shim/engine/texts.py
+"""Text that is safe on any terminal and in any log, and the words for outcomes."""
+
+# Controls that could steer the terminal or hide text: C0, C1, bidi.
+HIDDEN = "[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff]"
+BINARY = ("pass", "fail")
+MEANINGS = {"pass": "pass", "yes": "pass", "fail": "fail", "no": "fail"}
+
+
+def clean(text: str) -> str:
+    """Replace control characters with `?`; newlines and tabs stay."""
+    return text if text.isprintable() else re.sub(HIDDEN, "?", text.replace("\r\n", "\n"))
+
+
+def one_line(text: str) -> str:
+    """Join the lines of a text and replace its control characters."""
+    return clean(" ".join(text.split()))
+
+
+def meant(word: str, known: Iterable[str], cutoff: float = 0.6) -> str:
+    """Return `; did you mean X?` if a known word is as similar as the cutoff, otherwise ""."""
+    import difflib
+
+    near = difflib.get_close_matches(word, [*known], 1, cutoff)
+    return f"; did you mean {near[0]}?" if near else ""
+
+
+def words_of(node: Table) -> tuple[str, ...]:
+    """Return the possible outcomes of a step."""
+    return tuple(node.get("words", BINARY))
+
+
+def word_of(node: Table, outcome: str) -> str:
+    """Return an outcome as people read it: YES or NO for a yes/no question."""
+    if node.get("question") == "yes/no":
+        outcome = {"pass": "yes", "fail": "no"}.get(outcome, outcome)
+    return one_line(outcome).upper()
 
 
 # --- runtime_shim/engine/private.py
@@ -459,26 +453,20 @@ difference is damage; then nothing is changed.
 Record = dict[str, Any]
 
 
-@functools.cache
-def encoder() -> Callable[[object], str]:
-    """Return the function that writes JSON without spaces, made once."""
-    import json  # slow to import
-
-    return json.JSONEncoder(separators=(",", ":")).encode
+to_json = json.JSONEncoder(separators=(",", ":")).encode
+"""Returns a value as JSON without spaces. Making an encoder for each record would be slow."""
 
 
 def encode(record: Record) -> bytes:
     """Return a record as a line of the journal."""
     import zlib
 
-    text = encoder()(record).encode()
+    text = to_json(record).encode()
     return b"%08x %s\n" % (zlib.crc32(text), text)
 
 
 def _decode(line: bytes, number: int) -> Record:
     """Return the record of a line without its newline; raise ValueError if it was altered."""
-    import json
-
     record: Record = json.loads(line[9:])
     if encode({**record, "n": number}) != line + b"\n":
         raise ValueError(f"record {number} was altered")
@@ -487,8 +475,6 @@ def _decode(line: bytes, number: int) -> Record:
 
 def _is_torn(tail: bytes, number: int) -> bool:
     """Return whether a tail without newline comes from an interrupted write."""
-    import json
-
     text, start = tail[9:], b'{"n":%d,' % number
     with suppress(ValueError):
         json.JSONDecoder().raw_decode(text.decode())
@@ -661,8 +647,7 @@ def utc_now() -> str:
 
 def digest(value: object) -> str:
     """Return the SHA-256 of a text, or of another value as canonical JSON."""
-    import hashlib
-    import json
+    import hashlib  # slow to import
 
     text = value if isinstance(value, str) else json.dumps(value, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
@@ -695,13 +680,11 @@ class State:
     `finished` has no kept texts, which may be long.
     """
 
-    finished: list[Record]
-    notes: list[Record]
-
     def __init__(self, records: Sequence[Record]) -> None:
         begin = records[0]
         self.begin, self.node, self.message = begin, begin["node"], begin.get("message", "")
-        self.finished, self.notes = [], []  # notes of the current step, such as its processes
+        self.finished: list[Record] = []
+        self.notes: list[Record] = []  # of the current step, such as its processes
         self.used: set[tuple[str, int]] = set()  # digest and line number of each used answer
         self.decided: list[Record] = []
         self.brought: dict[str, str] = {}  # digest of each file of answers when the run first got it
@@ -743,7 +726,7 @@ class State:
         return [one for one in groups if one in alive or (started_at(one) is None and has_members(one))]
 
 
-def replay(records: list[Record], path: object, modes: Collection[str] = ("",)) -> State:
+def replay(records: list[Record], path: object, modes: Sequence[str] = ("",)) -> State:
     """Return the state that records describe. Refuse runs of a mode that this program does not know."""
     if records[0].get("format") != FORMAT or records[0].get("mode", "") not in modes:
         raise RefusedError(f"{path}: this program does not know this state's format; `reset` archives it")
@@ -757,9 +740,8 @@ class Store:
     """A state directory, named as the operator knows it. Open nothing here after a chdir; `folder` is absolute."""
 
     within: Any = None  # the open directory
-    _file: int
 
-    def __init__(self, directory: str, modes: Collection[str] = ("",), is_named: bool = False) -> None:
+    def __init__(self, directory: str, modes: Sequence[str] = ("",), is_named: bool = False) -> None:
         self.directory, self.path, self.modes = directory, os.path.join(directory, "journal"), modes
         self.folder = os.path.join(os.getcwd(), directory)
         self._count, self._size, self._is_named = 0, 0, is_named
@@ -857,16 +839,12 @@ class Store:
 
 def steps_of(nodes: Table) -> list[list[str]]:
     """Return the steps of a program, as the first record of a run keeps them."""
-    doing = [(name, node) for name, node in nodes.items() if node["task"] not in ("branch", "end")]
-    return [
-        [
-            name,
-            node["task"],
-            node.get("title", ""),
-            digest({key: node[key] for key in {*node}.difference(NOT_DONE)})[:12],
-        ]
-        for name, node in doing
-    ]
+    found = []
+    for name, node in nodes.items():
+        if node["task"] not in ("branch", "end"):
+            done = {key: node[key] for key in {*node}.difference(NOT_DONE)}
+            found.append([name, node["task"], node.get("title", ""), digest(done)[:12]])
+    return found
 
 
 def matched(old: Sequence[Step], new: Sequence[Step]) -> dict[str, str]:
@@ -972,8 +950,6 @@ def duration(seconds: float) -> str:
 
 def forget_typed() -> None:
     """Discard anything typed before a question."""
-    import termios
-
     with suppress(OSError, ValueError, termios.error):
         termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
 
@@ -1005,52 +981,6 @@ def question(display: Display, signals: Signals, text: str, choices: str) -> str
         display.line(f"Please type {choices.replace('/', ', ', choices.count('/') - 1).replace('/', ' or ')}.")
     display.line()
     return None
-
-
-class Telling:
-    """The texts of a program, filled in from the registers of a run."""
-
-    program: Table
-    display: Display
-    state: State
-    places: dict[str, str]  # of the steps in order, such as 2/7
-    _group = ""  # of the last step
-
-    def filled(self, node: Table, key: str, registers: Registers | None = None) -> str:
-        """Return a text of a step with its placeholders replaced."""
-        return filled(node, node.get(key, ""), self.state.registers if registers is None else registers)
-
-    def label(self, name: str) -> str:
-        """Return a step's name and title on one line."""
-        return one_line(f"{name} {self.filled(self.program['nodes'][name], 'title')}")
-
-    def texts(self, node: Table, key: str) -> list[str]:
-        """Return a text of a step as indented lines."""
-        return [f"    {line}".rstrip() for line in clean(self.filled(node, key)).strip("\n").splitlines()]
-
-    def about(self, name: str) -> Record:
-        """Return the description of a step for records and events."""
-        node, now = self.program["nodes"][name], self.state.registers
-        about = {"node": name, "title": self.filled(node, "title"), "attempt": attempt_of(node, now)}
-        return {**about, "instances": instances_of(node, now)}
-
-    def announce(self, name: str, *details: str) -> None:
-        """Show the step that starts, after its group if that is a new one."""
-        group = self.program["nodes"][name].get("group", "")
-        if group not in ("", self._group):
-            about = self.program["groups"][group]
-            self.display.line(self.display.paint(one_line(f"{group} {self.filled(about, 'title')}"), "bold"))
-            self.display.dim(self.texts(about, "prompt"))
-        self._group = group
-        step = f"[{self.places[name]}] {self.display.paint(self.label(name), 'bold')}"
-        self.display.line(f"{step} - {', '.join(details)}" if details else step)
-
-    def tell_passed(self, move: Move) -> None:
-        """Show the results of nested documents that a move has passed."""
-        for name in move.passed:
-            node = self.program["nodes"][name]
-            if node["task"] == "end":
-                self.display.line("    " + one_line(f"{name} {self.filled(node, 'message', move.registers)}"))
 
 
 # --- runtime_shim/engine/lifecycle.py
@@ -1100,13 +1030,13 @@ class Performer(Part):
     keys: tuple[str, ...]  # the texts that describe a step
     recovers = True  # whether an interrupted step needs a decision
 
-    if TYPE_CHECKING:
+    def perform(self, name: str, node: Table) -> Done:
+        """Run a step and return its outcome."""
+        raise NotImplementedError
 
-        def perform(self, name: str, node: Table) -> Done:
-            """Run a step and return its outcome."""
-
-        def recover(self, name: str) -> Done | None:
-            """Return the outcome of an interrupted step, or None to run it again."""
+    def recover(self, _name: str) -> Done | None:
+        """Return the outcome of an interrupted step, or None to run it again."""
+        return None
 
     def preview(self, _name: str, _node: Table) -> Done:
         """Return the likely outcome of a step without running it."""
@@ -1132,150 +1062,70 @@ class Performer(Part):
 
 
 Subcommands = dict[str, tuple[str, Callable[[Any], int]]]
-Option = tuple[str, str, str, str]
-Options = tuple[Option, ...]
+Options = tuple[tuple[str, str, str, str], ...]
 Performers = dict[str, type[Performer]]
 
 
 class Extension(Part):
-    """Takes part in runs: a session calls the methods of all extensions in the order of its edition."""
+    """Takes part in runs: a session calls the methods below of all extensions, in the order of its edition.
+
+    An extension has only those methods that it needs. `identify`, `brought`, `reply`, `given`, `told`, `stand`,
+    `record`, `mask` and `worded` return their last argument, possibly changed, and the next extension gets the result.
+    In the order of a call:
+
+    - `from_caller(program, options, command, display)`, a static method: return options and values that the caller
+      gives other than as words. `worded(text)`, also static: return a text in the caller's terms.
+    - `prepare()`: check the options.
+    - `identify(nodes)`: return the identity of the steps of this version of a program.
+    - `read(state)`: check or change a state after it is read.
+    - `before_run(state)`: prepare a call about a run; the state is None for a new run.
+    - `registers()`: return initial registers of a run.
+    - `open()`: read and open the files that the run needs.
+    - `answers_in(text, nodes)`: read a file of answers in a richer format, instead of the usual one.
+    - `brought(files)`: return the files of answers of this call, with their digests.
+    - `scope()`: return the part of a run that a file of answers belongs to, "" for the whole run.
+    - `resumed()`: record the changes that a resume makes.
+    - `before_step(name)`: prepare a step; return a function to run instead of it, or None.
+    - `variables(node, registers)`: return environment variables for the process of a step.
+    - `reply(reply)`: return the reply that a word means.
+    - `given(done)`: return the outcome of a reply.
+    - `told(text, done)`: return an outcome with the text that belongs to it.
+    - `stand(move, before, stand)`: return the condition of a run after a move.
+    - `record(record)`: return the record or event to write. `written(record)`: act after a record is on disk.
+    - `event(event, fields)`: report an event to others; record nothing.
+    - `after_step(move)`: act after a step is recorded.
+    - `waits()`: record that a run starts waiting. `end()`: act when a run has ended.
+    - `mask(text)`: return a text without secrets.
+    - `call(words)`: return another command for a subcommand, or "". `repeat(command)`: return the words that later
+      calls about this run repeat. `hint()`: return a suffix for the command that continues an answered run.
+    - `again(state)`: return commands that repeat the step that ended the run, each with its purpose.
+    - `facts(state)`: return facts for the status of a run. `lines(facts, record)`: return status lines below a step,
+      or above all steps for None.
+    - `beside()`: return other files to archive with the journal: path to extension of the new name.
+    """
 
     commands: ClassVar[Subcommands] = {}  # the help and function of each subcommand
     options: Options = ()  # subcommands, name, value and help
     performers: ClassVar[Performers] = {}  # by kind of task
-    builder: Any = None  # makes the table of documents that use only its words
+    needs: tuple[str, ...] = ()  # kinds of tasks and keys of programs: others do not use this part
+    folders: tuple[str, ...] = ()  # directories to archive with the journal
+    builder: Any = None  # makes the table of a document
     reopens = False  # whether a failed run continues at the failed step
     mode = ""  # a mode of runs that only this part can continue
 
-    @staticmethod
-    def suits(_program: Table) -> bool:
-        """Return whether a program needs this part."""
-        return True
+    @classmethod
+    def suits(cls, program: Table) -> bool:
+        """Return whether a program uses this part."""
+        tasks = {node["task"] for node in program["nodes"].values()}
+        return not cls.needs or any(need in tasks or program.get(need) for need in cls.needs)
 
     @staticmethod
     def complete(table: Table) -> None:
         """Add defaults to the table of a program."""
 
-    if TYPE_CHECKING:  # optional methods
 
-        @staticmethod
-        def from_caller(_program: Table, _options: Options, _command: str, _display: Any) -> Iterable[tuple[str, Any]]:
-            """Return options and values that the caller gives other than as words, before there is a session."""
-            return ()
-
-        @staticmethod
-        def worded(text: str) -> str:
-            """Return a text in the terms of the program's caller."""
-            return text
-
-        def prepare(self) -> None:
-            """Check the options."""
-
-        def identify(self, nodes: Table) -> Table:
-            """Return the identity of the steps of this version of a program."""
-            return nodes
-
-        def read(self, state: State) -> None:
-            """Check or change a state after it is read."""
-
-        def beside(self) -> dict[str, str]:
-            """Return the files to archive with the journal: path to extension of the new name."""
-            return {}
-
-        def registers(self) -> Registers:
-            """Return initial registers of a run."""
-            return {}
-
-        def before_run(self, state: State | None) -> None:
-            """Prepare a call about a run; None for a new run."""
-
-        def open(self) -> None:
-            """Read and open the files that the run needs."""
-
-        def before_step(self, _name: str) -> Perform | None:
-            """Prepare a step; return a function to run instead of it, if any."""
-            return None
-
-        def variables(self, _node: Table, _registers: Registers) -> dict[str, str]:
-            """Return environment variables for the process of a step."""
-            return {}
-
-        def told(self, _text: str, done: Done) -> Done:
-            """Return an outcome with the text that belongs to it."""
-            return done
-
-        def stand(self, _move: Move, _before: State | None, stand: Record) -> Record:
-            """Return the condition of a run after a move."""
-            return stand
-
-        def after_step(self, move: Move) -> None:
-            """Act after a step is recorded."""
-
-        def end(self) -> None:
-            """Act when a run has ended."""
-
-        def record(self, record: Record) -> Record:
-            """Return the record or event to write."""
-            return record
-
-        def written(self, record: Record) -> None:
-            """Act after a record is on disk."""
-
-        def resumed(self) -> None:
-            """Record the changes that a resume makes."""
-
-        def waits(self) -> None:
-            """Record that a run starts waiting."""
-
-        def event(self, event: str, fields: Record) -> None:
-            """Report an event to others; record nothing."""
-
-        def mask(self, text: str) -> str:
-            """Return a text without secrets."""
-            return text
-
-        def call(self, _words: tuple[str, ...]) -> str:
-            """Return another command for a subcommand, or ""."""
-            return ""
-
-        def repeat(self, _command: str) -> tuple[str, ...]:
-            """Return the words that later calls about this run repeat."""
-            return ()
-
-        def facts(self, _state: State) -> Table:
-            """Return facts for the status of a run."""
-            return {}
-
-        def lines(self, _facts: Table, _record: Table | None) -> list[str]:
-            """Return status lines below a step, or above all steps for None."""
-            return []
-
-        def again(self, _state: State) -> list[tuple[str, str]]:
-            """Return commands that repeat the step that ended the run, each with its purpose."""
-            return []
-
-        def answers_in(self, _text: str, _nodes: dict[str, Table]) -> Any:  # answers, and what is wrong with some
-            """Read a file of answers in a richer format."""
-
-        def brought(self, files: dict[str, str]) -> dict[str, str]:
-            """Return the files of answers of this call, with their digests."""
-            return files
-
-        def scope(self) -> str:
-            """Return the part of a run that a file of answers belongs to, "" for the whole run."""
-            return ""
-
-        def reply(self, reply: str) -> str:
-            """Return the reply that a word means."""
-            return reply
-
-        def given(self, done: Done | None) -> Done | None:
-            """Return the outcome of a reply, possibly changed."""
-            return done
-
-        def hint(self) -> str:
-            """Return a suffix for the command that continues an answered run."""
-            return ""
+Kinds = Sequence[type[Extension]]
+"""The extensions that suit a program, in the order of its edition."""
 
 
 # --- runtime_shim/engine/session.py
@@ -1287,20 +1137,16 @@ Value = TypeVar("Value")
 NOT_PASSED = ("fail", "failed", "none", "invalid", "ambiguous")  # outcomes of commands and agents
 
 
-class Session(Telling):
-    """One call of a program: its options, its state directory, and its run."""
+class Session:
+    """One call of a program: its options, its state directory, and its run.
 
-    signals: Signals
+    At many moments it calls the methods of its extensions, which `Extension` lists.
+    """
+
     answers: Any = ("", ())  # digest of the file of answers, unused answers
+    _group = ""  # of the last step
 
-    def __init__(
-        self,
-        program: Table,
-        options: types.SimpleNamespace,
-        display: Display,
-        kinds: Sequence[type[Extension]],
-        host: Host = ANY_HOST,
-    ) -> None:
+    def __init__(self, program: Table, options: Any, display: Display, kinds: Kinds, host: Host = ANY_HOST) -> None:
         self.program, self.options, self.display, self.host = program, options, display, host
         self.kinds = {task: performer for kind in kinds for task, performer in kind.performers.items()}
         self.extensions = [kind(self) for kind in kinds]
@@ -1308,7 +1154,7 @@ class Session(Telling):
         self.at = functools.cache(lambda name: [getattr(one, name) for one in self.extensions if hasattr(one, name)])
         self.each("prepare")
         directory = (options.state_dir or os.path.join(host.home, OURS, program["name"])).rstrip("/") or "/"
-        self.store = Store(directory, {"", *(kind.mode for kind in kinds)}, bool(options.state_dir))
+        self.store = Store(directory, ("", *(kind.mode for kind in kinds)), bool(options.state_dir))
         self.is_interactive = display.is_terminal and sys.stdin.isatty()
         doing = [name for name, node in program["nodes"].items() if node["task"] in self.kinds]
         self.places = {name: f"{place}/{len(doing)}" for place, name in enumerate(doing, start=1)}
@@ -1425,7 +1271,46 @@ class Session(Telling):
 
     def beside(self) -> dict[str, str]:
         """Return the files to archive with the journal, each with its new extension."""
-        return {path: ending for found in self.each("beside") for path, ending in found.items()}
+        folders = {name: name for extension in self.extensions for name in extension.folders}
+        return {**folders, **{path: ending for found in self.each("beside") for path, ending in found.items()}}
+
+    # --- Texts for people, with the values of registers ---
+
+    def filled(self, node: Table, key: str, registers: Registers | None = None) -> str:
+        """Return a text of a step with its placeholders replaced."""
+        return filled(node, node.get(key, ""), self.state.registers if registers is None else registers)
+
+    def label(self, name: str) -> str:
+        """Return a step's name and title on one line."""
+        return one_line(f"{name} {self.filled(self.program['nodes'][name], 'title')}")
+
+    def texts(self, node: Table, key: str) -> list[str]:
+        """Return a text of a step as indented lines."""
+        return [f"    {line}".rstrip() for line in clean(self.filled(node, key)).strip("\n").splitlines()]
+
+    def about(self, name: str) -> Record:
+        """Return the description of a step for records and events."""
+        node, now = self.program["nodes"][name], self.state.registers
+        about = {"node": name, "title": self.filled(node, "title"), "attempt": attempt_of(node, now)}
+        return {**about, "instances": instances_of(node, now)}
+
+    def announce(self, name: str, *details: str) -> None:
+        """Show the step that starts, after its group if that is a new one."""
+        group = self.program["nodes"][name].get("group", "")
+        if group not in ("", self._group):
+            about = self.program["groups"][group]
+            self.display.line(self.display.paint(one_line(f"{group} {self.filled(about, 'title')}"), "bold"))
+            self.display.dim(self.texts(about, "prompt"))
+        self._group = group
+        step = f"[{self.places[name]}] {self.display.paint(self.label(name), 'bold')}"
+        self.display.line(f"{step} - {', '.join(details)}" if details else step)
+
+    def tell_passed(self, move: Move) -> None:
+        """Show the results of nested documents that a move has passed."""
+        for name in move.passed:
+            node = self.program["nodes"][name]
+            if node["task"] == "end":
+                self.display.line("    " + one_line(f"{name} {self.filled(node, 'message', move.registers)}"))
 
     # --- The run ---
 
@@ -1444,6 +1329,7 @@ class Session(Telling):
                 self._events = os.open(self.options.events, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
 
     def _first_record(self) -> Record:
+        """Return the first record of a run: the program and its version, the directory and the first step."""
         registers = {**self.program["registers"]}
         for more in self.each("registers"):
             registers.update(more)
@@ -1485,7 +1371,7 @@ class Session(Telling):
             self.each("event", event, fields)
             if self.options.events is not None:
                 about = {"event": event, "time": utc_now(), "run": self.state.begin["run"], **fields}
-                self.display.put(encoder()(self.through("record", about)) + "\n", self._events)
+                self.display.put(to_json(self.through("record", about)) + "\n", self._events)
         except OSError as error:
             if is_between:
                 self.rest()
@@ -1523,6 +1409,7 @@ class Session(Telling):
         return EXIT_COMPLETE if state.condition == "complete" else EXIT_STOP
 
     def _leave(self, how: str, code: int, *hints: str) -> int:
+        """Show why the run waits or was interrupted and what to do next, and return the exit code."""
         self.emit(f"run_{how}", node=self.state.node)
         for line in (*hints, f"{how.upper()} {self.label(self.state.node)}"):
             self.display.rule(line)
@@ -1664,8 +1551,6 @@ def describe(session: Session, state: State | None, is_busy: bool) -> Table:
 
 def status(session: Session) -> int:
     """Print the status."""
-    import json
-
     is_busy = session.store.is_busy()  # first: it may end in between
     facts = describe(session, session.read() if os.path.exists(session.store.path) else None, is_busy)
     lines = [json.dumps(facts, indent=2)] if session.options.json else status_lines(session, facts)
@@ -1741,28 +1626,6 @@ Ended = Callable[[int, "int | None"], None]
 """Gets the index of an ended process and its exit code, which is negative for a signal and None for a timeout."""
 
 
-class Waiter(Protocol):
-    """Waits for events: `Signals` in the main thread of a run, or something cancellable in another thread."""
-
-    has_timer: bool
-    has_received: bool  # whether the run has to stop
-    is_key: bool  # whether the last stop came from a key
-
-    @property
-    def before(self) -> Iterable[int]:
-        """The signals that stay blocked in new processes."""
-
-    @property
-    def stops(self) -> Collection[int]:
-        """The signals that end the run."""
-
-    def wait(self) -> int:
-        """Return a stop signal, SIGALRM when the time is up, or SIGCHLD to check the processes."""
-
-    def wake_after(self, seconds: int) -> None:
-        """Make `wait` return SIGALRM after some seconds; 0 cancels it."""
-
-
 def in_words(code: int | None) -> str:
     """Return how a process ended, or "" for exit code 0."""
     if code is None:
@@ -1778,7 +1641,7 @@ class Processes:
 
     said: Any
 
-    def __init__(self, signals: Waiter, lends: bool, began: Callable[[int], None]) -> None:
+    def __init__(self, signals: Signals, lends: bool, began: Callable[[int], None]) -> None:
         self._signals, self._lends, self._began = signals, lends, began
         self._left: list[int] = []  # the groups still running
         self._late: set[int] = set()  # the groups whose time is up
@@ -1900,8 +1763,6 @@ class Processes:
 
     def _give(self, group: int, modes: list[Any] | None) -> list[Any] | None:
         """Give the terminal to a group with these modes, and return the previous modes."""
-        import termios
-
         before: list[Any] | None = None
         with suppress(OSError, termios.error):  # terminal or command may be gone
             before = termios.tcgetattr(self._terminal)
@@ -1912,30 +1773,14 @@ class Processes:
 
 
 # --- runtime_shim/tasks/shell.py
-"""Shell commands, and the decision about an interrupted one."""
-
-
-def run_command(
-    processes: Processes, shell: str, command: str, environment: Mapping[bytes, bytes], seconds: int = 0
-) -> Done:
-    """Run a command. Exit code 0 means pass; other codes and a timeout mean fail.
-
-    Independent of runs, and safe in a thread whose `processes` wait for no signal. Raises OSError if it cannot start.
-    """
-    try:
-        group = processes.spawn(shell, [shell.encode(), b"-c", command.encode()], environment)
-    except FileNotFoundError:
-        return Done("fail", f"{shell} was not found")
-    (code,) = processes.watch([group], seconds)
-    if code is None:
-        return Done("fail", f"timeout after {duration(seconds)}")
-    return Done("pass" if code == 0 else "fail", in_words(code))
+"""Steps that call processes, and the decision about an interrupted one."""
 
 
 class Calling(Performer):
     """Runs steps by calling processes."""
 
     noun = "command"
+    has_log = False  # whether its output can go to a log
 
     def __init__(self, session: Session) -> None:
         super().__init__(session)
@@ -1975,8 +1820,10 @@ class Calling(Performer):
         if not options.assume and (groups := session.state.groups_left()):  # maybe not of this run: don't end them
             still = f"{label}: processes of its {self.noun} still run (group {', '.join(map(str, groups))})"
             raise Waiting(f"{still}; wait until they end, or stop them", *hints(session, "interrupted"))
+        if options.assume and options.assume not in words_of(node):
+            raise RefusedError(f"{name} cannot have the outcome {options.assume}")
         if options.rerun_interrupted or options.assume:
-            return self.assumed(name, options.assume) if options.assume else None
+            return Done(options.assume, "as assumed") if options.assume else None
         said = f"{label} was interrupted ({one_line(node['at'])}); rdc cannot tell whether it finished."
         if session.is_interactive and "words" not in node:
             session.display.line(said)
@@ -1984,29 +1831,6 @@ class Calling(Performer):
             if choice is not None:
                 return None if choice == "again" else Done(choice, "set by the operator")
         raise Waiting(said, *hints(session, "interrupted"))
-
-    def assumed(self, name: str, word: str) -> Done:
-        """Return the outcome that the operator assumes."""
-        if word not in words_of(self.session.program["nodes"][name]):
-            raise RefusedError(f"{name} cannot have the outcome {word}")
-        return Done(word, "as assumed")
-
-
-class Commands(Calling):
-    """Runs steps with commands."""
-
-    keys = ("command",)
-
-    def perform(self, name: str, node: Table) -> Done:
-        """Run a step's command. Exit code 0 means pass, anything else fail."""
-        if attempt_of(node, self.session.state.registers) == 1:
-            self.session.display.dim(self.session.texts(node, "prompt"))
-        self.session.heed()
-        command, environment = self.session.filled(node, "command"), self.environment(node)
-        try:
-            return run_command(self.processes, node["shell"], command, environment, node.get("timeout", 0))
-        except OSError as error:
-            raise self.not_begun(name, error) from None
 
 
 # --- runtime_shim/tasks/answers.py
@@ -2099,10 +1923,9 @@ class Asking(Performer):
         """Return the lines of the question."""
         return [line for key in self.keys for line in self.session.texts(node, key)]
 
-    if TYPE_CHECKING:
-
-        def ask_here(self, name: str, node: Table) -> Done | None:
-            """Ask at the terminal; return None if the person leaves it for later."""
+    def ask_here(self, _name: str, _node: Table) -> Done | None:
+        """Ask at the terminal; return None if the person leaves it for later."""
+        return None
 
     def take(self, name: str) -> tuple[str | None, Record]:
         """Take the reply to a step from the file of answers, if any, with a note for the journal."""
@@ -2172,10 +1995,8 @@ def answer(session: Session, shows: bool = True) -> int:
     return EXIT_COMPLETE
 
 
-class Tasks(Extension):
-    """Steps with commands and steps with questions."""
-
-    performers: ClassVar[Performers] = {"shell": Commands, "ask": Prompts}
+class Answers(Extension):
+    """Takes replies from the file of answers, each only once in a run."""
 
     def before_run(self, _state: State | None) -> None:
         """Read the file of answers, if any."""
@@ -2202,7 +2023,7 @@ ARCHIVED = r"((run-)?[0-9T]{14,15}Z?-[0-9a-f]{8}|damaged-[0-9]{8}T[0-9]{6}Z|empt
 HOURS = {"h": 1, "d": 24, "w": 7 * 24}
 
 
-def place_of(path: str, modes: Collection[str], is_busy: bool = False) -> tuple[str, str, State]:
+def place_of(path: str, modes: Sequence[str], is_busy: bool = False) -> tuple[str, str, State]:
     """Return the condition of a journal's run, its place or message, and its whole state.
 
     Raises RefusedError, OSError and IndexError if it cannot be read.
@@ -2254,6 +2075,52 @@ def history(session: Session) -> int:
                 os.unlink(kept)
         os.unlink(path)
     return session.display.say([f"Deleted {len(gone)} of {len(runs)} archived runs."])
+
+
+# --- runtime_shim/tasks/commands.py
+"""Steps with shell commands, and the documents that have such steps and questions."""
+
+
+def run_command(
+    processes: Processes, shell: str, command: str, environment: Mapping[bytes, bytes], seconds: int = 0
+) -> Done:
+    """Run a command. Exit code 0 means pass; other codes and a timeout mean fail.
+
+    Independent of runs, and safe in a thread whose `processes` wait for no signal. Raises OSError if it cannot start.
+    """
+    try:
+        group = processes.spawn(shell, [shell.encode(), b"-c", command.encode()], environment)
+    except FileNotFoundError:
+        return Done("fail", f"{shell} was not found")
+    (code,) = processes.watch([group], seconds)
+    if code is None:
+        return Done("fail", f"timeout after {duration(seconds)}")
+    return Done("pass" if code == 0 else "fail", in_words(code))
+
+
+class Commands(Calling):
+    """Runs steps with commands."""
+
+    keys = ("command",)
+    has_log = True
+
+    def perform(self, name: str, node: Table) -> Done:
+        """Run a step's command. Exit code 0 means pass, anything else fail."""
+        if attempt_of(node, self.session.state.registers) == 1:
+            self.session.display.dim(self.session.texts(node, "prompt"))
+        self.session.heed()
+        command, environment = self.session.filled(node, "command"), self.environment(node)
+        try:
+            return run_command(self.processes, node["shell"], command, environment, node.get("timeout", 0))
+        except OSError as error:
+            raise self.not_begun(name, error) from None
+
+
+class OfCommands(Extension):
+    """Programs with commands and questions."""
+
+    builder = Builder
+    performers: ClassVar[Performers] = {"shell": Commands, "ask": Prompts}
 
 
 # --- runtime_shim/engine/command_line.py
@@ -2364,7 +2231,7 @@ OPTIONS: Options = (
     ("history", "--prune", "N|AGE", "delete all but the newest N runs, or runs older than AGE (12h, 30d, 8w)"),
 )
 OptionValues = list[tuple[str, Any]]  # options, and the value of each
-Execute = Callable[[Table, list[str], Host, Display, Sequence[type[Extension]]], int]
+Execute = Callable[[Table, list[str], Host, Display, Kinds], int]
 LIKE = {"open": "run", "step": "resume"}  # subcommands with the options of another
 
 
@@ -2404,17 +2271,22 @@ def as_input(word: str, known: Iterable[str]) -> str:
     return f"; to set an input, write --input {shlex.quote(word)}" if is_value and "--input" in known else ""
 
 
-def execute(program: Table, argv: list[str], host: Host, display: Display, kinds: Sequence[type[Extension]]) -> int:
+def help_lines(program: Table, command: str, prog: str, commands: Any, own: Options) -> list[str]:  # a dict
+    """Return the help of a subcommand, or of the program."""
+    lines = [f"  {name + ' ' + takes:32}{text}" for _, name, takes, text in own]
+    if command not in commands:
+        lines, command = [f"  {name:9} {text}" for name, (text, _) in commands.items()], "COMMAND"
+    return [f"usage: {prog} {command} [OPTION]...", "", program["title"], "", *lines]
+
+
+def execute(program: Table, argv: list[str], host: Host, display: Display, kinds: Kinds) -> int:
     """Run a subcommand and return its exit code."""
     commands = {**COMMANDS, **{name: each for kind in kinds for name, each in kind.commands.items()}}
     options = tuple(dict.fromkeys([*OPTIONS, *(option for kind in kinds for option in kind.options)]))
     command, *words = argv or [""]
     own = options_of(command, options)
     if not argv or {"-h", "--help"} & {*argv}:
-        lines = [f"  {name + ' ' + takes:32}{text}" for _, name, takes, text in own]
-        if command not in commands:
-            lines, command = [f"  {name:9} {text}" for name, (text, _) in commands.items()], "COMMAND"
-        display.say([f"usage: {host.prog} {command} [OPTION]...", "", program["title"], "", *lines])
+        display.say(help_lines(program, command, host.prog, commands, own))
         if argv:
             return EXIT_COMPLETE
         raise RefusedError(f"missing subcommand; to start a run: {host.prog} run")
@@ -2440,11 +2312,7 @@ def execute(program: Table, argv: list[str], host: Host, display: Display, kinds
 
 
 def main(
-    program: Table,
-    extensions: Sequence[type[Extension]],
-    argv: list[str] | None = None,
-    host: Host = ANY_HOST,
-    execute: Execute = execute,
+    program: Table, extensions: Kinds, argv: list[str] | None = None, host: Host = ANY_HOST, execute: Execute = execute
 ) -> int:
     """Run the command line with the extensions that suit the program, and return the exit code."""
     for name in ("stdin", "stdout", "stderr"):
@@ -2476,5 +2344,5 @@ def main(
 
 
 EXTENSIONS = (
-    Tasks,
+    Answers, OfCommands,
 )  # in the order in which they run
