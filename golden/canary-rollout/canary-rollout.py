@@ -20,8 +20,6 @@
 # A placeholder lists its value, the strings before and after it, and the string to show if it has no value.
 # Then comes the runtime. It is the same in every program of this edition, and so are the imports.
 
-from __future__ import annotations
-
 import sys
 
 if __name__ == "__main__" and not (sys.flags.isolated or getattr(sys.flags, "safe_path", False)):
@@ -106,7 +104,7 @@ mkdir -p canary && echo "${shares[{N}]}" > canary/live && echo "stage {N}: $(cat
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition commands (sha256 813e73a714c41b4eb0d516a1ee70d595262c574e45c29e9d571c2daca1ae140b).
+# The runtime of rdc 0.1.0, edition commands (sha256 3185743f84c8d92e828f3e061d9c8d3741ef34d563dfe911d7e10e3e5039c0df).
 # The runbook ends here. The rest and the imports above are the same in every program of this edition:
 # `rdc runtime commands` prints them.
 # To check the whole file, run `rdc verify FILE`.
@@ -138,4 +136,4 @@ EXTENSIONS = (
 
 
 if __name__ == "__main__":
-    sys.exit(main(built(runbook, EXTENSIONS), EXTENSIONS, host=Host(edition="commands 813e73a714c4")))
+    sys.exit(main(built(runbook, EXTENSIONS), EXTENSIONS, host=Host(edition="commands 3185743f84c8")))

@@ -19,8 +19,6 @@
 # A placeholder lists its value, the strings before and after it, and the string to show if it has no value.
 # Then comes the runtime. It is the same in every program of this edition, and so are the imports.
 
-from __future__ import annotations
-
 import sys
 
 if __name__ == "__main__" and not (sys.flags.isolated or getattr(sys.flags, "safe_path", False)):
@@ -85,7 +83,7 @@ mkdir -p canary && echo "${shares[{N}]}" > canary/live && echo "stage {N}: $(cat
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition script (sha256 6750c4b14f80081569dc8c2da64b05781154072657e518b36b0b84d96ecbad40).
+# The runtime of rdc 0.1.0, edition script (sha256 9a9378205dfaf81265a65e80c4bd8087aabe8d12dfc69e7d7623340b1fb4e4b0).
 # The runbook ends here. The rest and the imports above are the same in every program of this edition:
 # `rdc runtime script` prints them.
 # To check the whole file, run `rdc verify FILE`.

@@ -15,7 +15,7 @@
 # The state directory is .rdc/examples.playbooks.change-review in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.playbooks.change-review.py
-override RDC_SHA256 := 5d7febe956b4b935989866c801a2d9072713869a0fa6d0352104a43d0cd2d960
+override RDC_SHA256 := 6ed27adf7f2c5dfe1b04e1f8b2941182c08c8f8b56888e30b41efe6379d43c07
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:
@@ -106,7 +106,5 @@ found=$({ sha256sum || shasum -a 256; } 2> /dev/null < "$2")
 [ "${found%% *}" = "$sha256" ] ||
   fail "$2 is not the program that belongs to this Makefile; restore it, or compile the document again"
 unset RDC_SCRIPT MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES MAKE_TERMOUT MAKE_TERMERR
-python=$1; shift
-set -- "$python" -I "$@"  # import nothing from the folder of the program
 exec "$@"
 endef

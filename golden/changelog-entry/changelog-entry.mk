@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.playbooks.changelog-entry in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.playbooks.changelog-entry.py
-override RDC_SHA256 := d35551a31d2e3fd54bf947e70a92a0d70938bf8aa903fe5aea62c665a8d66b92
+override RDC_SHA256 := f67a21f53dc87ea60b8c96c847a0e61a7e219f3a8e50f1f7e78634f5bbca5fd0
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:
@@ -87,7 +87,5 @@ found=$({ sha256sum || shasum -a 256; } 2> /dev/null < "$2")
 [ "${found%% *}" = "$sha256" ] ||
   fail "$2 is not the program that belongs to this Makefile; restore it, or compile the document again"
 unset RDC_SCRIPT MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES MAKE_TERMOUT MAKE_TERMERR
-python=$1; shift
-set -- "$python" -I "$@"  # import nothing from the folder of the program
 exec "$@"
 endef

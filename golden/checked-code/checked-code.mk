@@ -13,7 +13,7 @@
 # The state directory is .rdc/examples.specifications.checked-code in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.specifications.checked-code.py
-override RDC_SHA256 := 0358c087a81ac8fd011798727dc145c5b673f55283c5f2b56e4faa1ff68b2de4
+override RDC_SHA256 := 79bc846bab47d24f6d46affdc698331b1c8700f4835e0af5f2d9182322f91190
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:
@@ -80,7 +80,5 @@ found=$({ sha256sum || shasum -a 256; } 2> /dev/null < "$2")
 [ "${found%% *}" = "$sha256" ] ||
   fail "$2 is not the program that belongs to this Makefile; restore it, or compile the document again"
 unset RDC_SCRIPT MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES MAKE_TERMOUT MAKE_TERMERR
-python=$1; shift
-set -- "$python" -I "$@"  # import nothing from the folder of the program
 exec "$@"
 endef

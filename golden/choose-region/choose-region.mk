@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.programs.choose-region in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.programs.choose-region.py
-override RDC_SHA256 := 60f28c559e3f3a81b977be1537e14634ac57bf51884e73f1baa90b62a7bc8d85
+override RDC_SHA256 := 1219a0094ca0399e6353b51e68222a718d2418c387eafcbe6042bb74c03d5676
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:
@@ -87,7 +87,5 @@ found=$({ sha256sum || shasum -a 256; } 2> /dev/null < "$2")
 [ "${found%% *}" = "$sha256" ] ||
   fail "$2 is not the program that belongs to this Makefile; restore it, or compile the document again"
 unset RDC_SCRIPT MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES MAKE_TERMOUT MAKE_TERMERR
-python=$1; shift
-set -- "$python" -I "$@"  # import nothing from the folder of the program
 exec "$@"
 endef

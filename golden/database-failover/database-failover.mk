@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.database-failover in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.database-failover.py
-override RDC_SHA256 := 7064f69db82710feab649441ee7468dc06884a5c18030bd30836e10d2fb3a86b
+override RDC_SHA256 := 4500c66c16da11ce186f21849658d436dd45be3b58c1eedf578a830a9a9fbf83
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:
@@ -113,7 +113,5 @@ found=$({ sha256sum || shasum -a 256; } 2> /dev/null < "$2")
 [ "${found%% *}" = "$sha256" ] ||
   fail "$2 is not the program that belongs to this Makefile; restore it, or compile the document again"
 unset RDC_SCRIPT MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES MAKE_TERMOUT MAKE_TERMERR
-python=$1; shift
-set -- "$python" -I "$@"  # import nothing from the folder of the program
 exec "$@"
 endef

@@ -19,8 +19,6 @@
 # Each command can set all `outputs` in the file $RDC_OUTPUT.
 # Then comes the runtime. It is the same in every program of this edition, and so are the imports.
 
-from __future__ import annotations
-
 import sys
 
 if __name__ == "__main__" and not (sys.flags.isolated or getattr(sys.flags, "safe_path", False)):
@@ -116,7 +114,7 @@ echo "host=$new_primary" > cluster/clients.conf && grep -q "=$new_primary\$" clu
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition values (sha256 77a1cca34c4be3083888d7e51d4b96ef524610ef387eefa405becf0be25b3149).
+# The runtime of rdc 0.1.0, edition values (sha256 c178ffd508b0f47b13515071ccd5fe45f8218958bcf25f5616cf43b78c434af1).
 # The runbook ends here. The rest and the imports above are the same in every program of this edition:
 # `rdc runtime values` prints them.
 # To check the whole file, run `rdc verify FILE`.
@@ -160,4 +158,4 @@ EXTENSIONS = (
 
 
 if __name__ == "__main__":
-    sys.exit(main(built(runbook, EXTENSIONS), EXTENSIONS, host=Host(edition="values 77a1cca34c4b")))
+    sys.exit(main(built(runbook, EXTENSIONS), EXTENSIONS, host=Host(edition="values c178ffd508b0")))

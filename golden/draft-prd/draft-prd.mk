@@ -13,7 +13,7 @@
 # The state directory is .rdc/examples.specifications.draft-prd in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.specifications.draft-prd.py
-override RDC_SHA256 := 4e40506c3da65ced0e13db688719f05c9e468955fd6e0fcad25633caef2a1da6
+override RDC_SHA256 := 7519664dd0d043ef9170dc26af0bffa42126d6a4abbb121cc37eb9497a3617c5
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:
@@ -81,7 +81,5 @@ found=$({ sha256sum || shasum -a 256; } 2> /dev/null < "$2")
 [ "${found%% *}" = "$sha256" ] ||
   fail "$2 is not the program that belongs to this Makefile; restore it, or compile the document again"
 unset RDC_SCRIPT MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES MAKE_TERMOUT MAKE_TERMERR
-python=$1; shift
-set -- "$python" -I "$@"  # import nothing from the folder of the program
 exec "$@"
 endef

@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.workflows.first-note in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.workflows.first-note.py
-override RDC_SHA256 := c33babf126d5ebfaa81ce99e9b6374e9bf2cb25684e0c56544a2dee24791d52e
+override RDC_SHA256 := 17f8ab1e292d6d08cf9d9b86868271414da238e93ad0778317e27106bf3b175f
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:
@@ -127,7 +127,5 @@ found=$({ sha256sum || shasum -a 256; } 2> /dev/null < "$2")
 [ "${found%% *}" = "$sha256" ] ||
   fail "$2 is not the program that belongs to this Makefile; restore it, or compile the document again"
 unset RDC_SCRIPT MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES MAKE_TERMOUT MAKE_TERMERR
-python=$1; shift
-set -- "$python" -I "$@"  # import nothing from the folder of the program
 exec "$@"
 endef

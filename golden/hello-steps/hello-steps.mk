@@ -13,7 +13,7 @@
 # The state directory is .rdc/examples.specifications.hello-steps in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.specifications.hello-steps.py
-override RDC_SHA256 := f59514515f3b01559b16b1bf8905117460cb72d551fd6387d8a83ef338faf1a7
+override RDC_SHA256 := dbb290c92a629df7b0e118f3f73bbaba67c2876ff6d0c37faa9e110849b009c1
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:
@@ -78,7 +78,5 @@ found=$({ sha256sum || shasum -a 256; } 2> /dev/null < "$2")
 [ "${found%% *}" = "$sha256" ] ||
   fail "$2 is not the program that belongs to this Makefile; restore it, or compile the document again"
 unset RDC_SCRIPT MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES MAKE_TERMOUT MAKE_TERMERR
-python=$1; shift
-set -- "$python" -I "$@"  # import nothing from the folder of the program
 exec "$@"
 endef

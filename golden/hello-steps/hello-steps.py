@@ -21,8 +21,6 @@
 # missing input stops the run at once. Outputs of an earlier run are not deleted, so a check may find an old file.
 # Then comes the runtime. It is the same in every program of this edition, and so are the imports.
 
-from __future__ import annotations
-
 import sys
 
 if __name__ == "__main__" and not (sys.flags.isolated or getattr(sys.flags, "safe_path", False)):
@@ -90,7 +88,7 @@ def specification(about, step, end):
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition contract (sha256 f1d2a1263e7f208453d19c5e45eba33c0886bcaf6a014eb9d4614e3316009add).
+# The runtime of rdc 0.1.0, edition contract (sha256 e255b235ea6b8f3553cca66ac70d7dcee33d14c493d5951fc3f36f4d4655febf).
 # The specification ends here. The rest and the imports above are the same in every program of this edition:
 # `rdc runtime contract` prints them.
 # To check the whole file, run `rdc verify FILE`.
@@ -150,4 +148,4 @@ EXTENSIONS = (
 
 
 if __name__ == "__main__":
-    sys.exit(main(built(specification, EXTENSIONS), EXTENSIONS, host=Host(edition="contract f1d2a1263e7f")))
+    sys.exit(main(built(specification, EXTENSIONS), EXTENSIONS, host=Host(edition="contract e255b235ea6b")))

@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.programs.house-style in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.programs.house-style.py
-override RDC_SHA256 := cb0b4edcc4e1c16269813856b6545b5678ea7241e30ca91c35e1530d7f1129e5
+override RDC_SHA256 := ecf712e78ae5c504ec013ead294fa9e8ea4a86bd4af01c180918fb94829b0c40
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:
@@ -84,7 +84,5 @@ found=$({ sha256sum || shasum -a 256; } 2> /dev/null < "$2")
 [ "${found%% *}" = "$sha256" ] ||
   fail "$2 is not the program that belongs to this Makefile; restore it, or compile the document again"
 unset RDC_SCRIPT MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES MAKE_TERMOUT MAKE_TERMERR
-python=$1; shift
-set -- "$python" -I "$@"  # import nothing from the folder of the program
 exec "$@"
 endef

@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.playbooks.issue-triage in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.playbooks.issue-triage.py
-override RDC_SHA256 := f1242efe5205be424e0e6308de7da446600f452f9e5a2e7edf4c2b1dbd4bdafa
+override RDC_SHA256 := df6802b931979adc9ee3ac596a51d19af63b238edd42e93d629b5df7ac47fd0d
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:
@@ -116,7 +116,5 @@ found=$({ sha256sum || shasum -a 256; } 2> /dev/null < "$2")
 [ "${found%% *}" = "$sha256" ] ||
   fail "$2 is not the program that belongs to this Makefile; restore it, or compile the document again"
 unset RDC_SCRIPT MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES MAKE_TERMOUT MAKE_TERMERR
-python=$1; shift
-set -- "$python" -I "$@"  # import nothing from the folder of the program
 exec "$@"
 endef

@@ -21,8 +21,6 @@
 # A placeholder lists its value, the strings before and after it, and the string to show if it has no value.
 # Then comes the runtime. It is the same in every program of this edition, and so are the imports.
 
-from __future__ import annotations
-
 import sys
 
 if __name__ == "__main__" and not (sys.flags.isolated or getattr(sys.flags, "safe_path", False)):
@@ -172,7 +170,7 @@ Answer with a JSON object whose field "labels" is a JSON value.
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 2cd1422c6d95fa062a86ccbd358e2a0fd5a6c98c0d82a3d8c5c01cf8dfdf48d9).
+# The runtime of rdc 0.1.0, edition agents (sha256 836b7b003cb4188d404fd53a696a858325852dd0651b0381c723ce2380dbfcf6).
 # The playbook ends here. The rest and the imports above are the same in every program of this edition:
 # `rdc runtime agents` prints them.
 # To check the whole file, run `rdc verify FILE`.
@@ -234,4 +232,4 @@ EXTENSIONS = (
 
 
 if __name__ == "__main__":
-    sys.exit(main(built(playbook, EXTENSIONS), EXTENSIONS, host=Host(edition="agents 2cd1422c6d95")))
+    sys.exit(main(built(playbook, EXTENSIONS), EXTENSIONS, host=Host(edition="agents 836b7b003cb4")))

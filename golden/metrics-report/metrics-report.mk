@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.playbooks.metrics-report in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.playbooks.metrics-report.py
-override RDC_SHA256 := ac4e8625314e2dedf7c0f3fe0db2a048fb8a00303796665ce51814c2d8309d70
+override RDC_SHA256 := 0fefdd419c7c206f209a4af53161d09872f75a05d99467a89f159d0e5554ad3f
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:
@@ -86,7 +86,5 @@ found=$({ sha256sum || shasum -a 256; } 2> /dev/null < "$2")
 [ "${found%% *}" = "$sha256" ] ||
   fail "$2 is not the program that belongs to this Makefile; restore it, or compile the document again"
 unset RDC_SCRIPT MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES MAKE_TERMOUT MAKE_TERMERR
-python=$1; shift
-set -- "$python" -I "$@"  # import nothing from the folder of the program
 exec "$@"
 endef

@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.workflows.name-a-feature in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.workflows.name-a-feature.py
-override RDC_SHA256 := ba7264d96db1f19c9981dad55733c0cd1934507e7fd27fe9853eee865ccb1c23
+override RDC_SHA256 := 69a783d4b5f9949bef0ac6195c83b3624c1216634f9771cabb97ab3a6c7a4b81
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:
@@ -139,7 +139,5 @@ found=$({ sha256sum || shasum -a 256; } 2> /dev/null < "$2")
 [ "${found%% *}" = "$sha256" ] ||
   fail "$2 is not the program that belongs to this Makefile; restore it, or compile the document again"
 unset RDC_SCRIPT MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES MAKE_TERMOUT MAKE_TERMERR
-python=$1; shift
-set -- "$python" -I "$@"  # import nothing from the folder of the program
 exec "$@"
 endef

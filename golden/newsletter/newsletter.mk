@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.playbooks.newsletter in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.playbooks.newsletter.py
-override RDC_SHA256 := c4bb4921f60675f4a1071b1774b547fe3684b673e137a04de8e52cb6ceec3979
+override RDC_SHA256 := ad231a4c8e24fb3904a61fbf288adb10f53a92d28142ed0c0c040248e99eb5ee
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:
@@ -107,7 +107,5 @@ found=$({ sha256sum || shasum -a 256; } 2> /dev/null < "$2")
 [ "${found%% *}" = "$sha256" ] ||
   fail "$2 is not the program that belongs to this Makefile; restore it, or compile the document again"
 unset RDC_SCRIPT MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES MAKE_TERMOUT MAKE_TERMERR
-python=$1; shift
-set -- "$python" -I "$@"  # import nothing from the folder of the program
 exec "$@"
 endef

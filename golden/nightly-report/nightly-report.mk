@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.nightly-report in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.nightly-report.py
-override RDC_SHA256 := 642fd67be45d2d8cdd3673ec3c1538fc96add2c9dfa7ee3b8a4674182882e70e
+override RDC_SHA256 := 6ef791f4c2af4fb179b8d0f0fd8c9b4d1df780eace4398cb3f0a12eea8cd0af3
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:
@@ -103,7 +103,5 @@ found=$({ sha256sum || shasum -a 256; } 2> /dev/null < "$2")
 [ "${found%% *}" = "$sha256" ] ||
   fail "$2 is not the program that belongs to this Makefile; restore it, or compile the document again"
 unset RDC_SCRIPT MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES MAKE_TERMOUT MAKE_TERMERR
-python=$1; shift
-set -- "$python" -I "$@"  # import nothing from the folder of the program
 exec "$@"
 endef

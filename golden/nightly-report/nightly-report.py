@@ -24,8 +24,6 @@
 # rdc shows *** instead in its own files and messages, but not in the commands' output and files.
 # Then comes the runtime. It is the same in every program of this edition, and so are the imports.
 
-from __future__ import annotations
-
 import sys
 
 if __name__ == "__main__" and not (sys.flags.isolated or getattr(sys.flags, "safe_path", False)):
@@ -112,7 +110,7 @@ def runbook(about, step, go, retry, complete, stop):
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition values (sha256 77a1cca34c4be3083888d7e51d4b96ef524610ef387eefa405becf0be25b3149).
+# The runtime of rdc 0.1.0, edition values (sha256 c178ffd508b0f47b13515071ccd5fe45f8218958bcf25f5616cf43b78c434af1).
 # The runbook ends here. The rest and the imports above are the same in every program of this edition:
 # `rdc runtime values` prints them.
 # To check the whole file, run `rdc verify FILE`.
@@ -156,4 +154,4 @@ EXTENSIONS = (
 
 
 if __name__ == "__main__":
-    sys.exit(main(built(runbook, EXTENSIONS), EXTENSIONS, host=Host(edition="values 77a1cca34c4b")))
+    sys.exit(main(built(runbook, EXTENSIONS), EXTENSIONS, host=Host(edition="values c178ffd508b0")))

@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.programs.parallel-review in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.programs.parallel-review.py
-override RDC_SHA256 := 5c9746e9fe151ef500ea79e3c4c9eeb134113bb8c3e3539b46409ca8939f495c
+override RDC_SHA256 := 2b935509b7d487a6fa72523de66d5c5c1a66a316523587da59fe709b7bd62629
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:
@@ -95,7 +95,5 @@ found=$({ sha256sum || shasum -a 256; } 2> /dev/null < "$2")
 [ "${found%% *}" = "$sha256" ] ||
   fail "$2 is not the program that belongs to this Makefile; restore it, or compile the document again"
 unset RDC_SCRIPT MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES MAKE_TERMOUT MAKE_TERMERR
-python=$1; shift
-set -- "$python" -I "$@"  # import nothing from the folder of the program
 exec "$@"
 endef

@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.workflows.plan-and-build in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.workflows.plan-and-build.py
-override RDC_SHA256 := 7e746f363629b37ba9168783d4849c9c280c12fea07b2787700b738d3e646be4
+override RDC_SHA256 := d21b4535645d1867bd2a2887fa5102ef6950617d9b6a1abb796800564b6994cf
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:
@@ -181,7 +181,5 @@ found=$({ sha256sum || shasum -a 256; } 2> /dev/null < "$2")
 [ "${found%% *}" = "$sha256" ] ||
   fail "$2 is not the program that belongs to this Makefile; restore it, or compile the document again"
 unset RDC_SCRIPT MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES MAKE_TERMOUT MAKE_TERMERR
-python=$1; shift
-set -- "$python" -I "$@"  # import nothing from the folder of the program
 exec "$@"
 endef

@@ -13,7 +13,7 @@
 # The state directory is .rdc/examples.specifications.plan-product in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.specifications.plan-product.py
-override RDC_SHA256 := f23489fca64db38f4c4afd7ba02d3f409773b25e4fa3dbc79f886a9eb07af105
+override RDC_SHA256 := f4494f0ed9f5c86a3603e29a8a58cb8fe6da829fc0b689f82c2bf1fe0d7aee79
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:
@@ -92,7 +92,5 @@ found=$({ sha256sum || shasum -a 256; } 2> /dev/null < "$2")
 [ "${found%% *}" = "$sha256" ] ||
   fail "$2 is not the program that belongs to this Makefile; restore it, or compile the document again"
 unset RDC_SCRIPT MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES MAKE_TERMOUT MAKE_TERMERR
-python=$1; shift
-set -- "$python" -I "$@"  # import nothing from the folder of the program
 exec "$@"
 endef

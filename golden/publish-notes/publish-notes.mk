@@ -13,7 +13,7 @@
 # The state directory is .rdc/examples.specifications.publish-notes in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.specifications.publish-notes.py
-override RDC_SHA256 := 93adcb4d66d91f4b0d7459b6c77e5f922c25b181d3e0fe808a7a33378359e702
+override RDC_SHA256 := 44e0832aa524085cebee1bcf1ce454b48d31f5f5c2f9aa2c7f835e5f24681082
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:
@@ -87,7 +87,5 @@ found=$({ sha256sum || shasum -a 256; } 2> /dev/null < "$2")
 [ "${found%% *}" = "$sha256" ] ||
   fail "$2 is not the program that belongs to this Makefile; restore it, or compile the document again"
 unset RDC_SCRIPT MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES MAKE_TERMOUT MAKE_TERMERR
-python=$1; shift
-set -- "$python" -I "$@"  # import nothing from the folder of the program
 exec "$@"
 endef

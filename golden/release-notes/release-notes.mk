@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.programs.release-notes in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.programs.release-notes.py
-override RDC_SHA256 := f39beecc08f67305feefc62a5df87deb25ac948d62df77bdcd5ff93bd9e4c721
+override RDC_SHA256 := 3f077fd69ebe8dd7721d773486c85adea3b6e18e155b586a8178f4e476557b11
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:
@@ -104,7 +104,5 @@ found=$({ sha256sum || shasum -a 256; } 2> /dev/null < "$2")
 [ "${found%% *}" = "$sha256" ] ||
   fail "$2 is not the program that belongs to this Makefile; restore it, or compile the document again"
 unset RDC_SCRIPT MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES MAKE_TERMOUT MAKE_TERMERR
-python=$1; shift
-set -- "$python" -I "$@"  # import nothing from the folder of the program
 exec "$@"
 endef

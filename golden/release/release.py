@@ -27,8 +27,6 @@
 # In a command, `$RDC_ATTEMPT` is the number of the attempt, starting at 1.
 # Then comes the runtime. It is the same in every program of this edition, and so are the imports.
 
-from __future__ import annotations
-
 import sys
 
 if __name__ == "__main__" and not (sys.flags.isolated or getattr(sys.flags, "safe_path", False)):
@@ -185,7 +183,7 @@ mkdir -p dist && printf '%s\n' "libpack MIT" "libbox BSD-3-Clause" > dist/depend
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition commands (sha256 813e73a714c41b4eb0d516a1ee70d595262c574e45c29e9d571c2daca1ae140b).
+# The runtime of rdc 0.1.0, edition commands (sha256 3185743f84c8d92e828f3e061d9c8d3741ef34d563dfe911d7e10e3e5039c0df).
 # The runbook ends here. The rest and the imports above are the same in every program of this edition:
 # `rdc runtime commands` prints them.
 # To check the whole file, run `rdc verify FILE`.
@@ -217,4 +215,4 @@ EXTENSIONS = (
 
 
 if __name__ == "__main__":
-    sys.exit(main(built(runbook, EXTENSIONS), EXTENSIONS, host=Host(edition="commands 813e73a714c4")))
+    sys.exit(main(built(runbook, EXTENSIONS), EXTENSIONS, host=Host(edition="commands 3185743f84c8")))

@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.programs.review-loop in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.programs.review-loop.py
-override RDC_SHA256 := 2e5523d5a7f7dc14d2c13f0ff93e49b2869ec55662a0aff60e28ac2885ccbf1a
+override RDC_SHA256 := 1d3560236d03d490d33d13063e59b18680aea4671329f4f63256289e6bf0d39c
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:
@@ -104,7 +104,5 @@ found=$({ sha256sum || shasum -a 256; } 2> /dev/null < "$2")
 [ "${found%% *}" = "$sha256" ] ||
   fail "$2 is not the program that belongs to this Makefile; restore it, or compile the document again"
 unset RDC_SCRIPT MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES MAKE_TERMOUT MAKE_TERMERR
-python=$1; shift
-set -- "$python" -I "$@"  # import nothing from the folder of the program
 exec "$@"
 endef

@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.workflows.security-audit in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.workflows.security-audit.py
-override RDC_SHA256 := c316c715c72d15e9530bfaaf83e228dcb21702b282a275b1b41670e2c13b8fa3
+override RDC_SHA256 := c5bcb4d2ee6d529840b34980df60b3adf1840df8c0b3d27836d83e7113b5f8ef
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:
@@ -185,7 +185,5 @@ found=$({ sha256sum || shasum -a 256; } 2> /dev/null < "$2")
 [ "${found%% *}" = "$sha256" ] ||
   fail "$2 is not the program that belongs to this Makefile; restore it, or compile the document again"
 unset RDC_SCRIPT MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES MAKE_TERMOUT MAKE_TERMERR
-python=$1; shift
-set -- "$python" -I "$@"  # import nothing from the folder of the program
 exec "$@"
 endef

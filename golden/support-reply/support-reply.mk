@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.playbooks.support-reply in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.playbooks.support-reply.py
-override RDC_SHA256 := 99b50085c2698dc4778eb41ac75bb6cc89e88e660ca7fc4975cfab93746a6e9c
+override RDC_SHA256 := cd6285f5f79c9eeb9ae09a9d9e248b44d0f2885f1752fc7d3a904355a99758b5
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:
@@ -115,7 +115,5 @@ found=$({ sha256sum || shasum -a 256; } 2> /dev/null < "$2")
 [ "${found%% *}" = "$sha256" ] ||
   fail "$2 is not the program that belongs to this Makefile; restore it, or compile the document again"
 unset RDC_SCRIPT MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES MAKE_TERMOUT MAKE_TERMERR
-python=$1; shift
-set -- "$python" -I "$@"  # import nothing from the folder of the program
 exec "$@"
 endef

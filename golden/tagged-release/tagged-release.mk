@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.tagged-release in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.tagged-release.py
-override RDC_SHA256 := d6102532e911a0c40b90499cebc1640e39265c46eb161361326657a2f324db2d
+override RDC_SHA256 := 1c68cfce1ff5431d5ae90acca0330fa27e4e8de6a4459cbd4f506efb7974458a
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:
@@ -98,7 +98,5 @@ found=$({ sha256sum || shasum -a 256; } 2> /dev/null < "$2")
 [ "${found%% *}" = "$sha256" ] ||
   fail "$2 is not the program that belongs to this Makefile; restore it, or compile the document again"
 unset RDC_SCRIPT MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES MAKE_TERMOUT MAKE_TERMERR
-python=$1; shift
-set -- "$python" -I "$@"  # import nothing from the folder of the program
 exec "$@"
 endef

@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.update-hosts in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.update-hosts.py
-override RDC_SHA256 := 4b479c88a8f888b2ca39e42d09f1f93286555e44b40b3ec5612f49ffd1db84af
+override RDC_SHA256 := 34b278392e822353965d118dc92392aa6f6ddc5c02e19034922d6815326113a7
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:
@@ -113,7 +113,5 @@ found=$({ sha256sum || shasum -a 256; } 2> /dev/null < "$2")
 [ "${found%% *}" = "$sha256" ] ||
   fail "$2 is not the program that belongs to this Makefile; restore it, or compile the document again"
 unset RDC_SCRIPT MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES MAKE_TERMOUT MAKE_TERMERR
-python=$1; shift
-set -- "$python" -I "$@"  # import nothing from the folder of the program
 exec "$@"
 endef

@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.workflows.weekly-digest in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.workflows.weekly-digest.py
-override RDC_SHA256 := 37d619775f1d580daf427efb5d2f0e006d9edc7dab1809d69c99814618654195
+override RDC_SHA256 := afe31a9cb0481f9a41bb9d90cf1d96b1a7432f67471d92ce52179541bb499684
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:
@@ -132,7 +132,5 @@ found=$({ sha256sum || shasum -a 256; } 2> /dev/null < "$2")
 [ "${found%% *}" = "$sha256" ] ||
   fail "$2 is not the program that belongs to this Makefile; restore it, or compile the document again"
 unset RDC_SCRIPT MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES MAKE_TERMOUT MAKE_TERMERR
-python=$1; shift
-set -- "$python" -I "$@"  # import nothing from the folder of the program
 exec "$@"
 endef

@@ -1,7 +1,5 @@
 """Defaults that follow from a step's task and keywords, and from other calls of a document."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Container, Sequence
 from typing import Any

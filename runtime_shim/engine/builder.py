@@ -1,7 +1,5 @@
 """The table of a program, built by the calls in its document."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Sequence
 from typing import Any, Callable
@@ -89,7 +87,7 @@ class Builder:
         """Return transitions that retry the step some times, then continue with `then`."""
         return [{"times": times, "says": says or f"RETRY {times}"}, then]
 
-    def _flat(self, word: str | None, said: Any) -> Pairs:  # transitions, nested as they come
+    def _flat(self, word: "str | None", said: Any) -> Pairs:  # transitions, nested as they come
         """Return nested transitions as a flat list, each with its outcome."""
         return [(word, said)] if isinstance(said, dict) else [pair for one in said for pair in self._flat(word, one)]
 

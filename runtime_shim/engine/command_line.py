@@ -1,7 +1,5 @@
 """The command line of a program: subcommands that start or continue a run, and their options."""
 
-from __future__ import annotations
-
 import os
 import shlex
 import sys
@@ -214,7 +212,7 @@ def execute(program: Table, argv: list[str], host: Host, display: Display, kinds
 def main(
     program: Table,
     extensions: Sequence[type[Extension]],
-    argv: list[str] | None = None,
+    argv: "list[str] | None" = None,
     host: Host = ANY_HOST,
     execute: Execute = execute,
 ) -> int:

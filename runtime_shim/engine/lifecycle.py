@@ -1,7 +1,5 @@
 """The interfaces of a runtime's parts: performers run steps, extensions act around them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Callable, ClassVar, NamedTuple
 
@@ -33,7 +31,7 @@ class Done(NamedTuple):
 
     outcome: str
     how: str
-    note: Record | None = None
+    note: "Record | None" = None
     verbs: Verbs = VERBS  # for the effects of its edge
     remarks: Sequence[str] = ()  # what is unexpected about its text, once its edge is taken
 
@@ -48,7 +46,7 @@ class Waiting(BaseException):
 class Part:
     """A part of the runtime during one call of a program."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: "Session") -> None:
         self.session = session
 
 
@@ -63,7 +61,7 @@ class Performer(Part):
         def perform(self, name: str, node: Table) -> Done:
             """Run a step and return its outcome."""
 
-        def recover(self, name: str) -> Done | None:
+        def recover(self, name: str) -> "Done | None":
             """Return the outcome of an interrupted step, or None to run it again."""
 
     def preview(self, _name: str, _node: Table) -> Done:
@@ -84,7 +82,7 @@ class Performer(Part):
         """Return whether a word from the operator names a waiting step."""
         return said in self.names(name, node)
 
-    def given(self, name: str, reply: str, _how: str) -> Done | None:
+    def given(self, name: str, reply: str, _how: str) -> "Done | None":
         """Return the outcome that a reply gives a step; None if the step needs more replies."""
         raise RefusedError(f"{name} does not take the reply {one_line(reply)}")
 
@@ -144,13 +142,13 @@ class Extension(Part):
             """Return initial registers of a run."""
             return {}
 
-        def before_run(self, state: State | None) -> None:
+        def before_run(self, state: "State | None") -> None:
             """Prepare a call about a run; None for a new run."""
 
         def open(self) -> None:
             """Read and open the files that the run needs."""
 
-        def before_step(self, _name: str) -> Perform | None:
+        def before_step(self, _name: str) -> "Perform | None":
             """Prepare a step; return a function to run instead of it, if any."""
             return None
 
@@ -162,7 +160,7 @@ class Extension(Part):
             """Return an outcome with the text that belongs to it."""
             return done
 
-        def stand(self, _move: Move, _before: State | None, stand: Record) -> Record:
+        def stand(self, _move: Move, _before: "State | None", stand: Record) -> Record:
             """Return the condition of a run after a move."""
             return stand
 
@@ -204,7 +202,7 @@ class Extension(Part):
             """Return facts for the status of a run."""
             return {}
 
-        def lines(self, _facts: Table, _record: Table | None) -> list[str]:
+        def lines(self, _facts: Table, _record: "Table | None") -> list[str]:
             """Return status lines below a step, or above all steps for None."""
             return []
 
@@ -227,7 +225,7 @@ class Extension(Part):
             """Return the reply that a word means."""
             return reply
 
-        def given(self, done: Done | None) -> Done | None:
+        def given(self, done: "Done | None") -> "Done | None":
             """Return the outcome of a reply, possibly changed."""
             return done
 

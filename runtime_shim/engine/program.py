@@ -1,7 +1,5 @@
 """Exit codes, refusals and the table of a program."""
 
-from __future__ import annotations
-
 from typing import Any
 
 Table = dict[str, Any]

@@ -1,7 +1,5 @@
 """A run: the loop that runs one step after another and records each before the next."""
 
-from __future__ import annotations
-
 import functools
 import os
 import shlex
@@ -116,14 +114,14 @@ class Session(Telling):
         """Return whether this version of the program made a state."""
         return bool(self.identity()["program"] == state.program)
 
-    def read_state(self) -> State | None:
+    def read_state(self) -> "State | None":
         """Return the state, if any."""
         state = self.store.read()
         if state is not None:
             self.each("read", state)
         return state
 
-    def read(self, begins: bool = False) -> State | None:
+    def read(self, begins: bool = False) -> "State | None":
         """Return the state. Refuse that of another program, or to start beside an unfinished run."""
         old, about, reset = self.read_state(), self.program, f"to archive it:  {self.call('reset')}"
         if old is None and not begins:
@@ -182,7 +180,7 @@ class Session(Telling):
 
     # --- The run ---
 
-    def take(self, state: State | None = None) -> None:
+    def take(self, state: "State | None" = None) -> None:
         """Take up a run, or create one, and block signals from here on."""
         self.signals = Signals()
         self.display.gives_up = self.signals.has_come
@@ -210,7 +208,7 @@ class Session(Telling):
         """Return whether this call ends before a step, which another call runs."""
         return self.options.only is not None and name not in self.options.only
 
-    def stand(self, move: Move, before: State | None = None, begins: bool = True) -> Record:
+    def stand(self, move: Move, before: "State | None" = None, begins: bool = True) -> Record:
         """Return the condition of a run after a move."""
         node = self.program["nodes"][move.node]
         if node["task"] == "end":

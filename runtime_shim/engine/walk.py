@@ -1,7 +1,5 @@
 """The meaning of a program: pure functions that move from step to step."""
 
-from __future__ import annotations
-
 import collections
 import operator
 import re
@@ -48,7 +46,7 @@ def _apply(program: Table, edge: Table, registers: Registers, verbs: Verbs) -> N
         registers[register] = verbs[verb](registers[register], value)
 
 
-def choose(program: Table, node: str, registers: Registers, outcome: str | None) -> Any:
+def choose(program: Table, node: str, registers: Registers, outcome: "str | None") -> Any:
     """Return the first edge of a node whose outcome and tests hold."""
     for edge in program["nodes"][node].get("edges", ()):
         tests = edge.get("if", ())

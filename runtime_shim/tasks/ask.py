@@ -1,7 +1,5 @@
 """Questions, answered from a file, at the terminal, or later with `answer`."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING, ClassVar
 
 from runtime_shim.engine.journal import Record
@@ -43,16 +41,16 @@ class Asking(Performer):
 
     if TYPE_CHECKING:
 
-        def ask_here(self, name: str, node: Table) -> Done | None:
+        def ask_here(self, name: str, node: Table) -> "Done | None":
             """Ask at the terminal; return None if the person leaves it for later."""
 
-    def take(self, name: str) -> tuple[str | None, Record]:
+    def take(self, name: str) -> "tuple[str | None, Record]":
         """Take the reply to a step from the file of answers, if any, with a note for the journal."""
         mark, left = self.session.answers
         answer = take_answer(left, name, self.asks)
         return (None, {}) if answer is None else (answer.reply, {"answers": mark, "line": answer.line})
 
-    def from_file(self, name: str) -> Done | None:
+    def from_file(self, name: str) -> "Done | None":
         """Return the outcome by the reply in the file of answers, if any."""
         reply, note = self.take(name)
         if reply is None:
@@ -69,7 +67,7 @@ class Asking(Performer):
 class Prompts(Asking):
     """Runs steps that ask pass or fail, or yes or no."""
 
-    def ask_here(self, name: str, node: Table) -> Done | None:
+    def ask_here(self, name: str, node: Table) -> "Done | None":
         """Ask for one of the step's two words."""
         text = self.session.label(name)
         if not text.endswith(("?", ".", ":")):
@@ -119,7 +117,7 @@ class Tasks(Extension):
 
     performers: ClassVar[Performers] = {"shell": Commands, "ask": Prompts}
 
-    def before_run(self, _state: State | None) -> None:
+    def before_run(self, _state: "State | None") -> None:
         """Read the file of answers, if any."""
         if (path := self.session.options.answers) is not None:
             text = read_text(path, LARGEST)

@@ -1,7 +1,5 @@
 """Asking for strings at the terminal until they fit."""
 
-from __future__ import annotations
-
 import select
 import sys
 from typing import Callable, TypeVar
@@ -39,7 +37,7 @@ def asked(
     prompt: str,
     read: Callable[[str], Read],
     goes_on: Callable[[str], bool] = lambda _line: False,
-) -> Read | None:
+) -> "Read | None":
     """Return the result of `read` for a typed string, or None if nothing was typed. Ask again if `read` refuses.
 
     The string ends with the first line for which `goes_on` is false, or with Ctrl-D.

@@ -1,7 +1,5 @@
 """The program's extension for GitHub, and secrets that only some steps get."""
 
-from __future__ import annotations
-
 import os
 import shlex
 from collections.abc import Sequence
@@ -98,7 +96,7 @@ class OfGithub(Extension):
         is_plain = record.get("kind") == "begin" and "contract" not in self.session.program
         return {**record, "run": os.environ["GITHUB_RUN_ID"]} if is_plain else record
 
-    def before_step(self, name: str) -> Perform | None:
+    def before_step(self, name: str) -> "Perform | None":
         """Take the answers of a matrix, and hide the secrets of other steps in a loop."""
         session, given = self.session, self.facts_of_call
         for index, answer in enumerate(given.joined.pop(name, ())):
