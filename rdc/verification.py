@@ -106,8 +106,6 @@ def _of_output(path: str, text: str, header: _Header, command: Command) -> Findi
     if written_by not in ("", command.target):  # a program must not pass as something else
         reason = f"the header names the target {command.target}, but this is {_NOUNS[written_by]}"
         return Finding(Verdict.CHANGED, reason)
-    if written_by and (first := _imported_first(path)):
-        return Finding(Verdict.CHANGED, f"Python would run {first} before this file; remove it")
     missing, settings = "the source is not in this project", _settings(command)
     if settings is None:
         return Finding(Verdict.CHANGED, "the command in the header has an unknown option")
@@ -127,12 +125,6 @@ def _of_output(path: str, text: str, header: _Header, command: Command) -> Findi
 def _written_by(text: str) -> str:
     """Return the target that writes programs with this first line, or "" for other files."""
     return _PROGRAMS.get(text.partition("\n")[0], "")
-
-
-def _imported_first(path: str) -> str:
-    """Return a file that takes the place of Python's `__future__`, or "". A program cannot prevent this import."""
-    found = (*Path(path).parent.glob("__future__"), *Path(path).parent.glob("__future__.*"))
-    return str(found[0]) if found else ""
 
 
 def _settings(command: Command) -> Settings | None:

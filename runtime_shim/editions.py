@@ -1,9 +1,7 @@
 """The editions of the runtime: the modules and extensions of each, in order.
 
-A module imports only from modules before it.
+A module imports only from modules before it, and quotes annotations that Python 3.9 cannot evaluate.
 """
-
-from __future__ import annotations
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -18,7 +16,7 @@ class Edition(NamedTuple):
     modules: tuple[str, ...]
     extensions: tuple[str, ...]  # module and class
 
-    def kinds(self) -> tuple[type[Extension], ...]:
+    def kinds(self) -> "tuple[type[Extension], ...]":
         """Return the edition's extension classes."""
         pairs = (name.rpartition(".") for name in self.extensions)
         return tuple(getattr(import_module(f"runtime_shim.{module}"), name) for module, _, name in pairs)
@@ -107,9 +105,9 @@ PUBLISH = ("publish.publisher",)  # publishes output on GitHub; in no program
 
 def main(
     program: dict[str, Any],
-    argv: list[str] | None = None,
-    host: Host | None = None,
-    more: tuple[type[Extension], ...] = (),
+    argv: "list[str] | None" = None,
+    host: "Host | None" = None,
+    more: "tuple[type[Extension], ...]" = (),
 ) -> int:
     """Run a program in place, with the largest edition for it and more extensions."""
     from runtime_shim.engine.command_line import main as run_main  # not needed to compile

@@ -64,9 +64,8 @@ def has_jumps(edition: str) -> bool:
     return "operator.moving.Moving" in EDITIONS[edition].extensions
 
 
+# A future import would run a `__future__.py` beside the program, so runtime modules have none.
 GUARD = """\
-from __future__ import annotations
-
 import sys
 
 if __name__ == "__main__" and not (sys.flags.isolated or getattr(sys.flags, "safe_path", False)):
@@ -118,19 +117,17 @@ def runtime(name: str) -> str:
 def runtime_for(caller: str) -> str:
     """Return the text of the part that a calling target needs: a file beside an edition, or below it in a worker."""
     part = CALLERS[caller]
-    found, future = _imports(part.modules), _FUTURE
+    found = _imports(part.modules)
     if caller == WORKER:  # the editions of workers have these imports and names
         above = _imports((*EDITIONS["values"].modules, *FOR_WORKERS))
-        found, future = frozenset(pair for pair in found - above if pair[0] != LOADED), ""
+        found = frozenset(pair for pair in found - above if pair[0] != LOADED)
     classes = "".join(f", {each.rpartition('.')[2]}" for each in part.extensions)
     if classes:
         found |= {(LOADED, "EXTENSIONS")}
     extensions = f"\n\nEXTENSIONS = (*EXTENSIONS{classes})\n" if classes else ""
-    head = f"# {MARK} {__version__} for its programs: the part that {caller} calls.\n\n{future}"
+    head = f"# {MARK} {__version__} for its programs: the part that {caller} calls.\n\n"
     return f"{head}{_import_block(found)}\n{joined(part.modules)}{extensions}"
 
-
-_FUTURE = "from __future__ import annotations\n\n"
 
 WORKER = "dbos"
 """The caller whose part is in the file."""
@@ -145,7 +142,7 @@ PUBLISHER = "publish"
 @cache
 def publisher() -> str:
     """Return the script that publishes a run's last output, or the agents' changes."""
-    head = f"# {MARK} {__version__} for its workflows: the part that publishes.\n\n{_FUTURE}"
+    head = f"# {MARK} {__version__} for its workflows: the part that publishes.\n\n"
     return f"{head}{_import_block(_imports(PUBLISH))}\n{joined(PUBLISH)}"
 
 
@@ -208,7 +205,7 @@ def _path_of(name: str) -> str:
 
 def _imports(names: Sequence[str]) -> frozenset[tuple[str, str]]:
     """Return the imports of joined modules: each source ("" for a module itself) and the name."""
-    left_out = {"__future__", *(f"{_SHIM.name}.{name}" for name in names)}
+    left_out = {f"{_SHIM.name}.{name}" for name in names}
     found = set[tuple[str, str]]()
     for name in names:
         _, imports, body = _parts_of(name)

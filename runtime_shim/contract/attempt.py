@@ -1,7 +1,5 @@
 """Attempts at a step: its stages run one by one within one time limit."""
 
-from __future__ import annotations
-
 import math
 import os
 import time
@@ -186,7 +184,7 @@ class Stages(Prompts, Prompting):
         (answered,) = self.converse({**node, "timeout": self.time_limit(most)}, [(name, node, command, given)])
         return answered
 
-    def execute(self, name: str, node: Table, command: str, request: str, folder: str) -> int | None:
+    def execute(self, name: str, node: Table, command: str, request: str, folder: str) -> "int | None":
         """Run an executor, with its output on the screen, and return its exit code."""
         self.keep(PROMPTS, name, request)
         handed = {variable: os.path.join(folder, key) for key, variable in HANDED.items()}

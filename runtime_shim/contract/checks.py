@@ -1,7 +1,5 @@
 """Guardrails, which search for forbidden words and patterns in a separate process, and checks of output files."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """Strict JSON from executors and tools, and the evidence of steps. Pure."""
 
-from __future__ import annotations
-
 import datetime
 import json
 import math
@@ -72,7 +70,7 @@ def is_said(value: Any) -> bool:
     return isinstance(value, str) and bool(value.strip())
 
 
-def moment_of(text: Any) -> datetime.datetime | None:
+def moment_of(text: Any) -> "datetime.datetime | None":
     """Return the time of a string with a date or a date and time; None for other values."""
     if not isinstance(text, str) or not re.fullmatch(MOMENT, text, re.ASCII):  # some Pythons accept more
         return None

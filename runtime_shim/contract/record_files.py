@@ -1,7 +1,5 @@
 """The record files of a run, written atomically from the journal after each change."""
 
-from __future__ import annotations
-
 import functools
 import json
 import math

@@ -1,7 +1,5 @@
 """The records of a run and their timeline, derived only from its journal. Pure."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -172,11 +170,11 @@ class RunRecords:
             self._go_on(self._node, "resumes" in record, "reruns" in record)
         return True
 
-    def _step_of(self, name: str) -> str | None:
+    def _step_of(self, name: str) -> "str | None":
         step: str | None = self._nodes.get(name, {}).get("step")
         return step if step in self.steps else None
 
-    def _tell(self, kind: str, step: str | None = None, **payload: Any) -> None:  # any JSON value
+    def _tell(self, kind: str, step: "str | None" = None, **payload: Any) -> None:  # any JSON value
         """Add an event."""
         about = {"run_id": self._run, "timestamp": self._now}
         self._events.append({"event_type": kind, "step_id": step, **about, "payload": {**about, **payload}})
@@ -187,7 +185,7 @@ class RunRecords:
             change(self.steps[step], RUNNING, self._now)
         return self.steps[step]
 
-    def _come(self, name: str, condition: str, before: str | None = None) -> None:
+    def _come(self, name: str, condition: str, before: "str | None" = None) -> None:
         """Move to a node from the step `before`; leaving a step completes it."""
         self._node, step = name, self._step_of(name)
         node = self._nodes.get(name, {})
@@ -259,7 +257,7 @@ class RunRecords:
         change(about, COMPLETED, self._now)
         self._tell("WorkflowStepCompleted", step, attempts=about["attempts"])
 
-    def _end(self, condition: str, step: str | None) -> None:
+    def _end(self, condition: str, step: "str | None") -> None:
         """End the run. If it failed, its step has failed, too."""
         self._manifest.update(status=STATES[condition], current_step=step if condition == "stop" else None)
         if condition == "complete":

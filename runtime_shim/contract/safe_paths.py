@@ -4,8 +4,6 @@ Paths come from documents, inputs and tools. Links that stay inside are resolved
 opened without following links, so that no one can swap in a link meanwhile.
 """
 
-from __future__ import annotations
-
 import errno
 import os
 import re

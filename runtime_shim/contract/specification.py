@@ -1,7 +1,5 @@
 """Specifications: the status of steps, and runs that continue after a failure."""
 
-from __future__ import annotations
-
 import os
 from typing import ClassVar
 
@@ -21,7 +19,7 @@ from runtime_shim.operator.signing import LONGEST
 from runtime_shim.tasks.prompting import pairs
 
 
-def step_at(program: Table, state: State) -> str | None:
+def step_at(program: Table, state: State) -> "str | None":
     """Return the step where a run is or has failed; None if it is complete or the program has no such step."""
     if state.condition == "complete":
         return None
@@ -40,12 +38,12 @@ def _target(program: Table, state: State) -> str:
     return first
 
 
-def is_stage_of(node: Table, step: str | None) -> bool:
+def is_stage_of(node: Table, step: "str | None") -> bool:
     """Return whether a node is a stage of a step."""
     return bool(node["task"] == "stage" and node["step"] == step)
 
 
-def undecided(program: Table, state: State, step: str | None) -> list[str]:
+def undecided(program: Table, state: State, step: "str | None") -> list[str]:
     """Return the gates of a step that are not approved."""
     approved = {record["node"] for record in state.finished if record["outcome"] == "approved"}
     nodes = program["nodes"].items()
@@ -150,7 +148,7 @@ class Specification(Extension):
         found = records_of(self.session, state).steps.items()
         return {"steps": [{"step_id": name, "status": about["status"]} for name, about in found]}
 
-    def lines(self, facts: Table, record: Table | None) -> list[str]:
+    def lines(self, facts: Table, record: "Table | None") -> list[str]:
         """Return a line for each step, above the stages."""
         told = facts["steps"] if record is None else ()
         lines = [f"  {one['status']:9}  {one_line(one['step_id'])}" for one in told]

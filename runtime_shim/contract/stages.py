@@ -1,7 +1,5 @@
 """The stages of a step, from its inputs to its outputs."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Mapping
@@ -121,14 +119,14 @@ def evidence_ids(state: State) -> set[str]:
     return {one["id"] for found in indexed for one in found["evidence"]}
 
 
-def executor_of(session: Session) -> str | None:
+def executor_of(session: Session) -> "str | None":
     """Return the executor's command: the operator's, the environment's, the configuration's, or None."""
     given = session.options.executor or os.environ.get("RDC_EXECUTOR")
     command: str | None = given or config_of(session).get("executor")
     return command
 
 
-def execute_step(stages: Stages, name: str, node: Table) -> Found | Done:
+def execute_step(stages: Stages, name: str, node: Table) -> "Found | Done":
     """Call the executor and keep its data, or ask a person."""
     import shutil
     import tempfile
@@ -244,7 +242,7 @@ class StepStages(Stages):
         "outputs": index_outputs,
     }
 
-    def recover(self, name: str) -> Done | None:
+    def recover(self, name: str) -> "Done | None":
         """Repeat an interrupted stage, but ask about one with a command."""
         node = self.session.program["nodes"][name]
         return super().recover(name) if is_command(self.session, node) or self.session.options.assume else None

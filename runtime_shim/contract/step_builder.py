@@ -1,7 +1,5 @@
 """The functions a specification calls: gates and stages follow from the facts of a step."""
 
-from __future__ import annotations
-
 import os
 import re
 import sys
@@ -32,7 +30,7 @@ def language_of(path: str) -> str:
     return LANGUAGES.get(os.path.splitext(path)[1].lower(), "")
 
 
-def installed(name: str) -> str | None:
+def installed(name: str) -> "str | None":
     """Return the path of a program, which may be beside this Python."""
     import shutil
 
@@ -50,7 +48,7 @@ def strings(value: object) -> list[str]:
     return [one for one in value if isinstance(one, str)] if isinstance(value, list) else []
 
 
-def paths_needed(inputs: Table, templates: list[str], said: list[str] | None = None) -> list[str]:
+def paths_needed(inputs: Table, templates: list[str], said: "list[str] | None" = None) -> list[str]:
     """Return the paths a step needs: its artifacts, unless `said` lists others, and its templates."""
     needs = strings(inputs.get("artifacts")) if said is None else said
     return list(dict.fromkeys([*needs, *map(template_of, templates)]))

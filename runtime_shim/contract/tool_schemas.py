@@ -1,7 +1,5 @@
 """Arguments of tools: a small subset of JSON Schema, and the built-in tools. Pure."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from typing import Any, Callable

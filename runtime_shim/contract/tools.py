@@ -1,7 +1,5 @@
 """Built-in tools, and the stages that call tools."""
 
-from __future__ import annotations
-
 import datetime
 import json
 import os
@@ -139,7 +137,7 @@ def built_in_result(stages: Stages, tool: str, arguments: Table, seconds: int) -
     return result
 
 
-def command_of_tool(session: Session, tool: str) -> str | None:
+def command_of_tool(session: Session, tool: str) -> "str | None":
     """Return a tool's command: the operator's, the configuration's, or None."""
     given = pairs("--tool", session.options.tool)
     command: str | None = given.get(tool) or config_of(session).get("tools", {}).get(tool, {}).get("command")
@@ -166,7 +164,7 @@ def call_tool(stages: Stages, name: str, node: Table) -> Found:
     return Found("" if is_fine else trouble, {"tool": {**about, **ended, "ended_at": utc_now()}}, trouble)
 
 
-def result_of(stages: Stages, name: str, node: Table, about: Table, command: str | None) -> Any:
+def result_of(stages: Stages, name: str, node: Table, about: Table, command: "str | None") -> Any:
     """Return the result of a tool; raise ToolError if it fails, LateError if there is no time."""
     tool, arguments = about["name"], about["args"]
     configured = config_of(stages.session).get("tools", {}).get(tool, {})

@@ -1,7 +1,5 @@
 """The file that a complete run leaves, written once and never partly."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 
@@ -98,7 +96,7 @@ class Produced(OfMore):
                 row["names"][slot] = size
         return {"outputs": list(rows.values())} if rows else {}
 
-    def lines(self, facts: Table, record: Table | None) -> list[str]:
+    def lines(self, facts: Table, record: "Table | None") -> list[str]:
         """Return a line for each output, above the steps."""
         if record is not None or not facts.get("outputs"):
             return []

@@ -1,7 +1,5 @@
 """The check whether a string can be kept and fits its input, for targets and the compiler."""
 
-from __future__ import annotations
-
 import re
 import sys
 from collections.abc import Sequence
@@ -34,7 +32,7 @@ def unkept(text: str, most: int = LONGEST_TEXT) -> str:
     return "is not UTF-8" if re.search("[\ud800-\udfff]", text) else ""
 
 
-def unfit(value: str, kind: str, options: Sequence[str] = (), pattern: str | None = None) -> str:
+def unfit(value: str, kind: str, options: Sequence[str] = (), pattern: "str | None" = None) -> str:
     """Return the problem with a value of an input, or ""."""
     if problem := "has a NUL character" if "\0" in value else unkept(value):
         return f"it {problem}"
@@ -52,7 +50,7 @@ def unfit(value: str, kind: str, options: Sequence[str] = (), pattern: str | Non
     return "" if matches else f"it does not match {pattern}"
 
 
-def is_matched(pattern: str, value: str) -> bool | None:
+def is_matched(pattern: str, value: str) -> "bool | None":
     """Return whether a pattern matches the whole value; None if that takes too long."""
     repetitions = sum(map(pattern.count, "*+?{"))
     if "(" not in pattern and (len(value) + 1) ** repetitions <= MOST_TRIES:  # each multiplies by the length

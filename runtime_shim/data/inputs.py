@@ -1,7 +1,5 @@
 """Inputs: values given at the start of a run."""
 
-from __future__ import annotations
-
 import json
 import types
 from typing import Any
@@ -81,14 +79,14 @@ def _from_options(options: types.SimpleNamespace, declared: dict[str, Table]) ->
     return given
 
 
-def _problem(item: Table, value: str | None) -> str:
+def _problem(item: Table, value: "str | None") -> str:
     """Return the problem with the value of an input, or ""."""
     if value is None:
         return "a value is required" if item["required"] else ""
     return unfit(value, item["type"], item.get("options", ()), item.get("pattern"))
 
 
-def _typed(session: Session, item: Table) -> str | None:
+def _typed(session: Session, item: Table) -> "str | None":
     """Ask for an input. An empty line takes the default, and ends a multi-line string."""
     name, options, default = item["name"], item.get("options", ()), item.get("default")
     is_long, is_empty_fit = item["type"] == "text", takes_empty(item)

@@ -1,7 +1,5 @@
 """Limits of a run's steps and of its waiting, and pauses before further attempts."""
 
-from __future__ import annotations
-
 import re
 import time
 
@@ -37,7 +35,7 @@ def pause_of(node: Table, registers: Registers) -> int:
 class Limits(Extension):
     """Stops a run at its limit, and waits before further attempts at a step."""
 
-    def stand(self, move: Move, before: State | None, stand: Record) -> Record:
+    def stand(self, move: Move, before: "State | None", stand: Record) -> Record:
         """Stop the run at its limit, or set a pause before the step."""
         nodes, limit = self.session.program["nodes"], self.session.program.get("limit")
         if before is not None and limit:
@@ -72,7 +70,7 @@ class Expiry(Extension):
 
     needs = ("ask", "gate", "confirm", "input", "select", "agent", "tool", "parallel", "stage")  # may wait for a person
     options = (("run", "--expire", "TIME", "fail a question that waits longer than this, such as 24h"),)
-    _due: Record | None = None  # the outcome that this call has to record
+    _due: "Record | None" = None  # the outcome that this call has to record
 
     def record(self, record: Record) -> Record:
         """Add the limit to the first record of a run, and record an expiry before anything else."""
@@ -105,7 +103,7 @@ class Expiry(Extension):
         self._due = session.through("record", done)
         state.apply(self._due)
 
-    def before_run(self, state: State | None) -> None:
+    def before_run(self, state: "State | None") -> None:
         """Forget the outcome if another run starts."""
         self._due = self._due if state else None
 

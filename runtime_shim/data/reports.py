@@ -1,7 +1,5 @@
 """Reports: files that collect answers, each under a heading with the date."""
 
-from __future__ import annotations
-
 import os
 import stat
 import time

@@ -1,7 +1,5 @@
 """Secrets: required environment variables, shown as *** in all that a run keeps and prints."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -104,7 +102,7 @@ class Secrets(Extension):
 
     _masked: Callable[[str], str] = staticmethod(str)
 
-    def before_run(self, _state: State | None) -> None:
+    def before_run(self, _state: "State | None") -> None:
         """Read the secrets, including those the caller names; refuse to run if one cannot be hidden."""
         options, needed = self.session.options, self.session.program.get("secrets", [])
         names = [*needed, *os.environ.get("RDC_SECRETS", "").split()]

@@ -1,7 +1,5 @@
 """Settings that an operator gives once: the journal keeps them for later calls."""
 
-from __future__ import annotations
-
 import os
 import re
 from typing import Any, Callable
@@ -140,7 +138,7 @@ class MostSteps(OfMore):
         """Return whether the program has a limit that the operator can replace."""
         return "limit" in program and OfMore.suits(program)
 
-    def before_run(self, state: State | None) -> None:
+    def before_run(self, state: "State | None") -> None:
         """Replace the program's limit with the operator's."""
         before = {} if state is None else agreed(state)
         most = {**before, **settings_in(self.session.options, before)}.get("max_steps")

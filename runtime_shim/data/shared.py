@@ -1,7 +1,5 @@
 """Defaults that follow from a step's task and keywords, and from other calls of a document."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from runtime_shim.engine.lifecycle import Extension
@@ -24,7 +22,7 @@ class Shared(Extension):
         add_common(table)
 
 
-def implied(node: Table, said: Table | None = None) -> Table:
+def implied(node: Table, said: "Table | None" = None) -> Table:
     """Return the implied settings of a step, except those that it sets."""
     known = [keyword for one in (node, *node.get("entries", ())) for keyword in one.get("keywords", ())]
     words = [*dict.fromkeys(known), *UNREAD] if known else WORDS_OF_TASKS.get(node["task"])

@@ -1,7 +1,5 @@
 """Strings that a run keeps: variables for processes, outputs of commands."""
 
-from __future__ import annotations
-
 import os
 import re
 import stat
@@ -22,13 +20,13 @@ LARGEST_OUTPUT = 1 << 24  # bytes
 PAIR = r"(.*?)(=|<<(?=.))(.*)"
 
 
-def keeping(text: str, values: Mapping[str, str], remarks: list[str] | None = None) -> Verbs:
+def keeping(text: str, values: Mapping[str, str], remarks: "list[str] | None" = None) -> Verbs:
     """Return the verbs for an edge after an outcome with this text and these values.
 
     They add to `remarks` what is unexpected about the text.
     """
 
-    def keep(before: str | None, what: list[str]) -> str | None:
+    def keep(before: "str | None", what: list[str]) -> "str | None":
         if what[0] == "output":
             return values.get(what[1], before)
         found = field_of(text, what[1]) if what[0] == "field" else text
@@ -46,7 +44,7 @@ def unfit_variable(value: str) -> str:
     return "has a NUL character" if "\0" in value else unkept(value, LARGEST_VARIABLE)
 
 
-def until(word: str, lines: Iterator[tuple[int, str]]) -> str | None:
+def until(word: str, lines: Iterator[tuple[int, str]]) -> "str | None":
     """Return the lines before a line that is only this word; None if there is none."""
     inner: list[str] = []
     for _, line in lines:
@@ -110,7 +108,7 @@ class Values(Extension):
         if options.value and not options.assume and options.command != "answer":
             raise RefusedError("--value needs --assume WORD")
 
-    def given(self, done: Done | None) -> Done | None:
+    def given(self, done: "Done | None") -> "Done | None":
         """Return an outcome with the outputs in the options."""
         name, values = self.session.state.node, {}
         for given in self.session.options.value:
@@ -139,7 +137,7 @@ class Values(Extension):
         own = {"RDC_OUTPUT": path} if node["task"] == "shell" and "outputs" in node else {}
         return {**node.get("env", {}), **found, **own}
 
-    def before_step(self, name: str) -> Perform | None:
+    def before_step(self, name: str) -> "Perform | None":
         """Fail a step whose variables do not fit an environment; read the outputs of a command."""
         node = self.session.program["nodes"][name]
         for variable, value in self.variables(node, self.session.state.registers).items():

@@ -1,7 +1,5 @@
 """Atomic writes: a file is whole or missing, even if the run is killed."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -35,7 +33,7 @@ def put(folder: Folder, name: str, data: bytes) -> None:
         write_at(folder.at, name, data, draft, folder.mode & 0o666)
 
 
-def write_at(folder: int, name: str, data: bytes, draft: str = "", mode: int | None = None) -> None:
+def write_at(folder: int, name: str, data: bytes, draft: str = "", mode: "int | None" = None) -> None:
     """Write a file in an open directory; it gets its name once it is whole and on disk."""
     draft = draft or f".rdc-{os.urandom(8).hex()}.new"
     file = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, mode or 0o666, dir_fd=folder)

@@ -1,7 +1,5 @@
 """The calls that build the table of a program, one for each step of the document."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from runtime_shim.engine.program import Table, unframed
@@ -87,7 +85,7 @@ class Builder:
         """Return transitions that retry the step some times, then continue with `then`."""
         return [{"times": times, "says": says or f"RETRY {times}"}, then]
 
-    def _flat(self, word: str | None, said: Any) -> Pairs:  # transitions, nested as they come
+    def _flat(self, word: "str | None", said: Any) -> Pairs:  # transitions, nested as they come
         """Return nested transitions as a flat list, each with its outcome."""
         return [(word, said)] if isinstance(said, dict) else [pair for one in said for pair in self._flat(word, one)]
 

@@ -1,7 +1,5 @@
 """The command line of a program: subcommands that start or continue a run, and their options."""
 
-from __future__ import annotations
-
 import os
 import shlex
 import sys
@@ -217,7 +215,11 @@ def execute(program: Table, argv: list[str], host: Host, display: Display, kinds
 
 
 def main(
-    program: Table, extensions: Kinds, argv: list[str] | None = None, host: Host = ANY_HOST, execute: Execute = execute
+    program: Table,
+    extensions: Kinds,
+    argv: "list[str] | None" = None,
+    host: Host = ANY_HOST,
+    execute: Execute = execute,
 ) -> int:
     """Run the command line with the extensions that suit the program, and return the exit code."""
     for name in ("stdin", "stdout", "stderr"):

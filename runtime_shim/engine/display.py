@@ -1,7 +1,5 @@
 """Output on standard error, and questions at the terminal."""
 
-from __future__ import annotations
-
 import os
 import select
 import signal
@@ -45,7 +43,7 @@ class Display:
         """Return a text in a style."""
         return f"\033[{STYLES.get(style, '1')}m{text}\033[0m" if self._color else text
 
-    def line(self, text: str = "", end: str = "\n", stream: TextIO | None = None) -> None:
+    def line(self, text: str = "", end: str = "\n", stream: "TextIO | None" = None) -> None:
         """Write a line. A log that no one reads does not stop a run."""
         with suppress(OSError, ValueError):
             self.put(text + end, (stream or self._stream).fileno(), (stream or self._stream).encoding)
@@ -95,7 +93,7 @@ def typed(display: Display, signals: Signals, prompt: str) -> str:
         signal.signal(signal.SIGCONT, before)
 
 
-def question(display: Display, signals: Signals, text: str, choices: str) -> str | None:
+def question(display: Display, signals: Signals, text: str, choices: str) -> "str | None":
     """Ask until one of the choices is typed, and return it; None at the end of input."""
     words = MEANINGS if choices in ("pass/fail", "yes/no") else {word: word for word in choices.split("/")}
     known = {word[:length]: words[word] for word in words for length in (1, len(word))}

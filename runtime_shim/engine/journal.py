@@ -5,8 +5,6 @@ interrupted write leaves a strict prefix of a line at the end, which is repaired
 difference is damage; then nothing is changed.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -50,7 +48,7 @@ def _is_torn(tail: bytes, number: int) -> bool:
     return bool(is_begun) and text[: len(start)] == start[: len(text)]
 
 
-def read_journal(path: str | os.PathLike[str]) -> tuple[list[Record], int]:
+def read_journal(path: "str | os.PathLike[str]") -> tuple[list[Record], int]:
     """Return the records of a journal and the size of its good part in bytes; a missing journal is empty."""
     try:
         with naming(path), open(path, "rb", opener=at_once) as file:

@@ -1,7 +1,5 @@
 """The interfaces of a runtime's parts: performers run steps, extensions act around them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Callable, ClassVar, NamedTuple
 
@@ -32,7 +30,7 @@ class Done(NamedTuple):
 
     outcome: str
     how: str
-    note: Record | None = None
+    note: "Record | None" = None
     verbs: Verbs = VERBS  # for the effects of its edge
     remarks: Sequence[str] = ()  # what is unexpected about its text, once its edge is taken
 
@@ -47,7 +45,7 @@ class Waiting(BaseException):
 class Part:
     """A part of the runtime during one call of a program."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: "Session") -> None:
         self.session = session
 
 
@@ -61,7 +59,7 @@ class Performer(Part):
         """Run a step and return its outcome."""
         raise NotImplementedError
 
-    def recover(self, _name: str) -> Done | None:
+    def recover(self, _name: str) -> "Done | None":
         """Return the outcome of an interrupted step, or None to run it again."""
         return None
 
@@ -83,7 +81,7 @@ class Performer(Part):
         """Return whether a word from the operator names a waiting step."""
         return said in self.names(name, node)
 
-    def given(self, name: str, reply: str, _how: str) -> Done | None:
+    def given(self, name: str, reply: str, _how: str) -> "Done | None":
         """Return the outcome that a reply gives a step; None if the step needs more replies."""
         raise RefusedError(f"{name} does not take the reply {one_line(reply)}")
 

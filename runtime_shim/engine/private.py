@@ -3,8 +3,6 @@
 A repository may have committed links, and an agent may plant some: they would redirect what the run writes.
 """
 
-from __future__ import annotations
-
 import errno
 import os
 import stat
@@ -19,20 +17,20 @@ DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 CAREFULLY = os.O_NONBLOCK | os.O_NOFOLLOW  # don't hang on a pipe or follow a link
 
 
-def is_link(path: str | os.PathLike[str], at: int | None = None) -> bool:
+def is_link(path: "str | os.PathLike[str]", at: "int | None" = None) -> bool:
     """Return whether a path, relative to an open directory, is a link."""
     with suppress(OSError):
         return stat.S_ISLNK(os.stat(path, dir_fd=at, follow_symlinks=False).st_mode)
     return False
 
 
-def refused_link(path: str | os.PathLike[str], remedy: str = BY_OPTION) -> RefusedError:
+def refused_link(path: "str | os.PathLike[str]", remedy: str = BY_OPTION) -> RefusedError:
     """Return the error for a link, with its remedy."""
     return RefusedError(f"{path} is a link: remove it, or {remedy}")
 
 
 @contextmanager
-def naming(path: str | os.PathLike[str], at: int | None = None, name: str = "") -> Iterator[None]:
+def naming(path: "str | os.PathLike[str]", at: "int | None" = None, name: str = "") -> Iterator[None]:
     """Name the file in system errors, and refuse a link in its place."""
     try:
         yield
@@ -43,7 +41,7 @@ def naming(path: str | os.PathLike[str], at: int | None = None, name: str = "") 
         raise
 
 
-def at_once(path: str | os.PathLike[str], flags: int) -> int:
+def at_once(path: "str | os.PathLike[str]", flags: int) -> int:
     """Open a file without waiting or following a link, as the `opener` of `open`."""
     return os.open(path, flags | CAREFULLY)
 
@@ -58,7 +56,7 @@ class Folder:
         """Name the whole path in errors about a file in this directory."""
         return naming(os.path.join(self.shown, name), self.at, name)
 
-    def enter(self, name: str, mode: int = 0) -> Folder:
+    def enter(self, name: str, mode: int = 0) -> "Folder":
         """Open or durably create a subdirectory; a new one gets `mode`, or this directory's mode."""
         with self.naming(name):
             with suppress(FileExistsError):

@@ -9,8 +9,6 @@ run takes the first edge whose outcome `on` and tests `if` hold: it has the effe
 `says` and goes to the node `go`. `words` are the outcomes of a step that has others than `pass` and `fail`.
 """
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Sequence
 from typing import Any, Callable

@@ -1,7 +1,5 @@
 """A run without a journal: it goes from the first step to an end and keeps nothing."""
 
-from __future__ import annotations
-
 import os
 import select
 import signal

@@ -1,7 +1,5 @@
 """A run: the loop that runs one step after another and records each before the next."""
 
-from __future__ import annotations
-
 import functools
 import os
 import shlex
@@ -110,14 +108,14 @@ class Session:
         """Return whether this version of the program made a state."""
         return bool(self.identity()["program"] == state.program)
 
-    def read_state(self) -> State | None:
+    def read_state(self) -> "State | None":
         """Return the state, if any."""
         state = self.store.read()
         if state is not None:
             self.each("read", state)
         return state
 
-    def read(self, begins: bool = False) -> State | None:
+    def read(self, begins: bool = False) -> "State | None":
         """Return the state. Refuse that of another program, or to start beside an unfinished run."""
         old, about, reset = self.read_state(), self.program, f"to archive it:  {self.call('reset')}"
         if old is None and not begins:
@@ -177,7 +175,7 @@ class Session:
 
     # --- Texts for people, with the values of registers ---
 
-    def filled(self, node: Table, key: str, registers: Registers | None = None) -> str:
+    def filled(self, node: Table, key: str, registers: "Registers | None" = None) -> str:
         """Return a text of a step with its placeholders replaced."""
         return filled(node, node.get(key, ""), self.state.registers if registers is None else registers)
 
@@ -215,7 +213,7 @@ class Session:
 
     # --- The run ---
 
-    def take(self, state: State | None = None) -> None:
+    def take(self, state: "State | None" = None) -> None:
         """Take up a run, or create one, and block signals from here on."""
         self.signals = Signals()
         self.display.gives_up = self.signals.has_come
@@ -244,7 +242,7 @@ class Session:
         """Return whether this call ends before a step, which another call runs."""
         return self.options.only is not None and name not in self.options.only
 
-    def stand(self, move: Move, before: State | None = None, begins: bool = True) -> Record:
+    def stand(self, move: Move, before: "State | None" = None, begins: bool = True) -> Record:
         """Return the condition of a run after a move."""
         node = self.program["nodes"][move.node]
         if node["task"] == "end":

@@ -1,7 +1,5 @@
 """Stop signals, blocked except while the run waits for them, and processes that outlive a runner."""
 
-from __future__ import annotations
-
 import os
 import signal
 import time
@@ -21,7 +19,7 @@ def _facts(pid: object) -> list[int]:
     return []
 
 
-def started_at(pid: int) -> int | None:
+def started_at(pid: int) -> "int | None":
     """Return a process's start time in clock ticks; None if it is gone or there is no /proc."""
     facts = _facts(pid)
     return facts[18] if facts else None

@@ -1,7 +1,5 @@
 """The state of a run: its journal, the lock that keeps two runs apart, the archive, and the steps of its program."""
 
-from __future__ import annotations
-
 import errno
 import fcntl
 import json
@@ -145,7 +143,7 @@ class Store:
         self._count = len(records)
         return records
 
-    def read(self) -> State | None:
+    def read(self) -> "State | None":
         """Return the state."""
         return replay(records, self.path, self.modes) if (records := self.records()) else None
 

@@ -1,7 +1,5 @@
 """The output of `status`, `steps` and `run --dry-run`, and the next commands for an operator."""
 
-from __future__ import annotations
-
 import collections
 import json
 import os
@@ -57,7 +55,7 @@ def hints(session: Session, condition: str) -> list[str]:
     return [f"{what}: {command}" for what, command in choices(session, session.state, condition)]
 
 
-def describe(session: Session, state: State | None, is_busy: bool) -> Table:
+def describe(session: Session, state: "State | None", is_busy: bool) -> Table:
     """Return the status as plain data."""
     program = session.program
     facts = {key: program[key] for key in ("name", "title", "source")}

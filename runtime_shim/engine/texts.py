@@ -1,7 +1,5 @@
 """Text that is safe on any terminal and in any log, and the words for outcomes."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 

@@ -1,7 +1,5 @@
 """The meaning of a program: pure functions that move from step to step."""
 
-from __future__ import annotations
-
 import collections
 import operator
 import re
@@ -43,7 +41,7 @@ def advance(program: Table, node: str, registers: Registers, outcome: str, verbs
     return follow(program, choose(program, node, registers, outcome), registers, verbs)
 
 
-def choose(program: Table, node: str, registers: Registers, outcome: str | None) -> Any:
+def choose(program: Table, node: str, registers: Registers, outcome: "str | None") -> Any:
     """Return the first edge of a node whose outcome and tests hold."""
     for edge in program["nodes"][node].get("edges", ()):
         tests = edge.get("if", ())

@@ -1,7 +1,5 @@
 """Archived runs: list them, and delete old ones."""
 
-from __future__ import annotations
-
 import os
 import re
 import time

@@ -1,7 +1,5 @@
 """Logs: the output of commands in files, as well as on the screen."""
 
-from __future__ import annotations
-
 import io
 import os
 import re
@@ -132,7 +130,7 @@ class LoggedProcesses(Processes):
 
     def watch(
         self, groups: Sequence[int], seconds: int = 0, ended: Ended = lambda _index, _code: None
-    ) -> list[int | None]:
+    ) -> "list[int | None]":
         """Wait until the command has ended and its output is shown."""
         try:
             return super().watch(groups, seconds, ended)
@@ -157,7 +155,7 @@ class Logs(Extension):
             if isinstance(performer, Calling) and performer.has_log:
                 performer.processes = LoggedProcesses(session, performer._began, limit)
 
-    def lines(self, facts: Table, record: Table | None) -> list[str]:
+    def lines(self, facts: Table, record: "Table | None") -> list[str]:
         """Return the end of the last step's log, if the step failed."""
         done = facts["finished"]
         if record is None or record is not done[-1] or record["outcome"] != "fail":

@@ -1,7 +1,5 @@
 """Jumps: an operator continues an unfinished run at another step."""
 
-from __future__ import annotations
-
 from typing import Any, ClassVar
 
 from runtime_shim.engine.lifecycle import Extension, Subcommands

@@ -1,7 +1,5 @@
 """Notices: call the operator's command when a run waits or ends."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -1,7 +1,5 @@
 """Several runs of one document, each with a name and a state directory; hints repeat a call's options."""
 
-from __future__ import annotations
-
 import os
 import re
 from typing import ClassVar

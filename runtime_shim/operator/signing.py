@@ -1,7 +1,5 @@
 """Signatures: who made a decision about a run, and why."""
 
-from __future__ import annotations
-
 import os
 import re
 from contextlib import suppress
@@ -44,7 +42,7 @@ class Signing(Extension):
         """Return the options that say who decides and why."""
         return {key: text for key in LONGEST if (text := getattr(self.session.options, key)) is not None}
 
-    def before_run(self, state: State | None) -> None:
+    def before_run(self, state: "State | None") -> None:
         """Check the options of a signature."""
         session, command = self.session, self.session.options.command
         decides = command in ("answer", "goto") or (command == "resume" and state and state.condition == "running")
@@ -68,7 +66,7 @@ class Signing(Extension):
         keys = ("after", "by", "note", "time")
         return {"decisions": [{key: one[key] for key in keys if key in one} for one in state.decided if "by" in one]}
 
-    def lines(self, facts: Table, record: Table | None) -> list[str]:
+    def lines(self, facts: Table, record: "Table | None") -> list[str]:
         """Return lines below a step: why it failed, where the run was moved, and who decided."""
         place = next((number for number, each in enumerate(facts["finished"], 1) if each is record), 0)
         is_told = record and record["outcome"] in ("fail", "failed", "goto") and record["how"] not in ASSUMED

@@ -1,7 +1,5 @@
 """Runs in which a person replaces commands, agents and tools."""
 
-from __future__ import annotations
-
 import re
 
 from runtime_shim.data.values import keeping, unfit_variable
@@ -51,7 +49,7 @@ class ByHand(Extension):
     mode = "prompted"
     options = (("run", "--prompted", "", "run nothing: show each command and ask for its outcome"),)
 
-    def before_run(self, state: State | None) -> None:
+    def before_run(self, state: "State | None") -> None:
         """Turn commands, agents and tools into questions."""
         session = self.session
         is_prompted = session.options.prompted if state is None else state.begin.get("mode") == self.mode
@@ -68,7 +66,7 @@ class ByHand(Extension):
         is_beginning = record.get("kind") == "begin" and self.session.options.prompted
         return {**record, "mode": self.mode} if is_beginning else record
 
-    def before_step(self, name: str) -> Perform | None:
+    def before_step(self, name: str) -> "Perform | None":
         """Ask for a command's outputs after its outcome was given at the terminal."""
         session, node = self.session, self.session.program["nodes"][name]
         named = [key for key in node.get("outputs", ()) if re.search(rf"\b{key}\b", node.get("block", ""))]

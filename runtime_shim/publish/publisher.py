@@ -3,8 +3,6 @@
 The output comes from an agent, and so from anyone who could influence it. It must be inert.
 """
 
-from __future__ import annotations
-
 import base64
 import json
 import os
@@ -61,7 +59,7 @@ def shown(name: str, text: str) -> str:
     return ("This text is cut. The artifacts of the run have all of it.\n\n" if is_cut else "") + text
 
 
-def ask(method: str, path: str, body: dict[str, Any] | None = None, missing: bool = False) -> Any:
+def ask(method: str, path: str, body: "dict[str, Any] | None" = None, missing: bool = False) -> Any:
     """Call GitHub's API and return the JSON answer; with `missing`, return None for HTTP 404."""
     request = urllib.request.Request(  # the address is the runner's
         f"{os.environ['GITHUB_API_URL']}/repos/{os.environ['GITHUB_REPOSITORY']}{path}",

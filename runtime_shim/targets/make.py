@@ -5,8 +5,6 @@ targets. `RDC_GIVEN` has words `NAME=VALUE`. `RDC_PLACE` has the places of a ste
 characters. `RDC_OPENS` allows this call to open a gate.
 """
 
-from __future__ import annotations
-
 import difflib
 import os
 import re
@@ -187,7 +185,7 @@ class OfMake(Extension):
         """Return a text with make's names for options."""
         return re.sub(OPTION, lambda found: worded_option(found[1], found[2] or ""), text)
 
-    def before_run(self, state: State | None) -> None:
+    def before_run(self, state: "State | None") -> None:
         """Refuse to start beside an unfinished run of a Makefile without a program."""
         folder = re.sub(r"[^A-Za-z0-9._/@-]", "-", self.session.store.directory) + ".make"
         if state is None and is_unfinished(os.path.join(folder, "journal")):

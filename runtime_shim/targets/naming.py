@@ -1,7 +1,5 @@
 """Names of steps for people, the same in generated files and the run summary."""
 
-from __future__ import annotations
-
 import re
 
 PART_OF_STEP = r"(?s)(.+)/(if|else|elif(\d+)|prompt|elicit)(~\d+)?"

@@ -1,7 +1,5 @@
 """Agents: the command for each type, its prompt, and how to read its answer."""
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -106,7 +104,7 @@ class Commanded(Caller):
         lines = read_text(path).splitlines() if path else ()
         return pairs(f"RDC_AGENTS {path}", [line for line in lines if line.strip() and line.lstrip()[0] != "#"])
 
-    def command_of(self, kind: str) -> str | None:
+    def command_of(self, kind: str) -> "str | None":
         """Return the command for a type of agent."""
         found = self._given.get(kind) or self._listed.get(kind) or self._common
         return found and named(self.session.options, found)
@@ -137,7 +135,7 @@ class Commanded(Caller):
             raise RefusedError(f"the answer for {one_line(name)} is empty")
         return answer
 
-    def read(self, what: Table, answer: str | None) -> tuple[str, str]:
+    def read(self, what: Table, answer: "str | None") -> tuple[str, str]:
         """Return the word of an agent's answer, and any problem."""
         settings = (what.get(field, ()) for field in ("excused", "failing"))
         reading = Reading(what.get("keywords", ()), what.get("validation"), *settings)
@@ -232,7 +230,7 @@ class AgentPrompts(Prompts, Prompting):
         return session.told(Done(outcome or "fail", how), answer)
 
 
-def verdict(answer: str) -> str | None:
+def verdict(answer: str) -> "str | None":
     """Return the outcome in the last non-empty line of an answer. Only its letters count, in any case."""
     last = next((line for line in reversed(answer.split("\n")) if line.strip()), "")
     word = re.sub("[^A-Z]", "", last.upper()).lower()

@@ -1,7 +1,5 @@
 """Files of answers, and the step that each answer is for."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from typing import Any, Callable, NamedTuple
@@ -17,7 +15,7 @@ class Answer(NamedTuple):
     """A line of the file. One without a step answers the next question that no other line names."""
 
     line: int
-    step: str | None
+    step: "str | None"
     reply: str
 
 
@@ -25,7 +23,7 @@ Problem = tuple[int, str]
 Reader = Callable[[str, dict[str, Table]], Iterator["Answer | Problem"]]
 
 
-def read_lines(text: str, nodes: dict[str, Table]) -> Iterator[Answer | Problem]:
+def read_lines(text: str, nodes: dict[str, Table]) -> "Iterator[Answer | Problem]":
     """Return the answers of `REPLY` and `STEP REPLY` lines, and problems with lines."""
     for number, line in enumerate(text.split("\n"), start=1):
         *step, reply = re.sub(r"(^|\s)#.*", "", line).strip().rsplit(None, 1) or [""]
@@ -57,7 +55,7 @@ def read_answers(path: str, text: str, nodes: dict[str, Table], read: Reader = r
     return found
 
 
-def take_answer(left: list[Answer], step: str, is_asking: bool = True) -> Answer | None:
+def take_answer(left: list[Answer], step: str, is_asking: bool = True) -> "Answer | None":
     """Remove and return the next answer for a step; answers that name it come first."""
     owners = (step, None)[: 1 + is_asking]
     found = next((answer for owner in owners for answer in left if answer.step == owner), None)

@@ -1,7 +1,5 @@
 """Questions, answered from a file, at the terminal, or later with `answer`."""
 
-from __future__ import annotations
-
 from runtime_shim.engine.journal import Record
 from runtime_shim.engine.lifecycle import Done, Extension, Performer, Waiting
 from runtime_shim.engine.program import EXIT_COMPLETE, RefusedError, Table
@@ -38,17 +36,17 @@ class Asking(Performer):
         """Return the lines of the question."""
         return [line for key in self.keys for line in self.session.texts(node, key)]
 
-    def ask_here(self, _name: str, _node: Table) -> Done | None:
+    def ask_here(self, _name: str, _node: Table) -> "Done | None":
         """Ask at the terminal; return None if the person leaves it for later."""
         return None
 
-    def take(self, name: str) -> tuple[str | None, Record]:
+    def take(self, name: str) -> "tuple[str | None, Record]":
         """Take the reply to a step from the file of answers, if any, with a note for the journal."""
         mark, left = self.session.answers
         answer = take_answer(left, name, self.asks)
         return (None, {}) if answer is None else (answer.reply, {"answers": mark, "line": answer.line})
 
-    def from_file(self, name: str) -> Done | None:
+    def from_file(self, name: str) -> "Done | None":
         """Return the outcome by the reply in the file of answers, if any."""
         reply, note = self.take(name)
         if reply is None:
@@ -65,7 +63,7 @@ class Asking(Performer):
 class Prompts(Asking):
     """Runs steps that ask pass or fail, or yes or no."""
 
-    def ask_here(self, name: str, node: Table) -> Done | None:
+    def ask_here(self, name: str, node: Table) -> "Done | None":
         """Ask for one of the step's two words."""
         text = self.session.label(name)
         if not text.endswith(("?", ".", ":")):
@@ -113,7 +111,7 @@ def answer(session: Session, shows: bool = True) -> int:
 class Answers(Extension):
     """Takes replies from the file of answers, each only once in a run."""
 
-    def before_run(self, _state: State | None) -> None:
+    def before_run(self, _state: "State | None") -> None:
         """Read the file of answers, if any."""
         if (path := self.session.options.answers) is not None:
             text = read_text(path, LARGEST)

@@ -1,7 +1,5 @@
 """Calls of agents and tools: counts, limits, retries, and answers by a person."""
 
-from __future__ import annotations
-
 import collections
 import time
 
@@ -59,7 +57,7 @@ class Budget(OfMore):
         calls = calls_of(self.session.state.notes) if record.get("kind") == "done" else {}
         return {**record, "calls": dict(calls)} if calls else record
 
-    def stand(self, move: Move, before: State | None, stand: Record) -> Record:
+    def stand(self, move: Move, before: "State | None", stand: Record) -> Record:
         """Stop a run that has no calls left."""
         node = self.session.program["nodes"][move.node]
         due = len(node["entries"]) if node["task"] == "parallel" else node["task"] == "agent"
@@ -161,7 +159,7 @@ class Caller(Asking, Prompting):
             raise self.not_called(name)
         return done
 
-    def at_terminal(self, name: str, label: str) -> Done | None:
+    def at_terminal(self, name: str, label: str) -> "Done | None":
         """Ask until a person types a valid answer; return None if they leave it for later."""
         prompt = f"{label}: type your answer, then Ctrl-D\n"
         return asked(self.session, prompt, lambda reply: self.given(name, reply, "answered here"), lambda _line: True)

@@ -1,7 +1,5 @@
 """Steps with shell commands, and the documents that have such steps and questions."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import ClassVar
 

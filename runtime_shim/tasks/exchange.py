@@ -1,7 +1,5 @@
 """Exchanges with processes: text on standard input, and the answer on standard output."""
 
-from __future__ import annotations
-
 import json
 import os
 import select
@@ -135,7 +133,7 @@ def exchange(
             os.waitpid(one.group, 0)
         raise
 
-    def finished(index: int, code: int | None) -> None:
+    def finished(index: int, code: "int | None") -> None:
         exchanges[index].finish()
         processes.said = _answered(exchanges[index], code)
         ended(index)
@@ -144,7 +142,7 @@ def exchange(
     return list(map(_answered, exchanges, how))
 
 
-def _answered(one: Exchange, code: int | None) -> Answered:
+def _answered(one: Exchange, code: "int | None") -> Answered:
     if one.is_too_long:
         return Answered(b"", f"more than {LARGEST_ANSWER:,} bytes")
     return Answered(bytes(one.answer), in_words(code))

@@ -1,7 +1,5 @@
 """Gates: a person approves or rejects; one call opens one gate."""
 
-from __future__ import annotations
-
 import os
 from typing import ClassVar
 
@@ -28,7 +26,7 @@ class Gates(Questions):
         options.human = False
         return Done("approved", "answered here", {"flag": "--human"})
 
-    def from_file(self, name: str) -> Done | None:
+    def from_file(self, name: str) -> "Done | None":
         """Return the decision in the file of answers, unless the file has changed since the run got it."""
         options = self.session.options
         files: dict[str, str] = self.session.through("brought", {})

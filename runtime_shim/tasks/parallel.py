@@ -1,7 +1,5 @@
 """Steps that call several agents at the same time and join their words."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 from typing import ClassVar
 
@@ -53,7 +51,7 @@ class Parallels(Commanded):
             found.append((names[index], entry, self.command_of(entry["agent"]) or "", self.prompt_of(node, entry)))
         return found
 
-    def say(self, name: str, node: Table, due: list[int]) -> list[str | None]:
+    def say(self, name: str, node: Table, due: list[int]) -> "list[str | None]":
         """Call the agents of some entries and return their answers for the caller to join."""
         return list(map(answer_of, self.converse(node, self._calls(name, node, due))))
 
@@ -83,7 +81,7 @@ class Parallels(Commanded):
             with suppress(RefusedError):  # a full disk does not end the others; the outcome reports it
                 self._note(index, answer)
 
-    def _note(self, index: int, answer: str | None, **more: object) -> None:
+    def _note(self, index: int, answer: "str | None", **more: object) -> None:
         self.session.record({"kind": "entry", "entry": index, "answer": answer, **more})
 
     def _by_hand(self, name: str, calls: Calls) -> Done:
@@ -101,7 +99,7 @@ class Parallels(Commanded):
         names, said = entry_names(name, session.program["nodes"][name]), self._said(name)
         raise self.not_called(next(one for index, one in enumerate(names) if index not in said))
 
-    def given(self, name: str, reply: str, how: str) -> Done | None:
+    def given(self, name: str, reply: str, how: str) -> "Done | None":
         """Record the answer to an entry; the last one decides the step."""
         node = self.session.state.node
         step = self.session.program["nodes"][node]

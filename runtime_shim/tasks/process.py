@@ -1,7 +1,5 @@
 """Processes in groups that a stop or time limit ends as a whole, and the terminal they borrow."""
 
-from __future__ import annotations
-
 import os
 import signal
 import termios
@@ -20,7 +18,7 @@ Ended = Callable[[int, "int | None"], None]
 """Gets the index of an ended process and its exit code, which is negative for a signal and None for a timeout."""
 
 
-def in_words(code: int | None) -> str:
+def in_words(code: "int | None") -> str:
     """Return how a process ended, or "" for exit code 0."""
     if code is None:
         return "out of time"
@@ -56,7 +54,7 @@ class Processes:
 
     def watch(
         self, groups: Sequence[int], seconds: int = 0, ended: Ended = lambda _index, _code: None
-    ) -> list[int | None]:
+    ) -> "list[int | None]":
         """Wait until the groups have ended, or end them, and return their codes."""
         codes: dict[int, int] = {}
         self._left, self._late = list(groups), set()
@@ -87,7 +85,7 @@ class Processes:
             self._signals.wake_after(0)
         return self._heeded([None if group in self._late else codes[group] for group in groups])
 
-    def _heeded(self, codes: list[int | None]) -> list[int | None]:
+    def _heeded(self, codes: "list[int | None]") -> "list[int | None]":
         """Return the codes, unless the run has to stop and a process has failed."""
         if self._is_stopping and any(code != 0 for code in codes):
             raise Interrupted
@@ -142,7 +140,7 @@ class Processes:
 
     # --- The controlling terminal, if any (SIGTTOU is ignored) ---
 
-    def _lend(self, group: int, modes: list[Any] | None = None) -> bool:
+    def _lend(self, group: int, modes: "list[Any] | None" = None) -> bool:
         """Give the terminal to a group if it is ours, and return whether it was."""
         with suppress(OSError):
             if os.tcgetpgrp(self._terminal) == os.getpgrp():
@@ -150,12 +148,12 @@ class Processes:
                 self._ours = self._give(group, modes)
         return self._ours is not None
 
-    def _take_back(self) -> list[Any] | None:
+    def _take_back(self) -> "list[Any] | None":
         """Take the terminal back, restore its modes, and return those of the command."""
         ours, self._ours = self._ours, None
         return self._give(os.getpgrp(), ours) if ours else None
 
-    def _give(self, group: int, modes: list[Any] | None) -> list[Any] | None:
+    def _give(self, group: int, modes: "list[Any] | None") -> "list[Any] | None":
         """Give the terminal to a group with these modes, and return the previous modes."""
         before: list[Any] | None = None
         with suppress(OSError, termios.error):  # terminal or command may be gone

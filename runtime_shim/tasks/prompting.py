@@ -1,7 +1,5 @@
 """Prompts of commands and their answers, both kept beside the journal."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Mapping
@@ -36,7 +34,7 @@ def for_others(environment: Mapping[bytes, bytes]) -> dict[bytes, bytes]:
     return {name: value for name, value in environment.items() if not re.fullmatch(OF_RUNNER, name)}
 
 
-def answer_of(answered: Answered) -> str | None:
+def answer_of(answered: Answered) -> "str | None":
     """Return the answer of a command; None if it failed."""
     return None if answered.trouble else decoded(answered.answer)
 

@@ -1,7 +1,5 @@
 """How an answer becomes text and fields: pure, the same for every target."""
 
-from __future__ import annotations
-
 import json
 import re
 from typing import Any
@@ -23,7 +21,7 @@ def cleaned(text: str) -> str:
     return re.sub(NO_TEXT, "\ufffd", text).strip(SPACES)
 
 
-def field_of(answer: str, field: str) -> str | None:
+def field_of(answer: str, field: str) -> "str | None":
     """Return the field of the last JSON object that has it, or None: the whole answer is kept."""
     decoder, found = json.JSONDecoder(parse_constant=no_json), None
     place, work = answer.find("{"), 0

@@ -1,7 +1,5 @@
 """Commands of common agents, by name, that take a prompt on standard input and print the answer."""
 
-from __future__ import annotations
-
 import shlex
 from typing import NamedTuple
 

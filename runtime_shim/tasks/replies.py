@@ -1,7 +1,5 @@
 """Replies that are strings, from files of answers, standard input and the terminal."""
 
-from __future__ import annotations
-
 import json
 import re
 import select
@@ -45,14 +43,14 @@ class Script:
             if replies:
                 self._askers.update(dict.fromkeys(kinds[task].names(name, node), (task, replies)))
 
-    def read(self, text: str) -> Iterator[Answer | Problem]:
+    def read(self, text: str) -> "Iterator[Answer | Problem]":
         """Return the answers in order, and problems with lines."""
         for item in self._json(text) if re.match(OBJECT, text) else self._lines(text):
             problem = self._problem(*item[1:]) if isinstance(item, Answer) else ""
             yield (item[0], problem) if problem else item
 
     @staticmethod
-    def _json(text: str) -> Iterator[Answer | Problem]:
+    def _json(text: str) -> "Iterator[Answer | Problem]":
         """Return the answers in a JSON object, or its error."""
         try:
             pairs: Any = json.loads(text, object_pairs_hook=list)
@@ -62,7 +60,7 @@ class Script:
         found = ((name, reply) for name, said in pairs for reply in (said if isinstance(said, list) else [said]))
         yield from (Answer(number, *pair) for number, pair in enumerate(found, start=1))
 
-    def _lines(self, text: str) -> Iterator[Answer | Problem]:
+    def _lines(self, text: str) -> "Iterator[Answer | Problem]":
         """Return the answers in lines, and unclosed multi-line strings."""
         names = sorted(self._names.union(self._askers), key=len, reverse=True)
         of_step = re.compile(rf"({'|'.join(map(re.escape, names))})(<<|[ \t])(.*)", re.DOTALL)
@@ -82,7 +80,7 @@ class Script:
                 reply = re.sub(r"(^|\s)#.*", "", reply).strip()
             yield Answer(number, step, reply)
 
-    def _problem(self, step: str | None, reply: Any) -> str:  # JSON may have any value
+    def _problem(self, step: "str | None", reply: Any) -> str:  # JSON may have any value
         """Return the problem with an answer, as far as it is known before the run, or ""."""
         if not isinstance(reply, str):
             return f"{one_line(step or '')}: expected a string, or a list of strings"
@@ -108,7 +106,7 @@ class Questions(Asking):
         options = (f"    {place}. {one_line(option)}" for place, option in self._numbered(node).items())
         return [*super().shown(node), *options]
 
-    def ask_here(self, name: str, node: Table) -> Done | None:
+    def ask_here(self, name: str, node: Table) -> "Done | None":
         """Ask until a reply fits. The number of an option selects it, unless that number is an option."""
         options, numbered = self._options(node), self._numbered(node)
         choices = {"input": ":", "select": f" [1-{len(options)}]"}.get(node["task"], f" [{'/'.join(options)}]")
@@ -151,7 +149,7 @@ class Replies(Extension):
     performers: ClassVar[Performers] = {"confirm": Questions, "input": Questions, "select": Questions}
     script = Script
 
-    def answers_in(self, text: str, nodes: dict[str, Table]) -> Iterator[Answer | Problem]:
+    def answers_in(self, text: str, nodes: dict[str, Table]) -> "Iterator[Answer | Problem]":
         """Read a file of answers."""
         return self.script(nodes, self.session.kinds).read(text)
 
@@ -187,7 +185,7 @@ def asked(
     prompt: str,
     read: Callable[[str], Value],
     goes_on: Callable[[str], bool] = lambda _line: False,
-) -> Value | None:
+) -> "Value | None":
     """Return the result of `read` for a typed string, or None if nothing was typed. Ask again if `read` refuses.
 
     The string ends with the first line for which `goes_on` is false, or with Ctrl-D.

@@ -1,7 +1,5 @@
 """Steps that call processes, and the decision about an interrupted one."""
 
-from __future__ import annotations
-
 import os
 from contextlib import suppress
 
@@ -45,7 +43,7 @@ class Calling(Performer):
         hint = f"shrink the environment ({size:,} bytes) or free resources, then: {self.session.call('resume')}"
         return RefusedError(hint, f"{self.session.label(name)} was not started: {error.strerror}")
 
-    def recover(self, name: str) -> Done | None:
+    def recover(self, name: str) -> "Done | None":
         """Decide about an interrupted step by options or by asking the operator."""
         session, options, label = self.session, self.session.options, self.session.label(name)
         node, running = session.program["nodes"][name], session.state.left_behind()

@@ -1,7 +1,5 @@
 """Steps that call a tool of a connection."""
 
-from __future__ import annotations
-
 import json
 from typing import ClassVar
 
@@ -48,7 +46,7 @@ class Tools(Caller):
         result = answer_of(answered)
         return self.session.told(Done("fail" if result is None else "pass", answered.trouble), result or "")
 
-    def command_of(self, connection: str) -> str | None:
+    def command_of(self, connection: str) -> "str | None":
         """Return the command for a connection."""
         return self._commands.get(connection)
 

@@ -1,7 +1,5 @@
 """Verdicts: the word of an answer, and how to join those of several agents. Pure."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 from typing import Any, Callable, NamedTuple
@@ -159,7 +157,7 @@ class Reading(NamedTuple):
     """How to read a verdict: the keywords, the failing ones, and those excused from the validation."""
 
     keywords: Sequence[str]
-    validation: str | None = None
+    validation: "str | None" = None
     excused: Sequence[str] = ()
     failing: Sequence[str] = ()
 
@@ -229,7 +227,7 @@ def _words(keywords: Iterable[str], flags: int) -> re.Pattern[str]:
     return re.compile(rf"(?<!\w)_*({alternatives})(?!_*[^\W_])", flags)
 
 
-def read_word(answer: str | None, reading: Reading, search: Search = look) -> tuple[str, str]:
+def read_word(answer: "str | None", reading: Reading, search: Search = look) -> tuple[str, str]:
     """Return the word of an answer, and why it has no verdict, if so; an answer may be missing."""
     if not reading.keywords:
         return ("pass" if answer else "fail"), ""
@@ -310,6 +308,6 @@ def split_words(names: Sequence[str], words: Sequence[str], joining: Joining) ->
     return "the verdicts differ: " + ", ".join(f"{name} {word}" for name, word in zip(names, words))
 
 
-def joined_answer(answers: Iterable[str | None]) -> str:
+def joined_answer(answers: "Iterable[str | None]") -> str:
     """Return the text of a parallel step: its answers, separated by empty lines."""
     return "\n\n".join(answer for answer in answers if answer)

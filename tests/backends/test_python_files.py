@@ -47,7 +47,7 @@ def texts(case: str) -> Mapping[str, str]:
     assert made.text is not None, made.diagnostics
     files = {f"{'program' if target in ('python', 'dbos') else 'main'}.py": made.text}
     files |= {Path(each.path).name: each.text for each in made.companions}
-    return {name: text for name, text in files.items() if "from __future__" in text and name != "main.py"}
+    return {name: text for name, text in files.items() if name.endswith(".py") and name != "main.py"}
 
 
 def written(case: str, folder: Path) -> Path:
@@ -97,14 +97,14 @@ def test_every_interpreter_runs_the_programs(case: str, version: str, tmp_path: 
 
 
 def imported(case: str) -> set[str]:
-    """The modules that the files of a case import, at the start or later. A program cannot prevent `__future__`."""
-    found: set[str] = set()
+    """The modules that the files of a case import, at the start or later, and one that no file can import safely."""
+    found = {"__future__"}
     for node in (node for text in texts(case).values() for node in ast.walk(ast.parse(text))):
         if isinstance(node, ast.Import):
             found |= {alias.name.partition(".")[0] for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
             found.add((node.module or "").partition(".")[0])
-    return found - {"__future__"}
+    return found
 
 
 CALLS = {"script": [["--answers", "answers"]], "contract": [["status"], ["--help"]]}

@@ -298,7 +298,7 @@ def test_syntax_is_that_of_the_oldest_python(name: str) -> None:
 
 
 COMPILE_ALL = """
-import __future__, sys, warnings
+import sys, warnings
 warnings.simplefilter("error")
 seen = set()
 for path in sys.argv[1:]:
@@ -307,7 +307,7 @@ for path in sys.argv[1:]:
     start = text.index("\\n# The runtime of rdc ")
     for part in (text[:start], text[start:]):
         if part not in seen:
-            compile(part, path, "exec", __future__.annotations.compiler_flag)
+            compile(part, path, "exec")
         seen.add(part)
 """
 """The runtimes of the examples are a few texts: each is compiled once."""

@@ -7,7 +7,6 @@ the `python3` that comes first on PATH, so this module imports little and nothin
 """
 
 from __future__ import annotations
-import __future__
 
 import _imp
 import atexit
@@ -22,13 +21,8 @@ from types import CodeType, ModuleType
 RUNTIME = b"\n# The runtime of rdc "
 """A line above the modules of a runtime starts with this."""
 
-FUTURE = b"\nfrom __future__ import annotations\n"
-"""Above the document, and it counts for the modules too."""
-
 BESIDE = b'return compile(code, self.path, "exec")'
 """What a program does with a runtime in a file of its own."""
-
-ANNOTATIONS = __future__.annotations.compiler_flag
 
 LONG = 8_000
 """From so many bytes on a part is kept."""
@@ -40,24 +34,23 @@ PLAIN = {"-I", "-B", "-E", "-P", "-s", "-u"}
 def code_of(text: bytes, path: str, folder: str) -> list[CodeType]:
     """Return the code of a script, in one or two parts; raise SyntaxError where it has none."""
     start = text.find(RUNTIME) + 1
-    if start and (b"__future__" not in text[:start] or FUTURE in text[:start]):
-        flags = ANNOTATIONS if FUTURE in text[:start] else 0
+    if start and b"__future__" not in text[:start]:
         with suppress(SyntaxError):  # such a line stands inside of a string
             return [
                 _code_of(text[:start], path, 0, folder),
-                _code_of(text[start:], path, text.count(b"\n", 0, start), folder, flags),
+                _code_of(text[start:], path, text.count(b"\n", 0, start), folder),
             ]
     return [_code_of(text, path, 0, folder)]
 
 
-def _code_of(part: bytes, path: str, line: int, folder: str, flags: int = 0) -> CodeType:
+def _code_of(part: bytes, path: str, line: int, folder: str) -> CodeType:
     if len(part) < LONG:
-        return _placed(compile(part, path, "exec", flags, dont_inherit=True), path, line)
+        return _placed(compile(part, path, "exec", dont_inherit=True), path, line)
     kept = os.path.join(folder, _imp.source_hash(0, part).hex())  # noqa: PTH118 (pathlib takes longer to import)
     with suppress(OSError, EOFError, ValueError), open(kept, "rb") as file:  # noqa: PTH123
         # To load from the file itself would read it in thousands of pieces.
         return _placed(marshal.loads(file.read()), path, line)
-    code = compile(part, path, "exec", flags, dont_inherit=True)
+    code = compile(part, path, "exec", dont_inherit=True)
     _keep(code, kept)
     return _placed(code, path, line)
 

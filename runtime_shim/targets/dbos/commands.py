@@ -1,7 +1,5 @@
 """The subcommands of a worker's program."""
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -50,7 +48,7 @@ class Request(NamedTuple):
     database: Legs
     place: Place
 
-    def session(self, display: Display | None = None) -> Session:
+    def session(self, display: "Display | None" = None) -> Session:
         """Return a session that is not at any run yet."""
         return Session(self.program, self.options, display or self.display, self.kinds, self.host)
 

@@ -1,7 +1,5 @@
 """The database that all workers of a program share: SQLite or PostgreSQL, and its errors in words."""
 
-from __future__ import annotations
-
 import os
 import re
 import threading

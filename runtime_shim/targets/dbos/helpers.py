@@ -4,8 +4,6 @@ The server is started before the worker has threads, so a leg starts in millisec
 of JSON: the helper sends each record and waits until the worker has recorded it.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import select
@@ -29,7 +27,7 @@ class Channel:
         with self._lock, suppress(OSError):
             self._socket.sendall(json.dumps(message).encode() + b"\n")
 
-    def receive(self, seconds: float | None = None) -> Table | None:
+    def receive(self, seconds: "float | None" = None) -> "Table | None":
         """Return the next message; None if the other side is gone or silent for some seconds."""
         parts = [self._rest]
         while b"\n" not in parts[-1]:

@@ -1,7 +1,5 @@
 """DBOS as the engine of a worker: its start, its queues, its records and its metrics."""
 
-from __future__ import annotations
-
 import importlib.metadata
 import json
 import os

@@ -4,8 +4,6 @@ With PostgreSQL, a lease is a session lock on its own connection, which the serv
 `LEASE` seconds. With SQLite, it is a lock on a file beside the database, which lasts as long as the process.
 """
 
-from __future__ import annotations
-
 import fcntl
 import hashlib
 import os

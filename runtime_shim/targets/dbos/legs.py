@@ -4,8 +4,6 @@ DBOS writes these rows for workers. Operators' commands read and write them here
 The columns are those of `dbos._schemas.system_database`.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

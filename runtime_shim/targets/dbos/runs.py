@@ -1,7 +1,5 @@
 """Read a run from its legs, and add the next leg for an operator's command."""
 
-from __future__ import annotations
-
 import time
 
 from runtime_shim.engine.journal import Record
@@ -27,7 +25,7 @@ class RunStore(Store):
         self.legs: list[Leg] = database.of_run(run) if database.is_ready() else []
 
     @property
-    def last(self) -> Leg | None:
+    def last(self) -> "Leg | None":
         """The newest leg, if the run has started."""
         return self.legs[-1] if self.legs else None
 
@@ -37,7 +35,7 @@ class RunStore(Store):
             self._read, self.given = self._database.journal(self._run, len(self.legs))
         return self._read
 
-    def read(self) -> State | None:
+    def read(self) -> "State | None":
         """Return the state of the run."""
         records = self.records()
         if not records:

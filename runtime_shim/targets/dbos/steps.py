@@ -1,7 +1,5 @@
 """The steps of a leg, run in its helper process, which ends their process groups when its worker is gone."""
 
-from __future__ import annotations
-
 import os
 import re
 import signal
@@ -53,7 +51,7 @@ class LegStore(Store):
         """Return the records of the run."""
         return self._records
 
-    def read(self) -> State | None:
+    def read(self) -> "State | None":
         """Return the state of the run."""
         return replay(self._records, self.directory, self.modes)
 
@@ -151,7 +149,7 @@ class OfLegs(Extension):
             record["output"] = file.read().decode(errors="replace")
         return record
 
-    def lines(self, facts: Table, record: Table | None) -> list[str]:
+    def lines(self, facts: Table, record: "Table | None") -> list[str]:
         """Return when a decision was made, and the end of the last command's output if it failed."""
         if record is None:
             return []
@@ -171,7 +169,7 @@ class OfLegs(Extension):
             raise Leaving(due)
 
 
-def guard(session: Session, store: LegStore, channel: Channel, fence: float | None) -> None:
+def guard(session: Session, store: LegStore, channel: Channel, fence: "float | None") -> None:
     """Listen to the worker in a thread. End the commands when it says so, is gone, or is silent for too long.
 
     A worker that was asked to stop says so again and again. Its commands get one signal, and time to clean up.
@@ -202,7 +200,7 @@ def guard(session: Session, store: LegStore, channel: Channel, fence: float | No
 
 
 def run_leg(
-    channel: Channel, open_session: Callable[[Display], Session], directory: str, is_apart: bool, fence: float | None
+    channel: Channel, open_session: Callable[[Display], Session], directory: str, is_apart: bool, fence: "float | None"
 ) -> None:
     """Run a leg to its end, and send how it ended. `is_apart` gives the run its own working directory."""
     silent = os.open(os.devnull, os.O_RDWR)
@@ -241,7 +239,7 @@ def prepared(session: Session, channel: Channel, directory: str, given: Table) -
     return store
 
 
-def ended(session: Session, store: LegStore, channel: Channel, is_apart: bool, fence: float | None) -> Table:
+def ended(session: Session, store: LegStore, channel: Channel, is_apart: bool, fence: "float | None") -> Table:
     """Run the steps of a leg, and return how it ended."""
     state: Any = session.read_state()
     check_state(session, state)

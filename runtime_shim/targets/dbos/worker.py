@@ -1,7 +1,5 @@
 """A worker: it takes legs from the queue, lets helpers run them, and records each step with DBOS."""
 
-from __future__ import annotations
-
 import os
 import re
 import signal
@@ -170,7 +168,7 @@ class Parking:
     def __enter__(self) -> None:
         pass
 
-    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
+    def __exit__(self, _kind: object, error: "BaseException | None", _trace: object) -> None:
         if isinstance(error, Exception):
             raise self._worker.give_up(self._name, error) from None
         if error:  # DBOS would wait for the worker that has the leg now

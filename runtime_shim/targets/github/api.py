@@ -1,7 +1,5 @@
 """Requests to GitHub's API about other runs and their reviews."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

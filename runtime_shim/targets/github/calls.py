@@ -1,7 +1,5 @@
 """The calls of a workflow's steps: `RDC_CALL` names the call, other variables have its arguments."""
 
-from __future__ import annotations
-
 import functools
 import os
 import re
@@ -177,7 +175,7 @@ class Job:
 
     # --- The run ---
 
-    def state(self) -> State | None:
+    def state(self) -> "State | None":
         """Return the state of the run; None if it has not started."""
         if not os.path.exists(self.path("rdc/journal")):
             return None

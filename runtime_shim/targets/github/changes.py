@@ -4,8 +4,6 @@ Agents may have changed the repository's settings. So git reads the workspace wi
 without settings, in a step without secrets. A later step searches for secrets.
 """
 
-from __future__ import annotations
-
 import base64
 import json
 import os

@@ -1,7 +1,5 @@
 """The end of a job: write the run summary with the picture of the run, and keep the run for other jobs."""
 
-from __future__ import annotations
-
 import copy
 import os
 import re
@@ -62,7 +60,7 @@ def replies_to(node: Table, state: State) -> list[str]:
     return [filled(node, option, state.registers) for option in options]
 
 
-def first_reply(program: Table, state: State) -> str | None:
+def first_reply(program: Table, state: State) -> "str | None":
     """Return an example of a reply to the waiting step; None if no step is waiting for one."""
     node = program["nodes"].get(state.node, {"task": ""})
     if state.condition != "waiting" or "contract" in program:
@@ -144,7 +142,7 @@ def _of_nodes(program: Table) -> Iterator[str]:
             yield f"{names[name]} -->{told} {names[edge['go']]}"
 
 
-def how_to_continue(state: State, branch: str, reply: str | None) -> str:
+def how_to_continue(state: State, branch: str, reply: "str | None") -> str:
     """Return how to continue this run in another one; `reply` is an example for the waiting step."""
     answer = f" -f answers={shlex.quote(f'{state.node} {reply}')}" if reply else ""
     about = "with your answer and the number of this run" if reply else "with the number of this run"

@@ -4,8 +4,6 @@ Kept data is not trusted. A re-run job does not repeat an entry that has kept an
 all entries may have started.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from typing import Any, NamedTuple
@@ -24,7 +22,7 @@ class KeptEntry(NamedTuple):
     """The attempt in which an entry ran, and its answer, if any."""
 
     attempt: int
-    answer: str | None
+    answer: "str | None"
 
 
 def this_attempt() -> int:
@@ -32,7 +30,7 @@ def this_attempt() -> int:
     return int(os.environ["GITHUB_RUN_ATTEMPT"])
 
 
-def keep_entry(path: str, node: str, index: int, answer: str | None) -> None:
+def keep_entry(path: str, node: str, index: int, answer: "str | None") -> None:
     """Write an entry's answer to a file, even if there is none."""
     about = {"run": os.environ["GITHUB_RUN_ID"], "node": node, "entry": index, "attempt": this_attempt()}
     os.makedirs(os.path.dirname(path), exist_ok=True)
@@ -40,7 +38,7 @@ def keep_entry(path: str, node: str, index: int, answer: str | None) -> None:
         json.dump({**about, "answer": answer}, file)
 
 
-def read_entry(path: str, node: str, index: int, since: int) -> KeptEntry | None:
+def read_entry(path: str, node: str, index: int, since: int) -> "KeptEntry | None":
     """Return an entry's kept answer from attempt `since` or later; None for an invalid file."""
     try:
         with open(path, "rb") as file:
@@ -72,7 +70,7 @@ def must_join(node: str, place: str, result: str) -> bool:
     return was_done
 
 
-def joined_entries(folder: str, name: str, node: Table, result: str, since: int) -> list[str | None]:
+def joined_entries(folder: str, name: str, node: Table, result: str, since: int) -> "list[str | None]":
     """Return the answers of all entries, or refuse if one is missing."""
     found: list[KeptEntry] = []
     lost: list[str] = []

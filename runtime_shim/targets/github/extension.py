@@ -1,7 +1,5 @@
 """The program's extension for GitHub, and secrets that only some steps get."""
 
-from __future__ import annotations
-
 import os
 import shlex
 from typing import Any, Callable, ClassVar

@@ -4,8 +4,6 @@ Commands and agents in a job can change its journal. So each passed gate needs a
 GitHub reports, of this run or of one that it continues.
 """
 
-from __future__ import annotations
-
 import os
 from collections import Counter
 from collections.abc import Collection

@@ -3,8 +3,6 @@
 It is not trusted on arrival: no extra files, no names that lead elsewhere, and nothing in it is run.
 """
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 import json
@@ -206,13 +204,13 @@ def take_over(kept: str, state: str, answers: str, own: Iterable[str]) -> None:
         raise HaltError("Workspace", f"{says} ({type(error).__name__}: {error})") from None
 
 
-def _read(path: str) -> bytes | None:
+def _read(path: str) -> "bytes | None":
     with suppress(OSError), open(path, "rb") as file:
         return file.read()
     return None
 
 
-def _put_back(path: str, data: bytes | None) -> None:
+def _put_back(path: str, data: "bytes | None") -> None:
     if data is None or os.path.isabs(path):
         return
     folder = ""

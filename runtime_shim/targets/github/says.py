@@ -1,7 +1,5 @@
 """The messages of a workflow's steps: in the runner's files, its log, and the run summary."""
 
-from __future__ import annotations
-
 import os
 import re
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """The `run:` of a workflow's step: the emitter writes it, and each call compares it."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """The calls of a workflow's steps, and the answers that they read."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

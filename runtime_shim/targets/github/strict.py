@@ -3,8 +3,6 @@
 Every transition is checked, so all gates that a run has passed are in the journal.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Any
 
