@@ -11,9 +11,7 @@ run takes the first edge whose outcome `on` and tests `if` hold: it has the effe
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Sequence
-from typing import Any, Callable
+from typing import Any
 
 Table = dict[str, Any]
 
@@ -22,24 +20,3 @@ EXIT_COMPLETE, EXIT_STOP, EXIT_REFUSED, EXIT_WAITING, EXIT_INTERRUPTED = 0, 1, 2
 
 class RefusedError(Exception):
     """An error for the operator, with exit code 2. The arguments are lines of details, then the reason."""
-
-
-def built(document: Callable[..., None], extensions: Sequence[Any], builder: Any = None) -> Table:
-    """Return the table of a document, made by a builder or by that of the extensions."""
-    words = document.__code__.co_varnames[: document.__code__.co_argcount]
-    made = (builder or next(extension.builder for extension in extensions if extension.builder))()
-    document(*functions(made, words))
-    table: Table = made.table
-    for extension in extensions:
-        extension.complete(table)
-    return table
-
-
-def functions(builder: Any, words: Sequence[str]) -> list[Callable[..., Any]]:
-    """Return the functions that a document calls. A word that the builder does not know is a kind of task."""
-    return [getattr(builder, word, None) or functools.partial(builder.step, task=word) for word in words]
-
-
-def unframed(value: Any) -> Any:  # a setting
-    """Strip the first and last newline of a text that starts with a newline."""
-    return value[1:-1] if isinstance(value, str) and value.startswith("\n") else value

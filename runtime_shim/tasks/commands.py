@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
-from runtime_shim.engine.builder import Builder
 from runtime_shim.engine.display import duration
 from runtime_shim.engine.lifecycle import Done, Extension, Performers
 from runtime_shim.engine.program import Table
@@ -53,5 +52,4 @@ class Commands(Calling):
 class OfCommands(Extension):
     """Programs with commands and questions."""
 
-    builder = Builder
     performers: ClassVar[Performers] = {"shell": Commands, "ask": Prompts}
