@@ -30,10 +30,10 @@ _RUN = (
 _LAST = "engine.command_line"  # a program starts there
 _COMMANDS = ("engine.program", "engine.builder", *_RUN, "tasks.commands")
 _GIVEN = (
-    *("data.fitting", "tasks.reading", "data.values", "tasks.replies", "data.inputs", "data.secrets", "data.limits"),
-    *("tasks.gate", "operator.signing"),
+    *("data.shared", "data.fitting", "tasks.reading", "data.values", "tasks.replies", "data.inputs", "data.secrets"),
+    *("data.limits", "tasks.gate", "operator.signing"),
 )
-_VALUES = ("data.shared", *_GIVEN, "operator.moving")
+_VALUES = (*_GIVEN, "operator.moving")
 _CALLS = ("data.whole_files", "tasks.exchange", "tasks.prompting")
 _OPERATOR = ("operator.notices", "operator.several_runs")
 _AGENTS = (
@@ -51,10 +51,10 @@ _CONTRACT = (
 _FIRST = ("operator.signing.Signing",)  # sign records first
 _BASE = ("tasks.ask.Answers", "tasks.commands.OfCommands")
 _MORE = (
-    *("data.inputs.Inputs", "data.secrets.Secrets", "data.values.Values"),
+    *("data.shared.Shared", "data.inputs.Inputs", "data.secrets.Secrets", "data.values.Values"),
     *("data.limits.Limits", "data.limits.Expiry", "tasks.replies.Replies", "tasks.gate.OfGates"),
 )
-_MOVED = ("data.shared.Shared", "operator.moving.Moving")  # not of specifications
+_MOVED = ("operator.moving.Moving",)  # specifications don't move
 _SAID = ("operator.notices.Notices", "operator.several_runs.Several")
 _SCRIPT = ("engine.program", "engine.builder", "engine.walk", "engine.texts", "tasks.answers", "engine.script")
 EDITIONS = {
@@ -72,7 +72,7 @@ EDITIONS = {
         ),
     ),
     "contract": Edition(
-        ("engine.program", "contract.step_builder", *_RUN, *_GIVEN, *_CONTRACT, _LAST),
+        ("engine.program", "engine.builder", "contract.step_builder", *_RUN, *_GIVEN, *_CONTRACT, _LAST),
         (
             *(
                 *_FIRST,

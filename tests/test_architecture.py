@@ -78,7 +78,6 @@ of a validation have one meaning (I8, I12, B9, B11)."""
 TABLES = {
     "runtime_shim.data.shared",
     "runtime_shim.engine.builder",
-    "runtime_shim.engine.program",
     "runtime_shim.tasks.recipes",
     "runtime_shim.editions",
     "runtime_shim.targets.github.shown",

@@ -20,8 +20,7 @@ from compiler.ir.program import Context, Input, Program, scope_members
 from compiler.ir.tasks import IDLE, End
 from runtime_shim.contract.step_builder import StepBuilder
 from runtime_shim.data.shared import Shared
-from runtime_shim.engine.builder import Builder
-from runtime_shim.engine.program import functions
+from runtime_shim.engine.builder import Builder, functions
 
 INDENT = "    "
 WORDS = ("about", "group", "step", "end", "branch", "go", "retry", "complete", "stop")

@@ -5,7 +5,8 @@ import re
 import sys
 from typing import Any
 
-from runtime_shim.engine.program import Table, unframed
+from runtime_shim.engine.builder import unframed
+from runtime_shim.engine.program import Table
 
 NO_FACTS: Table = {"phase": "", "inputs": {}, "outputs": [], "templates": [], "tools": [], "validation": ""}
 STEP_FACTS: Table = {"description": "", **NO_FACTS, "evidence": "none", "human_gate": "optional"}

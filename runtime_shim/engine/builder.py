@@ -1,8 +1,10 @@
 """The calls that build the table of a program, one for each step of the document."""
 
-from typing import Any
+import functools
+from collections.abc import Sequence
+from typing import Any, Callable
 
-from runtime_shim.engine.program import Table, unframed
+from runtime_shim.engine.program import Table
 
 OUTCOMES = {"on_pass": "pass", "on_fail": "fail", "on_yes": "pass", "on_no": "fail", "then": None, "otherwise": None}
 Pairs = list[tuple["str | None", Table]]
@@ -98,3 +100,25 @@ class Builder:
         name = end.pop("to", None) or next(free for free in (f"{name}/{word}", *more) if free not in nodes)
         nodes[name] = {"title": "", "task": "end", **end, "edges": []}
         return name
+
+
+def built(document: Callable[..., None], extensions: Sequence[Any]) -> Table:
+    """Return the table of a document, made by the first builder that knows all its words, or by the common one."""
+    words = document.__code__.co_varnames[: document.__code__.co_argcount]
+    makers = [extension.builder for extension in extensions if extension.builder]
+    builder = next((make for make in makers if all(hasattr(make, word) for word in words)), Builder)()
+    document(*functions(builder, words))
+    table: Table = builder.table
+    for extension in extensions:
+        extension.complete(table)
+    return table
+
+
+def functions(builder: Any, words: Sequence[str]) -> list[Callable[..., Any]]:
+    """Return the functions that a document calls. A word that the builder does not know is a kind of task."""
+    return [getattr(builder, word, None) or functools.partial(builder.step, task=word) for word in words]
+
+
+def unframed(value: Any) -> Any:  # a setting
+    """Strip the first and last newline of a text that starts with a newline."""
+    return value[1:-1] if isinstance(value, str) and value.startswith("\n") else value

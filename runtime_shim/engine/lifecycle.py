@@ -134,7 +134,7 @@ class Extension(Part):
     performers: ClassVar[Performers] = {}  # by kind of task
     needs: tuple[str, ...] = ()  # kinds of tasks and keys of programs: others do not use this part
     folders: tuple[str, ...] = ()  # directories to archive with the journal
-    builder: Any = None  # makes the table of a document
+    builder: Any = None  # makes the table of documents that use only its words
     reopens = False  # whether a failed run continues at the failed step
     mode = ""  # a mode of runs that only this part can continue
 

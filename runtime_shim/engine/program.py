@@ -9,9 +9,7 @@ run takes the first edge whose outcome `on` and tests `if` hold: it has the effe
 `says` and goes to the node `go`. `words` are the outcomes of a step that has others than `pass` and `fail`.
 """
 
-import functools
-from collections.abc import Sequence
-from typing import Any, Callable
+from typing import Any
 
 Table = dict[str, Any]
 
@@ -25,24 +23,3 @@ class RefusedError(Exception):
 def takes_empty(item: Table) -> bool:
     """Return whether an empty value of an input is one, and not a missing one: that of a text without a default."""
     return bool(item["type"] == "text" and item["required"] and item.get("default") is None)
-
-
-def built(document: Callable[..., None], extensions: Sequence[Any], builder: Any = None) -> Table:
-    """Return the table of a document, made by a builder or by that of the extensions."""
-    words = document.__code__.co_varnames[: document.__code__.co_argcount]
-    made = (builder or next(extension.builder for extension in extensions if extension.builder))()
-    document(*functions(made, words))
-    table: Table = made.table
-    for extension in extensions:
-        extension.complete(table)
-    return table
-
-
-def functions(builder: Any, words: Sequence[str]) -> list[Callable[..., Any]]:
-    """Return the functions that a document calls. A word that the builder does not know is a kind of task."""
-    return [getattr(builder, word, None) or functools.partial(builder.step, task=word) for word in words]
-
-
-def unframed(value: Any) -> Any:  # a setting
-    """Strip the first and last newline of a text that starts with a newline."""
-    return value[1:-1] if isinstance(value, str) and value.startswith("\n") else value

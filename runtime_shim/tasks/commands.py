@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from typing import ClassVar
 
-from runtime_shim.engine.builder import Builder
 from runtime_shim.engine.display import duration
 from runtime_shim.engine.lifecycle import Done, Extension, Performers
 from runtime_shim.engine.program import Table
@@ -51,5 +50,4 @@ class Commands(Calling):
 class OfCommands(Extension):
     """Programs with commands and questions."""
 
-    builder = Builder
     performers: ClassVar[Performers] = {"shell": Commands, "ask": Prompts}

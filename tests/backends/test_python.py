@@ -23,7 +23,7 @@ from compiler.ir.edges import Set
 from compiler.ir.program import Constant, Jump, Program, Variable
 from compiler.passes import optimize
 from runtime_shim.editions import EDITIONS
-from runtime_shim.engine.program import built, unframed
+from runtime_shim.engine.builder import built, unframed
 from tests.backends.plain_table import table
 from tests.equivalence.cases import Case
 from tests.equivalence.compiled import compiled

@@ -23,7 +23,7 @@ from compiler.passes import optimize
 from compiler.source import Span
 from runtime_shim.data.shared import implied
 from runtime_shim.editions import EDITIONS
-from runtime_shim.engine.program import built
+from runtime_shim.engine.builder import built
 from tests.backends.plain_table import Table, table
 
 EXTENSIONS = EDITIONS["agents"].kinds()

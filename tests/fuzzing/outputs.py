@@ -22,7 +22,7 @@ from compiler.driver import compile_file
 from compiler.ir.program import Program
 from compiler.passes import optimize
 from runtime_shim.editions import EDITIONS
-from runtime_shim.engine.program import built
+from runtime_shim.engine.builder import built
 from tests.backends.plain_table import table
 from tests.program_json import from_json
 from tests.workflows.compiling import LOADER

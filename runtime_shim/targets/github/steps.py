@@ -7,8 +7,9 @@ from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any
 
+from runtime_shim.engine.builder import built
 from runtime_shim.engine.journal import read_journal
-from runtime_shim.engine.program import EXIT_COMPLETE, EXIT_STOP, RefusedError, Table, built, takes_empty
+from runtime_shim.engine.program import EXIT_COMPLETE, EXIT_STOP, RefusedError, Table, takes_empty
 from runtime_shim.engine.state import digest
 from runtime_shim.targets.github.api import Api, HaltError, check_run, kept_by_run
 from runtime_shim.targets.github.calls import Job, StepCall, do_call
