@@ -20,6 +20,7 @@ from compiler.frontends.rundown.beyond.declarations import Declarations
 from compiler.issues import InvalidError
 from compiler.scenarios import Event, Goto, Keys, Locate, Reply, Script, Unclear
 from compiler.source import STANDARD_INPUT, Span
+from runtime_shim.data.fitting import unfit
 
 GOTO = "rd goto"
 
@@ -151,8 +152,6 @@ class Given(Struct, frozen=True):
 
 def unfit_inputs(declared: Declarations, given: Sequence[Given], begin: Span | None) -> Iterator[Unclear]:
     """Yield the problems with one scenario's inputs; `begin` is the place of its run."""
-    from runtime_shim.data.fitting import unfit  # noqa: PLC0415 (few documents have inputs)
-
     inputs = {item.input.name: item.input for item in declared.inputs}
     for one in given:
         if one.name not in inputs:
