@@ -21,6 +21,7 @@ from compiler.issues import InvalidError, Place, diagnostics, duplicate_options
 from compiler.options import Known, Level, Options, places_within, read_options
 from compiler.scenarios import Event, Goto, Keys, Locate, Reply, Scenario, Script, Unclear, read_scenarios
 from compiler.source import STANDARD_INPUT, Source, Span, Spans, below
+from runtime_shim.data.fitting import unfit
 
 if TYPE_CHECKING:
     from compiler.yaml_text import Reading
@@ -266,8 +267,6 @@ class Given(Struct, frozen=True):
 
 def unfit_inputs(declared: Declarations, given: Sequence[Given], begin: Span | None) -> Iterator[Unclear]:
     """Yield the problems with one scenario's inputs; `begin` is the place of its run."""
-    from runtime_shim.data.fitting import unfit  # noqa: PLC0415 (few documents have inputs)
-
     inputs = {item.input.name: item.input for item in declared.inputs}
     for one in given:
         if one.name not in inputs:
