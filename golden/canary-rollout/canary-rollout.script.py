@@ -19,8 +19,6 @@
 # A placeholder lists its value, the strings before and after it, and the string to show if it has no value.
 # Then comes the runtime. It is the same in every program of this edition, and so are the imports.
 
-from __future__ import annotations
-
 import sys
 
 if __name__ == "__main__" and not (sys.flags.isolated or getattr(sys.flags, "safe_path", False)):
@@ -85,9 +83,9 @@ mkdir -p canary && echo "${shares[{N}]}" > canary/live && echo "stage {N}: $(cat
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition script (sha256 0010d5311dfce5ff1da73832c5478245a932e5447bc2005d03cc86002f5ebbc6).
+# The runtime of rdc 0.1.0, edition script (sha256 6a282b1f29ce4399ce1be789818d5890301fc108a6dfaf11789090fc29936efd).
 # The runbook ends here. The rest and the imports above are the same in every program of this edition:
 # `rdc runtime script` prints them.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
-# --- 512 lines, sha256 e8447d377bc3bbef2206044662af6ae0fcd47c1241a4b4bb36f137e0433b11da
+# --- 513 lines, sha256 032a486b2c772c9c96c04903c9abca9d728006047914c7efaf771cd48413c6b9

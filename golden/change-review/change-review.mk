@@ -15,7 +15,7 @@
 # The state directory is .rdc/examples.playbooks.change-review in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.playbooks.change-review.py
-override RDC_SHA256 := 52fba925061bd0cd33a133431b4cf47510a259aa9ddd76539b784f173390a57f
+override RDC_SHA256 := 0d6e7a0526eb6d3c0dbf3ce9f3ac5e4117756b7b3bcd79571d1e67c4c263ae96
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -23,8 +23,6 @@
 # `go("2")` continues at step 2, `complete` and `stop` end the run. A second string is the document's own wording.
 # Then comes the runtime. It is the same in every worker of this edition, and so are the imports.
 
-from __future__ import annotations
-
 import sys
 
 if __name__ == "__main__" and not (sys.flags.isolated or getattr(sys.flags, "safe_path", False)):
@@ -90,9 +88,9 @@ Look for
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition values (sha256 151294bab87a9b646e7d33479e81e8e3a7ef8f1cdc030c1fb64c1261202ca913).
+# The runtime of rdc 0.1.0, edition values (sha256 17ecb711f621791a36b8fdd98fe8092e02493ba942f2dd02d22ab7117f4874c3).
 # The runbook ends here. This part and the imports above are the same in every program of this edition:
 # `rdc runtime values` prints them. The part for workers follows.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
-# --- 5484 lines, sha256 92b55e880ec13c78bcf2ea27aa7b63a1489fad327955084e60e643f53fc0c8ce
+# --- 5488 lines, sha256 6470a035395bf8a9abce103e6dd25128cd65205bb500c21396796ea10e70a61b

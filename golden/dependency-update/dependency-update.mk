@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.workflows.dependency-update in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.workflows.dependency-update.py
-override RDC_SHA256 := 7c325f59ad29fada1cf35694ab4da40c94ac6fe20e864c547a19406ab9fe612f
+override RDC_SHA256 := 9eb6c69805635c084a3bbc34f7e5513406a1667cb67f5ba44b4518df7a573bc3
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -32,8 +32,6 @@
 # A placeholder lists its value, the strings before and after it, and the string to show if it has no value.
 # Then comes the runtime. It is the same in every worker of this edition, and so are the imports.
 
-from __future__ import annotations
-
 import sys
 
 if __name__ == "__main__" and not (sys.flags.isolated or getattr(sys.flags, "safe_path", False)):
@@ -236,9 +234,9 @@ Task:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 f0cbd4b5eb995b4414a728a01b457e7c4512a2f3ebd3c82ba65702269e2e3459).
+# The runtime of rdc 0.1.0, edition agents (sha256 606469f129197d6f3e21a71fb04720bcfa85cff0f234df96b55bbe31bd4598f9).
 # The workflow ends here. This part and the imports above are the same in every program of this edition:
 # `rdc runtime agents` prints them. The part for workers follows.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
-# --- 7227 lines, sha256 19a14144d609822ea5f5e32a823d0f002061dfd249af6e277fc6aef9e89707ad
+# --- 7231 lines, sha256 0cbd8ca24d4b37651c1fcc3c4864a644b2d3380a802572e7ace899dabd15bedd

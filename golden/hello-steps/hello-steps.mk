@@ -13,7 +13,7 @@
 # The state directory is .rdc/examples.specifications.hello-steps in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.specifications.hello-steps.py
-override RDC_SHA256 := a1e04d9ec51787d9c68d728de6d34a9f0d81e521986ce5742785186c64e5fa70
+override RDC_SHA256 := 41e7a2eac0a49292b8d1ce3de3a855d90fa32facb041680eb6f871c9aa093765
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

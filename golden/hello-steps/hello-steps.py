@@ -21,8 +21,6 @@
 # missing input stops the run at once. Outputs of an earlier run are not deleted, so a check may find an old file.
 # Then comes the runtime. It is the same in every program of this edition, and so are the imports.
 
-from __future__ import annotations
-
 import sys
 
 if __name__ == "__main__" and not (sys.flags.isolated or getattr(sys.flags, "safe_path", False)):
@@ -73,9 +71,9 @@ def specification(about, step, end):
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition contract (sha256 481708d73dbe756fbc0796cee8ce2a334585338d7057721ecae24e5ec767e982).
+# The runtime of rdc 0.1.0, edition contract (sha256 e4827f256cea81415969b4e1c745538bebc1cd6a800fac81c5c88969882ba740).
 # The specification ends here. The rest and the imports above are the same in every program of this edition:
 # `rdc runtime contract` prints them.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
-# --- 5606 lines, sha256 d571274eb848ef0071e9538f845dda9e03e51fb9f2ced66b14a1044bf34d5edf
+# --- 5774 lines, sha256 745933b407b75bf6b54875f8fc18991379e4e5deaeb670e83de73c69f98032fe

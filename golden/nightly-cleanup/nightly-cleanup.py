@@ -17,8 +17,6 @@
 # `go("2")` continues at step 2, `complete` and `stop` end the run. A second string is the document's own wording.
 # Then comes the runtime. It is the same in every program of this edition, and so are the imports.
 
-from __future__ import annotations
-
 import sys
 
 if __name__ == "__main__" and not (sys.flags.isolated or getattr(sys.flags, "safe_path", False)):
@@ -97,9 +95,9 @@ rm -f server/tmp/* && echo "tmp is empty"
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition commands (sha256 c7b73078ba3b5b9cea3ce161b3f65858fa6f549756204c70813fbdaebc2fa5b5).
+# The runtime of rdc 0.1.0, edition commands (sha256 e0db3276db5f2ef2bc43efebfc56829e451e3796f8935f239a87ae4d1a387670).
 # The runbook ends here. The rest and the imports above are the same in every program of this edition:
 # `rdc runtime commands` prints them.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
-# --- 2325 lines, sha256 db32422b4cc561c9b6b58115b1a6935eb3164bdaf72ffb9cd1aaeb9a63455a3f
+# --- 2329 lines, sha256 6a6c42abb2b6b9208bd4804a4d9db7c608d3ede7dd2b28da1d505e43ad122ebb

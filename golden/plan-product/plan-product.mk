@@ -13,7 +13,7 @@
 # The state directory is .rdc/examples.specifications.plan-product in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.specifications.plan-product.py
-override RDC_SHA256 := 460cfed0e02d15e5259aa38b09cd2d43a1a56b66b56b20259641150f3ca61252
+override RDC_SHA256 := 5dd1713ef0fdba1a9807d7cdf800ca0aca2380437051081ec6a69077c9995981
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

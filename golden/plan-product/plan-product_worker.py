@@ -28,8 +28,6 @@
 # `pause` is in seconds.
 # Then comes the runtime. It is the same in every worker of this edition, and so are the imports.
 
-from __future__ import annotations
-
 import sys
 
 if __name__ == "__main__" and not (sys.flags.isolated or getattr(sys.flags, "safe_path", False)):
@@ -115,9 +113,9 @@ mkdir -p plan && printf '# %s\n' "$RDC_STEP" > "plan/$RDC_STEP.md"
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition contract (sha256 481708d73dbe756fbc0796cee8ce2a334585338d7057721ecae24e5ec767e982).
+# The runtime of rdc 0.1.0, edition contract (sha256 e4827f256cea81415969b4e1c745538bebc1cd6a800fac81c5c88969882ba740).
 # The specification ends here. This part and the imports above are the same in every program of this edition:
 # `rdc runtime contract` prints them. The part for workers follows.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
-# --- 7663 lines, sha256 9d544284b0780abae62c82944e9d6c2b934f674785e82353f252dfc5d4e83fbc
+# --- 7831 lines, sha256 45a81c2c747b13fd8546ff3754063f58be679e2b320a844b70050b8e65bb8a68

@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.programs.release-notes in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.programs.release-notes.py
-override RDC_SHA256 := 1819b5416c3c99ea8244f4d84d1388220e492dc8c5f1c37c7a3220541267cbfa
+override RDC_SHA256 := 48f50c0faa21f4dc6c2b937115080e436cae2ccffb51cbf4456edb7635114845
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -21,8 +21,6 @@
 # A placeholder lists its value, the strings before and after it, and the string to show if it has no value.
 # Then comes the runtime. It is the same in every program of this edition, and so are the imports.
 
-from __future__ import annotations
-
 import sys
 
 if __name__ == "__main__" and not (sys.flags.isolated or getattr(sys.flags, "safe_path", False)):
@@ -133,9 +131,9 @@ printf '%s\n' "$REVIEWS" > REVIEWS.md
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 f0cbd4b5eb995b4414a728a01b457e7c4512a2f3ebd3c82ba65702269e2e3459).
+# The runtime of rdc 0.1.0, edition agents (sha256 606469f129197d6f3e21a71fb04720bcfa85cff0f234df96b55bbe31bd4598f9).
 # The program ends here. The rest and the imports above are the same in every program of this edition:
 # `rdc runtime agents` prints them.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
-# --- 5405 lines, sha256 d798b3b404dd440697eea2ad7fcdb09874cebb239d66830ca9c4f7c925f84f49
+# --- 5409 lines, sha256 431272f76aadd66109e44a62a1ebde372994da566908fe010b7e19f5371282a1

@@ -1421,11 +1421,7 @@ class OfGithub(Extension):
         is_plain = record.get("kind") == "begin" and "contract" not in self.session.program
         return {**record, "run": os.environ["GITHUB_RUN_ID"]} if is_plain else record
 
-<<<<<<<< HEAD:.github/rdc/rdc_github_fab7f03c.py
     def before_step(self, name: str) -> None:
-========
-    def before_step(self, name: str) -> "Perform | None":
->>>>>>>> w-c:.github/rdc/rdc_github_053ec92b.py
         """Take the answers of a matrix, and hide the secrets of other steps in a loop."""
         session, given = self.session, self.facts_of_call
         for index, answer in enumerate(given.joined.pop(name, ())):

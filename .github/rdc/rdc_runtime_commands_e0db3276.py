@@ -50,139 +50,6 @@ def takes_empty(item: Table) -> bool:
     return bool(item["type"] == "text" and item["required"] and item.get("default") is None)
 
 
-def built(document: Callable[..., None], extensions: Sequence[Any], builder: Any = None) -> Table:
-    """Return the table of a document, made by a builder or by that of the extensions."""
-    words = document.__code__.co_varnames[: document.__code__.co_argcount]
-    made = (builder or next(extension.builder for extension in extensions if extension.builder))()
-    document(*functions(made, words))
-    table: Table = made.table
-    for extension in extensions:
-        extension.complete(table)
-    return table
-
-
-def functions(builder: Any, words: Sequence[str]) -> list[Callable[..., Any]]:
-    """Return the functions that a document calls. A word that the builder does not know is a kind of task."""
-    return [getattr(builder, word, None) or functools.partial(builder.step, task=word) for word in words]
-
-
-<<<<<<<< HEAD:.github/rdc/rdc_runtime_commands_c7b73078.py
-def unframed(value: Any) -> Any:  # a setting
-    """Strip the first and last newline of a text that starts with a newline."""
-    return value[1:-1] if isinstance(value, str) and value.startswith("\n") else value
-========
-def _apply(program: Table, edge: Table, registers: Registers, verbs: Verbs) -> None:
-    for effect in edge.get("do", ()):
-        if len(effect) == 2:  # "reset" and a scope
-            registers.update({name: program["registers"][name] for name in program["scopes"][effect[1]]})
-            continue
-        register, verb, amount = effect
-        value = registers[amount] if isinstance(amount, str) else amount
-        registers[register] = verbs[verb](registers[register], value)
-
-
-def choose(program: Table, node: str, registers: Registers, outcome: "str | None") -> Any:
-    """Return the first edge of a node whose outcome and tests hold."""
-    for edge in program["nodes"][node].get("edges", ()):
-        tests = edge.get("if", ())
-        if edge.get("on", outcome) == outcome and all(TESTS[test](registers[name], by) for name, test, by in tests):
-            return edge
-    raise RefusedError(f"the program is broken: {node} has no transition for {outcome or 'passing'}")
-
-
-def advance(program: Table, node: str, registers: Registers, outcome: str, verbs: Verbs = VERBS) -> Move:
-    """Return the move that follows a step's outcome."""
-    return follow(program, choose(program, node, registers, outcome), registers, verbs)
-
-
-def follow(program: Table, edge: Table, before: Registers, verbs: Verbs = VERBS) -> Move:
-    """Follow an edge through branches and nested ends. `before` is not changed."""
-    changed: Registers = {}
-    registers = collections.ChainMap(changed, before)  # copying at each step is slow
-    says: list[str]
-    passed: list[str]
-    says, passed = [], []
-    while True:
-        _apply(program, edge, registers, verbs)
-        name, node = edge["go"], program["nodes"][edge["go"]]
-        says += filter(None, [edge.get("says")])
-        if node["task"] not in ("branch", "end") or not node.get("edges"):
-            return Move(name, registers, changed, ", ".join(says), tuple(passed))
-        passed.append(name)
-        edge = choose(program, name, registers, None)
-
-
-def filled(node: Table, text: str, registers: Registers, escape: Callable[[str], str] = str) -> str:
-    """Replace all placeholders in a text in one pass."""
-    found = {mark: escape(shown(place, registers)) for mark, place in node.get("placeholders", {}).items()}
-    return re.sub("|".join(map(re.escape, found)), lambda match: found[match.group()], text) if found else text
-
-
-def shown(place: Any, registers: Registers) -> str:  # a register, or a slot and the text around it
-    """Return the value of a placeholder: a counter, a slot with text around it, or other text if the slot is unset."""
-    if isinstance(place, str):
-        return str(registers[place])
-    slot, before, after, missing = place
-    return str(missing) if registers[slot] is None else f"{before}{registers[slot]}{after}"
-
-
-def attempt_of(node: Table, registers: Registers) -> int:
-    """Return the number of the current attempt at a step."""
-    return registers[node["attempt"]] + 1 if "attempt" in node else 1
-
-
-def instances_of(node: Table, registers: Registers) -> Registers:
-    """Return a step's instance variables and their values."""
-    return {variable: registers[register] for variable, register in node.get("variables", {}).items()}
-
-
-def variables_of(name: str, node: Table, registers: Registers) -> Table:
-    """Return the environment variables that describe the step to its command."""
-    title = filled(node, node.get("title", ""), registers).replace("\0", "\ufffd")
-    own = {"RDC_STEP": name, "RDC_TITLE": title[:16_384], "RDC_ATTEMPT": attempt_of(node, registers)}  # under 128 KiB
-    return {**own, **instances_of(node, registers)}
-
-
-# --- runtime_shim/engine/texts.py
-"""Text that is safe on any terminal and in any log, and the words for outcomes."""
-
-# Controls that could steer the terminal or hide text: C0, C1, bidi.
-HIDDEN = "[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff]"
-BINARY = ("pass", "fail")
-MEANINGS = {"pass": "pass", "yes": "pass", "fail": "fail", "no": "fail"}
-
-
-def clean(text: str) -> str:
-    """Replace control characters with `?`; newlines and tabs stay."""
-    return text if text.isprintable() else re.sub(HIDDEN, "?", text.replace("\r\n", "\n"))
-
-
-def one_line(text: str) -> str:
-    """Join the lines of a text and replace its control characters."""
-    return clean(" ".join(text.split()))
-
-
-def meant(word: str, known: Iterable[str], cutoff: float = 0.6) -> str:
-    """Return `; did you mean X?` if a known word is as similar as the cutoff, otherwise ""."""
-    import difflib
-
-    near = difflib.get_close_matches(word, [*known], 1, cutoff)
-    return f"; did you mean {near[0]}?" if near else ""
-
-
-def words_of(node: Table) -> tuple[str, ...]:
-    """Return the possible outcomes of a step."""
-    return tuple(node.get("words", BINARY))
-
-
-def word_of(node: Table, outcome: str) -> str:
-    """Return an outcome as people read it: YES or NO for a yes/no question."""
-    if node.get("question") == "yes/no":
-        outcome = {"pass": "yes", "fail": "no"}.get(outcome, outcome)
-    return one_line(outcome).upper()
->>>>>>>> w-c:.github/rdc/rdc_runtime_commands_3185743f.py
-
-
 # --- runtime_shim/engine/builder.py
 """The calls that build the table of a program, one for each step of the document."""
 
@@ -282,6 +149,28 @@ class Builder:
         return name
 
 
+def built(document: Callable[..., None], extensions: Sequence[Any]) -> Table:
+    """Return the table of a document, made by the first builder that knows all its words, or by the common one."""
+    words = document.__code__.co_varnames[: document.__code__.co_argcount]
+    makers = [extension.builder for extension in extensions if extension.builder]
+    builder = next((make for make in makers if all(hasattr(make, word) for word in words)), Builder)()
+    document(*functions(builder, words))
+    table: Table = builder.table
+    for extension in extensions:
+        extension.complete(table)
+    return table
+
+
+def functions(builder: Any, words: Sequence[str]) -> list[Callable[..., Any]]:
+    """Return the functions that a document calls. A word that the builder does not know is a kind of task."""
+    return [getattr(builder, word, None) or functools.partial(builder.step, task=word) for word in words]
+
+
+def unframed(value: Any) -> Any:  # a setting
+    """Strip the first and last newline of a text that starts with a newline."""
+    return value[1:-1] if isinstance(value, str) and value.startswith("\n") else value
+
+
 # --- runtime_shim/engine/walk.py
 """The meaning of a program: pure functions that move from step to step."""
 
@@ -318,7 +207,7 @@ def advance(program: Table, node: str, registers: Registers, outcome: str, verbs
     return follow(program, choose(program, node, registers, outcome), registers, verbs)
 
 
-def choose(program: Table, node: str, registers: Registers, outcome: str | None) -> Any:
+def choose(program: Table, node: str, registers: Registers, outcome: "str | None") -> Any:
     """Return the first edge of a node whose outcome and tests hold."""
     for edge in program["nodes"][node].get("edges", ()):
         tests = edge.get("if", ())
@@ -1093,55 +982,6 @@ def question(display: Display, signals: Signals, text: str, choices: str) -> "st
     return None
 
 
-<<<<<<<< HEAD:.github/rdc/rdc_runtime_commands_c7b73078.py
-========
-class Telling:
-    """The texts of a program, filled in from the registers of a run."""
-
-    program: Table
-    display: Display
-    state: State
-    places: dict[str, str]  # of the steps in order, such as 2/7
-    _group = ""  # of the last step
-
-    def filled(self, node: Table, key: str, registers: "Registers | None" = None) -> str:
-        """Return a text of a step with its placeholders replaced."""
-        return filled(node, node.get(key, ""), self.state.registers if registers is None else registers)
-
-    def label(self, name: str) -> str:
-        """Return a step's name and title on one line."""
-        return one_line(f"{name} {self.filled(self.program['nodes'][name], 'title')}")
-
-    def texts(self, node: Table, key: str) -> list[str]:
-        """Return a text of a step as indented lines."""
-        return [f"    {line}".rstrip() for line in clean(self.filled(node, key)).strip("\n").splitlines()]
-
-    def about(self, name: str) -> Record:
-        """Return the description of a step for records and events."""
-        node, now = self.program["nodes"][name], self.state.registers
-        about = {"node": name, "title": self.filled(node, "title"), "attempt": attempt_of(node, now)}
-        return {**about, "instances": instances_of(node, now)}
-
-    def announce(self, name: str, *details: str) -> None:
-        """Show the step that starts, after its group if that is a new one."""
-        group = self.program["nodes"][name].get("group", "")
-        if group not in ("", self._group):
-            about = self.program["groups"][group]
-            self.display.line(self.display.paint(one_line(f"{group} {self.filled(about, 'title')}"), "bold"))
-            self.display.dim(self.texts(about, "prompt"))
-        self._group = group
-        step = f"[{self.places[name]}] {self.display.paint(self.label(name), 'bold')}"
-        self.display.line(f"{step} - {', '.join(details)}" if details else step)
-
-    def tell_passed(self, move: Move) -> None:
-        """Show the results of nested documents that a move has passed."""
-        for name in move.passed:
-            node = self.program["nodes"][name]
-            if node["task"] == "end":
-                self.display.line("    " + one_line(f"{name} {self.filled(node, 'message', move.registers)}"))
-
-
->>>>>>>> w-c:.github/rdc/rdc_runtime_commands_3185743f.py
 # --- runtime_shim/engine/lifecycle.py
 """The interfaces of a runtime's parts: performers run steps, extensions act around them."""
 
@@ -1193,17 +1033,9 @@ class Performer(Part):
         """Run a step and return its outcome."""
         raise NotImplementedError
 
-<<<<<<<< HEAD:.github/rdc/rdc_runtime_commands_c7b73078.py
-    def recover(self, _name: str) -> Done | None:
+    def recover(self, _name: str) -> "Done | None":
         """Return the outcome of an interrupted step, or None to run it again."""
         return None
-========
-        def perform(self, name: str, node: Table) -> Done:
-            """Run a step and return its outcome."""
-
-        def recover(self, name: str) -> "Done | None":
-            """Return the outcome of an interrupted step, or None to run it again."""
->>>>>>>> w-c:.github/rdc/rdc_runtime_commands_3185743f.py
 
     def preview(self, _name: str, _node: Table) -> Done:
         """Return the likely outcome of a step without running it."""
@@ -1276,7 +1108,7 @@ class Extension(Part):
     performers: ClassVar[Performers] = {}  # by kind of task
     needs: tuple[str, ...] = ()  # kinds of tasks and keys of programs: others do not use this part
     folders: tuple[str, ...] = ()  # directories to archive with the journal
-    builder: Any = None  # makes the table of a document
+    builder: Any = None  # makes the table of documents that use only its words
     reopens = False  # whether a failed run continues at the failed step
     mode = ""  # a mode of runs that only this part can continue
 
@@ -1291,129 +1123,8 @@ class Extension(Part):
         """Add defaults to the table of a program."""
 
 
-<<<<<<<< HEAD:.github/rdc/rdc_runtime_commands_c7b73078.py
 Kinds = Sequence[type[Extension]]
 """The extensions that suit a program, in the order of its edition."""
-========
-        @staticmethod
-        def from_caller(_program: Table, _options: Options, _command: str, _display: Any) -> Iterable[tuple[str, Any]]:
-            """Return options and values that the caller gives other than as words, before there is a session."""
-            return ()
-
-        @staticmethod
-        def worded(text: str) -> str:
-            """Return a text in the terms of the program's caller."""
-            return text
-
-        def prepare(self) -> None:
-            """Check the options."""
-
-        def identify(self, nodes: Table) -> Table:
-            """Return the identity of the steps of this version of a program."""
-            return nodes
-
-        def read(self, state: State) -> None:
-            """Check or change a state after it is read."""
-
-        def beside(self) -> dict[str, str]:
-            """Return the files to archive with the journal: path to extension of the new name."""
-            return {}
-
-        def registers(self) -> Registers:
-            """Return initial registers of a run."""
-            return {}
-
-        def before_run(self, state: "State | None") -> None:
-            """Prepare a call about a run; None for a new run."""
-
-        def open(self) -> None:
-            """Read and open the files that the run needs."""
-
-        def before_step(self, _name: str) -> "Perform | None":
-            """Prepare a step; return a function to run instead of it, if any."""
-            return None
-
-        def variables(self, _node: Table, _registers: Registers) -> dict[str, str]:
-            """Return environment variables for the process of a step."""
-            return {}
-
-        def told(self, _text: str, done: Done) -> Done:
-            """Return an outcome with the text that belongs to it."""
-            return done
-
-        def stand(self, _move: Move, _before: "State | None", stand: Record) -> Record:
-            """Return the condition of a run after a move."""
-            return stand
-
-        def after_step(self, move: Move) -> None:
-            """Act after a step is recorded."""
-
-        def end(self) -> None:
-            """Act when a run has ended."""
-
-        def record(self, record: Record) -> Record:
-            """Return the record or event to write."""
-            return record
-
-        def written(self, record: Record) -> None:
-            """Act after a record is on disk."""
-
-        def resumed(self) -> None:
-            """Record the changes that a resume makes."""
-
-        def waits(self) -> None:
-            """Record that a run starts waiting."""
-
-        def event(self, event: str, fields: Record) -> None:
-            """Report an event to others; record nothing."""
-
-        def mask(self, text: str) -> str:
-            """Return a text without secrets."""
-            return text
-
-        def call(self, _words: tuple[str, ...]) -> str:
-            """Return another command for a subcommand, or ""."""
-            return ""
-
-        def repeat(self, _command: str) -> tuple[str, ...]:
-            """Return the words that later calls about this run repeat."""
-            return ()
-
-        def facts(self, _state: State) -> Table:
-            """Return facts for the status of a run."""
-            return {}
-
-        def lines(self, _facts: Table, _record: "Table | None") -> list[str]:
-            """Return status lines below a step, or above all steps for None."""
-            return []
-
-        def again(self, _state: State) -> list[tuple[str, str]]:
-            """Return commands that repeat the step that ended the run, each with its purpose."""
-            return []
-
-        def answers_in(self, _text: str, _nodes: dict[str, Table]) -> Any:  # answers, and what is wrong with some
-            """Read a file of answers in a richer format."""
-
-        def brought(self, files: dict[str, str]) -> dict[str, str]:
-            """Return the files of answers of this call, with their digests."""
-            return files
-
-        def scope(self) -> str:
-            """Return the part of a run that a file of answers belongs to, "" for the whole run."""
-            return ""
-
-        def reply(self, reply: str) -> str:
-            """Return the reply that a word means."""
-            return reply
-
-        def given(self, done: "Done | None") -> "Done | None":
-            """Return the outcome of a reply, possibly changed."""
-            return done
-
-        def hint(self) -> str:
-            """Return a suffix for the command that continues an answered run."""
-            return ""
->>>>>>>> w-c:.github/rdc/rdc_runtime_commands_3185743f.py
 
 
 # --- runtime_shim/engine/session.py
@@ -1564,7 +1275,7 @@ class Session:
 
     # --- Texts for people, with the values of registers ---
 
-    def filled(self, node: Table, key: str, registers: Registers | None = None) -> str:
+    def filled(self, node: Table, key: str, registers: "Registers | None" = None) -> str:
         """Return a text of a step with its placeholders replaced."""
         return filled(node, node.get(key, ""), self.state.registers if registers is None else registers)
 
@@ -1914,33 +1625,7 @@ Ended = Callable[[int, "int | None"], None]
 """Gets the index of an ended process and its exit code, which is negative for a signal and None for a timeout."""
 
 
-<<<<<<<< HEAD:.github/rdc/rdc_runtime_commands_c7b73078.py
-def in_words(code: int | None) -> str:
-========
-class Waiter(Protocol):
-    """Waits for events: `Signals` in the main thread of a run, or something cancellable in another thread."""
-
-    has_timer: bool
-    has_received: bool  # whether the run has to stop
-    is_key: bool  # whether the last stop came from a key
-
-    @property
-    def before(self) -> Iterable[int]:
-        """The signals that stay blocked in new processes."""
-
-    @property
-    def stops(self) -> Collection[int]:
-        """The signals that end the run."""
-
-    def wait(self) -> int:
-        """Return a stop signal, SIGALRM when the time is up, or SIGCHLD to check the processes."""
-
-    def wake_after(self, seconds: int) -> None:
-        """Make `wait` return SIGALRM after some seconds; 0 cancels it."""
-
-
 def in_words(code: "int | None") -> str:
->>>>>>>> w-c:.github/rdc/rdc_runtime_commands_3185743f.py
     """Return how a process ended, or "" for exit code 0."""
     if code is None:
         return "out of time"
@@ -2237,16 +1922,9 @@ class Asking(Performer):
         """Return the lines of the question."""
         return [line for key in self.keys for line in self.session.texts(node, key)]
 
-<<<<<<<< HEAD:.github/rdc/rdc_runtime_commands_c7b73078.py
-    def ask_here(self, _name: str, _node: Table) -> Done | None:
+    def ask_here(self, _name: str, _node: Table) -> "Done | None":
         """Ask at the terminal; return None if the person leaves it for later."""
         return None
-========
-    if TYPE_CHECKING:
-
-        def ask_here(self, name: str, node: Table) -> "Done | None":
-            """Ask at the terminal; return None if the person leaves it for later."""
->>>>>>>> w-c:.github/rdc/rdc_runtime_commands_3185743f.py
 
     def take(self, name: str) -> "tuple[str | None, Record]":
         """Take the reply to a step from the file of answers, if any, with a note for the journal."""
@@ -2440,7 +2118,6 @@ class Commands(Calling):
 class OfCommands(Extension):
     """Programs with commands and questions."""
 
-    builder = Builder
     performers: ClassVar[Performers] = {"shell": Commands, "ask": Prompts}
 
 
@@ -2633,15 +2310,11 @@ def execute(program: Table, argv: list[str], host: Host, display: Display, kinds
 
 
 def main(
-<<<<<<<< HEAD:.github/rdc/rdc_runtime_commands_c7b73078.py
-    program: Table, extensions: Kinds, argv: list[str] | None = None, host: Host = ANY_HOST, execute: Execute = execute
-========
     program: Table,
-    extensions: Sequence[type[Extension]],
+    extensions: Kinds,
     argv: "list[str] | None" = None,
     host: Host = ANY_HOST,
     execute: Execute = execute,
->>>>>>>> w-c:.github/rdc/rdc_runtime_commands_3185743f.py
 ) -> int:
     """Run the command line with the extensions that suit the program, and return the exit code."""
     for name in ("stdin", "stdout", "stderr"):
