@@ -1,4 +1,4 @@
-"""The values of registers that tests can tell apart, as bits of one number.
+"""The values of registers that tests distinguish, as bits of one number.
 
 A counter has two bits: the lower one is set if it can be zero, the higher one if it can be more. A slot has one bit for
 each string that a test names, and one for all others.
@@ -28,22 +28,22 @@ from compiler.ir.program import Input, Program, Register, scope_members
 OTHER = "other text"
 """A string that no test distinguishes from others, unless a test uses exactly this one."""
 
-Told = Mapping[str, Sequence[str]]
+Distinguished = Mapping[str, Sequence[str]]
 """The strings that tests distinguish for each tested slot, including one other string."""
 
 
-def told_apart(program: Program) -> Told:
+def distinguished(program: Program) -> Distinguished:
     """Return the strings that a program's tests distinguish, by slot."""
     found: dict[str, dict[str, None]] = {}
     for node in program.nodes:
         for test in (test for edge in node.edges for test in edge.guard if isinstance(test, SlotTest)):
             found.setdefault(test.slot, {})[test.text] = None
-    return {slot: (*texts, _other(texts)) for slot, texts in found.items()}
+    return {slot: (*strings, _other(strings)) for slot, strings in found.items()}
 
 
-def _other(texts: Mapping[str, None]) -> str:
+def _other(strings: Mapping[str, None]) -> str:
     other = OTHER
-    while other in texts:
+    while other in strings:
         other += "'"
     return other
 
@@ -73,9 +73,9 @@ class Domains:
         self.every = (1 << self.size) - 1
         self.strings = 0
         self._texts: dict[str, dict[str, int]] = {}
-        for slot, texts in told_apart(program).items():
-            self._texts[slot] = {text: 1 << self.size + place for place, text in enumerate(texts)}
-            self.size += len(texts)
+        for slot, strings in distinguished(program).items():
+            self._texts[slot] = {text: 1 << self.size + place for place, text in enumerate(strings)}
+            self.size += len(strings)
             self.strings |= sum(self._texts[slot].values())
         for declared in _unchanging(program) if self._texts else ():
             self._limit(declared)
@@ -116,8 +116,8 @@ class Domains:
 
     def _split(self, test: Test) -> Split | None:
         if isinstance(test, SlotTest):
-            texts = self._texts[test.slot]
-            equal, unequal = texts[test.text], sum(bit for text, bit in texts.items() if text != test.text)
+            strings = self._texts[test.slot]
+            equal, unequal = strings[test.text], sum(bit for text, bit in strings.items() if text != test.text)
             return Split(equal, unequal) if test.operator == "==" else Split(unequal, equal)
         if not isinstance(test, CounterTest) or test.register not in self.counters:
             return None
@@ -133,15 +133,15 @@ class Domains:
     def _limit(self, declared: Input) -> None:
         """Leave out the strings that an input with few values never has (I8)."""
         values = {"choice": declared.options, "boolean": ("true", "false")}.get(declared.type, ())
-        texts = self._texts.get(declared.name)
-        if not values or not texts:
+        strings = self._texts.get(declared.name)
+        if not values or not strings:
             return
         if not declared.required and declared.default is None:
             values = (*values, "")
-        *_, others = texts.values()
-        self.strings &= ~sum(texts.values())
+        *_, others = strings.values()
+        self.strings &= ~sum(strings.values())
         for text in values:
-            self.strings |= texts.get(text, others)
+            self.strings |= strings.get(text, others)
 
 
 def find_domains(program: Program, also: Collection[str] = ()) -> Domains:

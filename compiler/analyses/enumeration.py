@@ -18,7 +18,7 @@ from math import inf
 
 from msgspec import Struct, field
 
-from compiler.analyses.domains import may_fall, told_apart
+from compiler.analyses.domains import distinguished, may_fall
 from compiler.analyses.outcomes import beginnings, has_few_beginnings, outcomes_by_node
 from compiler.ir.edges import CounterTest, Edge, feeding
 from compiler.ir.graph import distances, reached_from
@@ -138,15 +138,15 @@ class View:
         tests = [test for edge in edges for test in edge.guard if isinstance(test, CounterTest)]
         feeds = feeding(edge.effects for edge in edges)
         self.read = reached_from((test.register for test in tests), lambda name: feeds.get(name, ())).keys()
-        self.told = told_apart(program)
+        self.distinguished = distinguished(program)
         self.most = inf if may_fall(program) else max((test.value for test in tests), default=0) + 1
 
     def of(self, state: State) -> Key:
         """Return the key of a state; counters that only rise or reset are equal beyond `most`."""
         changed = state.counters.changed.items()
         seen = frozenset((name, min(value, self.most)) for name, value in changed if name in self.read)
-        told = [_seen(state.slots[slot] or "", texts) for slot, texts in self.told.items()]
-        return (state.node, state.done, seen, *told)
+        strings = [_seen(state.slots[slot] or "", texts) for slot, texts in self.distinguished.items()]
+        return (state.node, state.done, seen, *strings)
 
 
 def _seen(text: str, texts: Sequence[str]) -> str:

@@ -11,7 +11,7 @@ from itertools import islice, product
 from math import prod
 from typing import NamedTuple
 
-from compiler.analyses.domains import Told, told_apart
+from compiler.analyses.domains import Distinguished, distinguished
 from compiler.ir.edges import Keep
 from compiler.ir.program import Input, Node, Program
 from compiler.ir.semantics import Outcome
@@ -34,24 +34,24 @@ class Tried(NamedTuple):
 
 def outcomes_by_node(program: Program) -> Tried:
     """Return the distinguishable outcomes of each node with a task, in the order of its words."""
-    told = told_apart(program)
+    known = distinguished(program)
     found: dict[str, list[Outcome]] = {}
     is_complete = True
     for node in (node for node in program.nodes if alphabet(node.task)):
         most = max(1, MOST // len(alphabet(node.task)))
-        of_words = [list(islice(outcomes, most + 1)) for outcomes in _outcomes(node, told)]
+        of_words = [list(islice(outcomes, most + 1)) for outcomes in _outcomes(node, known)]
         found[node.id] = [outcome for outcomes in of_words for outcome in outcomes[:most]]
         is_complete = is_complete and all(len(outcomes) <= most for outcomes in of_words)
     return Tried(found, is_complete)
 
 
-def _outcomes(node: Node, told: Told) -> Iterator[Iterator[Outcome]]:
+def _outcomes(node: Node, known: Distinguished) -> Iterator[Iterator[Outcome]]:
     """Yield the outcomes of a node for each word."""
-    keeps = [e for edge in node.edges for e in edge.effects if isinstance(e, Keep) and e.slot in told] if told else []
+    keeps = [e for edge in node.edges for e in edge.effects if isinstance(e, Keep) and e.slot in known] if known else []
     names = dict.fromkeys(keep.name for keep in keeps if keep.of == "output")
-    choices = [_values(name, keeps, told) for name in names]
+    choices = [_values(name, keeps, known) for name in names]
     for word in alphabet(node.task):
-        texts = _texts(node, word, keeps, told)
+        texts = _texts(node, word, keeps, known)
         yield _of_word(word, texts, choices)
 
 
@@ -61,17 +61,17 @@ def _of_word(word: str, texts: list[str], choices: list[list[tuple[str, str] | N
             yield Outcome(word, text, tuple(value for value in values if value))
 
 
-def _values(name: str, keeps: list[Keep], told: Told) -> list[tuple[str, str] | None]:
+def _values(name: str, keeps: list[Keep], known: Distinguished) -> list[tuple[str, str] | None]:
     """Return the relevant values of a name, and None for no value."""
-    texts = dict.fromkeys(text for keep in keeps if keep.name == name for text in told[keep.slot])
+    texts = dict.fromkeys(text for keep in keeps if keep.name == name for text in known[keep.slot])
     return [None, *((name, text) for text in texts)]
 
 
-def _texts(node: Node, word: str, keeps: list[Keep], told: Told) -> list[str]:
+def _texts(node: Node, word: str, keeps: list[Keep], known: Distinguished) -> list[str]:
     if isinstance(node.task, Ask) and node.task.question in {"confirm", "select"}:
         return [word]
     answers = [keep for keep in keeps if keep.of == "answer"]
-    found = dict.fromkeys(_answer(keep, text) for keep in answers for text in told[keep.slot])
+    found = dict.fromkeys(_answer(keep, text) for keep in answers for text in known[keep.slot])
     return list(found) or [""]
 
 
@@ -107,6 +107,6 @@ def has_few_beginnings(program: Program) -> bool:
 
 def _choices_of_inputs(program: Program) -> list[list[tuple[str, str]]]:
     """Return the distinguishable values of each tested input."""
-    told = told_apart(program)
-    tested = [declared for declared in program.inputs if declared.name in told]
-    return [[(declared.name, text) for text in _fitting(declared, told[declared.name])] for declared in tested]
+    known = distinguished(program)
+    tested = [declared for declared in program.inputs if declared.name in known]
+    return [[(declared.name, text) for text in _fitting(declared, known[declared.name])] for declared in tested]
