@@ -392,7 +392,7 @@ OTHERS = {"compiler/frontends/json/syntax.py: Problem", "backends/python/proof.p
 
 def test_what_is_wrong_in_data_is_an_issue() -> None:
     """Documents, options and the configuration have one class for it, and one function makes diagnostics of it."""
-    named = re.compile(r"_?(Flaw|Problems?|Wrong|Mistake)")
+    named = re.compile(r"_?(Flaw|Problems?|Wrong)")
     classes = {
         f"{shown(path)}: {node.name}"
         for path in MODULES
