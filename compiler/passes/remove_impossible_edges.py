@@ -5,12 +5,12 @@ A run is a path from the start. It also continues wherever one of the program's 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from msgspec.structs import replace
 
 from compiler.analyses.exploration import explore
-from compiler.ir.edges import Edge, OutcomeTest, Test, is_plain_for, output_names
+from compiler.ir.edges import Edge, OutcomeTest, Test, output_names
 from compiler.ir.program import Node, Program
 from compiler.ir.tasks import alphabet
 
@@ -31,16 +31,28 @@ def _narrowed(node: Node, possible: Mapping[int, frozenset[Test]]) -> Node:
     Edges that keep a value declare which names a command may set (I9), so the last edge with a name stays too.
     """
     kept = {place: _relaxed(node.edges[place], tests) for place, tests in possible.items()}
-    words = alphabet(node.task) or (None,)
-    total = {word for edge in kept.values() for word in words if is_plain_for(edge, word)}
+    words: set[str | None] = {*alphabet(node.task)} or {None}
+    missing = words.difference(*(_plain_words(edge, words) for edge in kept.values()))
     for place, edge in enumerate(node.edges):
-        if any(is_plain_for(edge, word) for word in words if word not in total):
+        if missing and not missing.isdisjoint(_plain_words(edge, words)):
             kept.setdefault(place, edge)
+    named = {*output_names(kept.values())}
     for place, edge in enumerate(node.edges):
-        if not {*output_names([edge])} <= {*output_names(kept.values())}:
+        if not named.issuperset(names := output_names([edge])):
             kept[place] = edge
+            named.update(names)
     edges = tuple(kept[place] for place in sorted(kept))
     return node if edges == node.edges else replace(node, edges=edges)
+
+
+def _plain_words(edge: Edge, words: set[str | None]) -> Collection[str | None]:
+    """Return the outcomes after which an edge can be taken, for all values of the registers."""
+    if not edge.guard:
+        return words
+    first, *others = edge.guard
+    if isinstance(first, OutcomeTest) and first.word in words and all(test == first for test in others):
+        return (first.word,)
+    return ()
 
 
 def _relaxed(edge: Edge, undecided: frozenset[Test]) -> Edge:
