@@ -79,6 +79,13 @@ class SourceMap(Struct, frozen=True):
         related = (Related(self.source.path, self.at(other[0]), other[1]),) if other else ()
         return Diagnostic(code, self.source.path, self.at(path), on_one_line(problem), on_one_line(remedy), related)
 
+    def reported(self, code: str, issue: Issue) -> Diagnostic:
+        """Return the diagnostic for an issue, with a fix if it knows what was meant."""
+        found = self.diagnostic(code, issue.path, issue.message, issue.help)
+        if not issue.meant:
+            return found
+        return replace(found, fix=self.respelled(issue.path, str(issue.path[-1]), issue.meant))
+
     def respelled(self, path: DataPath, written: str, meant: str, *, is_value: bool = False) -> Fix | None:
         """Return the fix that respells a key or its value on the first line of its place, or None."""
         span = self.spans.get(tuple(map(str, path)))

@@ -10,7 +10,7 @@ from msgspec import Struct
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from compiler.diagnostic import DataPath, Diagnostic
+from compiler.diagnostic import DataPath, Diagnostic, Issue
 from compiler.issues import MOST_SHOWN, Position, SourceMap
 from compiler.source import Source, may_repeat
 
@@ -30,6 +30,8 @@ _DEEPEST = 6
 """How many levels of nested errors to look into: after fixing one part, its inner parts are checked."""
 
 Model = TypeVar("Model", bound=BaseModel)
+Found = tuple[str, Issue]
+"""An issue in a document, with its code."""
 
 
 class Codes(Struct, frozen=True):
@@ -45,8 +47,8 @@ class Form(Struct, frozen=True):
 
     `noun` is the document, `needs` what each has, and `elsewhere` where long text goes. `named` is the name of a part
     with a wrong value, and `called` that of the part around it. `values` has the words for wrong values by pydantic's
-    name for the error, and `example` an example by key and value. `unknown` reports an unknown key. With `is_written`,
-    all values are strings, so a blank one has no value.
+    name for the error, and `example` an example by key and value. `unknown` returns the issue of an unknown key.
+    With `is_written`, all values are strings, so a blank one has no value.
     """
 
     noun: str
@@ -57,7 +59,7 @@ class Form(Struct, frozen=True):
     named: Callable[[Position], str]
     values: Mapping[str, str]
     example: Callable[[str, object], str]
-    unknown: Callable[[Position, str], Diagnostic]
+    unknown: Callable[[Position, str], Found]
     is_written: bool = False
 
     def refusal(self, source: Source) -> Diagnostic | None:
@@ -88,18 +90,19 @@ class Form(Struct, frozen=True):
     ) -> dict[Diagnostic, None]:
         """Return the diagnostics for the first of these errors, in order."""
         shown = list(errors)[:MOST_SHOWN]
-        return dict.fromkeys(self._finding(Position(places, plain, error["loc"]), error) for error in shown)
+        found = (self._found(Position(places, plain, error["loc"]), error) for error in shown)
+        return dict.fromkeys(places.reported(code, issue) for code, issue in found)
 
-    def _finding(self, where: Position, error: ErrorDetails) -> Diagnostic:
+    def _found(self, where: Position, error: ErrorDetails) -> Found:
         key, kind = where.path[-1], error["type"]
         if kind == "extra_forbidden":
             return self.unknown(where, str(key))
         if kind == "missing":
             problem = f"{self.called(where.around)} has no `{key}`"
-            return where.around.diagnostic(self.codes.missing, problem, f"add `{key}: …`")
+            return self.codes.missing, Issue(where.path[:-1], problem, f"add `{key}: …`")
         if kind == "too_short":
             problem = f"the {self.noun} has no steps"
-            return where.diagnostic(self.codes.missing, problem, self.values["too_short"])
+            return self.codes.missing, Issue(where.path, problem, self.values["too_short"])
         expected = str(error.get("ctx", {}).get("expected", "")).replace("'", "")
         wanted = self.values.get(kind) or (kind == "literal_error" and expected) or "a valid value"
         example = self.example(str(key), where.value) if kind in SHAPES else ""
@@ -107,9 +110,9 @@ class Form(Struct, frozen=True):
         is_blank = self.is_written and is_text and not where.value.strip()
         if (where.value is None or is_blank) and not (self.is_written and isinstance(key, int)):
             problem = f"{self.named(where)} has no value"
-            return where.diagnostic(self.codes.wrong, problem, f"write {wanted} after it{example}")
+            return self.codes.wrong, Issue(where.path, problem, f"write {wanted} after it{example}")
         remedy = "put it in quotes" if kind == "string_type" and is_text else f"write {wanted}"
-        return where.diagnostic(self.codes.wrong, f"{self.named(where)} is not {wanted}", f"{remedy}{example}")
+        return self.codes.wrong, Issue(where.path, f"{self.named(where)} is not {wanted}", f"{remedy}{example}")
 
 
 def validated(

@@ -6,14 +6,13 @@ from collections.abc import Iterator, Mapping
 from datetime import date
 from typing import Any, NamedTuple
 
-from msgspec.structs import replace
 from pydantic import BaseModel
 from pydantic_core import ErrorDetails
 
-from compiler.diagnostic import DataPath, Diagnostic
+from compiler.diagnostic import DataPath, Diagnostic, Issue
 from compiler.frontends.agent_workflow.syntax import Condition, Entry, Report, Step, Workflow
 from compiler.frontends.data_text import unreadable
-from compiler.frontends.modeled import SHAPES, Codes, Form, validated
+from compiler.frontends.modeled import SHAPES, Codes, Form, Found, validated
 from compiler.issues import Position, SourceMap, duplicate_keys
 from compiler.regex import Regex
 from compiler.safeguards import hidden_safeguard, looks_like_safeguard
@@ -148,25 +147,25 @@ def _is_safeguard(key: str) -> bool:
     return looks_like_safeguard(key) or nearest_name(key, Step.model_fields) == "human"
 
 
-def _unknown(where: Position, key: str) -> Diagnostic:
-    """Return the diagnostic for an unknown key, with a hint for some of them (W2, W4)."""
+def _unknown(where: Position, key: str) -> Found:
+    """Return the issue of an unknown key, with a hint for some of them (W2, W4)."""
     around = where.around
     if key == "human" and around.kind == "parallel":
         problem = "an entry under `parallel` cannot wait for approval"
-        return where.diagnostic("RD810", problem, "write `human: true` in the step; it applies to all entries")
+        return "RD810", Issue(where.path, problem, "write `human: true` in the step; it applies to all entries")
     if _is_safeguard(key):
         problem = f"there is no key `{key}` in {called(around)}, so no one would be asked to approve"
-        return where.diagnostic("RD873", problem, "write `human: true` in the step that needs approval")
+        return "RD873", Issue(where.path, problem, "write `human: true` in the step that needs approval")
     if hidden := hidden_safeguard(key, where.value):
         problem = f"`{hidden}` in `{key}` has no effect, so no one would be asked to approve"
-        return where.diagnostic("RD873", problem, "write `human: true` in the step that needs approval")
+        return "RD873", Issue(where.path, problem, "write `human: true` in the step that needs approval")
     if key == "end" and around.kind == "conditions":
         remedy = "add a step with `end: true`, and name it in `goto`"
-        return where.diagnostic("RD812", "a condition cannot have `end`; only a step can", remedy)
+        return "RD812", Issue(where.path, "a condition cannot have `end`; only a step can", remedy)
     known = tuple(_MODELS.get(around.kind, Workflow).model_fields)
     problem = f"there is no key `{key}` in {called(around)}, so it is ignored{did_you_mean(key, known)}"
-    found = where.diagnostic("RD803", problem, f"remove it, or use one of {', '.join(known)}")
-    return replace(found, fix=where.places.respelled(where.path, key, nearest_name(key, known)))
+    remedy = f"remove it, or use one of {', '.join(known)}"
+    return "RD803", Issue(where.path, problem, remedy, nearest_name(key, known))
 
 
 def called(where: Position) -> str:

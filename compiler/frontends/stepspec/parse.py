@@ -12,11 +12,11 @@ from msgspec.structs import replace
 from pydantic import BaseModel
 from pydantic_core import ErrorDetails
 
-from compiler.diagnostic import DataPath, Diagnostic
+from compiler.diagnostic import DataPath, Diagnostic, Issue
 from compiler.files import Refusal
 from compiler.frontends.base import Job
 from compiler.frontends.data_text import BrokenDataError, Data, read_data
-from compiler.frontends.modeled import SHAPES, Codes, Form, validated
+from compiler.frontends.modeled import SHAPES, Codes, Form, Found, validated
 from compiler.frontends.stepspec.syntax import (
     LARGEST_NUMBER,
     NO_RUNTIME,
@@ -109,23 +109,21 @@ def _called(model: type[BaseModel], where: Position) -> str:
             return f"`{where.path[-1]}`"
 
 
-def _unknown(model: type[BaseModel], where: Position, key: str) -> Diagnostic:
+def _unknown(model: type[BaseModel], where: Position, key: str) -> Found:
     inside = where.around
     around, known = _called(model, inside), tuple(_model(inside, model).model_fields)
     meant = nearest_name(key, known)
     if meant in SAFEGUARDS and not is_about_text(key):
         problem = f"there is no key `{key}` in {around}; did you mean `{meant}`?"
-        found = where.diagnostic("RD873", problem, f"write `{meant}`, or remove the key")
-    elif is_misplaced(key) or looks_like_safeguard(key):
+        return "RD873", Issue(where.path, problem, f"write `{meant}`, or remove the key", meant)
+    if is_misplaced(key) or looks_like_safeguard(key):
         problem = f"`{key}` has no effect in {around}, so no one would be asked to approve"
-        return where.diagnostic("RD873", problem, _instead(inside, key))
-    elif hidden := _hidden(key, where.value):
+        return "RD873", Issue(where.path, problem, _instead(inside, key))
+    if hidden := _hidden(key, where.value):
         problem = f"`{hidden}` has no effect in `{key}`, so no one would be asked to approve"
-        return where.diagnostic("RD873", problem, _instead(inside, hidden))
-    else:
-        problem = f"there is no key `{key}` in {around}, so it is ignored{did_you_mean(key, known)}"
-        found = where.diagnostic("RD853", problem, f"remove it, or use one of {', '.join(known)}")
-    return replace(found, fix=where.places.respelled(where.path, key, meant))
+        return "RD873", Issue(where.path, problem, _instead(inside, hidden))
+    problem = f"there is no key `{key}` in {around}, so it is ignored{did_you_mean(key, known)}"
+    return "RD853", Issue(where.path, problem, f"remove it, or use one of {', '.join(known)}", meant)
 
 
 def is_misplaced(key: str) -> bool:
