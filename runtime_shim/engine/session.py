@@ -204,13 +204,6 @@ class Session:
         step = f"[{self.places[name]}] {self.display.paint(self.label(name), 'bold')}"
         self.display.line(f"{step} - {', '.join(details)}" if details else step)
 
-    def tell_passed(self, move: Move) -> None:
-        """Show the results of nested documents that a move has passed."""
-        for name in move.passed:
-            node = self.program["nodes"][name]
-            if node["task"] == "end":
-                self.display.line("    " + one_line(f"{name} {self.filled(node, 'message', move.registers)}"))
-
     # --- The run ---
 
     def take(self, state: "State | None" = None) -> None:
@@ -355,8 +348,16 @@ class Session:
         for remark in done.remarks:
             self.display.line(f"    {one_line(remark)}")
         self.emit("step_finished", True, **result)
-        self.tell_passed(move)
+        nested = {name: self.program["nodes"][name] for name in move.passed}
+        for inner, node in nested.items():
+            if node["task"] == "end":  # of a nested document
+                self.display.line("    " + one_line(f"{inner} {self.filled(node, 'message', move.registers)}"))
         self.each("after_step", move)
+
+    def moved(self, name: str, move: Move, outcome: str, how: str) -> Record:
+        """Return the record of a move that no run of the step decides, without its condition."""
+        about = {"kind": "done", **self.about(name), "outcome": outcome, "how": how, "says": move.says}
+        return {**about, "seconds": 0.0, "next": move.node, "time": utc_now(), "changed": move.changed}
 
     def heed(self) -> None:
         """Raise instead of starting a step if the run must stop or its state has vanished."""

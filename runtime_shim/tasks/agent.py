@@ -18,9 +18,9 @@ from runtime_shim.engine.texts import MEANINGS, meant, one_line
 from runtime_shim.engine.walk import Registers, filled, shown
 from runtime_shim.tasks.answers import read_text
 from runtime_shim.tasks.ask import Prompts
-from runtime_shim.tasks.calls import AGENT_CALL, Caller
-from runtime_shim.tasks.exchange import Answered, SearchError, child_says
-from runtime_shim.tasks.prompting import Calls, Prompting, answer_of, pairs
+from runtime_shim.tasks.calls import Caller
+from runtime_shim.tasks.exchange import SearchError, child_says
+from runtime_shim.tasks.prompting import Prompting, answer_of, pairs
 from runtime_shim.tasks.reading import AGENT_SECONDS, LARGEST_ANSWER, cleaned
 from runtime_shim.tasks.recipes import called, is_recipe, mistyped
 from runtime_shim.tasks.verdicts import Reading, read_word
@@ -31,10 +31,9 @@ def above(program: Table, name: str, registers: Registers) -> str:
     found: list[str] = []
     while name:
         context = program["contexts"][name]
-        parts = (part if isinstance(part, str) else shown(part, registers) for part in context["parts"])
-        found.append("".join(parts))
+        found[:0] = (part if isinstance(part, str) else shown(part, registers) for part in context["parts"])
         name = context.get("after", "")
-    return "".join(reversed(found))
+    return "".join(found)
 
 
 class Contexts(Extension):
@@ -47,11 +46,12 @@ class Contexts(Extension):
         known = {"": ""}
         for name, context in self.session.program["contexts"].items():
             known[name] = digest([context["parts"], known[context.get("after", "")]])
-        above = {
-            name: [known[one.get("context", "")] for one in (node, *node.get("entries", ()))]
-            for name, node in nodes.items()
-        }
-        return {name: {**node, "above": above[name]} if any(above[name]) else node for name, node in nodes.items()}
+
+        def with_digests(node: Table) -> Table:
+            found = [known[one.get("context", "")] for one in (node, *node.get("entries", ()))]
+            return {**node, "above": found} if any(found) else node
+
+        return {name: with_digests(node) for name, node in nodes.items()}
 
 
 LONGEST_SEARCH = 60  # seconds; `\\d+:` in a megabyte of digits may take hours
@@ -92,7 +92,7 @@ class Commanded(Caller):
                 hint = meant(name, types) or f"; the agents are {', '.join(sorted(filter(None, types)))}"
                 raise RefusedError(f"--agent-for {one_line(name)}: the document has no such agent{hint}")
         self.retries = number_of("--agent-retries", options.agent_retries, 0) if options.agent_retries else 0
-        self._seconds = seconds_of("--agent-timeout", options.agent_timeout) if options.agent_timeout else 0
+        self.limit = seconds_of("--agent-timeout", options.agent_timeout) if options.agent_timeout else 0
         commands = [self._common or "", *self._given.values()]
         if options.agent_model and not any(map(is_recipe, commands)):
             called(next(filter(None, commands), ""), options.agent_model)
@@ -108,18 +108,6 @@ class Commanded(Caller):
         """Return the command for a type of agent."""
         found = self._given.get(kind) or self._listed.get(kind) or self._common
         return found and named(self.session.options, found)
-
-    def call(self, node: Table, calls: Calls) -> list[Answered]:
-        """Call agents with the operator's time limit, if any."""
-        return super().call({**node, "timeout": self._seconds} if self._seconds else node, calls)
-
-    def key(self, name: str, _what: Table) -> str:
-        """Return the key that counts calls of an agent."""
-        return f"{AGENT_CALL}{name}"
-
-    def variables(self, name: str, what: Table) -> dict[str, str]:
-        """Add the agent's type to the variables."""
-        return {**super().variables(name, what), "RDC_AGENT_TYPE": what["agent"]}
 
     def prompt_of(self, node: Table, what: Table) -> str:
         """Return the prompt of a step, or of an entry of it, after its context."""
@@ -160,7 +148,7 @@ class Agents(Commanded):
             return done
         command = self.command_of(node["agent"])
         if command is None:
-            return self.by_hand(name, prompt)
+            return self.by_hand(name, {name: prompt})
         (answered,) = self.converse(node, [(name, node, command, prompt)])
         answer = answer_of(answered)
         word, trouble = self.read(node, answer)
@@ -209,10 +197,6 @@ class AgentPrompts(Prompts, Prompting):
     def __init__(self, session: Session) -> None:
         super().__init__(session)
         self._command = named(session.options, session.options.agent or "")
-
-    def variables(self, name: str, what: Table) -> dict[str, str]:
-        """Give the agent no type."""
-        return {**super().variables(name, what), "RDC_AGENT_TYPE": ""}
 
     def perform(self, name: str, node: Table) -> Done:
         """Ask the agent. The last line of its answer decides; anything but a known word means fail."""

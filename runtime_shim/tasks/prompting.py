@@ -48,9 +48,9 @@ class Prompting(Calling):
         """Return the environment of an agent, a tool or an executor."""
         return for_others(super().environment(node, **more))
 
-    def variables(self, name: str, _what: Table) -> dict[str, str]:
+    def variables(self, name: str, what: Table) -> dict[str, str]:
         """Return variables that add to or replace the usual ones."""
-        return {"RDC_STEP": name}
+        return {"RDC_STEP": name, **({"RDC_AGENT_TYPE": what.get("agent", "")} if self.noun == "agent" else {})}
 
     def converse(self, node: Table, calls: Calls) -> list[Answered]:
         """Call commands at the same time, keep their prompts and answers, and return the answers."""

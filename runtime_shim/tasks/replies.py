@@ -181,10 +181,7 @@ def kept(reply: str) -> str:
 
 
 def asked(
-    session: Session,
-    prompt: str,
-    read: Callable[[str], Value],
-    goes_on: Callable[[str], bool] = lambda _line: False,
+    session: Session, prompt: str, read: Callable[[str], Value], goes_on: Callable[[str], bool] = lambda _line: False
 ) -> "Value | None":
     """Return the result of `read` for a typed string, or None if nothing was typed. Ask again if `read` refuses.
 
