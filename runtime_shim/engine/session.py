@@ -23,7 +23,6 @@ from runtime_shim.engine.state import (
     matched,
     problem_with,
     renamed,
-    steps_of,
     utc_now,
     without_places,
 )
@@ -58,10 +57,7 @@ class Session:
         doing = [name for name, node in program["nodes"].items() if node["task"] in self.kinds]
         self.places = {name: f"{place}/{len(doing)}" for place, name in enumerate(doing, start=1)}
         self._began, self._done = time.monotonic(), 0
-        steps = steps_of(program["nodes"])
-        self.identity = functools.cache(
-            lambda: {**identified(program, self.through("identify", without_places(program))), "steps": steps}
-        )
+        self.identity = functools.cache(lambda: identified(program, self.through("identify", without_places(program))))
         if not options.state_dir:
             host.moved(directory, self.identity)
 

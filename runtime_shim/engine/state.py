@@ -43,10 +43,10 @@ def digest(value: object) -> str:
 
 
 def identified(program: Table, nodes: Table) -> Table:
-    """Return a program's identity: name, source, hash, and a short digest for each step."""
+    """Return a program's identity: name, source, hash, a short digest for each step, and the steps."""
     whole = {key: program.get(key, {}) for key in ("entry", "registers", "scopes")}
     hashes = {"program": digest({**whole, "nodes": nodes}), "nodes": {name: digest(nodes[name])[:12] for name in nodes}}
-    return {"name": program["name"], "source": program["source"], **hashes}
+    return {"name": program["name"], "source": program["source"], **hashes, "steps": steps_of(program["nodes"])}
 
 
 def without_places(program: Table) -> Table:

@@ -178,7 +178,7 @@ class _Keywords:
         found, written = self._whole(text)
         if found:
             return ("" if line.is_heading and found != written else found), False
-        bare = text[_end(text) :]
+        bare = _BEFORE.sub("", text, 1)
         heads = (bare[: dash.start()].strip(_MARKS) for dash in _DASH.finditer(bare, 0, self._longest))
         if failing := next((head for head in heads if head in self._failing), ""):
             return failing, False
@@ -201,7 +201,7 @@ class _Keywords:
         short = text.rstrip(_MARKS)
         shorter = short[:-1].rstrip(_MARKS) if short.endswith((".", "!")) else short
         for one in (text, short, shorter):
-            for written in (one, one[_end(one) :]):
+            for written in (one, _BEFORE.sub("", one, 1)):
                 if found := self._known.get(written.casefold()):
                     return found, written
         return "", ""
@@ -209,12 +209,6 @@ class _Keywords:
     def _is_label(self, label: str) -> bool:
         is_short = bool(re.search(r"\w", label)) and len(label) <= _LONGEST_LABEL
         return is_short and not re.search(_NEGATION, label, re.IGNORECASE) and not self._any_case.search(label)
-
-
-def _end(text: str) -> int:
-    """Return where the marks at the start of a text end."""
-    found = _BEFORE.match(text)
-    return found.end() if found else 0
 
 
 def _words(keywords: Iterable[str], flags: int) -> re.Pattern[str]:
