@@ -125,7 +125,7 @@ class Stages(Prompts, Prompting):
     def perform(self, name: str, node: Table) -> Done:
         """Run a stage within the time limit of its attempt."""
         self._begin(node)
-        self.session.heed()
+        self.session.check_stop()
         late = Found(f"the attempt took longer than {duration(self._limit)}", {})
         try:
             found = self.kinds[node["stage"]](self, name, node) if self.seconds_left() > 0 else late

@@ -88,7 +88,7 @@ def validate(stages: Stages, _name: str, node: Table) -> Found:
     told = [(one, one_line(one["message"])[:300]) for one in failed]
     lines = [why if one["check"] == "exists" else f"{one['path']}: {one['check']}: {why}" for one, why in told]
     kept = {"validation": {"status": "failed" if failed else "passed", "checks": found}}
-    left_out = [one for one in found if one["status"] == "skipped"]
+    left_out = (one for one in found if one["status"] == "skipped")
     skipped = [f"{one['path']}: {one['check']} was skipped: {one['message']}" for one in left_out]
     return Found(f"validation: {some_of(lines)}" if failed else "", kept, skipped=skipped)
 

@@ -35,7 +35,7 @@ def pause_of(node: Table, registers: Registers) -> int:
 class Limits(Extension):
     """Stops a run at its limit, and waits before further attempts at a step."""
 
-    def stand(self, move: Move, before: "State | None", stand: Record) -> Record:
+    def condition_after(self, move: Move, before: "State | None", stand: Record) -> Record:
         """Stop the run at its limit, or set a pause before the step."""
         nodes, limit = self.session.program["nodes"], self.session.program.get("limit")
         if before is not None and limit:
@@ -98,7 +98,7 @@ class Expiry(Extension):
         outcome = "rejected" if node["task"] == "gate" else "fail"
         move = advance(session.program, name, state.registers, outcome)
         about = {**session.moved(name, move, outcome, f"expired after {longest}"), "by": "rdc"}
-        self._due = session.through("record", {**about, **session.stand(move, state, begins=False)})
+        self._due = session.through("record", {**about, **session.condition_after(move, state, begins=False)})
         state.apply(self._due)
 
     def before_run(self, state: "State | None") -> None:
@@ -114,8 +114,7 @@ class Expiry(Extension):
 
     def facts(self, state: State) -> Table:
         """Return the status of an expired run."""
-        is_over = any(note["kind"] == "expired" for note in state.notes)
-        return {"state": "expired", "expired": True} if is_over else {}
+        return {"state": "expired", "expired": True} if any(one["kind"] == "expired" for one in state.notes) else {}
 
 
 def longest_wait(state: State) -> float:

@@ -39,7 +39,7 @@ class Reports(Extension):
         """Return whether a step has a report, or a text names the directory of reports."""
         return "folder" in program or any("report" in node for node in program["nodes"].values())
 
-    def told(self, text: str, done: Done) -> Done:
+    def with_text(self, text: str, done: Done) -> Done:
         """Remember the text of an outcome until it is recorded."""
         self._said = text
         return done

@@ -88,9 +88,9 @@ class Session:
         """Return a text without secrets."""
         return self.through("mask", text)
 
-    def told(self, done: Done, text: str) -> Done:
+    def with_text(self, done: Done, text: str) -> Done:
         """Return an outcome with the text that belongs to it."""
-        return self.through("told", done, text)
+        return self.through("with_text", done, text)
 
     # --- The state ---
 
@@ -225,20 +225,20 @@ class Session:
         run = f"{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}-{os.urandom(4).hex()}"
         version = {"format": FORMAT, "edition": self.host.edition, "run": run, **self.identity()}
         where = {"time": utc_now(), "cwd": os.getcwd(), "registers": dict(move.registers), "node": move.node}
-        return self.through("record", {"kind": "begin", **version, **where, **self.stand(move)})
+        return self.through("record", {"kind": "begin", **version, **where, **self.condition_after(move)})
 
     def is_over(self, name: str) -> bool:
         """Return whether this call ends before a step, which another call runs."""
         return self.options.only is not None and name not in self.options.only
 
-    def stand(self, move: Move, before: "State | None" = None, begins: bool = True) -> Record:
+    def condition_after(self, move: Move, before: "State | None" = None, begins: bool = True) -> Record:
         """Return the condition of a run after a move."""
         node = self.program["nodes"][move.node]
         if node["task"] == "end":
             return {"condition": node["result"], "message": self.filled(node, "message", move.registers)}
         is_begun = begins and not self.is_over(move.node)
         condition = ("ready", "running")[is_begun] if self.kinds[node["task"]].recovers else "waiting"
-        return self.through("stand", {"condition": condition}, move, before)
+        return self.through("condition_after", {"condition": condition}, move, before)
 
     def record(self, record: Record, sync: bool = True) -> None:
         """Write a record to the journal and update the state."""
@@ -278,7 +278,7 @@ class Session:
                 self._do_next(state.node, is_interrupted=True)
             while state.condition not in ENDED:
                 if self.signals.has_come():
-                    self.heed()
+                    self.check_stop()
                 if self.is_over(state.node):
                     step = f"step {' '.join(self.options.PLACE)} is completed"
                     self.display.rule(step if self.options.PLACE else f"run {state.begin['run']} is open")
@@ -309,7 +309,7 @@ class Session:
         if is_interrupted and (decided := self.through("given", performer.recover(name))):
             self.announce(name, "interrupted")
             return self.settle(name, decided, 0.0)
-        self.heed()
+        self.check_stop()
         about = self.about(name)
         details = [f"instance {'.'.join(map(str, about['instances'].values()))}"] if about["instances"] else []
         self.announce(name, *details, *([f"attempt {about['attempt']}"] if about["attempt"] > 1 else ()))
@@ -329,9 +329,10 @@ class Session:
         result = {**self.about(name), "outcome": done.outcome, "how": done.how, "says": move.says}
         result.update(seconds=round(seconds, 3), next=move.node, **({"remarks": done.remarks} if done.remarks else {}))
         is_there, word = self.store.is_there(), word_of(self.program["nodes"][name], done.outcome)
-        stand, ended = self.stand(move, self.state, begins and is_there), f"{self.label(name)} ended with {word}"
+        after = self.condition_after(move, self.state, begins and is_there)
+        ended = f"{self.label(name)} ended with {word}"
         try:
-            self.record({"kind": "done", **result, "changed": move.changed, **stand, **(done.note or {})})
+            self.record({"kind": "done", **result, "changed": move.changed, **after, **(done.note or {})})
         except RefusedError as error:
             is_unknown = self.performers[name].recovers
             again = ("resume", "--assume", done.outcome) if is_unknown else ("answer", name, word.lower())
@@ -355,7 +356,7 @@ class Session:
         about = {"kind": "done", **self.about(name), "outcome": outcome, "how": how, "says": move.says}
         return {**about, "seconds": 0.0, "next": move.node, "time": utc_now(), "changed": move.changed}
 
-    def heed(self) -> None:
+    def check_stop(self) -> None:
         """Raise instead of starting a step if the run must stop or its state has vanished."""
         if self.signals.has_come():
             self.rest()

@@ -104,11 +104,11 @@ class State:
             self.node, self.message, self.notes = record["next"], record.get("message", ""), []
             self.registers.update(record["changed"])
 
-    def left_behind(self) -> list[Record]:
+    def running_processes(self) -> list[Record]:
         """Return the processes of an interrupted step that are still running."""
         return [note for note in self.notes if note["kind"] == "process" and is_alive(note)]
 
-    def groups_left(self) -> list[int]:
+    def remaining_groups(self) -> list[int]:
         """Return the process groups of an interrupted step that still exist, maybe without their first process."""
         groups = [(note["pid"], is_alive(note)) for note in self.notes if note["kind"] == "process"]
         return [one for one, is_led in groups if is_led or (started_at(one) is None and has_members(one))]

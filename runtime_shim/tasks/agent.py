@@ -87,10 +87,9 @@ class Commanded(Caller):
                 if not shutil.which(command.strip()):
                     raise RefusedError(f"unknown agent or command {one_line(command)}{hint}")
         types = agent_types(session.program)
-        for name in self._given:
-            if name not in types:
-                hint = meant(name, types) or f"; the agents are {', '.join(sorted(filter(None, types)))}"
-                raise RefusedError(f"--agent-for {one_line(name)}: the document has no such agent{hint}")
+        for name in (name for name in self._given if name not in types):
+            hint = meant(name, types) or f"; the agents are {', '.join(sorted(filter(None, types)))}"
+            raise RefusedError(f"--agent-for {one_line(name)}: the document has no such agent{hint}")
         self.retries = number_of("--agent-retries", options.agent_retries, 0) if options.agent_retries else 0
         self.limit = seconds_of("--agent-timeout", options.agent_timeout) if options.agent_timeout else 0
         commands = [self._common or "", *self._given.values()]
@@ -146,14 +145,13 @@ class Agents(Commanded):
         prompt, done = self.prompt_of(node, node), self.from_file(name)
         if done is not None:
             return done
-        command = self.command_of(node["agent"])
-        if command is None:
+        if (command := self.command_of(node["agent"])) is None:
             return self.by_hand(name, {name: prompt})
         (answered,) = self.converse(node, [(name, node, command, prompt)])
         answer = answer_of(answered)
         word, trouble = self.read(node, answer)
         how = answered.trouble or trouble or ("" if answer else "an empty answer")
-        return self.session.told(Done(word, how), answer or "")
+        return self.session.with_text(Done(word, how), answer or "")
 
     def given(self, name: str, reply: str, how: str) -> Done:
         """Read a person's answer."""
@@ -161,7 +159,7 @@ class Agents(Commanded):
         if len(answer.encode()) > LARGEST_ANSWER:
             return Done(self.read(node, None)[0], "the answer is too long")
         word, trouble = self.read(node, answer)
-        return self.session.told(Done(word, trouble or how), answer)
+        return self.session.with_text(Done(word, trouble or how), answer)
 
 
 AGENT: Options = (
@@ -211,7 +209,7 @@ class AgentPrompts(Prompts, Prompting):
         answer = answer_of(answered) or ""
         outcome = verdict(answer)
         how = answered.trouble or ("answered by the agent" if outcome else "the agent did not say pass or fail")
-        return session.told(Done(outcome or "fail", how), answer)
+        return session.with_text(Done(outcome or "fail", how), answer)
 
 
 def verdict(answer: str) -> "str | None":

@@ -57,7 +57,7 @@ class Budget(OfMore):
         calls = calls_of(self.session.state.notes) if record.get("kind") == "done" else {}
         return {**record, "calls": dict(calls)} if calls else record
 
-    def stand(self, move: Move, before: "State | None", stand: Record) -> Record:
+    def condition_after(self, move: Move, before: "State | None", stand: Record) -> Record:
         """Stop a run that has no calls left."""
         node = self.session.program["nodes"][move.node]
         due = len(node["entries"]) if node["task"] == "parallel" else node["task"] == "agent"
@@ -145,7 +145,7 @@ class Caller(Asking, Prompting):
         if left > 0:
             with session.signals:
                 time.sleep(left)
-        session.heed()
+        session.check_stop()
         if session.state.condition == "ready":
             session.record({"kind": "again", "condition": "running"})
 

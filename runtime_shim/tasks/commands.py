@@ -36,7 +36,7 @@ class Commands(Calling):
         """Run a step's command. Exit code 0 means pass, anything else fail."""
         if attempt_of(node, self.session.state.registers) == 1:
             self.session.display.dim(self.session.texts(node, "prompt"))
-        self.session.heed()
+        self.session.check_stop()
         command, environment = self.session.filled(node, "command"), self.environment(node)
         try:
             return run_command(self.processes, node["shell"], command, environment, node.get("timeout", 0))

@@ -100,7 +100,7 @@ class Parallels(Commanded):
         word = joined_word(words, joining)
         if word == "ambiguous" and word not in words:
             troubles.append(split_words(names, words, joining))
-        return self.session.told(Done(word, ", ".join(filter(None, [how, *troubles]))), joined_answer(answers))
+        return self.session.with_text(Done(word, ", ".join(filter(None, [how, *troubles]))), joined_answer(answers))
 
     @staticmethod
     def names(name: str, node: Table) -> list[str]:

@@ -38,12 +38,12 @@ class Tools(Caller):
         command = self.command_of(node["connection"])
         if command is None and node.get("optional"):
             option = self.session.through("worded", " ".join(self.remedy(node)[1:]))
-            return self.session.told(Done("fail", f"no command is set; use {option}"), "")
+            return self.session.with_text(Done("fail", f"no command is set; use {option}"), "")
         if command is None:
             return self.by_hand(name, {name: request})
         (answered,) = self.converse(node, [(name, node, command, request)])
         result = answer_of(answered)
-        return self.session.told(Done("fail" if result is None else "pass", answered.trouble), result or "")
+        return self.session.with_text(Done("fail" if result is None else "pass", answered.trouble), result or "")
 
     def command_of(self, connection: str) -> "str | None":
         """Return the command for a connection."""
@@ -51,7 +51,7 @@ class Tools(Caller):
 
     def given(self, _name: str, reply: str, how: str) -> Done:
         """Return the outcome of a person's result."""
-        return self.session.told(Done("pass", how), cleaned(reply))
+        return self.session.with_text(Done("pass", how), cleaned(reply))
 
     def remedy(self, node: Table) -> tuple[str, str, str]:
         """Return the connection, the option that sets its command, and the option's value."""
