@@ -83,9 +83,9 @@ mkdir -p canary && echo "${shares[{N}]}" > canary/live && echo "stage {N}: $(cat
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition script (sha256 6a282b1f29ce4399ce1be789818d5890301fc108a6dfaf11789090fc29936efd).
+# The runtime of rdc 0.1.0, edition script (sha256 37a04aea75cb26cb904e52fe6ffe22757c0868275da2596a941d0f24b1adf9e1).
 # The runbook ends here. The rest and the imports above are the same in every program of this edition:
 # `rdc runtime script` prints them.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
-# --- 513 lines, sha256 032a486b2c772c9c96c04903c9abca9d728006047914c7efaf771cd48413c6b9
+# --- 503 lines, sha256 f5675755145fd629654a68f628ebf7f6599aec9c6767c8a0d830416006000733

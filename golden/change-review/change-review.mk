@@ -15,7 +15,7 @@
 # The state directory is .rdc/examples.playbooks.change-review in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.playbooks.change-review.py
-override RDC_SHA256 := 0d6e7a0526eb6d3c0dbf3ce9f3ac5e4117756b7b3bcd79571d1e67c4c263ae96
+override RDC_SHA256 := 15da87cf10ba6612ee8f9a1e1623b3bdf33b86a0cc8fad153eb5e274e9489bc6
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -50,7 +50,16 @@ import types
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import cached_property
-from typing import Any, BinaryIO, Callable, ClassVar, NamedTuple, TextIO, TypeVar
+from typing import (
+    Any,
+    BinaryIO,
+    Callable,
+    ClassVar,
+    NamedTuple,
+    Optional,
+    TextIO,
+    TypeVar,
+)
 
 
 def playbook(about, end, go, complete, agent, tool):
@@ -140,9 +149,9 @@ lines.
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 606469f129197d6f3e21a71fb04720bcfa85cff0f234df96b55bbe31bd4598f9).
+# The runtime of rdc 0.1.0, edition agents (sha256 06310dc12c57e3dd888ffbb69d013278a75bfe89efdf1c6e5313b15267d6265d).
 # The playbook ends here. The rest and the imports above are the same in every program of this edition:
 # `rdc runtime agents` prints them.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
-# --- 5409 lines, sha256 733b587d7c54ae30624f4bd8621cd73e9c3c714c23eaac1e1246991be8494d5c
+# --- 5296 lines, sha256 9f3ffe5b7387862a21a127ed825bfa309642e0570a24200e4865bce57121c619

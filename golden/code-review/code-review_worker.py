@@ -45,7 +45,7 @@ import time
 import types
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
-from typing import Any, Callable, ClassVar, NamedTuple, TextIO, TypeVar
+from typing import Any, Callable, ClassVar, NamedTuple, Optional, TextIO, TypeVar
 
 
 def runbook(about, go, complete, stop, ask):
@@ -88,9 +88,9 @@ Look for
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition values (sha256 17ecb711f621791a36b8fdd98fe8092e02493ba942f2dd02d22ab7117f4874c3).
+# The runtime of rdc 0.1.0, edition values (sha256 5fc6fd9e23e98de6989d67dfde6cf3e840a0aceadcc30b0d1e8c4b688b56e26a).
 # The runbook ends here. This part and the imports above are the same in every program of this edition:
 # `rdc runtime values` prints them. The part for workers follows.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
-# --- 5488 lines, sha256 6470a035395bf8a9abce103e6dd25128cd65205bb500c21396796ea10e70a61b
+# --- 5443 lines, sha256 627d5b1699bd1b0fae55e75a7cf1f51ae8e452cc40cc7772126195eb7ad39cb8

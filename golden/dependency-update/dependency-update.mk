@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.workflows.dependency-update in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.workflows.dependency-update.py
-override RDC_SHA256 := 9eb6c69805635c084a3bbc34f7e5513406a1667cb67f5ba44b4518df7a573bc3
+override RDC_SHA256 := 7a13d043984069e76cbfd060f6d9e5535dfa2c8143c4b3c70d53645792838b7c
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

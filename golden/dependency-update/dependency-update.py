@@ -50,7 +50,16 @@ import types
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import cached_property
-from typing import Any, BinaryIO, Callable, ClassVar, NamedTuple, TextIO, TypeVar
+from typing import (
+    Any,
+    BinaryIO,
+    Callable,
+    ClassVar,
+    NamedTuple,
+    Optional,
+    TextIO,
+    TypeVar,
+)
 
 
 def workflow(about, end, go, stop, agent, gate):
@@ -228,9 +237,9 @@ Task:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 606469f129197d6f3e21a71fb04720bcfa85cff0f234df96b55bbe31bd4598f9).
+# The runtime of rdc 0.1.0, edition agents (sha256 06310dc12c57e3dd888ffbb69d013278a75bfe89efdf1c6e5313b15267d6265d).
 # The workflow ends here. The rest and the imports above are the same in every program of this edition:
 # `rdc runtime agents` prints them.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
-# --- 5409 lines, sha256 792c666fa722749ecc1db1789e8ae60ce1032294c54f4029cd08c78265658628
+# --- 5296 lines, sha256 bf2112ce97fff25fc6a64ee74015a8ba12e1d5920c41021d766fb23b26b08baf

@@ -56,7 +56,16 @@ import types
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import cached_property
-from typing import Any, BinaryIO, Callable, ClassVar, NamedTuple, TextIO, TypeVar
+from typing import (
+    Any,
+    BinaryIO,
+    Callable,
+    ClassVar,
+    NamedTuple,
+    Optional,
+    TextIO,
+    TypeVar,
+)
 
 
 def workflow(about, end, go, stop, agent, gate):
@@ -234,9 +243,9 @@ Task:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 606469f129197d6f3e21a71fb04720bcfa85cff0f234df96b55bbe31bd4598f9).
+# The runtime of rdc 0.1.0, edition agents (sha256 06310dc12c57e3dd888ffbb69d013278a75bfe89efdf1c6e5313b15267d6265d).
 # The workflow ends here. This part and the imports above are the same in every program of this edition:
 # `rdc runtime agents` prints them. The part for workers follows.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
-# --- 7231 lines, sha256 0cbd8ca24d4b37651c1fcc3c4864a644b2d3380a802572e7ace899dabd15bedd
+# --- 7118 lines, sha256 72e1df7b11bd1ffabd02153d6c9d35550391fe3b540d797c2cb209a2d6198a7c

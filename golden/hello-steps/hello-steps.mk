@@ -13,7 +13,7 @@
 # The state directory is .rdc/examples.specifications.hello-steps in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.specifications.hello-steps.py
-override RDC_SHA256 := 41e7a2eac0a49292b8d1ce3de3a855d90fa32facb041680eb6f871c9aa093765
+override RDC_SHA256 := 58be5a801dc6aad622abaeca15a70dc3da3daf35224cc6ce9becd38d8e28028c
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

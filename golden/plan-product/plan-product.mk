@@ -13,7 +13,7 @@
 # The state directory is .rdc/examples.specifications.plan-product in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.specifications.plan-product.py
-override RDC_SHA256 := 5dd1713ef0fdba1a9807d7cdf800ca0aca2380437051081ec6a69077c9995981
+override RDC_SHA256 := f933edb77d4f3ad61985db949b3c741d91890b959d7888efff3596a1b05b974a
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -46,7 +46,16 @@ import time
 import types
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
-from typing import Any, BinaryIO, Callable, ClassVar, NamedTuple, TextIO, TypeVar
+from typing import (
+    Any,
+    BinaryIO,
+    Callable,
+    ClassVar,
+    NamedTuple,
+    Optional,
+    TextIO,
+    TypeVar,
+)
 
 
 def specification(about, step, end):
@@ -107,9 +116,9 @@ mkdir -p plan && printf '# %s\n' "$RDC_STEP" > "plan/$RDC_STEP.md"
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition contract (sha256 e4827f256cea81415969b4e1c745538bebc1cd6a800fac81c5c88969882ba740).
+# The runtime of rdc 0.1.0, edition contract (sha256 cadbc185e94cc3a2284c3ec7038fc3feb99877a1d17ae51cef296622f0ba5433).
 # The specification ends here. The rest and the imports above are the same in every program of this edition:
 # `rdc runtime contract` prints them.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
-# --- 5774 lines, sha256 745933b407b75bf6b54875f8fc18991379e4e5deaeb670e83de73c69f98032fe
+# --- 5707 lines, sha256 36fffab34f71f5fe6081220557252602be710509c61c508ddb4ae224b57bcc8b

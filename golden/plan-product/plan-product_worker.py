@@ -52,7 +52,16 @@ import time
 import types
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
-from typing import Any, BinaryIO, Callable, ClassVar, NamedTuple, TextIO, TypeVar
+from typing import (
+    Any,
+    BinaryIO,
+    Callable,
+    ClassVar,
+    NamedTuple,
+    Optional,
+    TextIO,
+    TypeVar,
+)
 
 
 def specification(about, step, end):
@@ -113,9 +122,9 @@ mkdir -p plan && printf '# %s\n' "$RDC_STEP" > "plan/$RDC_STEP.md"
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition contract (sha256 e4827f256cea81415969b4e1c745538bebc1cd6a800fac81c5c88969882ba740).
+# The runtime of rdc 0.1.0, edition contract (sha256 cadbc185e94cc3a2284c3ec7038fc3feb99877a1d17ae51cef296622f0ba5433).
 # The specification ends here. This part and the imports above are the same in every program of this edition:
 # `rdc runtime contract` prints them. The part for workers follows.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
-# --- 7831 lines, sha256 45a81c2c747b13fd8546ff3754063f58be679e2b320a844b70050b8e65bb8a68
+# --- 7759 lines, sha256 07dc22a9203340b36d6310672417c0add16ea7122fb441905a869093c84ba8d1

@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.programs.release-notes in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.programs.release-notes.py
-override RDC_SHA256 := 48f50c0faa21f4dc6c2b937115080e436cae2ccffb51cbf4456edb7635114845
+override RDC_SHA256 := a9e530f90b86c622c04ec76141fdc5fd1da324660eedbe1722bcf53c95771506
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

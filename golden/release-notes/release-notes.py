@@ -45,7 +45,16 @@ import types
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import cached_property
-from typing import Any, BinaryIO, Callable, ClassVar, NamedTuple, TextIO, TypeVar
+from typing import (
+    Any,
+    BinaryIO,
+    Callable,
+    ClassVar,
+    NamedTuple,
+    Optional,
+    TextIO,
+    TypeVar,
+)
 
 
 def program(about, step, end, go, agent, parallel):
@@ -131,9 +140,9 @@ printf '%s\n' "$REVIEWS" > REVIEWS.md
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 606469f129197d6f3e21a71fb04720bcfa85cff0f234df96b55bbe31bd4598f9).
+# The runtime of rdc 0.1.0, edition agents (sha256 06310dc12c57e3dd888ffbb69d013278a75bfe89efdf1c6e5313b15267d6265d).
 # The program ends here. The rest and the imports above are the same in every program of this edition:
 # `rdc runtime agents` prints them.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
-# --- 5409 lines, sha256 431272f76aadd66109e44a62a1ebde372994da566908fe010b7e19f5371282a1
+# --- 5296 lines, sha256 a057cd337229a2b1c70920473c7c3bc2d5f2a991922cc7fb04ca1b1159e043a5

@@ -49,7 +49,7 @@ import time
 import types
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
-from typing import Any, Callable, ClassVar, NamedTuple, TextIO, TypeVar
+from typing import Any, Callable, ClassVar, NamedTuple, Optional, TextIO, TypeVar
 
 
 def runbook(about, step, end, go, retry, complete, stop):
@@ -169,9 +169,9 @@ mkdir -p dist && printf '%s\n' "libpack MIT" "libbox BSD-3-Clause" > dist/depend
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition commands (sha256 e0db3276db5f2ef2bc43efebfc56829e451e3796f8935f239a87ae4d1a387670).
+# The runtime of rdc 0.1.0, edition commands (sha256 07577dd4abed2d91caaef322600c937075e603e895ed3858a0f0b4cd3b55e033).
 # The runbook ends here. The rest and the imports above are the same in every program of this edition:
 # `rdc runtime commands` prints them.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
-# --- 2329 lines, sha256 6a6c42abb2b6b9208bd4804a4d9db7c608d3ede7dd2b28da1d505e43ad122ebb
+# --- 2305 lines, sha256 1b5226c57f760903396b07efa1461487d6c74c4870b269605eb7b849c2087cff

@@ -124,8 +124,11 @@ class Stages(Prompts, Prompting):
 
     def perform(self, name: str, node: Table) -> Done:
         """Run a stage within the time limit of its attempt."""
-        self._begin(node)
-        self.session.heed()
+        attempt = (node["step"], attempt_of(node, self.session.state.registers))
+        if attempt != self._attempt:  # a resumed attempt has its full time again
+            self._attempt = attempt
+            self.begin_again()
+        self.session.check_stop()
         late = Found(f"the attempt took longer than {duration(self._limit)}", {})
         try:
             found = self.kinds[node["stage"]](self, name, node) if self.seconds_left() > 0 else late
@@ -156,13 +159,6 @@ class Stages(Prompts, Prompting):
     @property
     def _limit(self) -> int:
         return min(int(config_of(self.session).get("step_timeout_seconds", STEP_SECONDS)), LONGEST_ATTEMPT)
-
-    def _begin(self, node: Table) -> None:
-        """Start the clock of a new attempt. A resumed attempt has its full time again."""
-        attempt = (node["step"], attempt_of(node, self.session.state.registers))
-        if attempt != self._attempt:
-            self._attempt = attempt
-            self.begin_again()
 
     def begin_again(self) -> None:
         """Restart the clock of the attempt."""

@@ -149,11 +149,10 @@ def _parsed(stages: Stages, language: str, path: str, root: str) -> tuple[str, s
 
 def _by_program(stages: Stages, words: list[str], path: str) -> tuple[str, str]:
     """Check a file with an external program, if it is installed."""
-    name = words[0]
-    program = installed(name)
-    if program is None:
+    name, *options = words
+    if (program := installed(name)) is None:
         return "skipped", f"{name} is not installed"
-    answered = listened(stages, [program, *words[1:], os.path.normpath(path)])
+    answered = listened(stages, [program, *options, os.path.normpath(path)])
     if not answered.trouble:
         return "passed", ""
     return "failed", (decoded(answered.answer) or f"{name}: {answered.trouble}")[:LONGEST_MESSAGE]

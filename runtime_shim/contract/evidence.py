@@ -34,8 +34,7 @@ def json_or_text(text: str) -> Any:
 
 def _finite(written: str) -> float:
     """Return a number, or refuse one that is too large for Python."""
-    number = float(written)
-    if not math.isfinite(number):
+    if not math.isfinite(number := float(written)):
         raise ValueError(f"the number {written[:40]} is too large")
     return number
 

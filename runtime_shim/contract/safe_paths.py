@@ -75,9 +75,7 @@ def check_there(root: str, path: str) -> None:
     names = inside(root, path)
     with safely(path), folder_inside(root, names[:-1]) as folder:
         mode = os.stat(names[-1] if names else ".", dir_fd=folder, follow_symlinks=False).st_mode
-    if stat.S_ISDIR(mode) and path.endswith("/"):
-        return
-    if not stat.S_ISREG(mode):
+    if not (stat.S_ISREG(mode) or (stat.S_ISDIR(mode) and path.endswith("/"))):
         raise UnsafeError(f"{one_line(path)} is not a regular file")
 
 

@@ -59,7 +59,7 @@ def reopen(session: Session) -> None:
     move = follow(program, {"go": target, "do": do}, state.registers)
     about = {"node": state.node, "title": "", "attempt": 1, "instances": {}, "outcome": RESUMED, "seconds": 0.0}
     about.update(how="resumed", says="", next=target)
-    session.record({"kind": "done", **about, "changed": move.changed, **session.stand(move, begins=False)})
+    session.record({"kind": "done", **about, "changed": move.changed, **session.condition_after(move, begins=False)})
     if not is_same:
         session.adopt()
 

@@ -26,7 +26,7 @@ from runtime_shim.contract.evidence import (
     unfit_for,
     whole_evidence,
 )
-from runtime_shim.contract.safe_paths import UnsafeError, check_there, inside, is_missing, sha256_of
+from runtime_shim.contract.safe_paths import inside, is_missing, sha256_of
 from runtime_shim.contract.tool_schemas import BUILT_IN
 from runtime_shim.contract.tools import call_tool, calls_command, command_of_tool
 from runtime_shim.data.values import read_regular
@@ -43,13 +43,9 @@ from runtime_shim.tasks.reading import LARGEST_ANSWER
 
 def look_at_inputs(stages: Stages, _name: str, node: Table) -> Found:
     """Check that the inputs exist, and check their content."""
-    paths, troubles = paths_of(stages.session, node), []
-    for path in paths:
-        try:
-            check_there(stages.root, path)
-        except UnsafeError as error:
-            troubles.append(f"input {error}")
-    if troubles:
+    paths = paths_of(stages.session, node)
+    found = [checked(stages, "exists", path) for path in paths]
+    if troubles := [f"input {one['message']}" for one in found if "message" in one]:
         return Found("; ".join(troubles), {})
     spec = spec_of(stages.session, node["step"])
     return guarded(stages, "input", lambda: strings_in(spec, "") + contents(stages.root, paths))
@@ -62,8 +58,7 @@ def look_up_context(stages: Stages, name: str, node: Table) -> Found:
     keys = {key: value for key, value in (spec.get("inputs") or {}).items() if key.startswith("telis_")}
     request = {**run_of(session), "step": spec, "telis": keys}
     answered = stages.said(name, node, config_of(session)["context"], json.dumps(request, sort_keys=True) + "\n")
-    answer = answer_of(answered)
-    if answer is None:
+    if (answer := answer_of(answered)) is None:
         return Found(f"the context command gave no answer: {answered.trouble}", {})
     return Found("", {"telis_context": json_or_text(answer)})
 
@@ -93,7 +88,7 @@ def validate(stages: Stages, _name: str, node: Table) -> Found:
     told = [(one, one_line(one["message"])[:300]) for one in failed]
     lines = [why if one["check"] == "exists" else f"{one['path']}: {one['check']}: {why}" for one, why in told]
     kept = {"validation": {"status": "failed" if failed else "passed", "checks": found}}
-    left_out = [one for one in found if one["status"] == "skipped"]
+    left_out = (one for one in found if one["status"] == "skipped")
     skipped = [f"{one['path']}: {one['check']} was skipped: {one['message']}" for one in left_out]
     return Found(f"validation: {some_of(lines)}" if failed else "", kept, skipped=skipped)
 
@@ -114,16 +109,13 @@ def index_outputs(stages: Stages, _name: str, node: Table) -> Found:
 
 def evidence_ids(state: State) -> set[str]:
     """Return the ids of all recorded evidence."""
-    passed = (record.get("found", {}) for record in state.finished if record["outcome"] == "pass")
-    indexed: list[Any] = [found for found in passed if "artifacts" in found]
-    return {one["id"] for found in indexed for one in found["evidence"]}
+    passed: list[Any] = [record.get("found", {}) for record in state.finished if record["outcome"] == "pass"]
+    return {one["id"] for found in passed if "artifacts" in found for one in found["evidence"]}
 
 
 def executor_of(session: Session) -> "str | None":
     """Return the executor's command: the operator's, the environment's, the configuration's, or None."""
-    given = session.options.executor or os.environ.get("RDC_EXECUTOR")
-    command: str | None = given or config_of(session).get("executor")
-    return command
+    return session.options.executor or os.environ.get("RDC_EXECUTOR") or config_of(session).get("executor")
 
 
 def execute_step(stages: Stages, name: str, node: Table) -> "Found | Done":
@@ -175,18 +167,17 @@ def handed_over(session: Session, folder: str, spec: Table) -> Table:
             raise ValueError(f"bad {variable}: {error}") from None
         if value is not None:
             found[key] = records_in(value, key)
-            if key == "evidence":
-                found[key] = checked_evidence(value, evidence_ids(session.state))
-                for problem in filter(None, (unfit_for(spec, one, utc_now()) for one in found[key])):
-                    raise ValueError(f"bad {variable}: {problem}")
+        if value is not None and key == "evidence":
+            found[key] = checked_evidence(value, evidence_ids(session.state))
+            for problem in filter(None, (unfit_for(spec, one, utc_now()) for one in found[key])):
+                raise ValueError(f"bad {variable}: {problem}")
     return found
 
 
 def value_in(path: str) -> Any:  # any JSON value
     """Return the JSON value of an executor's file, None if it is empty; raise ValueError if it is invalid."""
     try:
-        content = read_regular(path)
-        text = content.decode("utf-8-sig")
+        text = (content := read_regular(path)).decode("utf-8-sig")
     except OSError:
         raise ValueError("it is not a regular file") from None
     except UnicodeDecodeError:
@@ -209,8 +200,7 @@ def by_person(stages: Stages, name: str, node: Table) -> Done:
     if done is not None:
         return done
     session.record({"kind": "wait", "condition": "waiting"})
-    description = spec_of(session, node["step"]).get("description") or ""
-    for line in session.texts({"description": description}, "description"):
+    for line in session.texts({"description": spec_of(session, node["step"]).get("description") or ""}, "description"):
         session.display.line(line)
     choice = session.ask(f"Did {session.label(name)} pass?", "pass/fail") if session.is_interactive else None
     if choice is None:

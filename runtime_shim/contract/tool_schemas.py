@@ -31,12 +31,8 @@ TYPES: dict[str, Callable[[Any], bool]] = {
     "boolean": lambda value: isinstance(value, bool),
     "null": lambda value: value is None,
     "number": lambda value: isinstance(value, (int, float)) and not isinstance(value, bool),
-    "integer": lambda value: not isinstance(value, bool) and (isinstance(value, int) or _is_whole(value)),
+    "integer": lambda value: type(value) is int or (isinstance(value, float) and value.is_integer()),  # no boolean
 }
-
-
-def _is_whole(value: Any) -> bool:  # any JSON value
-    return isinstance(value, float) and value.is_integer()
 
 
 def unfit_arguments(schema: Table, arguments: Any) -> str:  # any JSON value

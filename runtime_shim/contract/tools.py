@@ -104,8 +104,7 @@ def write_file(stages: Stages, path: str, text: str) -> Table:
 
 def validate_file(stages: Stages, path: str) -> Table:
     """Return the result of parsing a file; raise ToolError if it does not parse."""
-    found = checked(stages, "parses", path)
-    if found["status"] == "failed":
+    if (found := checked(stages, "parses", path))["status"] == "failed":
         raise ToolError(found["message"])
     return found
 
@@ -139,9 +138,8 @@ def built_in_result(stages: Stages, tool: str, arguments: Table, seconds: int) -
 
 def command_of_tool(session: Session, tool: str) -> "str | None":
     """Return a tool's command: the operator's, the configuration's, or None."""
-    given = pairs("--tool", session.options.tool)
-    command: str | None = given.get(tool) or config_of(session).get("tools", {}).get(tool, {}).get("command")
-    return command
+    configured: Table = config_of(session).get("tools", {}).get(tool, {})
+    return pairs("--tool", session.options.tool).get(tool) or configured.get("command")
 
 
 def call_tool(stages: Stages, name: str, node: Table) -> Found:
@@ -176,8 +174,7 @@ def result_of(stages: Stages, name: str, node: Table, about: Table, command: "st
         return built_in_result(stages, tool, arguments, seconds)
     request = json.dumps({"tool": tool, "arguments": arguments}) + "\n"
     answered = stages.said(name, node, command, request, seconds)
-    answer = answer_of(answered)
-    if answer is not None:
+    if (answer := answer_of(answered)) is not None:
         return json_or_text(answer)
     if answered.trouble == "out of time":
         stages.time_limit()

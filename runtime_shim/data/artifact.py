@@ -40,8 +40,7 @@ class Artifact(Extension):
     def beside(self) -> dict[str, str]:
         """Return the file under all names that it may have had."""
         name = self.session.program["name"]
-        files = (f"{name}.{suffix}" for suffix in dict.fromkeys([*SUFFIXES.values(), OTHER]))
-        return {file: file for file in files}
+        return {f"{name}.{suffix}": f"{name}.{suffix}" for suffix in (*SUFFIXES.values(), OTHER)}
 
     def end(self) -> None:
         """Write the file when a run is complete, unless it is written."""

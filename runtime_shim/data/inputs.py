@@ -37,10 +37,9 @@ def read_json(path: str, text: str) -> Any:  # any JSON value
 def _from_lines(path: str, text: str) -> dict[str, str]:
     """Return the inputs in lines, as files of environment variables have them."""
     found: dict[str, str] = {}
-    text = text.replace("\r\n", "\n")
-    lines = text.split("\n")
+    lines = text.replace("\r\n", "\n").split("\n")
     try:
-        for number, name, value in pairs_in(text, has_comments=True):
+        for number, name, value in pairs_in("\n".join(lines), has_comments=True):
             if name in found:
                 raise RefusedError(f"{path}:{number}: {name} is given twice")
             found[name] = unquoted(value) if lines[number - 1].lstrip().startswith(f"{name}=") else value
@@ -116,7 +115,7 @@ def check_inputs(session: Session) -> Registers:
     given = _from_file(session.options.inputs) if session.options.inputs else {}
     given.update(_from_options(session.options, declared))
     known = f"; the inputs are {', '.join(declared)}"
-    unknown = [name for name in given if name not in declared]
+    unknown = (name for name in given if name not in declared)
     wrong = [f"there is no input {one_line(name)}{meant(name, declared) or known}" for name in unknown]
     missing = [item for name, item in declared.items() if name not in given]
     if session.is_interactive and not wrong and any(_problem(item, item.get("default")) for item in missing):

@@ -7,7 +7,7 @@ from runtime_shim.engine.display import duration
 from runtime_shim.engine.journal import Record
 from runtime_shim.engine.lifecycle import Extension
 from runtime_shim.engine.program import RefusedError, Table
-from runtime_shim.engine.state import State, utc_now
+from runtime_shim.engine.state import State
 from runtime_shim.engine.walk import Move, Registers, advance, attempt_of
 
 LONGEST_PAUSE = 10**8  # seconds; avoids overflow
@@ -35,7 +35,7 @@ def pause_of(node: Table, registers: Registers) -> int:
 class Limits(Extension):
     """Stops a run at its limit, and waits before further attempts at a step."""
 
-    def stand(self, move: Move, before: "State | None", stand: Record) -> Record:
+    def condition_after(self, move: Move, before: "State | None", stand: Record) -> Record:
         """Stop the run at its limit, or set a pause before the step."""
         nodes, limit = self.session.program["nodes"], self.session.program.get("limit")
         if before is not None and limit:
@@ -97,10 +97,8 @@ class Expiry(Extension):
         session.state = state
         outcome = "rejected" if node["task"] == "gate" else "fail"
         move = advance(session.program, name, state.registers, outcome)
-        about = {**session.about(name), "outcome": outcome, "how": f"expired after {longest}", "by": "rdc"}
-        about.update(says=move.says, seconds=0.0, next=move.node, time=utc_now(), changed=move.changed)
-        done = {"kind": "done", **about, **session.stand(move, state, begins=False)}
-        self._due = session.through("record", done)
+        about = {**session.moved(name, move, outcome, f"expired after {longest}"), "by": "rdc"}
+        self._due = session.through("record", {**about, **session.condition_after(move, state, begins=False)})
         state.apply(self._due)
 
     def before_run(self, state: "State | None") -> None:
@@ -116,8 +114,7 @@ class Expiry(Extension):
 
     def facts(self, state: State) -> Table:
         """Return the status of an expired run."""
-        is_over = any(note["kind"] == "expired" for note in state.notes)
-        return {"state": "expired", "expired": True} if is_over else {}
+        return {"state": "expired", "expired": True} if any(one["kind"] == "expired" for one in state.notes) else {}
 
 
 def longest_wait(state: State) -> float:

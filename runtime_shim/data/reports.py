@@ -39,12 +39,7 @@ class Reports(Extension):
         """Return whether a step has a report, or a text names the directory of reports."""
         return "folder" in program or any("report" in node for node in program["nodes"].values())
 
-    @property
-    def _folder(self) -> str:
-        """The directory of a run's reports."""
-        return os.path.join(self.session.store.folder, REPORTS)
-
-    def told(self, text: str, done: Done) -> Done:
+    def with_text(self, text: str, done: Done) -> Done:
         """Remember the text of an outcome until it is recorded."""
         self._said = text
         return done
@@ -66,7 +61,7 @@ class Reports(Extension):
         date, added = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime()), {}
         for report, text in self._texts(record["node"]).items():
             if text := self.session.mask(text):
-                path = os.path.join(self._folder, f"{report}.md")
+                path = os.path.join(self.session.store.folder, REPORTS, f"{report}.md")
                 size = os.path.getsize(path) if os.path.isfile(path) and not os.path.islink(path) else 0
                 added[report] = (size, "\n" * bool(size) + f"## {date}\n\n{text}\n")
         return {**record, "reports": added} if added else record
@@ -75,14 +70,13 @@ class Reports(Extension):
         """Set the slot for the directory, and complete the reports of a resumed run."""
         session, slot = self.session, self.session.program.get("folder")
         if slot:
-            session.state.registers[slot] = self._folder
+            session.state.registers[slot] = os.path.join(session.store.folder, REPORTS)
         self._write()
 
     def event(self, event: str, _fields: Table) -> None:
         """Create the directory when a run starts or resumes."""
         if event == "run_started":
-            with inner(self.session.store.within, REPORTS):
-                pass
+            os.close(self.session.store.within.enter(REPORTS).at)
 
     def after_step(self, _move: Move) -> None:
         """Write the reports of a finished step."""

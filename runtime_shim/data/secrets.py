@@ -1,5 +1,6 @@
 """Secrets: required environment variables, shown as *** in all that a run keeps and prints."""
 
+import json
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,8 +16,7 @@ MASKED = ("title", "message", "how", "answer", "by", "note", "registers", "chang
 AROUND_SECRETS = " \t\n\v\f\r"  # commands may print a secret without it
 SHORTEST = 4  # characters; shorter ones are part of too many words
 HEX = "[0-9a-fA-F]"
-ESCAPES = rf'\\(?:u([dD][89abAB]{HEX}{{2}})\\u([dD][c-fC-F]{HEX}{{2}})|u({HEX}{{4}})|(["/\\bfnrt]))'  # of JSON
-CONTROLS = dict(zip("bfnrt", "\b\f\n\r\t"))
+ESCAPES = rf'\\(?:u[dD][89abAB]{HEX}{{2}}\\u[dD][c-fC-F]{HEX}{{2}}|u{HEX}{{4}}|["/\\bfnrt])'  # of JSON
 Spans = list[tuple[int, int]]
 
 
@@ -46,15 +46,7 @@ def masking(values: Iterable[str]) -> Callable[[str], str]:
 
 def unescaped(text: str) -> str:
     """Return a text without the escapes of JSON."""
-    return re.sub(ESCAPES, _letter, text)
-
-
-def _letter(found: re.Match[str]) -> str:
-    """Return the character of an escape sequence."""
-    high, low, code, letter = found.groups()
-    if high:
-        return chr(0x10000 + (int(high, 16) - 0xD800) * 0x400 + int(low, 16) - 0xDC00)
-    return chr(int(code, 16)) if code else CONTROLS.get(letter, letter)
+    return re.sub(ESCAPES, lambda found: str(json.loads(f'"{found.group()}"')), text)
 
 
 def _places(text: str) -> list[int]:

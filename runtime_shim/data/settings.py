@@ -26,19 +26,15 @@ READ: dict[str, Callable[[str], Any]] = {
     "max_steps": lambda given: number_of("--max-steps", given, 0),
     "out": os.path.abspath,  # independent of the working directory
 }
-REMINDED = (
-    *("--agent", "--agent-for", "--tool", "--agent-model", "--agent-timeout", "--agent-retries", "--out"),
-)  # options that hints mention, whose values are not kept
+# Options that hints mention, whose values are not kept.
+REMINDED = ("--agent", "--agent-for", "--tool", "--agent-model", "--agent-timeout", "--agent-retries", "--out")
 
 
 def agreed(state: State) -> Table:
     """Return the settings of a run; the latest count."""
     notes = (note["agreed"] for note in state.notes if note["kind"] == "agreed")
     last = state.finished[-1] if state.finished else state.begin
-    found: Table = {}
-    for part in (last.get("agreed", {}), *notes):
-        found.update(part)
-    return found
+    return {key: value for part in (last.get("agreed", {}), *notes) for key, value in part.items()}
 
 
 def settings_in(options: Any, before: Table) -> Table:  # a namespace

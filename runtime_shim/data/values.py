@@ -120,7 +120,7 @@ class Values(Extension):
             values[key] = value
         return done._replace(verbs=keeping("", values)) if done is not None and values else done
 
-    def told(self, text: str, done: Done) -> Done:
+    def with_text(self, text: str, done: Done) -> Done:
         """Return an outcome with its text."""
         remarks: list[str] = []
         return done._replace(verbs=keeping(text, {}, remarks), remarks=remarks)

@@ -7,7 +7,7 @@ import time
 import types
 from collections.abc import Iterable
 from contextlib import suppress
-from typing import Any, Callable
+from typing import Any, Callable, Optional
 
 from runtime_shim.engine.display import Display
 from runtime_shim.engine.lifecycle import ANY_HOST, Host, Kinds, Options, Subcommands
@@ -133,6 +133,7 @@ OPTIONS: Options = (
     ("status", "--json", "", "print JSON"),
     ("history", "--prune", "N|AGE", "delete all but the newest N runs, or runs older than AGE (12h, 30d, 8w)"),
 )
+Argv = Optional[list[str]]
 OptionValues = list[tuple[str, Any]]  # options, and the value of each
 Execute = Callable[[Table, list[str], Host, Display, Kinds], int]
 LIKE = {"open": "run", "step": "resume"}  # subcommands with the options of another
@@ -214,20 +215,14 @@ def execute(program: Table, argv: list[str], host: Host, display: Display, kinds
         raise
 
 
-def main(
-    program: Table,
-    extensions: Kinds,
-    argv: "list[str] | None" = None,
-    host: Host = ANY_HOST,
-    execute: Execute = execute,
-) -> int:
+def main(program: Table, kinds: Kinds, argv: Argv = None, host: Host = ANY_HOST, execute: Execute = execute) -> int:
     """Run the command line with the extensions that suit the program, and return the exit code."""
     for name in ("stdin", "stdout", "stderr"):
         if getattr(sys, name) is None:  # or the next opened file takes its place
             setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_RDWR), "r+", encoding="utf-8"))
     is_direct = "/" in sys.argv[0] and os.access(sys.argv[0], os.X_OK)
     prog = host.prog or ("" if is_direct else "python3 ") + shlex.quote(sys.argv[0])
-    kinds = [kind for kind in extensions if kind.suits(program)]
+    kinds = [kind for kind in kinds if kind.suits(program)]
     words, display = sys.argv[1:] if argv is None else argv, Display(sys.stderr)
     with suppress(KeyboardInterrupt):
         try:

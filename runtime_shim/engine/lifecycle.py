@@ -94,9 +94,9 @@ Performers = dict[str, type[Performer]]
 class Extension(Part):
     """Takes part in runs: a session calls the methods below of all extensions, in the order of its edition.
 
-    An extension has only those methods that it needs. `identify`, `brought`, `reply`, `given`, `told`, `stand`,
-    `record`, `mask` and `worded` return their last argument, possibly changed, and the next extension gets the result.
-    In the order of a call:
+    An extension has only those methods that it needs. `identify`, `brought`, `reply`, `given`, `with_text`,
+    `condition_after`, `record`, `mask` and `worded` return their last argument, possibly changed, and the next
+    extension gets the result. In the order of a call:
 
     - `from_caller(program, options, command, display)`, a static method: return options and values that the caller
       gives other than as words. `worded(text)`, also static: return a text in the caller's terms.
@@ -114,8 +114,8 @@ class Extension(Part):
     - `variables(node, registers)`: return environment variables for the process of a step.
     - `reply(reply)`: return the reply that a word means.
     - `given(done)`: return the outcome of a reply.
-    - `told(text, done)`: return an outcome with the text that belongs to it.
-    - `stand(move, before, stand)`: return the condition of a run after a move.
+    - `with_text(text, done)`: return an outcome with the text that belongs to it.
+    - `condition_after(move, before, stand)`: return the condition of a run after a move.
     - `record(record)`: return the record or event to write. `written(record)`: act after a record is on disk.
     - `event(event, fields)`: report an event to others; record nothing.
     - `after_step(move)`: act after a step is recorded.

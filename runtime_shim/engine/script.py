@@ -61,8 +61,7 @@ class Script:
         """Start a process that closes its socket when a signal reaches its group."""
         self.heard, theirs = socket.socketpair()
         with theirs:
-            given = [(os.POSIX_SPAWN_DUP2, theirs.fileno(), 0)]
-            words = ["sh", "-c", LISTENER]
+            given, words = [(os.POSIX_SPAWN_DUP2, theirs.fileno(), 0)], ["sh", "-c", LISTENER]
             self.listener = os.posix_spawn("/bin/sh", words, {}, file_actions=given, setsigmask=())
 
     def run(self) -> int:
@@ -104,17 +103,15 @@ class Script:
 
     def command(self, node: Table, found: Table) -> str:
         """Run a step's command. Exit code 0 means pass, anything else fail."""
-        own = {key: str(value) for key, value in {**found, "RDC_RUN_ID": self.run_id}.items()}
-        words = [node["shell"], "-c", self.text(node, "command")]
+        own = {**os.environ, "RDC_RUN_ID": self.run_id, **{key: str(value) for key, value in found.items()}}
+        shell, words = node["shell"], [node["shell"], "-c", self.text(node, "command")]
         signal.pthread_sigmask(signal.SIG_BLOCK, STOPS)
         try:
             if self.joins:
                 self.listen()
-            self.child = os.posix_spawnp(
-                words[0], words, {**os.environ, **own}, setpgroup=self.joins, setsigmask=(), setsigdef=BY_PYTHON
-            )
+            self.child = os.posix_spawnp(shell, words, own, setpgroup=self.joins, setsigmask=(), setsigdef=BY_PYTHON)
         except FileNotFoundError:
-            say(f"    {words[0]} was not found")
+            say(f"    {shell} was not found")
             return "fail"
         finally:
             signal.pthread_sigmask(signal.SIG_UNBLOCK, STOPS)

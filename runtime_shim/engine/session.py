@@ -23,7 +23,6 @@ from runtime_shim.engine.state import (
     matched,
     problem_with,
     renamed,
-    steps_of,
     utc_now,
     without_places,
 )
@@ -58,10 +57,7 @@ class Session:
         doing = [name for name, node in program["nodes"].items() if node["task"] in self.kinds]
         self.places = {name: f"{place}/{len(doing)}" for place, name in enumerate(doing, start=1)}
         self._began, self._done = time.monotonic(), 0
-        steps = steps_of(program["nodes"])
-        self.identity = functools.cache(
-            lambda: {**identified(program, self.through("identify", without_places(program))), "steps": steps}
-        )
+        self.identity = functools.cache(lambda: identified(program, self.through("identify", without_places(program))))
         if not options.state_dir:
             host.moved(directory, self.identity)
 
@@ -92,9 +88,9 @@ class Session:
         """Return a text without secrets."""
         return self.through("mask", text)
 
-    def told(self, done: Done, text: str) -> Done:
+    def with_text(self, done: Done, text: str) -> Done:
         """Return an outcome with the text that belongs to it."""
-        return self.through("told", done, text)
+        return self.through("with_text", done, text)
 
     # --- The state ---
 
@@ -204,13 +200,6 @@ class Session:
         step = f"[{self.places[name]}] {self.display.paint(self.label(name), 'bold')}"
         self.display.line(f"{step} - {', '.join(details)}" if details else step)
 
-    def tell_passed(self, move: Move) -> None:
-        """Show the results of nested documents that a move has passed."""
-        for name in move.passed:
-            node = self.program["nodes"][name]
-            if node["task"] == "end":
-                self.display.line("    " + one_line(f"{name} {self.filled(node, 'message', move.registers)}"))
-
     # --- The run ---
 
     def take(self, state: "State | None" = None) -> None:
@@ -236,20 +225,20 @@ class Session:
         run = f"{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}-{os.urandom(4).hex()}"
         version = {"format": FORMAT, "edition": self.host.edition, "run": run, **self.identity()}
         where = {"time": utc_now(), "cwd": os.getcwd(), "registers": dict(move.registers), "node": move.node}
-        return self.through("record", {"kind": "begin", **version, **where, **self.stand(move)})
+        return self.through("record", {"kind": "begin", **version, **where, **self.condition_after(move)})
 
     def is_over(self, name: str) -> bool:
         """Return whether this call ends before a step, which another call runs."""
         return self.options.only is not None and name not in self.options.only
 
-    def stand(self, move: Move, before: "State | None" = None, begins: bool = True) -> Record:
+    def condition_after(self, move: Move, before: "State | None" = None, begins: bool = True) -> Record:
         """Return the condition of a run after a move."""
         node = self.program["nodes"][move.node]
         if node["task"] == "end":
             return {"condition": node["result"], "message": self.filled(node, "message", move.registers)}
         is_begun = begins and not self.is_over(move.node)
         condition = ("ready", "running")[is_begun] if self.kinds[node["task"]].recovers else "waiting"
-        return self.through("stand", {"condition": condition}, move, before)
+        return self.through("condition_after", {"condition": condition}, move, before)
 
     def record(self, record: Record, sync: bool = True) -> None:
         """Write a record to the journal and update the state."""
@@ -289,7 +278,7 @@ class Session:
                 self._do_next(state.node, is_interrupted=True)
             while state.condition not in ENDED:
                 if self.signals.has_come():
-                    self.heed()
+                    self.check_stop()
                 if self.is_over(state.node):
                     step = f"step {' '.join(self.options.PLACE)} is completed"
                     self.display.rule(step if self.options.PLACE else f"run {state.begin['run']} is open")
@@ -320,7 +309,7 @@ class Session:
         if is_interrupted and (decided := self.through("given", performer.recover(name))):
             self.announce(name, "interrupted")
             return self.settle(name, decided, 0.0)
-        self.heed()
+        self.check_stop()
         about = self.about(name)
         details = [f"instance {'.'.join(map(str, about['instances'].values()))}"] if about["instances"] else []
         self.announce(name, *details, *([f"attempt {about['attempt']}"] if about["attempt"] > 1 else ()))
@@ -340,9 +329,10 @@ class Session:
         result = {**self.about(name), "outcome": done.outcome, "how": done.how, "says": move.says}
         result.update(seconds=round(seconds, 3), next=move.node, **({"remarks": done.remarks} if done.remarks else {}))
         is_there, word = self.store.is_there(), word_of(self.program["nodes"][name], done.outcome)
-        stand, ended = self.stand(move, self.state, begins and is_there), f"{self.label(name)} ended with {word}"
+        after = self.condition_after(move, self.state, begins and is_there)
+        ended = f"{self.label(name)} ended with {word}"
         try:
-            self.record({"kind": "done", **result, "changed": move.changed, **stand, **(done.note or {})})
+            self.record({"kind": "done", **result, "changed": move.changed, **after, **(done.note or {})})
         except RefusedError as error:
             is_unknown = self.performers[name].recovers
             again = ("resume", "--assume", done.outcome) if is_unknown else ("answer", name, word.lower())
@@ -355,10 +345,18 @@ class Session:
         for remark in done.remarks:
             self.display.line(f"    {one_line(remark)}")
         self.emit("step_finished", True, **result)
-        self.tell_passed(move)
+        nested = {name: self.program["nodes"][name] for name in move.passed}
+        for inner, node in nested.items():
+            if node["task"] == "end":  # of a nested document
+                self.display.line("    " + one_line(f"{inner} {self.filled(node, 'message', move.registers)}"))
         self.each("after_step", move)
 
-    def heed(self) -> None:
+    def moved(self, name: str, move: Move, outcome: str, how: str) -> Record:
+        """Return the record of a move that no run of the step decides, without its condition."""
+        about = {"kind": "done", **self.about(name), "outcome": outcome, "how": how, "says": move.says}
+        return {**about, "seconds": 0.0, "next": move.node, "time": utc_now(), "changed": move.changed}
+
+    def check_stop(self) -> None:
         """Raise instead of starting a step if the run must stop or its state has vanished."""
         if self.signals.has_come():
             self.rest()

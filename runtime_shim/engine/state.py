@@ -43,10 +43,10 @@ def digest(value: object) -> str:
 
 
 def identified(program: Table, nodes: Table) -> Table:
-    """Return a program's identity: name, source, hash, and a short digest for each step."""
+    """Return a program's identity: name, source, hash, a short digest for each step, and the steps."""
     whole = {key: program.get(key, {}) for key in ("entry", "registers", "scopes")}
     hashes = {"program": digest({**whole, "nodes": nodes}), "nodes": {name: digest(nodes[name])[:12] for name in nodes}}
-    return {"name": program["name"], "source": program["source"], **hashes}
+    return {"name": program["name"], "source": program["source"], **hashes, "steps": steps_of(program["nodes"])}
 
 
 def without_places(program: Table) -> Table:
@@ -104,15 +104,14 @@ class State:
             self.node, self.message, self.notes = record["next"], record.get("message", ""), []
             self.registers.update(record["changed"])
 
-    def left_behind(self) -> list[Record]:
+    def running_processes(self) -> list[Record]:
         """Return the processes of an interrupted step that are still running."""
         return [note for note in self.notes if note["kind"] == "process" and is_alive(note)]
 
-    def groups_left(self) -> list[int]:
+    def remaining_groups(self) -> list[int]:
         """Return the process groups of an interrupted step that still exist, maybe without their first process."""
-        groups = [note["pid"] for note in self.notes if note["kind"] == "process"]
-        alive = [note["pid"] for note in self.left_behind()]
-        return [one for one in groups if one in alive or (started_at(one) is None and has_members(one))]
+        groups = [(note["pid"], is_alive(note)) for note in self.notes if note["kind"] == "process"]
+        return [one for one, is_led in groups if is_led or (started_at(one) is None and has_members(one))]
 
 
 def replay(records: list[Record], path: object, modes: Sequence[str] = ("",)) -> State:
@@ -228,12 +227,9 @@ class Store:
 
 def steps_of(nodes: Table) -> list[list[str]]:
     """Return the steps of a program, as the first record of a run keeps them."""
-    found = []
-    for name, node in nodes.items():
-        if node["task"] not in ("branch", "end"):
-            done = {key: node[key] for key in {*node}.difference(NOT_DONE)}
-            found.append([name, node["task"], node.get("title", ""), digest(done)[:12]])
-    return found
+    doing = {name: node for name, node in nodes.items() if node["task"] not in ("branch", "end")}
+    done = {name: digest({key: node[key] for key in {*node}.difference(NOT_DONE)}) for name, node in doing.items()}
+    return [[name, node["task"], node.get("title", ""), done[name][:12]] for name, node in doing.items()]
 
 
 def matched(old: Sequence[Step], new: Sequence[Step]) -> dict[str, str]:

@@ -36,7 +36,7 @@ def choices(session: Session, state: State, condition: str) -> list[tuple[str, s
     if adopt and session.unfit(state):
         return [("to archive it", call("reset"))]
     if condition == "interrupted":  # a running command has no outcome
-        words = () if state.left_behind() else words_of(node)
+        words = () if state.running_processes() else words_of(node)
         assumed = ((f"to assume {word}", call("resume", *adopt, "--assume", word)) for word in words)
         return [("to run it again", call("resume", *adopt, "--rerun-interrupted")), *assumed]
     kind = session.kinds[node["task"]] if condition == "waiting" and not adopt else Performer
@@ -70,7 +70,7 @@ def describe(session: Session, state: "State | None", is_busy: bool) -> Table:
     facts["step_title"] = session.filled(node, "title", now)
     asked = "\n".join(session.filled(node, key, now) for key in ("prompt", "reason")).strip() * (word == "waiting")
     facts["question"] = session.mask(asked.partition("\n")[0].strip())
-    pid = [None, *(one["pid"] for one in state.left_behind())][-1]
+    pid = [None, *(one["pid"] for one in state.running_processes())][-1]
     done = [{"step": one["node"], **{key: one[key] for key in KNOWN if key in one}} for one in state.finished]
     facts.update(message=state.message, same_program=session.is_same(state), pid=pid, finished=done)
     for more in session.each("facts", state):

@@ -57,24 +57,18 @@ def follow(program: Table, edge: Table, before: Registers, verbs: Verbs = VERBS)
     says: list[str] = []
     passed: list[str] = []
     while True:
-        _apply(program, edge, registers, verbs)
+        for register, verb, *amount in edge.get("do", ()):
+            if amount:
+                value = registers[amount[0]] if isinstance(amount[0], str) else amount[0]
+                registers[register] = verbs[verb](registers[register], value)
+            else:  # "reset" and a scope
+                registers.update({name: program["registers"][name] for name in program["scopes"][verb]})
         name, node = edge["go"], program["nodes"][edge["go"]]
         says += filter(None, [edge.get("says")])
         if not is_passed(node):
             return Move(name, registers, changed, ", ".join(says), tuple(passed))
         passed.append(name)
         edge = choose(program, name, registers, None)
-
-
-def _apply(program: Table, edge: Table, registers: Registers, verbs: Verbs) -> None:
-    """Change the registers as an edge says."""
-    for effect in edge.get("do", ()):
-        if len(effect) == 2:  # "reset" and a scope
-            registers.update({name: program["registers"][name] for name in program["scopes"][effect[1]]})
-            continue
-        register, verb, amount = effect
-        value = registers[amount] if isinstance(amount, str) else amount
-        registers[register] = verbs[verb](registers[register], value)
 
 
 def is_passed(node: Table) -> bool:

@@ -4,7 +4,7 @@ import io
 import os
 import re
 import select
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any, Callable
 
@@ -13,7 +13,7 @@ from runtime_shim.engine.lifecycle import Extension
 from runtime_shim.engine.program import RefusedError, Table
 from runtime_shim.engine.session import Session
 from runtime_shim.engine.texts import clean
-from runtime_shim.tasks.process import Ended, Processes
+from runtime_shim.tasks.process import Codes, Ended, Environment, Processes
 from runtime_shim.tasks.shell import Calling
 
 LOGS, LOG_LIMIT = "logs", "1m"  # directory; default size
@@ -108,9 +108,7 @@ class LoggedProcesses(Processes):
         super().__init__(session.signals, session.is_interactive, began)
         self._session, self._limit = session, limit
 
-    def spawn(
-        self, path: str, words: list[bytes], environment: Mapping[bytes, bytes], _files: Sequence[Any] = ()
-    ) -> int:
+    def spawn(self, path: str, words: list[bytes], environment: Environment, _files: Sequence[Any] = ()) -> int:
         """Start a command with a log."""
         session, state = self._session, self._session.state
         try:
@@ -128,9 +126,7 @@ class LoggedProcesses(Processes):
             self._log.finish(session.display.gives_up)
             raise
 
-    def watch(
-        self, groups: Sequence[int], seconds: int = 0, ended: Ended = lambda _index, _code: None
-    ) -> "list[int | None]":
+    def watch(self, groups: Sequence[int], seconds: int = 0, ended: Ended = lambda _index, _code: None) -> Codes:
         """Wait until the command has ended and its output is shown."""
         try:
             return super().watch(groups, seconds, ended)

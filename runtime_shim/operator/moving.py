@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 from runtime_shim.engine.lifecycle import Extension, Subcommands
 from runtime_shim.engine.program import EXIT_COMPLETE, RefusedError, Table
 from runtime_shim.engine.session import Session
-from runtime_shim.engine.state import ENDED, State, utc_now
+from runtime_shim.engine.state import ENDED, State
 from runtime_shim.engine.texts import meant, one_line
 from runtime_shim.engine.walk import Move, follow
 
@@ -57,13 +57,12 @@ def goto(session: Session, shows: bool = True) -> int:
     if state.condition == "complete" or is_limited:
         over = state.message if is_limited else "the run is complete"
         raise RefusedError(f"{over}; start a new run: {session.call('run')}")
-    if pids := ", ".join(str(one["pid"]) for one in state.left_behind()):
+    if pids := ", ".join(str(one["pid"]) for one in state.running_processes()):
         raise RefusedError(f"{session.label(before)}: its command still runs (pid {pids}); wait for it or stop it")
     move = moved(session.program, state, session.options.STEP)
     session.store.open()
-    about = {**session.about(before), "outcome": "goto", "how": f"moved to {one_line(move.node)}", "says": ""}
-    about.update(seconds=0.0, next=move.node, time=utc_now(), changed=move.changed)
-    session.record({"kind": "done", **about, **session.stand(move, begins=False)})  # no limits, no pauses
+    record = session.moved(before, move, "goto", f"moved to {one_line(move.node)}")
+    session.record({**record, "says": "", **session.condition_after(move, begins=False)})  # no limits, no pauses
     told = state.finished[-1].items()
     session.emit("goto", **{key: each for key, each in told if key in ("node", "next", "by", "note")})
     session.display.rule(f"moved from {before} to {session.label(move.node)}")

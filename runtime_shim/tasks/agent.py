@@ -18,9 +18,9 @@ from runtime_shim.engine.texts import MEANINGS, meant, one_line
 from runtime_shim.engine.walk import Registers, filled, shown
 from runtime_shim.tasks.answers import read_text
 from runtime_shim.tasks.ask import Prompts
-from runtime_shim.tasks.calls import AGENT_CALL, Caller
-from runtime_shim.tasks.exchange import Answered, SearchError, child_says
-from runtime_shim.tasks.prompting import Calls, Prompting, answer_of, pairs
+from runtime_shim.tasks.calls import Caller
+from runtime_shim.tasks.exchange import SearchError, child_says
+from runtime_shim.tasks.prompting import Prompting, answer_of, pairs
 from runtime_shim.tasks.reading import AGENT_SECONDS, LARGEST_ANSWER, cleaned
 from runtime_shim.tasks.recipes import called, is_recipe, mistyped
 from runtime_shim.tasks.verdicts import Reading, read_word
@@ -31,10 +31,9 @@ def above(program: Table, name: str, registers: Registers) -> str:
     found: list[str] = []
     while name:
         context = program["contexts"][name]
-        parts = (part if isinstance(part, str) else shown(part, registers) for part in context["parts"])
-        found.append("".join(parts))
+        found[:0] = (part if isinstance(part, str) else shown(part, registers) for part in context["parts"])
         name = context.get("after", "")
-    return "".join(reversed(found))
+    return "".join(found)
 
 
 class Contexts(Extension):
@@ -47,11 +46,12 @@ class Contexts(Extension):
         known = {"": ""}
         for name, context in self.session.program["contexts"].items():
             known[name] = digest([context["parts"], known[context.get("after", "")]])
-        above = {
-            name: [known[one.get("context", "")] for one in (node, *node.get("entries", ()))]
-            for name, node in nodes.items()
-        }
-        return {name: {**node, "above": above[name]} if any(above[name]) else node for name, node in nodes.items()}
+
+        def with_digests(node: Table) -> Table:
+            found = [known[one.get("context", "")] for one in (node, *node.get("entries", ()))]
+            return {**node, "above": found} if any(found) else node
+
+        return {name: with_digests(node) for name, node in nodes.items()}
 
 
 LONGEST_SEARCH = 60  # seconds; `\\d+:` in a megabyte of digits may take hours
@@ -87,12 +87,11 @@ class Commanded(Caller):
                 if not shutil.which(command.strip()):
                     raise RefusedError(f"unknown agent or command {one_line(command)}{hint}")
         types = agent_types(session.program)
-        for name in self._given:
-            if name not in types:
-                hint = meant(name, types) or f"; the agents are {', '.join(sorted(filter(None, types)))}"
-                raise RefusedError(f"--agent-for {one_line(name)}: the document has no such agent{hint}")
+        for name in (name for name in self._given if name not in types):
+            hint = meant(name, types) or f"; the agents are {', '.join(sorted(filter(None, types)))}"
+            raise RefusedError(f"--agent-for {one_line(name)}: the document has no such agent{hint}")
         self.retries = number_of("--agent-retries", options.agent_retries, 0) if options.agent_retries else 0
-        self._seconds = seconds_of("--agent-timeout", options.agent_timeout) if options.agent_timeout else 0
+        self.limit = seconds_of("--agent-timeout", options.agent_timeout) if options.agent_timeout else 0
         commands = [self._common or "", *self._given.values()]
         if options.agent_model and not any(map(is_recipe, commands)):
             called(next(filter(None, commands), ""), options.agent_model)
@@ -108,18 +107,6 @@ class Commanded(Caller):
         """Return the command for a type of agent."""
         found = self._given.get(kind) or self._listed.get(kind) or self._common
         return found and named(self.session.options, found)
-
-    def call(self, node: Table, calls: Calls) -> list[Answered]:
-        """Call agents with the operator's time limit, if any."""
-        return super().call({**node, "timeout": self._seconds} if self._seconds else node, calls)
-
-    def key(self, name: str, _what: Table) -> str:
-        """Return the key that counts calls of an agent."""
-        return f"{AGENT_CALL}{name}"
-
-    def variables(self, name: str, what: Table) -> dict[str, str]:
-        """Add the agent's type to the variables."""
-        return {**super().variables(name, what), "RDC_AGENT_TYPE": what["agent"]}
 
     def prompt_of(self, node: Table, what: Table) -> str:
         """Return the prompt of a step, or of an entry of it, after its context."""
@@ -158,14 +145,13 @@ class Agents(Commanded):
         prompt, done = self.prompt_of(node, node), self.from_file(name)
         if done is not None:
             return done
-        command = self.command_of(node["agent"])
-        if command is None:
-            return self.by_hand(name, prompt)
+        if (command := self.command_of(node["agent"])) is None:
+            return self.by_hand(name, {name: prompt})
         (answered,) = self.converse(node, [(name, node, command, prompt)])
         answer = answer_of(answered)
         word, trouble = self.read(node, answer)
         how = answered.trouble or trouble or ("" if answer else "an empty answer")
-        return self.session.told(Done(word, how), answer or "")
+        return self.session.with_text(Done(word, how), answer or "")
 
     def given(self, name: str, reply: str, how: str) -> Done:
         """Read a person's answer."""
@@ -173,7 +159,7 @@ class Agents(Commanded):
         if len(answer.encode()) > LARGEST_ANSWER:
             return Done(self.read(node, None)[0], "the answer is too long")
         word, trouble = self.read(node, answer)
-        return self.session.told(Done(word, trouble or how), answer)
+        return self.session.with_text(Done(word, trouble or how), answer)
 
 
 AGENT: Options = (
@@ -210,10 +196,6 @@ class AgentPrompts(Prompts, Prompting):
         super().__init__(session)
         self._command = named(session.options, session.options.agent or "")
 
-    def variables(self, name: str, what: Table) -> dict[str, str]:
-        """Give the agent no type."""
-        return {**super().variables(name, what), "RDC_AGENT_TYPE": ""}
-
     def perform(self, name: str, node: Table) -> Done:
         """Ask the agent. The last line of its answer decides; anything but a known word means fail."""
         done = self.from_file(name) if self._command else None
@@ -227,7 +209,7 @@ class AgentPrompts(Prompts, Prompting):
         answer = answer_of(answered) or ""
         outcome = verdict(answer)
         how = answered.trouble or ("answered by the agent" if outcome else "the agent did not say pass or fail")
-        return session.told(Done(outcome or "fail", how), answer)
+        return session.with_text(Done(outcome or "fail", how), answer)
 
 
 def verdict(answer: str) -> "str | None":

@@ -7,7 +7,6 @@ from typing import Any, Callable, NamedTuple
 from runtime_shim.engine.program import RefusedError, Table
 from runtime_shim.engine.texts import MEANINGS
 
-LARGEST_INPUT = 1 << 20  # bytes
 LARGEST = 16 * 1024 * 1024  # bytes of answers; a pipe may have no end
 
 
@@ -35,8 +34,8 @@ def read_lines(text: str, nodes: dict[str, Table]) -> "Iterator[Answer | Problem
             yield Answer(number, step[0] if step else None, reply)
 
 
-def read_text(path: str, largest: int = LARGEST_INPUT) -> str:
-    """Return the text of a file that the operator names."""
+def read_text(path: str, largest: int = 1 << 20) -> str:
+    """Return the text of a file that the operator names, of at most so many bytes."""
     with open(path, "rb") as file:
         content = file.read(largest + 1)
     if len(content) > largest:

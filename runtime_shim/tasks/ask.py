@@ -22,7 +22,7 @@ class Asking(Performer):
         session = self.session
         for line in self.shown(node):
             session.display.line(line)
-        session.heed()
+        session.check_stop()
         done = self.from_file(name) or (self.ask_here(name, node) if session.is_interactive else None)
         if done is None:
             raise Waiting(*hints(session, "waiting"))
@@ -75,7 +75,7 @@ class Prompts(Asking):
         """Return the outcome of pass, fail, yes or no."""
         if reply.lower() not in MEANINGS:
             raise RefusedError(f"{one_line(reply)}: expected pass, fail, yes or no")
-        return self.session.told(Done(MEANINGS[reply.lower()], how), reply)
+        return self.session.with_text(Done(MEANINGS[reply.lower()], how), reply)
 
     @staticmethod
     def replies(node: Table) -> list[str]:

@@ -15,7 +15,7 @@ from runtime_shim.engine.walk import Move, attempt_of
 from runtime_shim.tasks.ask import Asking
 from runtime_shim.tasks.exchange import Answered
 from runtime_shim.tasks.prompting import Calls, Prompting, answer_of
-from runtime_shim.tasks.replies import asked
+from runtime_shim.tasks.replies import ANY, asked
 
 AGENT_CALL = "agent "  # prefix of keys: the name of a step or entry follows
 FIRST_PAUSE = 2  # seconds; doubles each time
@@ -57,7 +57,7 @@ class Budget(OfMore):
         calls = calls_of(self.session.state.notes) if record.get("kind") == "done" else {}
         return {**record, "calls": dict(calls)} if calls else record
 
-    def stand(self, move: Move, before: "State | None", stand: Record) -> Record:
+    def condition_after(self, move: Move, before: "State | None", stand: Record) -> Record:
         """Stop a run that has no calls left."""
         node = self.session.program["nodes"][move.node]
         due = len(node["entries"]) if node["task"] == "parallel" else node["task"] == "agent"
@@ -79,8 +79,7 @@ class Caller(Asking, Prompting):
 
     recovers = True
     asks = False
-    retries = 0
-    needs_words = True  # whether an empty answer is a failure
+    retries = limit = jobs = 0  # of a call: retries, seconds instead of the step's; most calls at a time, 0 for all
 
     def converse(self, node: Table, calls: Calls) -> list[Answered]:
         """Call commands at the same time, retry those without an answer, and return all answers."""
@@ -98,11 +97,13 @@ class Caller(Asking, Prompting):
 
     def call(self, node: Table, calls: Calls) -> list[Answered]:
         """Call commands once, without retries."""
-        return super().converse(node, calls)
+        node, most = {**node, "timeout": self.limit} if self.limit else node, self.jobs or len(calls) or 1
+        pieces = [calls[place : place + most] for place in range(0, len(calls), most)]
+        return [answered for piece in pieces for answered in super(Caller, self).converse(node, piece)]
 
-    def key(self, name: str, _what: Table) -> str:
+    def key(self, name: str, what: Table) -> str:
         """Return the key that counts a call."""
-        raise NotImplementedError
+        return f"tool {what['connection']}/{what['tool']}" if self.noun == "tool" else AGENT_CALL + name
 
     def variables(self, name: str, what: Table) -> dict[str, str]:
         """Add the number of the attempt, including retries."""
@@ -110,7 +111,7 @@ class Caller(Asking, Prompting):
         return {**super().variables(name, what), "RDC_ATTEMPT": str(attempt_of(node, now) + self._tries())}
 
     def _failed(self, answered: Answered) -> bool:
-        return not answer_of(answered) if self.needs_words else bool(answered.trouble)
+        return bool(answered.trouble) if self.noun == "tool" else not answer_of(answered)
 
     def _tries(self) -> int:
         """Return how many calls of the step have failed so far."""
@@ -144,34 +145,37 @@ class Caller(Asking, Prompting):
         if left > 0:
             with session.signals:
                 time.sleep(left)
-        session.heed()
+        session.check_stop()
         if session.state.condition == "ready":
             session.record({"kind": "again", "condition": "running"})
 
-    def by_hand(self, name: str, given: str) -> Done:
-        """Let a person answer a step without a command, now at the terminal or later."""
+    def by_hand(self, step: str, prompts: dict[str, str]) -> Done:
+        """Let a person answer a step or its entries without a command, now at the terminal or later."""
         session = self.session
         session.record({"kind": "wait", "condition": "waiting"})
-        for line in clean(given).splitlines():
-            session.display.line(f"    {line}".rstrip())
-        done = self.at_terminal(name, session.label(session.state.node)) if session.is_interactive else None
-        if done is None:
-            raise self.not_called(name)
-        return done
+        for name, prompt in prompts.items():
+            is_entry = name != step
+            lines = clean(prompt).splitlines()
+            for line in [f"{name}:", *(f"    {one}" for one in lines)] if is_entry else lines:
+                session.display.line(f"    {line}".rstrip())
+            label = name if is_entry else session.label(step)
+            done = self._typed(name, f"{label}: type your answer, then Ctrl-D\n") if session.is_interactive else None
+            if done is not None:
+                return done
+        who, *option = self.remedy(session.program["nodes"][step])
+        raise Waiting(
+            f"to answer: {answering(session, self.unanswered(step)[0], '-')}",
+            f"to continue: {session.call('resume')}",
+            f"to call {who}: {session.call('resume', *option)}",
+        )
 
-    def at_terminal(self, name: str, label: str) -> "Done | None":
+    def _typed(self, name: str, prompt: str) -> "Done | None":
         """Ask until a person types a valid answer; return None if they leave it for later."""
-        prompt = f"{label}: type your answer, then Ctrl-D\n"
         return asked(self.session, prompt, lambda reply: self.given(name, reply, "answered here"), lambda _line: True)
 
-    def not_called(self, name: str) -> Waiting:
-        """Return how to answer a step by hand or with a command."""
-        call, node = self.session.call, self.session.program["nodes"][self.session.state.node]
-        return Waiting(
-            f"to answer: {answering(self.session, name, '-')}",
-            f"to continue: {call('resume')}",
-            f"to call {self.remedy(node)[0]}: {call('resume', *self.remedy(node)[1:])}",
-        )
+    def unanswered(self, step: str) -> list[str]:
+        """Return the names that still need an answer."""
+        return [step]
 
     def remedy(self, _node: Table) -> tuple[str, str, str]:
         """Return who could answer a step, the option that sets the command, and the option's value."""
@@ -190,4 +194,4 @@ class Caller(Asking, Prompting):
     @staticmethod
     def replies(_node: Table) -> list[str]:
         """Return `-`, for an answer on standard input."""
-        return ["-"]
+        return ANY

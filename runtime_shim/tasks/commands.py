@@ -1,6 +1,5 @@
 """Steps with shell commands, and the documents that have such steps and questions."""
 
-from collections.abc import Mapping
 from typing import ClassVar
 
 from runtime_shim.engine.display import duration
@@ -8,13 +7,11 @@ from runtime_shim.engine.lifecycle import Done, Extension, Performers
 from runtime_shim.engine.program import Table
 from runtime_shim.engine.walk import attempt_of
 from runtime_shim.tasks.ask import Prompts
-from runtime_shim.tasks.process import Processes, in_words
+from runtime_shim.tasks.process import Environment, Processes, in_words
 from runtime_shim.tasks.shell import Calling
 
 
-def run_command(
-    processes: Processes, shell: str, command: str, environment: Mapping[bytes, bytes], seconds: int = 0
-) -> Done:
+def run_command(processes: Processes, shell: str, command: str, environment: Environment, seconds: int = 0) -> Done:
     """Run a command. Exit code 0 means pass; other codes and a timeout mean fail.
 
     Independent of runs, and safe in a thread whose `processes` wait for no signal. Raises OSError if it cannot start.
@@ -39,7 +36,7 @@ class Commands(Calling):
         """Run a step's command. Exit code 0 means pass, anything else fail."""
         if attempt_of(node, self.session.state.registers) == 1:
             self.session.display.dim(self.session.texts(node, "prompt"))
-        self.session.heed()
+        self.session.check_stop()
         command, environment = self.session.filled(node, "command"), self.environment(node)
         try:
             return run_command(self.processes, node["shell"], command, environment, node.get("timeout", 0))

@@ -7,12 +7,12 @@ import shlex
 import signal
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import BinaryIO, Callable, NamedTuple
 
 from runtime_shim.engine.signals import signal_groups
-from runtime_shim.tasks.process import PATIENCE, Processes, in_words
+from runtime_shim.tasks.process import PATIENCE, Environment, Processes, in_words
 from runtime_shim.tasks.reading import LARGEST_ANSWER
 
 SH = "/bin/sh"
@@ -27,7 +27,7 @@ class Call(NamedTuple):
     """A command for `sh -c`, its environment, its standard input, and a function that shows its answer."""
 
     command: str
-    environment: Mapping[bytes, bytes]
+    environment: Environment
     given: bytes
     shown: Show
 
@@ -79,13 +79,16 @@ class Exchange:
         """Whether the output exceeds the limit for answers."""
         return len(self.answer) > LARGEST_ANSWER
 
-    def finish(self) -> None:
-        """Take the rest of the output after the process has ended. Leftover processes get a second to write."""
+    def finish(self, code: "int | None") -> Answered:
+        """Return the whole answer after the process has ended. Leftover processes get a second to write."""
         self._over.set()
         self._thread.join(GRACE_AFTER)
         if self._thread.is_alive():
             signal_groups([self.group], signal.SIGKILL)
             self._thread.join()  # showing may be slow, but must not lose anything
+        if self.is_too_long:
+            return Answered(b"", f"more than {LARGEST_ANSWER:,} bytes")
+        return Answered(bytes(self.answer), in_words(code))
 
     def _take(self) -> None:
         """Read the output until it ends or is too long."""
@@ -124,6 +127,7 @@ def exchange(
 ) -> list[Answered]:
     """Call commands at the same time, with a time limit, and return their answers."""
     exchanges: list[Exchange] = []
+    found: dict[int, Answered] = {}
     try:
         for call in calls:
             exchanges.append(Exchange(processes, call))  # the started ones are known if one fails
@@ -134,18 +138,11 @@ def exchange(
         raise
 
     def finished(index: int, code: "int | None") -> None:
-        exchanges[index].finish()
-        processes.said = _answered(exchanges[index], code)
+        processes.said = found[index] = exchanges[index].finish(code)
         ended(index)
 
-    how = processes.watch([one.group for one in exchanges], seconds, finished)
-    return list(map(_answered, exchanges, how))
-
-
-def _answered(one: Exchange, code: "int | None") -> Answered:
-    if one.is_too_long:
-        return Answered(b"", f"more than {LARGEST_ANSWER:,} bytes")
-    return Answered(bytes(one.answer), in_words(code))
+    processes.watch([one.group for one in exchanges], seconds, finished)
+    return [found[index] for index in range(len(calls))]
 
 
 class SearchError(Exception):

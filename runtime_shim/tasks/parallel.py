@@ -7,7 +7,6 @@ from runtime_shim.data.settings import UNANSWERED, number_of
 from runtime_shim.engine.lifecycle import Done, Extension, Performers
 from runtime_shim.engine.program import RefusedError, Table
 from runtime_shim.engine.session import Session
-from runtime_shim.engine.texts import clean
 from runtime_shim.tasks.agent import Commanded
 from runtime_shim.tasks.exchange import Answered
 from runtime_shim.tasks.prompting import Calls, answer_of
@@ -24,12 +23,9 @@ def entry_names(name: str, node: Table) -> list[str]:
 class Parallels(Commanded):
     """Calls the agents of all entries and joins their answers."""
 
-    jobs = 0  # entries called at a time, 0 for all
-
     def __init__(self, session: Session) -> None:
         super().__init__(session)
-        given = session.options.jobs
-        self.jobs = number_of("--jobs", given, 1) if given else 0
+        self.jobs = number_of("--jobs", session.options.jobs, 1) if session.options.jobs else 0
 
     def perform(self, name: str, node: Table) -> Done:
         """Call the agents, or let a person answer if one has no command."""
@@ -37,7 +33,7 @@ class Parallels(Commanded):
         due = [index for index in range(len(names)) if index not in said]
         calls = self._calls(name, node, due)
         if not all(command for _, _, command, _ in calls):
-            return self._by_hand(name, calls)
+            return self.by_hand(name, {entry: prompt for entry, _, _, prompt in calls})
         answers = self.converse(node, calls)
         said.update(zip(due, map(answer_of, answers)))
         troubles = [(names[index], answered.trouble) for index, answered in zip(due, answers)]
@@ -45,28 +41,18 @@ class Parallels(Commanded):
 
     def _calls(self, name: str, node: Table, due: list[int]) -> Calls:
         """Return the calls of the entries that have no answer yet."""
-        names, found = entry_names(name, node), []
-        for index in due:
-            entry = node["entries"][index]
-            found.append((names[index], entry, self.command_of(entry["agent"]) or "", self.prompt_of(node, entry)))
-        return found
+        found = [(entry_names(name, node)[index], node["entries"][index]) for index in due]
+        return [(each, what, self.command_of(what["agent"]) or "", self.prompt_of(node, what)) for each, what in found]
 
     def say(self, name: str, node: Table, due: list[int]) -> "list[str | None]":
         """Call the agents of some entries and return their answers for the caller to join."""
         return list(map(answer_of, self.converse(node, self._calls(name, node, due))))
 
-    def call(self, node: Table, calls: Calls) -> list[Answered]:
-        """Call agents, at most `jobs` at a time."""
-        most = self.jobs or len(calls) or 1
-        pieces = [calls[place : place + most] for place in range(0, len(calls), most)]
-        return [answered for piece in pieces for answered in super(Parallels, self).call(node, piece)]
-
     def _said(self, name: str) -> Given:
         """Return the answers so far, by hand or from the file."""
         notes = [note for note in self.session.state.notes if note["kind"] == "entry"]
         said: Given = {note["entry"]: note["answer"] for note in notes}
-        names = entry_names(name, self.session.program["nodes"][name])
-        for index, entry in enumerate(names):
+        for index, entry in enumerate(entry_names(name, self.session.program["nodes"][name])):
             reply, note = self.take(entry) if index not in said else (None, {})
             if reply is not None:
                 said[index] = self.answered(entry, reply)
@@ -84,20 +70,10 @@ class Parallels(Commanded):
     def _note(self, index: int, answer: "str | None", **more: object) -> None:
         self.session.record({"kind": "entry", "entry": index, "answer": answer, **more})
 
-    def _by_hand(self, name: str, calls: Calls) -> Done:
-        """Let a person answer for the agents, now at the terminal or later."""
-        session = self.session
-        session.record({"kind": "wait", "condition": "waiting"})
-        for entry, _, _, prompt in calls:
-            session.display.line(f"    {entry}:")
-            for line in clean(prompt).splitlines():
-                session.display.line(f"        {line}".rstrip())
-            if session.is_interactive:
-                done = self.at_terminal(entry, entry)
-                if done is not None:
-                    return done
-        names, said = entry_names(name, session.program["nodes"][name]), self._said(name)
-        raise self.not_called(next(one for index, one in enumerate(names) if index not in said))
+    def unanswered(self, step: str) -> list[str]:
+        """Return the entries that still need an answer."""
+        names, said = entry_names(step, self.session.program["nodes"][step]), self._said(step)
+        return [entry for index, entry in enumerate(names) if index not in said]
 
     def given(self, name: str, reply: str, how: str) -> "Done | None":
         """Record the answer to an entry; the last one decides the step."""
@@ -113,10 +89,9 @@ class Parallels(Commanded):
     def _joined(self, name: str, said: Given, how: str) -> Done:
         """Return the outcome of the answers of all entries together, and why some of them do not count."""
         node = self.session.program["nodes"][name]
-        answers = [said[index] or None for index in range(len(node["entries"]))]
-        entries, unanimous = node["entries"], node["unanimous"]
+        names, entries, unanimous = entry_names(name, node), node["entries"], node["unanimous"]
         found = [self.read({**entry, "failing": node["failing"]}, said[index]) for index, entry in enumerate(entries)]
-        names, words = entry_names(name, node), [word for word, _trouble in found]
+        answers, words = [said[index] or None for index in range(len(names))], [word for word, _trouble in found]
         read = zip(names, found)
         bad = [(entry, trouble or word) for entry, (word, trouble) in read if trouble or word in UNANSWERED]
         troubles = [f"{entry}: {trouble}" for entry, trouble in bad if f"{entry}: " not in how]
@@ -125,7 +100,7 @@ class Parallels(Commanded):
         word = joined_word(words, joining)
         if word == "ambiguous" and word not in words:
             troubles.append(split_words(names, words, joining))
-        return self.session.told(Done(word, ", ".join(filter(None, [how, *troubles]))), joined_answer(answers))
+        return self.session.with_text(Done(word, ", ".join(filter(None, [how, *troubles]))), joined_answer(answers))
 
     @staticmethod
     def names(name: str, node: Table) -> list[str]:

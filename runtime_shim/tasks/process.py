@@ -14,6 +14,8 @@ IGNORED_HERE = (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGTTOU)  # by Python and
 BY_KEY = {code for key in KEYS for code in (-key, 128 + key)}
 # Ends with 9 after a key. It is in the group of a command, because keys reach only that group.
 LISTENER = "ulimit -c 0; trap '' TERM HUP; trap 'exit 9' INT QUIT; read -r _"
+Environment = Mapping[bytes, bytes]
+Codes = list["int | None"]
 Ended = Callable[[int, "int | None"], None]
 """Gets the index of an ended process and its exit code, which is negative for a signal and None for a timeout."""
 
@@ -43,18 +45,14 @@ class Processes:
         with suppress(OSError):
             self._terminal = os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY)
 
-    def spawn(
-        self, path: str, words: list[bytes], environment: Mapping[bytes, bytes], files: Sequence[Any] = ()
-    ) -> int:
+    def spawn(self, path: str, words: list[bytes], environment: Environment, files: Sequence[Any] = ()) -> int:
         """Start a process in its own group and return the group."""
         signals: dict[str, Any] = {"setsigmask": self._signals.before, "setsigdef": IGNORED_HERE}
         group = os.posix_spawnp(path, words, environment, file_actions=files, setpgroup=0, **signals)
         self._began(group)
         return group
 
-    def watch(
-        self, groups: Sequence[int], seconds: int = 0, ended: Ended = lambda _index, _code: None
-    ) -> "list[int | None]":
+    def watch(self, groups: Sequence[int], seconds: int = 0, ended: Ended = lambda _index, _code: None) -> Codes:
         """Wait until the groups have ended, or end them, and return their codes."""
         codes: dict[int, int] = {}
         self._left, self._late = list(groups), set()
@@ -83,14 +81,11 @@ class Processes:
         signal_groups(groups if self._is_stopping else self._late, signal.SIGKILL)  # also leftovers
         if seconds or self._is_ending:
             self._signals.wake_after(0)
-        return self._heeded([None if group in self._late else codes[group] for group in groups])
-
-    def _heeded(self, codes: "list[int | None]") -> "list[int | None]":
-        """Return the codes, unless the run has to stop and a process has failed."""
-        if self._is_stopping and any(code != 0 for code in codes):
+        found = [None if group in self._late else codes[group] for group in groups]
+        if self._is_stopping and any(code != 0 for code in found):
             raise Interrupted
         self._signals.has_received |= self._is_stopping  # the run stops before its next step
-        return codes
+        return found
 
     def _listen(self, group: int) -> None:
         """Start the listener for keys, unless it runs or the group is gone."""

@@ -48,16 +48,16 @@ class Prompting(Calling):
         """Return the environment of an agent, a tool or an executor."""
         return for_others(super().environment(node, **more))
 
-    def variables(self, name: str, _what: Table) -> dict[str, str]:
+    def variables(self, name: str, what: Table) -> dict[str, str]:
         """Return variables that add to or replace the usual ones."""
-        return {"RDC_STEP": name}
+        return {"RDC_STEP": name, **({"RDC_AGENT_TYPE": what.get("agent", "")} if self.noun == "agent" else {})}
 
     def converse(self, node: Table, calls: Calls) -> list[Answered]:
         """Call commands at the same time, keep their prompts and answers, and return the answers."""
         session, is_one = self.session, len(calls) == 1
         heard: list[list[str]] = [[] for _ in calls]
         made, numbers = [], []
-        session.heed()
+        session.check_stop()
         for (name, what, command, given), lines in zip(calls, heard):
             numbers.append(self.keep(PROMPTS, name, given))
             environment = self.environment(node, **self.variables(name, what))
@@ -84,9 +84,8 @@ class Prompting(Calling):
 
     def show(self, lines: str) -> None:
         """Show lines of an answer."""
-        display = self.session.display
-        shown = (f"    {line}".rstrip() for line in clean(lines).split("\n"))
-        display.line(display.paint("\n".join(shown), "dim"))
+        shown = "\n".join(f"    {line}".rstrip() for line in clean(lines).split("\n"))
+        self.session.display.line(self.session.display.paint(shown, "dim"))
 
     def keep(self, folder: str, name: str, text: str, number: int = 0) -> int:
         """Write a text to the file STEP.K for the K-th call, and return K."""

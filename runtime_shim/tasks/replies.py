@@ -121,12 +121,12 @@ class Questions(Asking):
         """Return the outcome of a reply, with the reply as its text, except for gates."""
         node = self.session.program["nodes"][self.session.state.node]
         if node["task"] == "input":
-            return self.session.told(Done("pass", how), reply.strip(SPACES))
+            return self.session.with_text(Done("pass", how), reply.strip(SPACES))
         options, text = self._options(node), reply if node["task"] == "select" else reply.strip().lower()
         if text not in options:
             raise RefusedError(f"{one_line(reply)}: {one_of(options)}")
         done = Done(words_of(node)[options.index(text)], how)
-        return self.session.told(done, "" if node["task"] == "gate" else text)
+        return self.session.with_text(done, "" if node["task"] == "gate" else text)
 
     def _options(self, node: Table) -> list[str]:
         """Return a step's options with their placeholders replaced."""
@@ -181,10 +181,7 @@ def kept(reply: str) -> str:
 
 
 def asked(
-    session: Session,
-    prompt: str,
-    read: Callable[[str], Value],
-    goes_on: Callable[[str], bool] = lambda _line: False,
+    session: Session, prompt: str, read: Callable[[str], Value], goes_on: Callable[[str], bool] = lambda _line: False
 ) -> "Value | None":
     """Return the result of `read` for a typed string, or None if nothing was typed. Ask again if `read` refuses.
 

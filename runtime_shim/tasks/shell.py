@@ -46,7 +46,7 @@ class Calling(Performer):
     def recover(self, name: str) -> "Done | None":
         """Decide about an interrupted step by options or by asking the operator."""
         session, options, label = self.session, self.session.options, self.session.label(name)
-        node, running = session.program["nodes"][name], session.state.left_behind()
+        node, running = session.program["nodes"][name], session.state.running_processes()
         if running:  # no decision yet, unless the options end it
             still = f"{label}: its {self.noun} still runs (pid {', '.join(str(one['pid']) for one in running)})"
             if not options.rerun_interrupted:
@@ -54,7 +54,7 @@ class Calling(Performer):
                 raise RefusedError(*known, told) if options.assume else Waiting(told, *known)
             session.display.line(f"{still}; ending it")
             end_groups(running)
-        if not options.assume and (groups := session.state.groups_left()):  # maybe not of this run: don't end them
+        if not options.assume and (groups := session.state.remaining_groups()):  # maybe not of this run: don't end them
             still = f"{label}: processes of its {self.noun} still run (group {', '.join(map(str, groups))})"
             raise Waiting(f"{still}; wait until they end, or stop them", *hints(session, "interrupted"))
         if options.assume and options.assume not in words_of(node):

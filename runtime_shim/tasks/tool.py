@@ -23,7 +23,6 @@ class Tools(Caller):
     keys = ("tool", "arguments")
     noun = "tool"
     seconds = TOOL_SECONDS
-    needs_words = False
 
     def __init__(self, session: Session) -> None:
         super().__init__(session)
@@ -39,24 +38,20 @@ class Tools(Caller):
         command = self.command_of(node["connection"])
         if command is None and node.get("optional"):
             option = self.session.through("worded", " ".join(self.remedy(node)[1:]))
-            return self.session.told(Done("fail", f"no command is set; use {option}"), "")
+            return self.session.with_text(Done("fail", f"no command is set; use {option}"), "")
         if command is None:
-            return self.by_hand(name, request)
+            return self.by_hand(name, {name: request})
         (answered,) = self.converse(node, [(name, node, command, request)])
         result = answer_of(answered)
-        return self.session.told(Done("fail" if result is None else "pass", answered.trouble), result or "")
+        return self.session.with_text(Done("fail" if result is None else "pass", answered.trouble), result or "")
 
     def command_of(self, connection: str) -> "str | None":
         """Return the command for a connection."""
         return self._commands.get(connection)
 
-    def key(self, _name: str, what: Table) -> str:
-        """Return the key that counts calls of a tool."""
-        return f"tool {what['connection']}/{what['tool']}"
-
     def given(self, _name: str, reply: str, how: str) -> Done:
         """Return the outcome of a person's result."""
-        return self.session.told(Done("pass", how), cleaned(reply))
+        return self.session.with_text(Done("pass", how), cleaned(reply))
 
     def remedy(self, node: Table) -> tuple[str, str, str]:
         """Return the connection, the option that sets its command, and the option's value."""

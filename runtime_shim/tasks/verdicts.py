@@ -9,26 +9,22 @@ LISTED = frozenset(  # keywords that fail by their names
 )
 _OPENING = "(?:\x1b[]PX^_]|[\x90\x98\x9d-\x9f])"  # of text that terminals hide, such as the address of a link
 _CODE = "(?:\x1b\\[|\x9b)[0-?]*[ -/]*[@-~]"
-_ESCAPES = re.compile(f"({_OPENING}[^\x07\x1b\x9c]*)(\x07|\x1b\\\\|\x9c)?|{_CODE}|\x1b[ -/]*[0-~]")
-_UNENDED = re.compile(f"{_OPENING}[^\n]*|{_CODE}")
+_ESCAPES = f"({_OPENING}[^\x07\x1b\x9c]*)(\x07|\x1b\\\\|\x9c)?|{_CODE}|\x1b[ -/]*[0-~]"
+_UNENDED = f"{_OPENING}[^\n]*|{_CODE}"
 _MARKS = " #*_`"
 _ITEM = re.compile(r"(?:[-+*]|\d{1,9}[.)])(?: +|$)")
 _BEFORE = re.compile(r"(?:[ #*_`]|(?:[-+]|\d{1,9}[.)]) )*")
 _FENCE = re.compile(r"(`{3,})[^`]*$|(~{3,})")
-_HTML = re.compile(r"<(!--|(?:pre|script|style|textarea|blockquote)\b)", re.IGNORECASE)
-_CLOSING = {
-    "!--": re.compile("-->"),
-    **{name: re.compile(f"</{name}>", re.IGNORECASE) for name in ("pre", "script", "style", "textarea", "blockquote")},
-}
-_UNDERLINE = re.compile(r" {0,3}(?:=+|-+)\s*$")
-_NEGATION = re.compile(r"\b(?:not|no|never|cannot|unable|without)\b|n['\u2019]t\b", re.IGNORECASE)
+_HTML = r"<(!--|(?:pre|script|style|textarea|blockquote)\b)"
+_UNDERLINE = r" {0,3}(?:=+|-+)\s*$"
+_NEGATION = r"\b(?:not|no|never|cannot|unable|without)\b|n['\u2019]t\b"
 _DASH = re.compile(r"[:\u2013\u2014]|\s-|-(?=\s|$)")
 _LONGEST_LABEL = 30
 REMEDY = "write the verdict on a line of its own"
 
 # --- Patterns --------------------------------------------------------------------------------------------------------
 
-_EMPHASIS = re.compile(r"(?<!\w)_+|(?<!_)_+(?!\w)")
+_EMPHASIS = r"(?<!\w)_+|(?<!_)_+(?!\w)"
 _WHOLE = r"(?:(?<!\w)|(?!\w))"  # not inside a word
 _AROUND = r"(?m:^)(?:[ \t#*_`]|(?:[-+]|\d{1,9}[.)])[ \t]){0,20}", r"[ \t#*_`]{0,20}[.!]?[ \t#*_`]{0,20}(?m:$)"
 Search = Callable[[str, str, str], Any]
@@ -51,7 +47,7 @@ def look(function: str, pattern: str, answer: str) -> Any:  # a boolean or a lis
 
 def is_found(pattern: str, answer: str, search: Search = look) -> bool:
     """Return whether a validation pattern matches somewhere in an answer, but not in a part of a word."""
-    whole, bare = _wrapped(pattern, _WHOLE, _WHOLE), _EMPHASIS.sub(" ", answer)
+    whole, bare = _wrapped(pattern, _WHOLE, _WHOLE), re.sub(_EMPHASIS, " ", answer)
     return bool(search("search", whole, answer) or (bare != answer and search("search", whole, bare)))
 
 
@@ -71,7 +67,7 @@ class _Reader:
     """Finds the lines of an answer in Markdown that are not in quotes, code blocks and comments."""
 
     def __init__(self) -> None:
-        self._fence, self._closing = "", ""
+        self._fence, self._closing = "", ""  # the opened fence, and what ends the opened comment or element
         self._columns, self._start = [0], 0  # where the text of open list items and of this line starts
         self._in_paragraph = self._in_comment = False
         self._unclosed: list[_Line] = []
@@ -83,7 +79,7 @@ class _Reader:
         for number, (line, below) in enumerate(zip(written, (*written[1:], "")), 1):
             text = self._shown(line.expandtabs(4))
             is_code = bool(text.strip()) and self._is_code(text)
-            is_underlined = below[:1] in ("=", "-", " ") and bool(_UNDERLINE.match(below))
+            is_underlined = below[:1] in ("=", "-", " ") and bool(re.match(_UNDERLINE, below))
             heading = is_underlined or text[self._start :].lstrip(" ").startswith("#")
             if self._fence or self._closing:
                 self._unclosed.append(_Line(number, line.strip(), heading, False))
@@ -101,19 +97,19 @@ class _Reader:
         shown, place, is_first = [""], 0, True
         while self._closing or ("<" in line and not self._fence and line.lstrip(" ")[:1] != ">"):
             if self._closing:
-                end = _CLOSING[self._closing].search(line, place)
+                end = re.compile(self._closing, re.IGNORECASE).search(line, place)
                 if end is None:
                     return " ".join(shown)
                 place, self._closing = end.end(), ""
-            opening = _HTML.search(line, place)
+            opening = re.compile(_HTML, re.IGNORECASE).search(line, place)
             if opening is None:
                 break
-            name, before = opening[1].lower(), line[place : opening.start()]
+            before, closing = line[place : opening.start()], "-->" if opening[1] == "!--" else f"</{opening[1]}>"
             is_first = is_first and not before.strip(" -+*")
-            if not is_first and not _CLOSING[name].search(line, opening.end()):
+            if not is_first and not re.compile(closing, re.IGNORECASE).search(line, opening.end()):
                 break
             shown.append(before)
-            place, self._closing = opening.end(), name
+            place, self._closing = opening.end(), closing
         return " ".join((*shown, line[place:]))
 
     def _is_code(self, text: str) -> bool:
@@ -182,7 +178,7 @@ class _Keywords:
         found, written = self._whole(text)
         if found:
             return ("" if line.is_heading and found != written else found), False
-        bare = text[_end(text) :]
+        bare = _BEFORE.sub("", text, 1)
         heads = (bare[: dash.start()].strip(_MARKS) for dash in _DASH.finditer(bare, 0, self._longest))
         if failing := next((head for head in heads if head in self._failing), ""):
             return failing, False
@@ -205,20 +201,14 @@ class _Keywords:
         short = text.rstrip(_MARKS)
         shorter = short[:-1].rstrip(_MARKS) if short.endswith((".", "!")) else short
         for one in (text, short, shorter):
-            for written in (one, one[_end(one) :]):
+            for written in (one, _BEFORE.sub("", one, 1)):
                 if found := self._known.get(written.casefold()):
                     return found, written
         return "", ""
 
     def _is_label(self, label: str) -> bool:
         is_short = bool(re.search(r"\w", label)) and len(label) <= _LONGEST_LABEL
-        return is_short and not _NEGATION.search(label) and not self._any_case.search(label)
-
-
-def _end(text: str) -> int:
-    """Return where the marks at the start of a text end."""
-    found = _BEFORE.match(text)
-    return found.end() if found else 0
+        return is_short and not re.search(_NEGATION, label, re.IGNORECASE) and not self._any_case.search(label)
 
 
 def _words(keywords: Iterable[str], flags: int) -> re.Pattern[str]:
@@ -233,7 +223,7 @@ def read_word(answer: "str | None", reading: Reading, search: Search = look) -> 
         return ("pass" if answer else "fail"), ""
     if not answer:
         return "failed", ""
-    answer = _ESCAPES.sub(_seen, answer)
+    answer = re.sub(_ESCAPES, _seen, answer)
     found, trouble = _verdict(answer, reading, search)
     is_excused = found in reading.excused and not trouble
     if reading.validation is not None and not is_excused and not is_found(reading.validation, answer, search):
@@ -243,7 +233,7 @@ def read_word(answer: "str | None", reading: Reading, search: Search = look) -> 
 
 def _seen(escape: re.Match[str]) -> str:
     """Return what a terminal shows of an escape sequence: the other lines, if its hidden text has no end."""
-    return _UNENDED.sub("", escape[1]) if escape[1] and not escape[2] else ""
+    return re.sub(_UNENDED, "", escape[1]) if escape[1] and not escape[2] else ""
 
 
 def _verdict(answer: str, reading: Reading, search: Search) -> tuple[str, str]:

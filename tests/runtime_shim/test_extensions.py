@@ -40,5 +40,5 @@ def test_an_extension_takes_the_values_of_each_listed_method(kind: type[Extensio
 
 
 def test_a_list_without_a_method_would_be_found() -> None:
-    assert LISTED["stand"] == "move, before, stand"
+    assert LISTED["condition_after"] == "move, before, stand"
     assert {name for kind in KINDS for name in vars(kind)} >= {*LISTED}

@@ -192,9 +192,9 @@ def guard(session: Session, store: LegStore, channel: Channel, fence: "float | N
         elif word == "end":
             os.kill(os.getpid(), signal.SIGTERM)
             deadline = time.monotonic() + QUICKLY
-            while session.state.left_behind() and time.monotonic() < deadline:
+            while session.state.running_processes() and time.monotonic() < deadline:
                 time.sleep(0.02)
-            signal_groups([one["pid"] for one in session.state.left_behind()], signal.SIGKILL)
+            signal_groups([one["pid"] for one in session.state.running_processes()], signal.SIGKILL)
             if not message:
                 os._exit(1)
 

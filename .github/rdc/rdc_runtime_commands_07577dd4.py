@@ -22,7 +22,7 @@ import time
 import types
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
-from typing import Any, Callable, ClassVar, NamedTuple, TextIO, TypeVar
+from typing import Any, Callable, ClassVar, NamedTuple, Optional, TextIO, TypeVar
 
 # --- runtime_shim/engine/program.py
 """Exit codes, refusals and the table of a program.
@@ -223,24 +223,18 @@ def follow(program: Table, edge: Table, before: Registers, verbs: Verbs = VERBS)
     says: list[str] = []
     passed: list[str] = []
     while True:
-        _apply(program, edge, registers, verbs)
+        for register, verb, *amount in edge.get("do", ()):
+            if amount:
+                value = registers[amount[0]] if isinstance(amount[0], str) else amount[0]
+                registers[register] = verbs[verb](registers[register], value)
+            else:  # "reset" and a scope
+                registers.update({name: program["registers"][name] for name in program["scopes"][verb]})
         name, node = edge["go"], program["nodes"][edge["go"]]
         says += filter(None, [edge.get("says")])
         if not is_passed(node):
             return Move(name, registers, changed, ", ".join(says), tuple(passed))
         passed.append(name)
         edge = choose(program, name, registers, None)
-
-
-def _apply(program: Table, edge: Table, registers: Registers, verbs: Verbs) -> None:
-    """Change the registers as an edge says."""
-    for effect in edge.get("do", ()):
-        if len(effect) == 2:  # "reset" and a scope
-            registers.update({name: program["registers"][name] for name in program["scopes"][effect[1]]})
-            continue
-        register, verb, amount = effect
-        value = registers[amount] if isinstance(amount, str) else amount
-        registers[register] = verbs[verb](registers[register], value)
 
 
 def is_passed(node: Table) -> bool:
@@ -653,10 +647,10 @@ def digest(value: object) -> str:
 
 
 def identified(program: Table, nodes: Table) -> Table:
-    """Return a program's identity: name, source, hash, and a short digest for each step."""
+    """Return a program's identity: name, source, hash, a short digest for each step, and the steps."""
     whole = {key: program.get(key, {}) for key in ("entry", "registers", "scopes")}
     hashes = {"program": digest({**whole, "nodes": nodes}), "nodes": {name: digest(nodes[name])[:12] for name in nodes}}
-    return {"name": program["name"], "source": program["source"], **hashes}
+    return {"name": program["name"], "source": program["source"], **hashes, "steps": steps_of(program["nodes"])}
 
 
 def without_places(program: Table) -> Table:
@@ -714,15 +708,14 @@ class State:
             self.node, self.message, self.notes = record["next"], record.get("message", ""), []
             self.registers.update(record["changed"])
 
-    def left_behind(self) -> list[Record]:
+    def running_processes(self) -> list[Record]:
         """Return the processes of an interrupted step that are still running."""
         return [note for note in self.notes if note["kind"] == "process" and is_alive(note)]
 
-    def groups_left(self) -> list[int]:
+    def remaining_groups(self) -> list[int]:
         """Return the process groups of an interrupted step that still exist, maybe without their first process."""
-        groups = [note["pid"] for note in self.notes if note["kind"] == "process"]
-        alive = [note["pid"] for note in self.left_behind()]
-        return [one for one in groups if one in alive or (started_at(one) is None and has_members(one))]
+        groups = [(note["pid"], is_alive(note)) for note in self.notes if note["kind"] == "process"]
+        return [one for one, is_led in groups if is_led or (started_at(one) is None and has_members(one))]
 
 
 def replay(records: list[Record], path: object, modes: Sequence[str] = ("",)) -> State:
@@ -838,12 +831,9 @@ class Store:
 
 def steps_of(nodes: Table) -> list[list[str]]:
     """Return the steps of a program, as the first record of a run keeps them."""
-    found = []
-    for name, node in nodes.items():
-        if node["task"] not in ("branch", "end"):
-            done = {key: node[key] for key in {*node}.difference(NOT_DONE)}
-            found.append([name, node["task"], node.get("title", ""), digest(done)[:12]])
-    return found
+    doing = {name: node for name, node in nodes.items() if node["task"] not in ("branch", "end")}
+    done = {name: digest({key: node[key] for key in {*node}.difference(NOT_DONE)}) for name, node in doing.items()}
+    return [[name, node["task"], node.get("title", ""), done[name][:12]] for name, node in doing.items()]
 
 
 def matched(old: Sequence[Step], new: Sequence[Step]) -> dict[str, str]:
@@ -1068,9 +1058,9 @@ Performers = dict[str, type[Performer]]
 class Extension(Part):
     """Takes part in runs: a session calls the methods below of all extensions, in the order of its edition.
 
-    An extension has only those methods that it needs. `identify`, `brought`, `reply`, `given`, `told`, `stand`,
-    `record`, `mask` and `worded` return their last argument, possibly changed, and the next extension gets the result.
-    In the order of a call:
+    An extension has only those methods that it needs. `identify`, `brought`, `reply`, `given`, `with_text`,
+    `condition_after`, `record`, `mask` and `worded` return their last argument, possibly changed, and the next
+    extension gets the result. In the order of a call:
 
     - `from_caller(program, options, command, display)`, a static method: return options and values that the caller
       gives other than as words. `worded(text)`, also static: return a text in the caller's terms.
@@ -1088,8 +1078,8 @@ class Extension(Part):
     - `variables(node, registers)`: return environment variables for the process of a step.
     - `reply(reply)`: return the reply that a word means.
     - `given(done)`: return the outcome of a reply.
-    - `told(text, done)`: return an outcome with the text that belongs to it.
-    - `stand(move, before, stand)`: return the condition of a run after a move.
+    - `with_text(text, done)`: return an outcome with the text that belongs to it.
+    - `condition_after(move, before, stand)`: return the condition of a run after a move.
     - `record(record)`: return the record or event to write. `written(record)`: act after a record is on disk.
     - `event(event, fields)`: report an event to others; record nothing.
     - `after_step(move)`: act after a step is recorded.
@@ -1158,10 +1148,7 @@ class Session:
         doing = [name for name, node in program["nodes"].items() if node["task"] in self.kinds]
         self.places = {name: f"{place}/{len(doing)}" for place, name in enumerate(doing, start=1)}
         self._began, self._done = time.monotonic(), 0
-        steps = steps_of(program["nodes"])
-        self.identity = functools.cache(
-            lambda: {**identified(program, self.through("identify", without_places(program))), "steps": steps}
-        )
+        self.identity = functools.cache(lambda: identified(program, self.through("identify", without_places(program))))
         if not options.state_dir:
             host.moved(directory, self.identity)
 
@@ -1192,9 +1179,9 @@ class Session:
         """Return a text without secrets."""
         return self.through("mask", text)
 
-    def told(self, done: Done, text: str) -> Done:
+    def with_text(self, done: Done, text: str) -> Done:
         """Return an outcome with the text that belongs to it."""
-        return self.through("told", done, text)
+        return self.through("with_text", done, text)
 
     # --- The state ---
 
@@ -1304,13 +1291,6 @@ class Session:
         step = f"[{self.places[name]}] {self.display.paint(self.label(name), 'bold')}"
         self.display.line(f"{step} - {', '.join(details)}" if details else step)
 
-    def tell_passed(self, move: Move) -> None:
-        """Show the results of nested documents that a move has passed."""
-        for name in move.passed:
-            node = self.program["nodes"][name]
-            if node["task"] == "end":
-                self.display.line("    " + one_line(f"{name} {self.filled(node, 'message', move.registers)}"))
-
     # --- The run ---
 
     def take(self, state: "State | None" = None) -> None:
@@ -1336,20 +1316,20 @@ class Session:
         run = f"{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}-{os.urandom(4).hex()}"
         version = {"format": FORMAT, "edition": self.host.edition, "run": run, **self.identity()}
         where = {"time": utc_now(), "cwd": os.getcwd(), "registers": dict(move.registers), "node": move.node}
-        return self.through("record", {"kind": "begin", **version, **where, **self.stand(move)})
+        return self.through("record", {"kind": "begin", **version, **where, **self.condition_after(move)})
 
     def is_over(self, name: str) -> bool:
         """Return whether this call ends before a step, which another call runs."""
         return self.options.only is not None and name not in self.options.only
 
-    def stand(self, move: Move, before: "State | None" = None, begins: bool = True) -> Record:
+    def condition_after(self, move: Move, before: "State | None" = None, begins: bool = True) -> Record:
         """Return the condition of a run after a move."""
         node = self.program["nodes"][move.node]
         if node["task"] == "end":
             return {"condition": node["result"], "message": self.filled(node, "message", move.registers)}
         is_begun = begins and not self.is_over(move.node)
         condition = ("ready", "running")[is_begun] if self.kinds[node["task"]].recovers else "waiting"
-        return self.through("stand", {"condition": condition}, move, before)
+        return self.through("condition_after", {"condition": condition}, move, before)
 
     def record(self, record: Record, sync: bool = True) -> None:
         """Write a record to the journal and update the state."""
@@ -1389,7 +1369,7 @@ class Session:
                 self._do_next(state.node, is_interrupted=True)
             while state.condition not in ENDED:
                 if self.signals.has_come():
-                    self.heed()
+                    self.check_stop()
                 if self.is_over(state.node):
                     step = f"step {' '.join(self.options.PLACE)} is completed"
                     self.display.rule(step if self.options.PLACE else f"run {state.begin['run']} is open")
@@ -1420,7 +1400,7 @@ class Session:
         if is_interrupted and (decided := self.through("given", performer.recover(name))):
             self.announce(name, "interrupted")
             return self.settle(name, decided, 0.0)
-        self.heed()
+        self.check_stop()
         about = self.about(name)
         details = [f"instance {'.'.join(map(str, about['instances'].values()))}"] if about["instances"] else []
         self.announce(name, *details, *([f"attempt {about['attempt']}"] if about["attempt"] > 1 else ()))
@@ -1440,9 +1420,10 @@ class Session:
         result = {**self.about(name), "outcome": done.outcome, "how": done.how, "says": move.says}
         result.update(seconds=round(seconds, 3), next=move.node, **({"remarks": done.remarks} if done.remarks else {}))
         is_there, word = self.store.is_there(), word_of(self.program["nodes"][name], done.outcome)
-        stand, ended = self.stand(move, self.state, begins and is_there), f"{self.label(name)} ended with {word}"
+        after = self.condition_after(move, self.state, begins and is_there)
+        ended = f"{self.label(name)} ended with {word}"
         try:
-            self.record({"kind": "done", **result, "changed": move.changed, **stand, **(done.note or {})})
+            self.record({"kind": "done", **result, "changed": move.changed, **after, **(done.note or {})})
         except RefusedError as error:
             is_unknown = self.performers[name].recovers
             again = ("resume", "--assume", done.outcome) if is_unknown else ("answer", name, word.lower())
@@ -1455,10 +1436,18 @@ class Session:
         for remark in done.remarks:
             self.display.line(f"    {one_line(remark)}")
         self.emit("step_finished", True, **result)
-        self.tell_passed(move)
+        nested = {name: self.program["nodes"][name] for name in move.passed}
+        for inner, node in nested.items():
+            if node["task"] == "end":  # of a nested document
+                self.display.line("    " + one_line(f"{inner} {self.filled(node, 'message', move.registers)}"))
         self.each("after_step", move)
 
-    def heed(self) -> None:
+    def moved(self, name: str, move: Move, outcome: str, how: str) -> Record:
+        """Return the record of a move that no run of the step decides, without its condition."""
+        about = {"kind": "done", **self.about(name), "outcome": outcome, "how": how, "says": move.says}
+        return {**about, "seconds": 0.0, "next": move.node, "time": utc_now(), "changed": move.changed}
+
+    def check_stop(self) -> None:
         """Raise instead of starting a step if the run must stop or its state has vanished."""
         if self.signals.has_come():
             self.rest()
@@ -1505,7 +1494,7 @@ def choices(session: Session, state: State, condition: str) -> list[tuple[str, s
     if adopt and session.unfit(state):
         return [("to archive it", call("reset"))]
     if condition == "interrupted":  # a running command has no outcome
-        words = () if state.left_behind() else words_of(node)
+        words = () if state.running_processes() else words_of(node)
         assumed = ((f"to assume {word}", call("resume", *adopt, "--assume", word)) for word in words)
         return [("to run it again", call("resume", *adopt, "--rerun-interrupted")), *assumed]
     kind = session.kinds[node["task"]] if condition == "waiting" and not adopt else Performer
@@ -1539,7 +1528,7 @@ def describe(session: Session, state: "State | None", is_busy: bool) -> Table:
     facts["step_title"] = session.filled(node, "title", now)
     asked = "\n".join(session.filled(node, key, now) for key in ("prompt", "reason")).strip() * (word == "waiting")
     facts["question"] = session.mask(asked.partition("\n")[0].strip())
-    pid = [None, *(one["pid"] for one in state.left_behind())][-1]
+    pid = [None, *(one["pid"] for one in state.running_processes())][-1]
     done = [{"step": one["node"], **{key: one[key] for key in KNOWN if key in one}} for one in state.finished]
     facts.update(message=state.message, same_program=session.is_same(state), pid=pid, finished=done)
     for more in session.each("facts", state):
@@ -1621,6 +1610,8 @@ IGNORED_HERE = (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGTTOU)  # by Python and
 BY_KEY = {code for key in KEYS for code in (-key, 128 + key)}
 # Ends with 9 after a key. It is in the group of a command, because keys reach only that group.
 LISTENER = "ulimit -c 0; trap '' TERM HUP; trap 'exit 9' INT QUIT; read -r _"
+Environment = Mapping[bytes, bytes]
+Codes = list["int | None"]
 Ended = Callable[[int, "int | None"], None]
 """Gets the index of an ended process and its exit code, which is negative for a signal and None for a timeout."""
 
@@ -1650,18 +1641,14 @@ class Processes:
         with suppress(OSError):
             self._terminal = os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY)
 
-    def spawn(
-        self, path: str, words: list[bytes], environment: Mapping[bytes, bytes], files: Sequence[Any] = ()
-    ) -> int:
+    def spawn(self, path: str, words: list[bytes], environment: Environment, files: Sequence[Any] = ()) -> int:
         """Start a process in its own group and return the group."""
         signals: dict[str, Any] = {"setsigmask": self._signals.before, "setsigdef": IGNORED_HERE}
         group = os.posix_spawnp(path, words, environment, file_actions=files, setpgroup=0, **signals)
         self._began(group)
         return group
 
-    def watch(
-        self, groups: Sequence[int], seconds: int = 0, ended: Ended = lambda _index, _code: None
-    ) -> "list[int | None]":
+    def watch(self, groups: Sequence[int], seconds: int = 0, ended: Ended = lambda _index, _code: None) -> Codes:
         """Wait until the groups have ended, or end them, and return their codes."""
         codes: dict[int, int] = {}
         self._left, self._late = list(groups), set()
@@ -1690,14 +1677,11 @@ class Processes:
         signal_groups(groups if self._is_stopping else self._late, signal.SIGKILL)  # also leftovers
         if seconds or self._is_ending:
             self._signals.wake_after(0)
-        return self._heeded([None if group in self._late else codes[group] for group in groups])
-
-    def _heeded(self, codes: "list[int | None]") -> "list[int | None]":
-        """Return the codes, unless the run has to stop and a process has failed."""
-        if self._is_stopping and any(code != 0 for code in codes):
+        found = [None if group in self._late else codes[group] for group in groups]
+        if self._is_stopping and any(code != 0 for code in found):
             raise Interrupted
         self._signals.has_received |= self._is_stopping  # the run stops before its next step
-        return codes
+        return found
 
     def _listen(self, group: int) -> None:
         """Start the listener for keys, unless it runs or the group is gone."""
@@ -1808,7 +1792,7 @@ class Calling(Performer):
     def recover(self, name: str) -> "Done | None":
         """Decide about an interrupted step by options or by asking the operator."""
         session, options, label = self.session, self.session.options, self.session.label(name)
-        node, running = session.program["nodes"][name], session.state.left_behind()
+        node, running = session.program["nodes"][name], session.state.running_processes()
         if running:  # no decision yet, unless the options end it
             still = f"{label}: its {self.noun} still runs (pid {', '.join(str(one['pid']) for one in running)})"
             if not options.rerun_interrupted:
@@ -1816,7 +1800,7 @@ class Calling(Performer):
                 raise RefusedError(*known, told) if options.assume else Waiting(told, *known)
             session.display.line(f"{still}; ending it")
             end_groups(running)
-        if not options.assume and (groups := session.state.groups_left()):  # maybe not of this run: don't end them
+        if not options.assume and (groups := session.state.remaining_groups()):  # maybe not of this run: don't end them
             still = f"{label}: processes of its {self.noun} still run (group {', '.join(map(str, groups))})"
             raise Waiting(f"{still}; wait until they end, or stop them", *hints(session, "interrupted"))
         if options.assume and options.assume not in words_of(node):
@@ -1835,7 +1819,6 @@ class Calling(Performer):
 # --- runtime_shim/tasks/answers.py
 """Files of answers, and the step that each answer is for."""
 
-LARGEST_INPUT = 1 << 20  # bytes
 LARGEST = 16 * 1024 * 1024  # bytes of answers; a pipe may have no end
 
 
@@ -1863,8 +1846,8 @@ def read_lines(text: str, nodes: dict[str, Table]) -> "Iterator[Answer | Problem
             yield Answer(number, step[0] if step else None, reply)
 
 
-def read_text(path: str, largest: int = LARGEST_INPUT) -> str:
-    """Return the text of a file that the operator names."""
+def read_text(path: str, largest: int = 1 << 20) -> str:
+    """Return the text of a file that the operator names, of at most so many bytes."""
     with open(path, "rb") as file:
         content = file.read(largest + 1)
     if len(content) > largest:
@@ -1908,7 +1891,7 @@ class Asking(Performer):
         session = self.session
         for line in self.shown(node):
             session.display.line(line)
-        session.heed()
+        session.check_stop()
         done = self.from_file(name) or (self.ask_here(name, node) if session.is_interactive else None)
         if done is None:
             raise Waiting(*hints(session, "waiting"))
@@ -1961,7 +1944,7 @@ class Prompts(Asking):
         """Return the outcome of pass, fail, yes or no."""
         if reply.lower() not in MEANINGS:
             raise RefusedError(f"{one_line(reply)}: expected pass, fail, yes or no")
-        return self.session.told(Done(MEANINGS[reply.lower()], how), reply)
+        return self.session.with_text(Done(MEANINGS[reply.lower()], how), reply)
 
     @staticmethod
     def replies(node: Table) -> list[str]:
@@ -2080,9 +2063,7 @@ def history(session: Session) -> int:
 """Steps with shell commands, and the documents that have such steps and questions."""
 
 
-def run_command(
-    processes: Processes, shell: str, command: str, environment: Mapping[bytes, bytes], seconds: int = 0
-) -> Done:
+def run_command(processes: Processes, shell: str, command: str, environment: Environment, seconds: int = 0) -> Done:
     """Run a command. Exit code 0 means pass; other codes and a timeout mean fail.
 
     Independent of runs, and safe in a thread whose `processes` wait for no signal. Raises OSError if it cannot start.
@@ -2107,7 +2088,7 @@ class Commands(Calling):
         """Run a step's command. Exit code 0 means pass, anything else fail."""
         if attempt_of(node, self.session.state.registers) == 1:
             self.session.display.dim(self.session.texts(node, "prompt"))
-        self.session.heed()
+        self.session.check_stop()
         command, environment = self.session.filled(node, "command"), self.environment(node)
         try:
             return run_command(self.processes, node["shell"], command, environment, node.get("timeout", 0))
@@ -2228,6 +2209,7 @@ OPTIONS: Options = (
     ("status", "--json", "", "print JSON"),
     ("history", "--prune", "N|AGE", "delete all but the newest N runs, or runs older than AGE (12h, 30d, 8w)"),
 )
+Argv = Optional[list[str]]
 OptionValues = list[tuple[str, Any]]  # options, and the value of each
 Execute = Callable[[Table, list[str], Host, Display, Kinds], int]
 LIKE = {"open": "run", "step": "resume"}  # subcommands with the options of another
@@ -2309,20 +2291,14 @@ def execute(program: Table, argv: list[str], host: Host, display: Display, kinds
         raise
 
 
-def main(
-    program: Table,
-    extensions: Kinds,
-    argv: "list[str] | None" = None,
-    host: Host = ANY_HOST,
-    execute: Execute = execute,
-) -> int:
+def main(program: Table, kinds: Kinds, argv: Argv = None, host: Host = ANY_HOST, execute: Execute = execute) -> int:
     """Run the command line with the extensions that suit the program, and return the exit code."""
     for name in ("stdin", "stdout", "stderr"):
         if getattr(sys, name) is None:  # or the next opened file takes its place
             setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_RDWR), "r+", encoding="utf-8"))
     is_direct = "/" in sys.argv[0] and os.access(sys.argv[0], os.X_OK)
     prog = host.prog or ("" if is_direct else "python3 ") + shlex.quote(sys.argv[0])
-    kinds = [kind for kind in extensions if kind.suits(program)]
+    kinds = [kind for kind in kinds if kind.suits(program)]
     words, display = sys.argv[1:] if argv is None else argv, Display(sys.stderr)
     with suppress(KeyboardInterrupt):
         try:
