@@ -193,7 +193,7 @@ class _Bounds:
         self.count += 1
         self.depth += 1
         if self.depth > DEEPEST:
-            raise RecursionError("maximum recursion depth exceeded")
+            raise RecursionError(f"it is nested more than {DEEPEST} levels deep")
         if self.count > files.LARGEST_VALUE:
             raise _TooManyError
 

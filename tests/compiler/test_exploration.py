@@ -273,6 +273,21 @@ def test_what_takes_too_long_is_left_as_it_is(limit: str, tmp_path: Path, monkey
     assert remove_impossible_edges(program) is program
 
 
+def test_nothing_is_concluded_from_half_a_search(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It has not seen all values yet, wherever it stops."""
+    program = compiled_text(tmp_path, steps(3)).program
+    assert program
+    whole = exploration._Search(program, find_domains(program))
+    assert whole.run()
+    edges = sum(len(node.edges) for node in program.nodes)
+    for effort in range(whole.effort):
+        monkeypatch.setattr(exploration, "EFFORT", effort / edges)
+        fresh = replace(program)
+        if not explore(fresh).is_complete:
+            assert remove_impossible_edges(fresh) is fresh, effort
+    assert effort > edges, "the search visits nodes again"
+
+
 def test_a_search_that_is_given_up_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = compiled_text(tmp_path, steps(3)).diagnostics
     monkeypatch.setattr(exploration, "EFFORT", 0)
