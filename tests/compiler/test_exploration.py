@@ -16,7 +16,7 @@ from compiler.analyses.enumeration import enumerate_states
 from compiler.analyses.exploration import explore, kept_retries
 from compiler.diagnostic import Severity
 from compiler.ir.edges import Add, AtLeast, CounterTest, Edge, Effect, Origin, OutcomeTest, Reset, Set, Test
-from compiler.ir.program import Group, Node, Program, Register, SourceFile, with_jumps, without_jumps
+from compiler.ir.program import Group, Jump, Node, Program, Register, SourceFile, with_jumps, without_jumps
 from compiler.ir.semantics import Machine, Outcome
 from compiler.ir.tasks import Branch, End, Shell, Verdict
 from compiler.ir.texts import Text, text
@@ -213,6 +213,28 @@ def test_an_edge_that_the_verifier_needs_to_see_stays() -> None:
     found = remove_impossible_edges(made(to_end(PASS, low), to_end(high), to_end(FAIL, low), to_end(), values=(0, 1)))
     verify(found)
     assert guards(found, "2") == [(PASS, low), (high,), (FAIL,), ()]
+
+
+def test_a_number_above_zero_can_be_on_both_sides_of_a_test() -> None:
+    """It stays possible after the test failed, and for the other tests of a guard in which it held."""
+    low, high, more = CounterTest("x", "<", 2), CounterTest("x", ">=", 2), CounterTest("x", ">=", 1)
+    assert [*explore(made(to_end(low), to_end(high), to_end())).edges["2"]] == [0, 1, 2]
+    assert 0 in explore(made(to_end(low, more), to_end())).edges["2"]
+
+
+def test_a_jump_leaves_from_groups_inside_groups() -> None:
+    """Only inside them is the counter more than zero."""
+    groups = tuple(Group(name, Text(), Text(), "step", parent, PLACE) for name, parent in (("g", ""), ("h", "g")))
+    shell = Shell("sh", text("true"))
+    nodes = (
+        Node("1", Text(), PLACE, shell, (Edge((), (Set("x", 1),), "2"),), group="h"),
+        Node("2", Text(), PLACE, shell, (Edge((), (Set("x", 0),), "3"),), group="h"),
+        Node("3", Text(), PLACE, shell, (to_end(CounterTest("x", ">=", 1)), to_end())),
+        Node("END", Text(), PLACE, End("complete"), ()),
+    )
+    program = Program("x", "X", (SourceFile("x", "0"),), "1", nodes, groups, (Register("x", ""),))
+    assert [*explore(program).edges["3"]] == [1]
+    assert [*explore(replace(program, jumps=(Jump("3", "3"),))).edges["3"]] == [0, 1]
 
 
 def test_nothing_is_said_of_counters_that_may_fall_below_zero() -> None:
