@@ -50,13 +50,13 @@ Places = Mapping[KeyPath, Place]
 """The known places of an option, `()`, and of its parts; empty for the command line."""
 
 
-def diagnostics(issues: Iterable[Issue], places: Places, begin: str = "", remedy: str = "") -> list[Diagnostic]:
+def diagnostics(issues: Iterable[Issue], places: Places, prefix: str = "", remedy: str = "") -> list[Diagnostic]:
     """Return the diagnostics for issues in a value, each at its place or at the nearest part around it.
 
-    `begin` starts each message, and `remedy` helps with issues that have no help.
+    `prefix` comes before each message, and `remedy` helps with issues that have no help.
     """
     found = ((nearest(places, tuple(map(str, issue.path))), issue) for issue in issues)
-    return [place.finding(begin + issue.message, issue.help or remedy) for place, issue in found if place]
+    return [place.finding(prefix + issue.message, issue.help or remedy) for place, issue in found if place]
 
 
 # --- Documents -------------------------------------------------------------------------------------------------------

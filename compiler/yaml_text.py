@@ -193,7 +193,7 @@ class _Bounds:
         self.count += 1
         self.depth += 1
         if self.depth > DEEPEST:
-            raise RecursionError("maximum recursion depth exceeded")
+            raise RecursionError(f"it is nested more than {DEEPEST} levels deep")
         if self.count > files.LARGEST_VALUE:
             raise _TooManyError
 
@@ -429,10 +429,10 @@ def explain(error: yaml.MarkedYAMLError, lines: Lines) -> UnreadableError:
         return UnreadableError(*_second_colon(line, line[: here.column] if here else "", at))
     if error.context_mark and _OPENING.search(problem):
         at = lines.number(error.context_mark.index)
-    for pattern, told, remedy in _RULES:
+    for pattern, plain, remedy in _RULES:
         if match := re.search(pattern, f"{error.context or ''}\0{problem}"):
             part = match[1] if match.groups() else ""
-            return UnreadableError(told.replace("{0}", part), at, remedy.replace("{0}", part))
+            return UnreadableError(plain.replace("{0}", part), at, remedy.replace("{0}", part))
     return UnreadableError(problem or "cannot read this", at, REMEDY)
 
 

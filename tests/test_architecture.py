@@ -171,6 +171,17 @@ def test_only_the_builders_make_what_the_engine_runs() -> None:
             assert len(keys & OF_ENGINE) < 2, f"{shown(path)} writes {sorted(map(str, keys & OF_ENGINE))}"
 
 
+def test_one_walk_is_in_programs_and_in_checks_of_their_journals() -> None:
+    """A journal from an artifact is replayed as the engine ran it (S8)."""
+    walking = {"choose", "follow"}
+    defined = {
+        (shown(path), function.name) for path in MODULES for function in functions(path) if function.name in walking
+    }
+    assert defined == {("runtime_shim/engine/walk.py", name) for name in walking}
+    strict = ROOT / "runtime_shim" / "targets" / "github" / "strict.py"
+    assert walking <= set(dict(imports(strict))["runtime_shim.engine.walk"])
+
+
 def test_a_front_end_knows_no_other_and_no_pass() -> None:
     common = {f"compiler.frontends.{path.stem}" for path in (ROOT / "compiler" / "frontends").glob("*.py")}
     for name in FRONT_ENDS:
@@ -384,6 +395,23 @@ def test_each_syntax_has_one_reader(library: str) -> None:
     ours = (path for path in MODULES if not path.is_relative_to(ROOT / "runtime_shim"))
     found = {shown(path) for path in ours for module, _ in imports(path) if module.split(".")[0] == library}
     assert found == READERS[library]
+
+
+OF_VALUES = {
+    "compiler/frontends/playbook/check.py",
+    "compiler/frontends/playbook/nodes.py",
+    "compiler/ir/serialize.py",
+    "compiler/ir/wellformed.py",
+}
+"""Modules that read values inside documents, which need no places."""
+
+
+def test_json_with_places_has_one_reader() -> None:
+    """Documents are read in the compiler; other modules read only what rdc itself has written."""
+    reading = re.compile(r"\bjson\.(loads?|decode|JSONDecoder)\(")
+    modules = (path for path in MODULES if path.is_relative_to(ROOT / "compiler"))
+    found = {shown(path) for path in modules if reading.search(path.read_text(encoding="utf-8"))}
+    assert found - OF_VALUES == {"compiler/json_text.py"}
 
 
 OTHERS = {"compiler/frontends/json/syntax.py: Problem", "backends/python/proof.py: Problem"}

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 import pytest
-from jinja2 import TemplateNotFound, UndefinedError
+from jinja2 import StrictUndefined, TemplateNotFound, UndefinedError
 
-from backends.templating import render
+from backends.templating import _environment, render
 from tests.conftest import ROOT
 
 TEMPLATES = sorted(path.relative_to(ROOT / "backends") for path in (ROOT / "backends").glob("*/templates/*.jinja"))
@@ -23,6 +23,15 @@ def test_every_template_is_used() -> None:
     }
     assert {f"{path.parts[0]}/{path.name.removesuffix('.jinja')}" for path in TEMPLATES} == rendered | included
     assert len(TEMPLATES) > 10
+
+
+def test_one_environment_renders_them_all() -> None:
+    """No other module has Jinja2, and none accepts a missing value (S2)."""
+    folders = [ROOT / name for name in ("backends", "compiler", "rdc", "runtime_shim")]
+    modules = {path: path.read_text(encoding="utf-8") for folder in folders for path in folder.rglob("*.py")}
+    named = {path.relative_to(ROOT).as_posix() for path, text in modules.items() if re.search(r"\bjinja2\b", text)}
+    assert named == {"backends/templating.py"}
+    assert all(_environment(path.parts[0], ()).undefined is StrictUndefined for path in TEMPLATES)
 
 
 def test_a_missing_value_is_an_error() -> None:

@@ -16,7 +16,7 @@ from compiler.analyses.enumeration import enumerate_states
 from compiler.analyses.exploration import explore, kept_retries
 from compiler.diagnostic import Severity
 from compiler.ir.edges import Add, AtLeast, CounterTest, Edge, Effect, Origin, OutcomeTest, Reset, Set, Test
-from compiler.ir.program import Group, Node, Program, Register, SourceFile, with_jumps, without_jumps
+from compiler.ir.program import Group, Jump, Node, Program, Register, SourceFile, with_jumps, without_jumps
 from compiler.ir.semantics import Machine, Outcome
 from compiler.ir.tasks import Branch, End, Shell, Verdict
 from compiler.ir.texts import Text, text
@@ -215,6 +215,28 @@ def test_an_edge_that_the_verifier_needs_to_see_stays() -> None:
     assert guards(found, "2") == [(PASS, low), (high,), (FAIL,), ()]
 
 
+def test_a_number_above_zero_can_be_on_both_sides_of_a_test() -> None:
+    """It stays possible after the test failed, and for the other tests of a guard in which it held."""
+    low, high, more = CounterTest("x", "<", 2), CounterTest("x", ">=", 2), CounterTest("x", ">=", 1)
+    assert [*explore(made(to_end(low), to_end(high), to_end())).edges["2"]] == [0, 1, 2]
+    assert 0 in explore(made(to_end(low, more), to_end())).edges["2"]
+
+
+def test_a_jump_leaves_from_groups_inside_groups() -> None:
+    """Only inside them is the counter more than zero."""
+    groups = tuple(Group(name, Text(), Text(), "step", parent, PLACE) for name, parent in (("g", ""), ("h", "g")))
+    shell = Shell("sh", text("true"))
+    nodes = (
+        Node("1", Text(), PLACE, shell, (Edge((), (Set("x", 1),), "2"),), group="h"),
+        Node("2", Text(), PLACE, shell, (Edge((), (Set("x", 0),), "3"),), group="h"),
+        Node("3", Text(), PLACE, shell, (to_end(CounterTest("x", ">=", 1)), to_end())),
+        Node("END", Text(), PLACE, End("complete"), ()),
+    )
+    program = Program("x", "X", (SourceFile("x", "0"),), "1", nodes, groups, (Register("x", ""),))
+    assert [*explore(program).edges["3"]] == [1]
+    assert [*explore(replace(program, jumps=(Jump("3", "3"),))).edges["3"]] == [0, 1]
+
+
 def test_nothing_is_said_of_counters_that_may_fall_below_zero() -> None:
     sinking = Edge((PASS,), (Add("x", -2),), "2")
     program = made(sinking, to_end(CounterTest("x", "=", 0)), to_end())
@@ -271,6 +293,21 @@ def test_what_takes_too_long_is_left_as_it_is(limit: str, tmp_path: Path, monkey
     monkeypatch.setattr(exploration, limit, 0)
     program = replace(program)  # nothing is known of it yet
     assert remove_impossible_edges(program) is program
+
+
+def test_nothing_is_concluded_from_half_a_search(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It has not seen all values yet, wherever it stops."""
+    program = compiled_text(tmp_path, steps(3)).program
+    assert program
+    whole = exploration._Search(program, find_domains(program))
+    assert whole.run()
+    edges = sum(len(node.edges) for node in program.nodes)
+    for effort in range(whole.effort):
+        monkeypatch.setattr(exploration, "EFFORT", effort / edges)
+        fresh = replace(program)
+        if not explore(fresh).is_complete:
+            assert remove_impossible_edges(fresh) is fresh, effort
+    assert effort > edges, "the search visits nodes again"
 
 
 def test_a_search_that_is_given_up_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

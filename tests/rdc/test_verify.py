@@ -136,6 +136,8 @@ FORGERIES: dict[str, Callable[[str], str]] = {
     "comment in the imports": replaced("import errno\n", "import errno  # fine\n"),
     "import above the guard": replaced("import sys\n", "import errno\nimport sys\n"),
     "no guard": replaced("    del sys.path[0]", "    pass"),
+    "no guard in as many characters": replaced("    del sys.path[0]", "    sys.path.copy()"),
+    "import in as many characters": replaced("import errno\n", "import runpy\n"),
     "code above the guard": replaced("\nimport sys\n", f"\n{EVIL}\nimport sys\n"),
     "future import above the guard": replaced("\nimport sys\n", "\nfrom __future__ import annotations\nimport sys\n"),
     "code behind the imports": replaced("\n\n\ndef runbook(", f"\n{EVIL}\n\n\ndef runbook("),
