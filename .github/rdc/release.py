@@ -15,7 +15,7 @@
 #
 # First comes the runbook. Each step has its line in the document (`at`), its task, and a transition for each outcome:
 # `go("2")` continues at step 2, `complete` and `stop` end the run. A second string is the document's own wording.
-# Then comes the runtime. It is the same in every program of this edition, and so are the imports.
+# Then come the lines that load the runtime from the files beside this program.
 
 import sys
 
@@ -76,8 +76,8 @@ git tag --sign "v$VERSION" --file dist/NOTES.md && git push origin "v$VERSION"
 
 # ---------------------------------------------------------------------------------------------------------------------
 # The runtime of rdc 0.1.0, edition commands (sha256 07577dd4abed2d91caaef322600c937075e603e895ed3858a0f0b4cd3b55e033).
-# The runbook ends here. The rest and the imports above are the same in every program of this edition:
-# `rdc runtime commands` prints them.
+# The runbook ends here. The rest loads the runtime from the files beside this program, but not if they were changed.
+# `rdc runtime commands` prints the runtime.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 RUNTIME = {

@@ -15,7 +15,7 @@
 # The state directory is .rdc/examples.playbooks.change-review in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.playbooks.change-review.py
-override RDC_SHA256 := 15da87cf10ba6612ee8f9a1e1623b3bdf33b86a0cc8fad153eb5e274e9489bc6
+override RDC_SHA256 := 405c6774d5715f3be2554dea05cb505a005c8927458e35897e605625c9ebf901
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

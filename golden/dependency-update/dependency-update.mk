@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.workflows.dependency-update in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.workflows.dependency-update.py
-override RDC_SHA256 := 7a13d043984069e76cbfd060f6d9e5535dfa2c8143c4b3c70d53645792838b7c
+override RDC_SHA256 := 841ceeb24b259e2c044d3fab19f4042db60f686b5731ec2a44c84effbe862339
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

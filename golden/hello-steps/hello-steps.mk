@@ -13,7 +13,7 @@
 # The state directory is .rdc/examples.specifications.hello-steps in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.specifications.hello-steps.py
-override RDC_SHA256 := 58be5a801dc6aad622abaeca15a70dc3da3daf35224cc6ce9becd38d8e28028c
+override RDC_SHA256 := 1151f6ef24c22be53fefad4d39ceeb1da8ae1b7d2b3b0dc7b30b66ad8a8733b3
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -13,7 +13,7 @@
 # The state directory is .rdc/examples.specifications.plan-product in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.specifications.plan-product.py
-override RDC_SHA256 := f933edb77d4f3ad61985db949b3c741d91890b959d7888efff3596a1b05b974a
+override RDC_SHA256 := 02ce1e3df2d7b70cb691d22a8b4ab17a86bd50d7399c3ada48cead06ad62d7c6
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.programs.release-notes in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.programs.release-notes.py
-override RDC_SHA256 := a9e530f90b86c622c04ec76141fdc5fd1da324660eedbe1722bcf53c95771506
+override RDC_SHA256 := 7f263888df89ace6cb0293e07c5af2baf49b6391c07b348b8abca923b1907d25
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:
