@@ -73,7 +73,7 @@ def specification(steps: int) -> str:
 DOCUMENTS = {"changes.workflow.yaml": workflow, "parts.stepspec.yaml": specification}
 
 
-def composing(steps: int = 500, rounds: int = 9, limit: float = 3.5) -> list[Figure]:
+def composing(steps: int = 500, rounds: int = 9, limit: float = 6.0) -> list[Figure]:
     """Check a document of each format against the bare composition of the same file; the best of the rounds."""
     figures = []
     for name, document in DOCUMENTS.items():

@@ -84,7 +84,7 @@ def playbook(size: int) -> str:
         number += 2
 
 
-def reading(size: int = LARGEST, rounds: int = 7, limit: float = 3.0) -> list[Figure]:
+def reading(size: int = LARGEST, rounds: int = 7, limit: float = 4.0) -> list[Figure]:
     """Parse and check against the parse of the reference; the best of the rounds of each."""
     with TemporaryDirectory() as folder:
         source = Path(folder, "benchmark.playbook.md")

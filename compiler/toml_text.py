@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections import Counter
 from typing import Any
 
@@ -51,6 +50,8 @@ def load_toml(text: str) -> dict[str, Any]:
     Keys of very many parts are refused, because the reader's time grows with their square, and so are whole numbers of
     more than 64 bits, which TOML forbids but the reader accepts.
     """
+    import tomllib  # noqa: PLC0415 (most projects configure nothing)
+
     for found in _CHAIN.finditer(text):
         if found[0].count(".") > _MOST_PARTS and len(_path(found[0])) > _MOST_PARTS:
             raise ValueError(f"a key has more than {_MOST_PARTS} parts")
