@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Callable, ClassVar, NamedTuple
 
+from runtime_shim.contract.evidence import changed_texts
 from runtime_shim.contract.safe_paths import LARGEST_FILE, UnsafeError
 from runtime_shim.data.secrets import in_strings
 from runtime_shim.engine.display import duration
@@ -101,15 +102,6 @@ def found_so_far(session: Session, key: str) -> list[Any]:
     return [record["found"][key] for record in records if key in record.get("found", {})]
 
 
-def masked(session: Session, value: Any) -> Any:  # any JSON value
-    """Return the result of a stage without secrets, also in names."""
-    if isinstance(value, list):
-        return [masked(session, inner) for inner in value]
-    if isinstance(value, dict):
-        return {session.mask(name): masked(session, inner) for name, inner in value.items()}
-    return session.mask(value) if isinstance(value, str) else value
-
-
 Stage = Callable[["Stages", str, Table], "Found | Done"]
 
 
@@ -140,7 +132,7 @@ class Stages(Prompts, Prompting):
             return found
         if node["stage"] != "outputs" and self.seconds_left() <= 0:
             found = found._replace(error=late.error)
-        note = {"found": masked(self.session, found.kept)} if found.kept else None
+        note = {"found": changed_texts(self.session.mask, found.kept)} if found.kept else None
         return Done("fail" if found.error else "pass", found.error or found.remark, note, remarks=found.skipped)
 
     @property
@@ -170,15 +162,13 @@ class Stages(Prompts, Prompting):
 
     def time_limit(self, most: int = LONGEST_ATTEMPT) -> int:
         """Return the seconds for a call; raise LateError if none are left, since 0 means no limit."""
-        seconds = min(self.seconds_left(), most)
-        if seconds <= 0:
-            raise LateError
+        if (seconds := min(self.seconds_left(), most)) <= 0:
+            raise LateError("the attempt ran out of time")
         return seconds
 
     def said(self, name: str, node: Table, command: str, given: str, most: int = LONGEST_ATTEMPT) -> Answered:
         """Send a text to a command and return its answer; raise LateError if there is no time."""
-        (answered,) = self.converse({**node, "timeout": self.time_limit(most)}, [(name, node, command, given)])
-        return answered
+        return self.converse({**node, "timeout": self.time_limit(most)}, [(name, node, command, given)])[0]
 
     def execute(self, name: str, node: Table, command: str, request: str, folder: str) -> "int | None":
         """Run an executor, with its output on the screen, and return its exit code."""
@@ -193,7 +183,7 @@ class Stages(Prompts, Prompting):
             raise self.not_begun(name, error) from None
         (code,) = self.processes.watch([group], limit)
         if code is None:
-            raise LateError
+            raise LateError("the attempt ran out of time")
         return code
 
     @staticmethod

@@ -21,13 +21,8 @@ FIND = """
 import json, re, signal, sys
 signal.alarm(int(sys.argv[1]))
 rules, texts = json.load(sys.stdin)
-found = []
-for rule, pattern in rules:
-    search = re.compile(pattern).search
-    for where, text in texts:
-        match = search(text)
-        if match:
-            found.append({"rule": rule, "where": where, "text": match.group()[:200]})
+searches = ((rule, where, re.search(pattern, text)) for rule, pattern in rules for where, text in texts)
+found = [{"rule": rule, "where": where, "text": match.group()[:200]} for rule, where, match in searches if match]
 print(json.dumps(found[:200]))
 """
 Texts = list[tuple[str, str]]  # where each is, and the text
@@ -72,10 +67,8 @@ def whole_words(pattern: str) -> str:
 
 def rules_of(guardrails: Table) -> list[tuple[str, str]]:
     """Return the names and patterns of rules. A space in words matches any whitespace."""
-    words = (word for word in guardrails.get("blocklist", ()) if word.strip())
-    blocked = [
-        (f"blocklist: {word}", whole_words("(?i)" + r"\s+".join(map(re.escape, word.split())))) for word in words
-    ]
+    words = (one for one in guardrails.get("blocklist", ()) if one.strip())
+    blocked = [(f"blocklist: {one}", whole_words("(?i)" + r"\s+".join(map(re.escape, one.split())))) for one in words]
     return blocked + [(f"pattern: {pattern}", whole_words(pattern)) for pattern in guardrails.get("patterns", ())]
 
 
@@ -107,8 +100,7 @@ def guarded(stages: Stages, side: str, gather: Callable[[], Texts]) -> Found:
             found = json.loads(child_says(stages.processes, FIND, [rules, texts], stages.time_limit(), "-S"))
     except SearchError as error:
         found = [{"rule": "unfinished search", "where": "all texts", "text": str(error)}]
-    status = "failed" if found else "passed"
-    report = {"stage": side, "status": status, "checked_at": utc_now(), "violations": found}
+    report = {"stage": side, "status": "failed" if found else "passed", "checked_at": utc_now(), "violations": found}
     told = some_of([f"{one['rule']} in {one['where']}" for one in found])
     return Found(told and f"{side} guardrails: {told}", {"guardrails": report})
 
@@ -124,11 +116,10 @@ def checked(stages: Stages, check: str, path: str, root: str = "") -> Table:
 
 def _checked(stages: Stages, check: str, path: str, root: str) -> tuple[str, str]:
     """Return the status of a check, and why it failed or was skipped."""
-    language = language_of(path)
     if check == "exists":
         check_there(root, path)
         return "passed", ""
-    if not language:
+    if not (language := language_of(path)):
         return "skipped", "not a JSON, YAML or Python file"
     if check in PROGRAMS and language == "Python":
         return _by_program(stages, PROGRAMS[check].split(), os.path.relpath(os.path.join(root, path), stages.root))

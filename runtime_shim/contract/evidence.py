@@ -14,14 +14,17 @@ DEEPEST_JSON = 100  # nesting; Python reads about a thousand and writes fewer
 
 
 def read_strictly(text: str) -> Any:  # any JSON value
-    """Return the value of a JSON text; raise ValueError with the reason if it is not strict JSON."""
+    """Return the value of a JSON text; raise ValueError with the reason if it is not strict JSON.
+
+    U+FFFD replaces characters that some target could not keep.
+    """
     try:
         found = json.loads(text, parse_constant=no_json, parse_float=_finite)
     except RecursionError:
         raise ValueError("its values are nested too deeply") from None
     except json.JSONDecodeError as error:
         raise ValueError(f"it is not JSON: {error}") from None
-    return _kept(found, 0)
+    return changed_texts(lambda text: re.sub(NO_TEXT, "\ufffd", text), found, DEEPEST_JSON)
 
 
 def json_or_text(text: str) -> Any:
@@ -39,17 +42,15 @@ def _finite(written: str) -> float:
     return number
 
 
-def _kept(value: Any, depth: int) -> Any:
-    """Return a value with U+FFFD for characters that some target could not keep."""
-    if depth > DEEPEST_JSON:
+def changed_texts(change: Callable[[str], str], value: Any, depth: float = math.inf) -> Any:  # any JSON value
+    """Return a value with its strings and names changed; raise ValueError if it is nested deeper than the depth."""
+    if depth < 0:
         raise ValueError("its values are nested too deeply")
-    if isinstance(value, str):
-        return re.sub(NO_TEXT, "\ufffd", value)
     if isinstance(value, list):
-        return [_kept(item, depth + 1) for item in value]
+        return [changed_texts(change, item, depth - 1) for item in value]
     if isinstance(value, dict):
-        return {re.sub(NO_TEXT, "\ufffd", key): _kept(item, depth + 1) for key, item in value.items()}
-    return value
+        return {change(key): changed_texts(change, item, depth - 1) for key, item in value.items()}
+    return change(value) if isinstance(value, str) else value
 
 
 FACTORS = {"CL1": 0.5, "CL2": 0.8, "CL3": 1.0}  # of congruence

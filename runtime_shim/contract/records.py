@@ -1,7 +1,7 @@
 """The records of a run and their timeline, derived only from its journal. Pure."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from runtime_shim.contract.attempt import filled_values
@@ -27,9 +27,7 @@ MARKUP = frozenset("&<>|\\`*_[]#~!@")
 HEADINGS = ("Time", "Event", "Step", "Details")
 
 
-def timeline(
-    run: str, now: str, events: Sequence[Table], gates: Sequence[Table], found: Mapping[str, list[Table]]
-) -> Table:
+def timeline(run: str, now: str, events: Sequence[Table], gates: Sequence[Table], found: Table) -> Table:
     """Return the timeline of a run."""
     entries = sorted(_entries(events, gates, found), key=lambda entry: in_order(entry["timestamp"]))
     return {"run_id": run, "generated_at": now, "entries": entries}
@@ -40,7 +38,7 @@ def in_order(timestamp: str) -> str:
     return timestamp[:-1].ljust(20, ".").ljust(26, "0")
 
 
-def _entries(events: Sequence[Table], gates: Sequence[Table], found: Mapping[str, list[Table]]) -> Iterator[Table]:
+def _entries(events: Sequence[Table], gates: Sequence[Table], found: Table) -> Iterator[Table]:
     """Return the entries of a timeline, by kind."""
     for event in events:
         details = {key: value for key, value in event["payload"].items() if key not in ("run_id", "timestamp")}
@@ -68,13 +66,10 @@ def timeline_lines(entries: Sequence[Table], is_markdown: bool) -> list[str]:
 def _row(entry: Table) -> tuple[str, ...]:
     """Return an entry as a row of the table."""
     details = entry["details"]
-    told = [f"{key} {_shown(details[key])}" for key in DETAILS if details.get(key) not in (None, "", [])]
+    said = {key: details[key] for key in DETAILS if details.get(key) not in (None, "", [])}
+    told = (f"{key} {one_line(value if isinstance(value, str) else json.dumps(value))}" for key, value in said.items())
     when = entry["timestamp"][:19].replace("T", " ")
     return when, details.get("event_type", "Tool"), one_line(entry["step_id"] or ""), ", ".join(told)
-
-
-def _shown(value: object) -> str:
-    return one_line(value if isinstance(value, str) else json.dumps(value))
 
 
 def _in_markdown(text: str) -> str:
@@ -111,41 +106,26 @@ class RunRecords:
         self._nodes, self._workflow = program["nodes"], contract["workflow"]
         self._now, self._run, self._registers = begin["time"], begin["run"], begin["registers"]
         self._specs = {spec["id"]: spec for spec in specs}
-        self._first: dict[str, str] = {}
-        for name, node in self._nodes.items():
-            if node["task"] == "stage":
-                self._first.setdefault(node["step"], name)
-        self._is_told = False  # whether an `open` has reported that it resumes
-        self._is_open = False  # whether an attempt is open
+        stages = [(node["step"], name) for name, node in self._nodes.items() if node["task"] == "stage"]
+        self._first: dict[str, str] = dict(reversed(stages))
+        self._is_told = self._is_open = False  # an `open` told that it resumes; an attempt is open
         self.steps = {spec["id"]: run_step(spec) for spec in specs}
         self._gates: dict[str, Table] = {}
         self._found: dict[str, list[Table]] = {"tool_results": [], "artifacts": [], "evidence": [], "drrs": []}
         self._events: list[Table] = []
         self._approvals: list[Table] = []
-        self._manifest = {
-            "run_id": self._run,
-            "workflow": self._workflow,
-            "source": program["source"],
-            "status": RUNNING,
-            "step_specs": specs,
-            "steps": list(self.steps.values()),
-            "current_step": None,
-            "created_at": self._now,
-        }
+        about = {"run_id": self._run, "workflow": self._workflow, "source": program["source"], "status": RUNNING}
+        steps = {"step_specs": specs, "steps": list(self.steps.values()), "current_step": None}
+        self._manifest: Table = {**about, **steps, "created_at": self._now}
         self._tell("WorkflowStarted", workflow=self._workflow)
         self._come(begin["node"], begin["condition"])
 
     def files(self) -> dict[str, Any]:
         """Return the content of each file in writing order: events first, the manifest last."""
         gates = list(self._gates.values())
-        return {
-            "events": self._events,
-            "gates": gates,
-            "approvals": self._approvals,
-            **self._found,
-            "timeline": timeline(self._run, self._now, self._events, gates, self._found),
-            "manifest": {**self._manifest, "updated_at": self._now},
-        }
+        lists = {"events": self._events, "gates": gates, "approvals": self._approvals, **self._found}
+        told = timeline(self._run, self._now, self._events, gates, self._found)
+        return {**lists, "timeline": told, "manifest": {**self._manifest, "updated_at": self._now}}
 
     def apply(self, record: Record) -> bool:
         """Apply a record of the journal, and return whether the files may change."""
@@ -237,16 +217,9 @@ class RunRecords:
         self._manifest.update(status=BLOCKED, current_step=step)
         rejected = self._gates.get(gate)  # keep earlier decisions
         earlier = [*rejected.pop("earlier", []), rejected] if rejected else []
-        self._gates[gate] = {
-            "gate_id": gate,
-            "step_id": step,
-            "phase": self._specs[step].get("phase"),
-            "workflow": self._workflow.get("workflow"),
-            "status": "pending",
-            "reason": reason,
-            "requested_at": self._now,
-            **({"earlier": earlier} if earlier else {}),
-        }
+        origin = {"phase": self._specs[step].get("phase"), "workflow": self._workflow.get("workflow")}
+        about = {"gate_id": gate, "step_id": step, **origin, "status": "pending", "reason": reason}
+        self._gates[gate] = {**about, "requested_at": self._now, **({"earlier": earlier} if earlier else {})}
         self._tell("HumanGateRequired", step, gate_id=gate, reason=reason)
         self._tell("WorkflowBlocked", step, gate_id=gate)
 
@@ -287,8 +260,7 @@ class RunRecords:
         about = self.steps[step]
         if "guardrails" in found:
             about["guardrails"][found["guardrails"]["stage"]] = found["guardrails"]
-        if "telis_context" in found:
-            about["telis_context"] = found["telis_context"]
+        about["telis_context"] = found.get("telis_context", about["telis_context"])
         if "tool" in found:
             about["tools"] = [*about["tools"], found["tool"]]
             self._found["tool_results"].append({**found["tool"], "step_id": step, "attempt": about["attempts"]})

@@ -27,10 +27,9 @@ class UnsafeError(ValueError):
 
 def inside(root: str, path: str) -> list[str]:
     """Return the names on the way from the root to a path, with links resolved."""
-    try:
+    is_path = False
+    with suppress(UnicodeEncodeError):
         is_path = bool(path) and b"\0" not in os.fsencode(path)
-    except UnicodeEncodeError:
-        is_path = False
     if not is_path:
         raise UnsafeError(f"{one_line(path)!a} is not a path")
     if os.path.isabs(path):

@@ -138,9 +138,8 @@ class Specification(Extension):
         """Return the command that retries a failed step or asks for an approval again."""
         if state.condition != "stop":
             return []
-        is_rejected = state.finished[-1]["outcome"] == "rejected"
         adopt = ["--adopt"][self.session.is_same(state) :]
-        what = "to ask for this approval again" if is_rejected else "to try again"
+        what = "to ask for this approval again" if state.finished[-1]["outcome"] == "rejected" else "to try again"
         return [(what, self.session.call("resume", *adopt))]
 
     def facts(self, state: State) -> Table:

@@ -147,14 +147,10 @@ def execute_step(stages: Stages, name: str, node: Table) -> "Found | Done":
 
 def request_of(session: Session, node: Table) -> Table:
     """Return the request to an executor: the step, and the results of the attempt so far."""
-    context = found_so_far(session, "telis_context")
-    return {
-        **run_of(session),
-        "step": spec_of(session, node["step"]),
-        "tools": found_so_far(session, "tool"),
-        "telis_context": context[-1] if context else None,
-        "attempt": attempt_of(node, session.state.registers),
-    }
+    spec, attempt = spec_of(session, node["step"]), attempt_of(node, session.state.registers)
+    tools, contexts = found_so_far(session, "tool"), found_so_far(session, "telis_context")
+    found = {"tools": tools, "telis_context": contexts[-1] if contexts else None}
+    return {**run_of(session), "step": spec, **found, "attempt": attempt}
 
 
 def handed_over(session: Session, folder: str, spec: Table) -> Table:

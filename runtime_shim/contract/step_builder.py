@@ -68,13 +68,11 @@ class StepBuilder:
         """Describe the workflow. `variables` are the placeholders with their defaults, `more` is the configuration."""
         defaults = dict(variables)
         self.table.update({key: more.pop(key) for key in ("name", "source", "project") if key in more}, title=title)
-        self.table["registers"] = dict.fromkeys(defaults)
         found = {"secrets": secrets, "inputs": inputs_of(defaults)}
-        self.table.update({key: value for key, value in found.items() if value})
+        self.table.update({key: value for key, value in found.items() if value}, registers=dict.fromkeys(defaults))
         self.marks = {f"{{{name}}}": [name, "", "", ""] for name in defaults}
         config = {"config": {key: unframed(value) for key, value in more.items()}} if more else {}
-        self.contract = {"workflow": dict(workflow), **config, "steps": {}}
-        self.table["contract"] = self.contract
+        self.table["contract"] = self.contract = {"workflow": dict(workflow), **config, "steps": {}}
 
     def end(self, name: str, result: str, message: str = "") -> None:
         """Add an end, which the step before leads to."""
@@ -84,8 +82,7 @@ class StepBuilder:
     def step(self, name: str, title: str = "", at: int = 0, lines: Any = None, **said: Any) -> None:
         """Add a step. `lines` are the line numbers of parts that differ from the step's."""
         said = {key: unframed(value) for key, value in said.items()}
-        spec = self._spec(name, title, said)
-        self.contract["steps"][name] = spec
+        spec = self.contract["steps"][name] = self._spec(name, title, said)
         self._mark(self.contract, spec)
         common = {"step": name, **self._group(name, title, spec["description"])}
         gates, stages = self._gates(name, title, spec, said.get("gate", "")), self._stages(name, title, spec, said)
@@ -134,11 +131,9 @@ class StepBuilder:
 
     def _spec(self, name: str, title: str, facts: Table) -> Table:
         """Return the specification of a step with all fields."""
-        implied = {
-            "phase": self.contract["workflow"].get("phase") or "",
-            "inputs": {"artifacts": facts["needs"]} if facts.get("needs") else {},
-            "outputs": facts.get("makes", []),
-        }
+        inputs = {"artifacts": facts["needs"]} if facts.get("needs") else {}
+        phase = self.contract["workflow"].get("phase") or ""
+        implied = {"phase": phase, "inputs": inputs, "outputs": facts.get("makes", [])}
         said = {**STEP_FACTS, **implied, **facts}
         calls = [{**CALL, **call} for call in said["tools"]]
         said["tools"] = [{key: value for key, value in call.items() if key != "as"} for call in calls]
@@ -198,8 +193,7 @@ class StepBuilder:
         reset, tries = [["reset", name]] if "attempt" in node else [], spec["retries"]["max"]
         found = [edge("pass", then, do=[] if then else reset)]
         if tries and node["stage"] != "inputs":
-            counter = node["attempt"]
-            found.append(edge("fail", first, when=[[counter, "<", tries]], do=[[counter, "+", 1]]))
+            found.append(edge("fail", first, [[node["attempt"], "<", tries]], [[node["attempt"], "+", 1]]))
         return [*found, edge("fail", f"{name}/failed", do=reset)]
 
     def _add(self, name: str, node: Table, at: int, lines: Table) -> None:
@@ -213,11 +207,9 @@ class StepBuilder:
 
 def inputs_of(defaults: Table) -> list[Table]:
     """Return the inputs for placeholders."""
-    return [
-        {"name": name, "type": "string", "required": True, "description": f"Placeholder {{{name}}}"}
-        | ({} if value is None else {"default": value})
-        for name, value in defaults.items()
-    ]
+    fixed = {"type": "string", "required": True}
+    given = {name: {} if value is None else {"default": value} for name, value in defaults.items()}
+    return [{"name": name, **fixed, "description": f"Placeholder {{{name}}}", **more} for name, more in given.items()]
 
 
 def edge(on: str, go: str, when: Any = (), do: Any = ()) -> Table:  # lists of conditions and effects

@@ -52,9 +52,8 @@ def _problems(schema: Table, value: Any, place: str) -> Iterator[str]:
         yield f"{place}: expected one of {', '.join(map(json.dumps, schema['enum']))}"
     if isinstance(value, dict):
         yield from _of_object(schema, value, place)
-    if isinstance(value, list):
-        for index, item in enumerate(value):
-            yield from _problems(schema.get("items", {}), item, f"{place}: item {index + 1}")
+    for number, item in enumerate(value if isinstance(value, list) else (), start=1):
+        yield from _problems(schema.get("items", {}), item, f"{place}: item {number}")
     if TYPES["number"](value) and not schema.get("minimum", value) <= value <= schema.get("maximum", value):
         known = (f"{key} {schema[key]}" for key in ("minimum", "maximum") if key in schema)
         yield f"{place}: {value} is out of range ({', '.join(known)})"
@@ -63,9 +62,7 @@ def _problems(schema: Table, value: Any, place: str) -> Iterator[str]:
 def _of_object(schema: Table, value: Table, place: str) -> Iterator[str]:
     """Return what is wrong with the names and values of an object."""
     properties, more = schema.get("properties", {}), schema.get("additionalProperties", True)
-    for name in schema.get("required", ()):
-        if name not in value:
-            yield f"{place}: {name} is missing"
+    yield from (f"{place}: {name} is missing" for name in schema.get("required", ()) if name not in value)
     for name, inner in value.items():
         if name in properties:
             yield from _problems(properties[name], inner, f"{place}: {name}")

@@ -3,6 +3,7 @@
 import datetime
 import json
 import os
+from contextlib import suppress
 from typing import Any, Callable
 
 from runtime_shim.contract.attempt import Found, LateError, Stages, config_of, spec_of
@@ -78,10 +79,8 @@ def time_zone(name: str) -> datetime.tzinfo:
         return datetime.timezone.utc
     import zoneinfo
 
-    try:
+    with suppress(zoneinfo.ZoneInfoNotFoundError, ValueError, OSError):
         return zoneinfo.ZoneInfo(name)
-    except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError):
-        pass
     if zoneinfo.available_timezones():
         raise ToolError(f"{name} is not a time zone; use an IANA name such as {USUAL_ZONE}")
     raise ToolError(f"{name} needs the package tzdata; run 'pip install tzdata' or use UTC")
@@ -153,10 +152,8 @@ def call_tool(stages: Stages, name: str, node: Table) -> Found:
             ended = {"status": "skipped", "error": f"unknown tool {tool}; set its command with --tool {tool}=COMMAND"}
         else:
             ended = {"status": "completed", "result": result_of(stages, name, node, about, command)}
-    except ToolError as error:
+    except (ToolError, LateError) as error:
         ended["error"] = str(error)
-    except LateError:
-        ended["error"] = "the attempt ran out of time"
     trouble = f"tool {tool}: {ended['error']}" if "error" in ended else ""
     is_fine = ended["status"] == "skipped" and not about["required"]
     return Found("" if is_fine else trouble, {"tool": {**about, **ended, "ended_at": utc_now()}}, trouble)

@@ -45,8 +45,7 @@ class Builder:
         if task == "ask":
             node.setdefault("question", "yes/no" if {"on_yes", "on_no"} & {*settings} else "pass/fail")
         clears = [[slot, "clear", []] for slot in node.pop("clears", ())]
-        counter = f"{name} retries" if any("times" in one for _, one in pairs) else ""
-        if counter:
+        if counter := f"{name} retries" * any("times" in one for _, one in pairs):
             node["attempt"], self.table["registers"][counter] = counter, 0
         edges = [{"on": word, "go": name, **one, "do": [*clears, *one.get("do", ())]} for word, one in pairs]
         node["edges"] = [self._edge(name, counter, edge) for edge in edges]
@@ -108,10 +107,9 @@ def built(document: Callable[..., None], extensions: Sequence[Any]) -> Table:
     makers = [extension.builder for extension in extensions if extension.builder]
     builder = next((make for make in makers if all(hasattr(make, word) for word in words)), Builder)()
     document(*functions(builder, words))
-    table: Table = builder.table
     for extension in extensions:
-        extension.complete(table)
-    return table
+        extension.complete(builder.table)
+    return builder.table
 
 
 def functions(builder: Any, words: Sequence[str]) -> list[Callable[..., Any]]:

@@ -32,8 +32,7 @@ class Script:
     def __init__(self, program: Table, answers: str) -> None:
         self.program, self.nodes = program, program["nodes"]
         self.answers = read_answers(answers, read_text(answers, LARGEST), self.nodes) if answers else []
-        self.registers, self.child, self.group = dict(program["registers"]), 0, ""
-        self.is_stopped, self.is_interactive = False, os.isatty(0)
+        self.registers, self.child, self.group, self.is_stopped = dict(program["registers"]), 0, "", False
         self.joins = os.getpgrp() if any(map(os.isatty, (0, 1, 2))) else 0  # commands' group, 0: new
         self.run_id = f"script-{os.urandom(4).hex()}"
 
@@ -47,10 +46,8 @@ class Script:
         if not (is_known and number in (signal.SIGINT, signal.SIGQUIT)):
             signal.alarm(PATIENCE)
         with suppress(ProcessLookupError):
-            if not self.joins:
-                os.killpg(self.child, number)
-            elif not is_known:
-                os.kill(0 if self.joins == os.getpid() else self.child, number)
+            if not is_known:
+                (os.kill if self.joins else os.killpg)(0 if self.joins == os.getpid() else self.child, number)
 
     def end(self, _number: int, _frame: object) -> None:
         """End a command that takes too long to clean up."""
@@ -115,8 +112,7 @@ class Script:
             return "fail"
         finally:
             signal.pthread_sigmask(signal.SIG_UNBLOCK, STOPS)
-        status = os.waitpid(self.child, 0)[1]
-        group, self.child = self.child, 0
+        (group, status), self.child = os.waitpid(self.child, 0), 0
         signal.alarm(0)
         if self.joins:
             self.heard.close()
@@ -133,7 +129,7 @@ class Script:
         typed = getattr(take_answer(self.answers, name), "reply", " ")
         known = {word[:length]: MEANINGS[word] for word in MEANINGS for length in (1, len(word))}
         while typed.strip().lower() not in known:
-            if not (typed and self.is_interactive):
+            if not (typed and os.isatty(0)):
                 raise RefusedError(f"{name} needs an answer; run at a terminal or use --answers FILE")
             termios.tcflush(0, termios.TCIFLUSH)
             say(f"    [{node['question']}] ", end="")

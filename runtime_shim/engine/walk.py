@@ -54,8 +54,7 @@ def follow(program: Table, edge: Table, before: Registers, verbs: Verbs = VERBS)
     """Follow an edge through branches and nested ends. `before` is not changed."""
     changed: Registers = {}
     registers = collections.ChainMap(changed, before)  # copying at each step is slow
-    says: list[str] = []
-    passed: list[str] = []
+    says, passed = list[str](), list[str]()
     while True:
         for register, verb, *amount in edge.get("do", ()):
             if amount:
