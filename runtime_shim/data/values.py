@@ -131,8 +131,7 @@ class Values(Extension):
 
     def variables(self, node: Table, registers: Registers) -> dict[str, str]:
         """Return a step's environment variables; unset strings give none."""
-        places = node.get("texts", {}).items()
-        found = {name: registers[slot] for name, slot in places if registers[slot] is not None}
+        found = {name: registers[slot] for name, slot in node.get("texts", {}).items() if registers[slot] is not None}
         path = os.path.join(self.session.store.folder, "output")
         own = {"RDC_OUTPUT": path} if node["task"] == "shell" and "outputs" in node else {}
         return {**node.get("env", {}), **found, **own}

@@ -83,8 +83,7 @@ def status(session: Session) -> int:
     """Print the status."""
     is_busy = session.store.is_busy()  # first: it may end in between
     facts = describe(session, session.read() if os.path.exists(session.store.path) else None, is_busy)
-    lines = [json.dumps(facts, indent=2)] if session.options.json else status_lines(session, facts)
-    return session.display.say(lines)
+    return session.display.say([json.dumps(facts, indent=2)] if session.options.json else status_lines(session, facts))
 
 
 def status_lines(session: Session, facts: Table) -> Iterator[str]:

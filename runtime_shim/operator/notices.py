@@ -42,8 +42,7 @@ class Notices(Extension):
 def _told(session: Session, command: str, given: bytes) -> str:
     """Run the command with the event on standard input, and return the problem or ""."""
     with file_with(given) as file, open(os.devnull, "wb") as nowhere:  # it may ignore its input
-        streams = (file, nowhere, nowhere)
-        files = [(os.POSIX_SPAWN_DUP2, each.fileno(), number) for number, each in enumerate(streams)]
+        files = [(os.POSIX_SPAWN_DUP2, each.fileno(), number) for number, each in enumerate((file, nowhere, nowhere))]
         deadline, before = time.monotonic() + NOTICE_SECONDS, signal.sigpending()
         group = os.posix_spawnp(
             "sh", ["sh", "-c", command], os.environ, file_actions=files, setpgroup=0,

@@ -62,11 +62,10 @@ class Exchange:
         self.answer, self._rest, self._shown = bytearray(), b"", call.shown
         self._over, self._thread = threading.Event(), threading.Thread(target=self._take, daemon=True)
         self._from, to = os.pipe()
-        words = [b"sh", b"-c", os.fsencode(call.command)]
         try:
             with file_with(call.given) as given:
                 files = [(os.POSIX_SPAWN_DUP2, given.fileno(), 0), (os.POSIX_SPAWN_DUP2, to, 1)]
-                self.group = processes.spawn(SH, words, call.environment, files)
+                self.group = processes.spawn(SH, [b"sh", b"-c", os.fsencode(call.command)], call.environment, files)
         except OSError:
             os.close(self._from)
             raise
@@ -92,20 +91,16 @@ class Exchange:
 
     def _take(self) -> None:
         """Read the output until it ends or is too long."""
-        poll, deadline = select.poll(), 0.0
+        poll, deadline, data = select.poll(), float("inf"), b" "
         poll.register(self._from, select.POLLIN)
-        while not self.is_too_long:
-            if self._over.is_set() and not deadline:
-                deadline = time.monotonic() + GRACE_AFTER
-            is_late = deadline and time.monotonic() > deadline
-            if poll.poll(0 if is_late else LOOK):
-                data = os.read(self._from, PIECE)
-                if not data:
-                    break
+        while data and not self.is_too_long:
+            if self._over.is_set():
+                deadline = min(deadline, time.monotonic() + GRACE_AFTER)
+            is_late = time.monotonic() > deadline
+            if is_late or poll.poll(LOOK):
+                data = os.read(self._from, PIECE) if poll.poll(0) else b""
                 self.answer += data
                 self._show(data)
-            elif is_late:
-                break
         self._show(b"", is_last=True)
         os.close(self._from)
         if self.is_too_long:

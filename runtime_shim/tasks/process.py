@@ -37,10 +37,7 @@ class Processes:
 
     def __init__(self, signals: Signals, lends: bool, began: Callable[[int], None]) -> None:
         self._signals, self._lends, self._began = signals, lends, began
-        self._left: list[int] = []  # the groups still running
-        self._late: set[int] = set()  # the groups whose time is up
-        self._is_stopping, self._is_ending, self._terminal = False, False, -1
-        self._listener: tuple[int, int] = (0, 0)  # its pid, and the pipe that ends it
+        self._terminal, self._listener = -1, (0, 0)  # its pid, and the pipe that ends it
         self._ours: list[Any] | None = None  # the terminal's modes while a command has it
         with suppress(OSError):
             self._terminal = os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY)
@@ -55,8 +52,8 @@ class Processes:
     def watch(self, groups: Sequence[int], seconds: int = 0, ended: Ended = lambda _index, _code: None) -> Codes:
         """Wait until the groups have ended, or end them, and return their codes."""
         codes: dict[int, int] = {}
-        self._left, self._late = list(groups), set()
-        self._is_stopping = self._is_ending = False
+        self._left, self._is_stopping, self._is_ending = list(groups), False, False  # the groups still running
+        self._late: set[int] = set()  # the groups whose time is up
         try:
             if self._lends and len(groups) == 1:
                 self._lend(groups[0])

@@ -87,8 +87,7 @@ class Script:
         if problem := unkept(reply):
             return f"the reply {problem}"
         if step is None:
-            is_known = self._is_free or reply.lower() in (*MEANINGS, "approved", "rejected")
-            return "" if is_known else one_of(MEANINGS)
+            return "" if self._is_free or reply.lower() in (*MEANINGS, "approved", "rejected") else one_of(MEANINGS)
         if step not in self._askers:
             return f"{one_line(step)} takes no answer"
         task, replies = self._askers[step]

@@ -4,9 +4,8 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any, Callable, NamedTuple
 
-LISTED = frozenset(  # keywords that fail by their names
-    ("rejected", "reject", "failed", "fail", "error", "blocked", "denied", "changes_requested", "needs_fix")
-)
+# Keywords that fail by their names.
+LISTED = ("rejected", "reject", "failed", "fail", "error", "blocked", "denied", "changes_requested", "needs_fix")
 _OPENING = "(?:\x1b[]PX^_]|[\x90\x98\x9d-\x9f])"  # of text that terminals hide, such as the address of a link
 _CODE = "(?:\x1b\\[|\x9b)[0-?]*[ -/]*[@-~]"
 _ESCAPES = f"({_OPENING}[^\x07\x1b\x9c]*)(\x07|\x1b\\\\|\x9c)?|{_CODE}|\x1b[ -/]*[0-~]"
@@ -32,8 +31,7 @@ Search = Callable[[str, str, str], Any]
 
 def _wrapped(pattern: str, before: str, after: str) -> str:
     """Return a pattern between others, with its flags in front."""
-    flags = re.match(r"(?:\(\?[a-zA-Z]+\))*", pattern)
-    first = flags[0] if flags else ""
+    first: str = re.findall(r"\A(?:\(\?[a-zA-Z]+\))*", pattern)[0]
     return f"{first}{before}(?:{pattern[len(first) :]}{chr(10) if 'x' in first else ''}){after}"
 
 
@@ -199,8 +197,7 @@ class _Keywords:
         """Return the keyword that is a whole text apart from marks, or "", and how it is written."""
         text = text.strip()
         short = text.rstrip(_MARKS)
-        shorter = short[:-1].rstrip(_MARKS) if short.endswith((".", "!")) else short
-        for one in (text, short, shorter):
+        for one in (text, short, short[:-1].rstrip(_MARKS) if short.endswith((".", "!")) else short):
             for written in (one, _BEFORE.sub("", one, 1)):
                 if found := self._known.get(written.casefold()):
                     return found, written
