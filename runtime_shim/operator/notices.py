@@ -8,10 +8,9 @@ import time
 from runtime_shim.engine.journal import Record
 from runtime_shim.engine.lifecycle import Extension
 from runtime_shim.engine.session import Session
-from runtime_shim.engine.signals import signal_groups
 from runtime_shim.engine.state import utc_now
 from runtime_shim.tasks.exchange import file_with
-from runtime_shim.tasks.process import IGNORED_HERE, in_words
+from runtime_shim.tasks.process import IGNORED_HERE, in_words, kill
 
 TOLD = ("run_waiting", "run_interrupted", "run_finished")
 NOTICE_SECONDS = 30
@@ -53,6 +52,5 @@ def _told(session: Session, command: str, given: bytes) -> str:
         pid, status = os.waitpid(group, os.WNOHANG)
         if pid:
             return in_words(os.waitstatus_to_exitcode(status))
-    signal_groups([group], signal.SIGKILL)
-    os.waitpid(group, 0)
+    kill([group])
     return f"the command was stopped, by you or after {NOTICE_SECONDS} seconds"

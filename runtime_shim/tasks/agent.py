@@ -112,8 +112,7 @@ class Commanded(Caller):
         prompt = filled(node, what["prompt"], now)
         return above(self.session.program, what["context"], now) + prompt if "context" in what else prompt
 
-    @staticmethod
-    def answered(name: str, reply: str) -> str:
+    def answered(self, name: str, reply: str) -> str:
         """Return a person's answer instead of an agent's; refuse an empty one."""
         answer = cleaned(reply)
         if not answer:
@@ -163,19 +162,18 @@ AGENT: Options = (
     ("run resume", "--agent", "COMMAND", "agent for prompts: a command, or a name such as claude-code"),
     ("run resume", "--agent-model", "MODEL", "model, if the agent is a name"),
 )
-CALLS: Options = (
-    *AGENT,
-    ("run resume", "--agent-for", "TYPE=COMMAND...", "command for one type of agent"),
-    ("run resume", "--agent-timeout", "TIME", "time limit of a call (default: 30m)"),
-    ("run resume", "--agent-retries", "NUMBER", "how often to retry a failed call (default: 0)"),
-)
 
 
 class OfAgents(Extension):
     """Programs with agents."""
 
     needs = ("agent", "parallel")
-    options = CALLS
+    options = (
+        *AGENT,
+        ("run resume", "--agent-for", "TYPE=COMMAND...", "command for one type of agent"),
+        ("run resume", "--agent-timeout", "TIME", "time limit of a call (default: 30m)"),
+        ("run resume", "--agent-retries", "NUMBER", "how often to retry a failed call (default: 0)"),
+    )
     performers: ClassVar[Performers] = {"agent": Agents}
 
 

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from typing import BinaryIO, Callable, NamedTuple
 
 from runtime_shim.engine.signals import signal_groups
-from runtime_shim.tasks.process import PATIENCE, Environment, Processes, in_words
+from runtime_shim.tasks.process import PATIENCE, Environment, Processes, in_words, kill
 from runtime_shim.tasks.reading import LARGEST_ANSWER
 
 SH = "/bin/sh"
@@ -73,11 +73,6 @@ class Exchange:
             os.close(to)
         self._thread.start()
 
-    @property
-    def is_too_long(self) -> bool:
-        """Whether the output exceeds the limit for answers."""
-        return len(self.answer) > LARGEST_ANSWER
-
     def finish(self, code: "int | None") -> Answered:
         """Return the whole answer after the process has ended. Leftover processes get a second to write."""
         self._over.set()
@@ -85,7 +80,7 @@ class Exchange:
         if self._thread.is_alive():
             signal_groups([self.group], signal.SIGKILL)
             self._thread.join()  # showing may be slow, but must not lose anything
-        if self.is_too_long:
+        if len(self.answer) > LARGEST_ANSWER:
             return Answered(b"", f"more than {LARGEST_ANSWER:,} bytes")
         return Answered(bytes(self.answer), in_words(code))
 
@@ -93,7 +88,7 @@ class Exchange:
         """Read the output until it ends or is too long."""
         poll, deadline, data = select.poll(), float("inf"), b" "
         poll.register(self._from, select.POLLIN)
-        while data and not self.is_too_long:
+        while data and len(self.answer) <= LARGEST_ANSWER:
             if self._over.is_set():
                 deadline = min(deadline, time.monotonic() + GRACE_AFTER)
             is_late = time.monotonic() > deadline
@@ -103,7 +98,7 @@ class Exchange:
                 self._show(data)
         self._show(b"", is_last=True)
         os.close(self._from)
-        if self.is_too_long:
+        if data:  # it is too long
             signal_groups([self.group], signal.SIGTERM, signal.SIGCONT)
             if not self._over.wait(PATIENCE):
                 signal_groups([self.group], signal.SIGKILL)
@@ -127,9 +122,7 @@ def exchange(
         for call in calls:
             exchanges.append(Exchange(processes, call))  # the started ones are known if one fails
     except OSError:
-        signal_groups([one.group for one in exchanges], signal.SIGKILL)
-        for one in exchanges:
-            os.waitpid(one.group, 0)
+        kill([one.group for one in exchanges])
         raise
 
     def finished(index: int, code: "int | None") -> None:

@@ -92,8 +92,7 @@ class Parallels(Commanded):
         names, entries, unanimous = entry_names(name, node), node["entries"], node["unanimous"]
         found = [self.read({**entry, "failing": node["failing"]}, said[index]) for index, entry in enumerate(entries)]
         answers, words = [said[index] or None for index in range(len(names))], [word for word, _trouble in found]
-        read = zip(names, found)
-        bad = [(entry, trouble or word) for entry, (word, trouble) in read if trouble or word in UNANSWERED]
+        bad = [(entry, why or word) for entry, (word, why) in zip(names, found) if why or word in UNANSWERED]
         troubles = [f"{entry}: {trouble}" for entry, trouble in bad if f"{entry}: " not in how]
         decides = any(set(entry.get("keywords", ())) - set(unanimous) for entry in entries)
         joining = Joining(node["check"], node["failing"], unanimous, decides)

@@ -30,6 +30,13 @@ def in_words(code: "int | None") -> str:
     return f"killed by {next((each.name for each in signal.Signals if each == -code), f'signal {-code}')}"
 
 
+def kill(groups: Sequence[int]) -> None:
+    """Kill the groups of processes that this one started, and wait until they are gone."""
+    signal_groups(groups, signal.SIGKILL)
+    for group in groups:
+        os.waitpid(group, 0)
+
+
 class Processes:
     """Starts processes, calls `began` for each, and waits for them; a single one gets the terminal if `lends`."""
 
@@ -72,9 +79,7 @@ class Processes:
         finally:
             had_keys = self._take_back() is not None
             self._is_stopping |= self._heard() or (had_keys and not BY_KEY.isdisjoint(codes.values()))
-            signal_groups(self._left, signal.SIGKILL)
-            for group in self._left:
-                os.waitpid(group, 0)
+            kill(self._left)
         signal_groups(groups if self._is_stopping else self._late, signal.SIGKILL)  # also leftovers
         if seconds or self._is_ending:
             self._signals.wake_after(0)

@@ -49,8 +49,7 @@ class Script:
             problem = self._problem(*item[1:]) if isinstance(item, Answer) else ""
             yield (item[0], problem) if problem else item
 
-    @staticmethod
-    def _json(text: str) -> "Iterator[Answer | Problem]":
+    def _json(self, text: str) -> "Iterator[Answer | Problem]":
         """Return the answers in a JSON object, or its error."""
         try:
             pairs: Any = json.loads(text, object_pairs_hook=list)
