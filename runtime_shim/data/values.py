@@ -17,7 +17,6 @@ from runtime_shim.tasks.reading import field_of
 
 LARGEST_VARIABLE = 65_536  # bytes
 LARGEST_OUTPUT = 1 << 24  # bytes
-PAIR = r"(.*?)(=|<<(?=.))(.*)"
 
 
 def keeping(text: str, values: Mapping[str, str], remarks: "list[str] | None" = None) -> Verbs:
@@ -60,7 +59,7 @@ def pairs_in(text: str, has_comments: bool = False) -> Iterator[tuple[int, str, 
     for number, line in lines if text else ():
         if has_comments and (not line.strip() or line.lstrip().startswith("#")):
             continue
-        pair = re.fullmatch(PAIR, line)
+        pair = re.fullmatch(r"(.*?)(=|<<(?=.))(.*)", line)
         if pair is None:
             raise ValueError(f"line {number}: expected NAME=VALUE or NAME<<WORD")
         value = until(pair[3], lines) if pair[2] == "<<" else pair[3]

@@ -71,6 +71,10 @@ class Session:
         """Return the items of all extensions' results in one list."""
         return [one for found in self.each(moment, *about) for one in found]
 
+    def merged(self, moment: str, *about: object) -> Table:
+        """Return the entries of all extensions' results in one table."""
+        return {key: value for found in self.each(moment, *about) for key, value in found.items()}
+
     def through(self, moment: str, value: Value, *about: object) -> Value:
         """Pass a value through a method of all extensions, one after another."""
         for change in self.at(moment):
@@ -163,8 +167,7 @@ class Session:
 
     def beside(self) -> dict[str, str]:
         """Return the files to archive with the journal, each with its new extension."""
-        folders = {name: name for extension in self.extensions for name in extension.folders}
-        return {**folders, **{path: ending for found in self.each("beside") for path, ending in found.items()}}
+        return {**{name: name for each in self.extensions for name in each.folders}, **self.merged("beside")}
 
     # --- Texts for people, with the values of registers ---
 
@@ -215,8 +218,7 @@ class Session:
 
     def _first_record(self) -> Record:
         """Return the first record of a run: the program and its version, the directory and the first step."""
-        more = [pair for found in self.each("registers") for pair in found.items()]
-        registers = {**self.program["registers"], **dict(more)}
+        registers = {**self.program["registers"], **self.merged("registers")}
         move = follow(self.program, {"go": self.program["entry"]}, registers)
         run = f"{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}-{os.urandom(4).hex()}"
         version = {"format": FORMAT, "edition": self.host.edition, "run": run, **self.identity()}

@@ -70,8 +70,7 @@ class State:
     """
 
     def __init__(self, records: Sequence[Record]) -> None:
-        begin = records[0]
-        self.begin, self.node, self.message = begin, begin["node"], begin.get("message", "")
+        self.begin, self.message = records[0], records[0].get("message", "")
         self.finished: list[Record] = []
         self.notes: list[Record] = []  # of the current step, such as its processes
         self.used: set[tuple[str, int]] = set()  # digest and line number of each used answer

@@ -73,8 +73,7 @@ def describe(session: Session, state: "State | None", is_busy: bool) -> Table:
     pid = [None, *(one["pid"] for one in state.running_processes())][-1]
     done = [{"step": one["node"], **{key: one[key] for key in KNOWN if key in one}} for one in state.finished]
     facts.update(message=state.message, same_program=session.is_same(state), pid=pid, finished=done)
-    for more in session.each("facts", state):
-        facts.update(more)
+    facts.update(session.merged("facts", state))
     found = choices(session, state, facts["state"]) if facts["state"] != "running" else ()
     return {**facts, "next": [command for _, command in found]}
 

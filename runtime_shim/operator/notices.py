@@ -12,7 +12,6 @@ from runtime_shim.engine.state import utc_now
 from runtime_shim.tasks.exchange import file_with
 from runtime_shim.tasks.process import IGNORED_HERE, in_words, kill
 
-TOLD = ("run_waiting", "run_interrupted", "run_finished")
 NOTICE_SECONDS = 30
 
 
@@ -25,7 +24,7 @@ class Notices(Extension):
         """Send an event to the command."""
         session = self.session
         command = getattr(session.options, "notify", None)
-        if event not in TOLD or not command:
+        if event not in ("run_waiting", "run_interrupted", "run_finished") or not command:
             return
         about = {"event": event, "time": utc_now(), "run": session.state.begin["run"], **fields}
         about.update(name=session.program["name"], title=session.program["title"])

@@ -17,10 +17,7 @@ from runtime_shim.tasks.reading import LARGEST_ANSWER
 
 SH = "/bin/sh"
 PIECE = 65536
-LOOK = 100  # milliseconds between checks whether the process has ended
 GRACE_AFTER = 1.0  # seconds that leftover processes may still write
-
-Show = Callable[[str], None]
 
 
 class Call(NamedTuple):
@@ -29,7 +26,7 @@ class Call(NamedTuple):
     command: str
     environment: Environment
     given: bytes
-    shown: Show
+    shown: Callable[[str], None]
 
 
 class Answered(NamedTuple):
@@ -92,7 +89,7 @@ class Exchange:
             if self._over.is_set():
                 deadline = min(deadline, time.monotonic() + GRACE_AFTER)
             is_late = time.monotonic() > deadline
-            if is_late or poll.poll(LOOK):
+            if is_late or poll.poll(100):
                 data = os.read(self._from, PIECE) if poll.poll(0) else b""
                 self.answer += data
                 self._show(data)
