@@ -101,8 +101,7 @@ class Questions(Asking):
 
     def shown(self, node: Table) -> list[str]:
         """Add the numbered options to the question."""
-        options = (f"    {place}. {one_line(option)}" for place, option in self._numbered(node).items())
-        return [*super().shown(node), *options]
+        return [*super().shown(node), *(f"    {place}. {one_line(one)}" for place, one in self._numbered(node).items())]
 
     def ask_here(self, name: str, node: Table) -> "Done | None":
         """Ask until a reply fits. The number of an option selects it, unless that number is an option."""

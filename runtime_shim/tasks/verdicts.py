@@ -160,11 +160,11 @@ class _Keywords:
     """Looks for keywords in lines."""
 
     def __init__(self, reading: Reading, answer: str) -> None:
-        self._known = {keyword.casefold(): keyword for keyword in reading.keywords}
-        self._failing = {*reading.failing, *(self._known[word] for word in LISTED if word in self._known)}
-        self._longest = max(map(len, self._known), default=0) + _LONGEST_LABEL
+        self.known = {keyword.casefold(): keyword for keyword in reading.keywords}
+        self._failing = {*reading.failing, *(self.known[word] for word in LISTED if word in self.known)}
+        self._longest = max(map(len, self.known), default=0) + _LONGEST_LABEL
         folded, excused = answer.casefold(), set(reading.excused)
-        present = [word for key, word in self._known.items() if key in folded]
+        present = [word for key, word in self.known.items() if key in folded]
         deciding = [word for word in present if word not in excused]
         self._any_case = _words(present, re.IGNORECASE)
         self._exact = _words(deciding, 0)
@@ -189,17 +189,13 @@ class _Keywords:
         found = self._exact.search(text) or self._listed.search(text)
         return found[1] if found else ""
 
-    def known(self, word: str) -> str:
-        """Return the keyword of a word in any case, or ""."""
-        return self._known.get(word.strip().casefold(), "")
-
     def _whole(self, text: str) -> tuple[str, str]:
         """Return the keyword that is a whole text apart from marks, or "", and how it is written."""
         text = text.strip()
         short = text.rstrip(_MARKS)
         for one in (text, short, short[:-1].rstrip(_MARKS) if short.endswith((".", "!")) else short):
             for written in (one, _BEFORE.sub("", one, 1)):
-                if found := self._known.get(written.casefold()):
+                if found := self.known.get(written.casefold()):
                     return found, written
         return "", ""
 
@@ -240,10 +236,9 @@ def _verdict(answer: str, reading: Reading, search: Search) -> tuple[str, str]:
     if "(" in pattern and set(reading.keywords) - set(reading.excused):
         shown = "\n".join(line.text for line in lines if line.is_sure)
         for group in search("last", _wrapped(pattern, *_AROUND), shown):
-            found = keywords.known(group)
+            found = keywords.known.get(group.strip().casefold(), "")
             return found, "" if found else f"its line for the validation pattern names no keyword; {REMEDY}"
-    verdicts = [(line, *keywords.verdict(line)) for line in lines if line.is_sure]
-    verdicts = [(line, word, labeled) for line, word, labeled in verdicts if word]
+    verdicts = [(line, *said) for line in lines if line.is_sure and (said := keywords.verdict(line))[0]]
     if verdicts:
         last, word, labeled = verdicts[-1]
         first = next((one for one in verdicts if one[1] != word), verdicts[-1])
