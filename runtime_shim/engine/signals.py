@@ -26,11 +26,8 @@ def started_at(pid: int) -> "int | None":
 
 def has_members(group: int) -> bool:
     """Return whether a process of a group is still alive, which may not be its leader."""
-    try:
-        os.killpg(group, 0)  # fast: usually the group is gone
-    except OSError:
-        return False
     with suppress(OSError):
+        os.killpg(group, 0)  # fast: usually the group is gone
         return any(_facts(name)[1:2] == [group] for name in os.listdir("/proc") if name.isdigit())
     return False
 

@@ -88,8 +88,7 @@ class Exchange:
         while data and len(self.answer) <= LARGEST_ANSWER:
             if self._over.is_set():
                 deadline = min(deadline, time.monotonic() + GRACE_AFTER)
-            is_late = time.monotonic() > deadline
-            if is_late or poll.poll(100):
+            if time.monotonic() > deadline or poll.poll(100):
                 data = os.read(self._from, PIECE) if poll.poll(0) else b""
                 self.answer += data
                 self._show(data)

@@ -85,7 +85,9 @@ class _Reader:
                 self._unclosed.clear()
             if not text.strip():
                 self._in_paragraph = self._in_comment = False
-            elif not is_code and not self._is_quote(text):
+            elif not is_code and text[self._start :].lstrip(" ").startswith(">"):  # a quotation
+                self._in_paragraph = bool(text[self._start :].strip("> -+*"))
+            elif not is_code:
                 found.append(_Line(number, text.strip(), heading, not self._in_comment and "<!--" not in text))
                 self._in_comment |= "<!--" in text
         return found + self._unclosed
@@ -134,14 +136,6 @@ class _Reader:
         self._start, self._in_paragraph = indent, not fence and indent < len(text.rstrip(" "))
         self._in_comment = self._in_comment and not fence and text[indent : indent + 1] != "#"
         return bool(fence)
-
-    def _is_quote(self, text: str) -> bool:
-        """Return whether a line is part of a quotation."""
-        quote = text[self._start :].lstrip(" ")
-        if not quote.startswith(">"):
-            return False
-        self._in_paragraph = bool(quote.strip("> -+*"))
-        return True
 
 
 # --- Verdicts --------------------------------------------------------------------------------------------------------
