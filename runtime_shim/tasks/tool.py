@@ -35,7 +35,7 @@ class Tools(Caller):
         done = self.from_file(name)
         if done is not None:
             return done
-        command = self._commands.get(node["connection"])
+        command = self.command_of(node["connection"])
         if command is None and node.get("optional"):
             option = self.session.through("worded", " ".join(self.remedy(node)[1:]))
             return self.session.with_text(Done("fail", f"no command is set; use {option}"), "")
@@ -44,6 +44,10 @@ class Tools(Caller):
         (answered,) = self.converse(node, [(name, node, command, request)])
         result = answer_of(answered)
         return self.session.with_text(Done("fail" if result is None else "pass", answered.trouble), result or "")
+
+    def command_of(self, connection: str) -> "str | None":
+        """Return the command for a connection."""
+        return self._commands.get(connection)
 
     def given(self, _name: str, reply: str, how: str) -> Done:
         """Return the outcome of a person's result."""
