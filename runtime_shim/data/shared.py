@@ -48,8 +48,8 @@ def add_common(table: Table) -> None:
             keep_values(node, node.get("outputs", values))
         shown, said = str([node.get(key) for key in TEXTS]), node.get("placeholders", {})
         found = {mark: place for mark, place in marks.items() if mark in shown}
-        places = {**said, **found, **said}  # explicit ones come first and win
-        node["placeholders"] = {mark: place for mark, place in places.items() if place is not None}
+        places = {**said, **found, **said}.items()  # explicit ones come first and win
+        node["placeholders"] = {mark: place for mark, place in places if place is not None}
         for key in ("texts", "placeholders", "outputs"):
             if key in node and not node[key]:
                 del node[key]
