@@ -54,10 +54,8 @@ class Artifact(Extension):
         try:
             write_out(path, data) if out else put(session.store.within, name, data)
         except OSError as error:
-            raise RefusedError(
-                f"to write it: {session.call('resume', '--out', 'FILE')}",
-                f"the run is complete, but {path} cannot be written: {error.strerror}",
-            ) from None
+            again = f"to write it: {session.call('resume', '--out', 'FILE')}"
+            raise RefusedError(again, f"the run is complete, but {path} cannot be written: {error.strerror}") from None
         session.record({"kind": "left", "path": path})
         session.display.line(f"    {path}")
 
@@ -103,6 +101,5 @@ class Produced(OfMore):
         for row in facts["outputs"]:
             whole = [_sized(row["bytes"])] if "bytes" in row else []
             parts = whole + [f"{name} {_sized(size)}" for name, size in row["names"].items()]
-            told = f"{row['label']}: {', '.join(parts)}"
-            lines.append(f"    {one_line(told)}")
+            lines.append("    " + one_line(f"{row['label']}: {', '.join(parts)}"))
         return lines

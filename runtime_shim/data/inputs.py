@@ -57,8 +57,7 @@ def unquoted(value: str) -> str:
 def _from_options(options: types.SimpleNamespace, declared: dict[str, Table]) -> dict[str, str]:
     """Return the inputs in the options of a call. A value with an @ in front names a file."""
     given = {} if options.task is None else {"task": options.task}
-    file = [] if options.task_file is None else [f"task=@{options.task_file}"]
-    for word in (*options.input, *file):
+    for word in (*options.input, *([] if options.task_file is None else [f"task=@{options.task_file}"])):
         name, equals, value = word.partition("=")
         if not equals:
             raise RefusedError(f"--input {word}: expected NAME=VALUE or NAME=@FILE")

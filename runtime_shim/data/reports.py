@@ -71,18 +71,14 @@ class Reports(Extension):
         session, slot = self.session, self.session.program.get("folder")
         if slot:
             session.state.registers[slot] = os.path.join(session.store.folder, REPORTS)
-        self._write()
+        self.after_step()
 
     def event(self, event: str, _fields: Table) -> None:
         """Create the directory when a run starts or resumes."""
         if event == "run_started":
             os.close(self.session.store.within.enter(REPORTS).at)
 
-    def after_step(self, _move: Move) -> None:
-        """Write the reports of a finished step."""
-        self._write()
-
-    def _write(self) -> None:
+    def after_step(self, _move: "Move | None" = None) -> None:
         """Add the last step's answers, unless they are there."""
         session = self.session
         done = session.state.finished[-1:] if session.store.within else ()  # else the files are on another machine

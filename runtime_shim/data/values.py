@@ -17,7 +17,6 @@ from runtime_shim.tasks.reading import field_of
 
 LARGEST_VARIABLE = 65_536  # bytes
 LARGEST_OUTPUT = 1 << 24  # bytes
-PAIR = r"(.*?)(=|<<(?=.))(.*)"
 
 
 def keeping(text: str, values: Mapping[str, str], remarks: "list[str] | None" = None) -> Verbs:
@@ -60,7 +59,7 @@ def pairs_in(text: str, has_comments: bool = False) -> Iterator[tuple[int, str, 
     for number, line in lines if text else ():
         if has_comments and (not line.strip() or line.lstrip().startswith("#")):
             continue
-        pair = re.fullmatch(PAIR, line)
+        pair = re.fullmatch(r"(.*?)(=|<<(?=.))(.*)", line)
         if pair is None:
             raise ValueError(f"line {number}: expected NAME=VALUE or NAME<<WORD")
         value = until(pair[3], lines) if pair[2] == "<<" else pair[3]
@@ -131,8 +130,7 @@ class Values(Extension):
 
     def variables(self, node: Table, registers: Registers) -> dict[str, str]:
         """Return a step's environment variables; unset strings give none."""
-        places = node.get("texts", {}).items()
-        found = {name: registers[slot] for name, slot in places if registers[slot] is not None}
+        found = {name: registers[slot] for name, slot in node.get("texts", {}).items() if registers[slot] is not None}
         path = os.path.join(self.session.store.folder, "output")
         own = {"RDC_OUTPUT": path} if node["task"] == "shell" and "outputs" in node else {}
         return {**node.get("env", {}), **found, **own}

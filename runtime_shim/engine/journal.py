@@ -44,8 +44,7 @@ def _is_torn(tail: bytes, number: int) -> bool:
     with suppress(ValueError):
         json.JSONDecoder().raw_decode(text.decode())
         return False  # a whole record, without its newline or with its last byte altered
-    is_begun = re.fullmatch(rb"[0-9a-f]{0,8}|[0-9a-f]{8} [ -~]*", tail)
-    return bool(is_begun) and text[: len(start)] == start[: len(text)]
+    return bool(re.fullmatch(rb"[0-9a-f]{0,8}|[0-9a-f]{8} [ -~]*", tail)) and text[: len(start)] == start[: len(text)]
 
 
 def read_journal(path: "str | os.PathLike[str]") -> tuple[list[Record], int]:

@@ -71,6 +71,10 @@ class Session:
         """Return the items of all extensions' results in one list."""
         return [one for found in self.each(moment, *about) for one in found]
 
+    def merged(self, moment: str, *about: object) -> Table:
+        """Return the entries of all extensions' results in one table."""
+        return {key: value for found in self.each(moment, *about) for key, value in found.items()}
+
     def through(self, moment: str, value: Value, *about: object) -> Value:
         """Pass a value through a method of all extensions, one after another."""
         for change in self.at(moment):
@@ -106,8 +110,7 @@ class Session:
 
     def read_state(self) -> "State | None":
         """Return the state, if any."""
-        state = self.store.read()
-        if state is not None:
+        if (state := self.store.read()) is not None:
             self.each("read", state)
         return state
 
@@ -119,16 +122,14 @@ class Session:
         if old is None or (begins and old.condition in ENDED):
             return old
         is_same = self.is_same(old)
-        is_fine = is_same or bool(self.options.adopt)
         if not is_same and old.source != about["source"]:  # otherwise the document was moved
             theirs = f"{self.store.directory} has a run of {old.source} ({old.begin['run']})"
             raise RefusedError(reset, f"{theirs}, not of {about['source']}; use --state-dir")
         if begins:
-            again = self.call("resume", *["--adopt"][is_same:])
-            choices = [] if self.unfit(old) else [f"to resume it:   {again}"]
+            choices = [] if self.unfit(old) else [f"to resume it:   {self.call('resume', *['--adopt'][is_same:])}"]
             version = "" if is_same else " of a different version of this program"
             raise RefusedError(*choices, reset, f"an unfinished run{version} is at step {old.node}")
-        if not is_fine and old.condition not in ENDED:
+        if not (is_same or self.options.adopt or old.condition in ENDED):
             raise self.of_another_version(old)
         return old
 
@@ -166,8 +167,7 @@ class Session:
 
     def beside(self) -> dict[str, str]:
         """Return the files to archive with the journal, each with its new extension."""
-        folders = {name: name for extension in self.extensions for name in extension.folders}
-        return {**folders, **{path: ending for found in self.each("beside") for path, ending in found.items()}}
+        return {**{name: name for each in self.extensions for name in each.folders}, **self.merged("beside")}
 
     # --- Texts for people, with the values of registers ---
 
@@ -218,9 +218,7 @@ class Session:
 
     def _first_record(self) -> Record:
         """Return the first record of a run: the program and its version, the directory and the first step."""
-        registers = {**self.program["registers"]}
-        for more in self.each("registers"):
-            registers.update(more)
+        registers = {**self.program["registers"], **self.merged("registers")}
         move = follow(self.program, {"go": self.program["entry"]}, registers)
         run = f"{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}-{os.urandom(4).hex()}"
         version = {"format": FORMAT, "edition": self.host.edition, "run": run, **self.identity()}
@@ -345,9 +343,8 @@ class Session:
         for remark in done.remarks:
             self.display.line(f"    {one_line(remark)}")
         self.emit("step_finished", True, **result)
-        nested = {name: self.program["nodes"][name] for name in move.passed}
-        for inner, node in nested.items():
-            if node["task"] == "end":  # of a nested document
+        for inner in move.passed:
+            if (node := self.program["nodes"][inner])["task"] == "end":  # of a nested document
                 self.display.line("    " + one_line(f"{inner} {self.filled(node, 'message', move.registers)}"))
         self.each("after_step", move)
 

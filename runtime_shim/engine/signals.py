@@ -21,17 +21,13 @@ def _facts(pid: object) -> list[int]:
 
 def started_at(pid: int) -> "int | None":
     """Return a process's start time in clock ticks; None if it is gone or there is no /proc."""
-    facts = _facts(pid)
-    return facts[18] if facts else None
+    return facts[18] if (facts := _facts(pid)) else None
 
 
 def has_members(group: int) -> bool:
     """Return whether a process of a group is still alive, which may not be its leader."""
-    try:
-        os.killpg(group, 0)  # fast: usually the group is gone
-    except OSError:
-        return False
     with suppress(OSError):
+        os.killpg(group, 0)  # fast: usually the group is gone
         return any(_facts(name)[1:2] == [group] for name in os.listdir("/proc") if name.isdigit())
     return False
 
@@ -53,13 +49,11 @@ def signal_groups(groups: Iterable[int], *numbers: int) -> None:
 def end_groups(left: Sequence[Table]) -> None:
     """End the process groups that an interrupted run left behind."""
     groups = [process["pid"] for process in left]
-    signal_groups(groups, signal.SIGTERM, signal.SIGCONT)
-    deadline = time.monotonic() + GRACE
-    while any(map(has_members, groups)) and time.monotonic() < deadline:
-        time.sleep(0.02)
-    signal_groups(groups, signal.SIGKILL)
-    while any(map(has_members, groups)) and time.monotonic() < deadline + GRACE:
-        time.sleep(0.02)
+    for numbers in ((signal.SIGTERM, signal.SIGCONT), (signal.SIGKILL,)):
+        signal_groups(groups, *numbers)
+        deadline = time.monotonic() + GRACE
+        while any(map(has_members, groups)) and time.monotonic() < deadline:
+            time.sleep(0.02)
 
 
 STOPS = ("INT", "TERM", "HUP", "QUIT", "USR1", "USR2", "XCPU", "ALRM", "VTALRM", "PROF", "POLL", "PWR", "STKFLT")

@@ -70,8 +70,7 @@ class State:
     """
 
     def __init__(self, records: Sequence[Record]) -> None:
-        begin = records[0]
-        self.begin, self.node, self.message = begin, begin["node"], begin.get("message", "")
+        self.begin, self.message = records[0], records[0].get("message", "")
         self.finished: list[Record] = []
         self.notes: list[Record] = []  # of the current step, such as its processes
         self.used: set[tuple[str, int]] = set()  # digest and line number of each used answer
@@ -213,8 +212,7 @@ class Store:
     def archive(self, name: str, beside: Mapping[str, str]) -> str:
         """Archive the journal and its companion files under a new name, and return the path. Delete nothing."""
         history = self.within.enter("history").at
-        taken = {entry.partition(".")[0] for entry in os.listdir(history)}
-        while name in taken:
+        while name in {entry.partition(".")[0] for entry in os.listdir(history)}:
             name += "-2"
         for path, ending in (*beside.items(), ("journal", "")):
             with naming(self.path), suppress(FileNotFoundError):
@@ -252,9 +250,8 @@ def problem_with(state: State, new: Sequence[Step], names: Mapping[str, str]) ->
     if state.node not in names:
         return f"the run is at step {state.node}, which this program does not have"
     at, order, old = names[state.node], [step[0] for step in new], {step[0]: step for step in state.steps}
-    before = list(old)[: list(old).index(state.node)]
+    before, place = list(old)[: list(old).index(state.node)], order.index(at)
     done = {names.get(one["node"]) for one in state.finished if one["node"] in before}
-    place = order.index(at)
     if again := [name for name in order[place:] if name in done]:
         return f"step {again[0]} has finished, and this version would run it again after step {at}"
     if added := [name for name in order[:place] if name not in names.values()]:

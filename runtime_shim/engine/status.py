@@ -73,8 +73,7 @@ def describe(session: Session, state: "State | None", is_busy: bool) -> Table:
     pid = [None, *(one["pid"] for one in state.running_processes())][-1]
     done = [{"step": one["node"], **{key: one[key] for key in KNOWN if key in one}} for one in state.finished]
     facts.update(message=state.message, same_program=session.is_same(state), pid=pid, finished=done)
-    for more in session.each("facts", state):
-        facts.update(more)
+    facts.update(session.merged("facts", state))
     found = choices(session, state, facts["state"]) if facts["state"] != "running" else ()
     return {**facts, "next": [command for _, command in found]}
 
@@ -83,8 +82,7 @@ def status(session: Session) -> int:
     """Print the status."""
     is_busy = session.store.is_busy()  # first: it may end in between
     facts = describe(session, session.read() if os.path.exists(session.store.path) else None, is_busy)
-    lines = [json.dumps(facts, indent=2)] if session.options.json else status_lines(session, facts)
-    return session.display.say(lines)
+    return session.display.say([json.dumps(facts, indent=2)] if session.options.json else status_lines(session, facts))
 
 
 def status_lines(session: Session, facts: Table) -> Iterator[str]:

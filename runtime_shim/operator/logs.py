@@ -59,17 +59,14 @@ class Log:
             is_last = data == b"" or (is_over and not self._is_drained.is_set())
             with suppress(OSError):  # a full disk does not end a command
                 self._keep(data or b"", is_last)
-            self._show(data or b"")
+            shown = data or b""
+            with suppress(OSError):  # no one reads it
+                while shown:
+                    shown = shown[os.write(1, shown) :]
             if is_last:
                 self._is_drained.set()
         self._file.close()
         os.close(self._source)
-
-    @staticmethod
-    def _show(data: bytes) -> None:
-        with suppress(OSError):  # no one reads it
-            while data:
-                data = data[os.write(1, data) :]
 
     def _keep(self, data: bytes, is_last: bool) -> None:
         """Append output to the file, and cut the file to its limit."""

@@ -8,12 +8,10 @@ import time
 from runtime_shim.engine.journal import Record
 from runtime_shim.engine.lifecycle import Extension
 from runtime_shim.engine.session import Session
-from runtime_shim.engine.signals import signal_groups
 from runtime_shim.engine.state import utc_now
 from runtime_shim.tasks.exchange import file_with
-from runtime_shim.tasks.process import IGNORED_HERE, in_words
+from runtime_shim.tasks.process import IGNORED_HERE, in_words, kill
 
-TOLD = ("run_waiting", "run_interrupted", "run_finished")
 NOTICE_SECONDS = 30
 
 
@@ -26,7 +24,7 @@ class Notices(Extension):
         """Send an event to the command."""
         session = self.session
         command = getattr(session.options, "notify", None)
-        if event not in TOLD or not command:
+        if event not in ("run_waiting", "run_interrupted", "run_finished") or not command:
             return
         about = {"event": event, "time": utc_now(), "run": session.state.begin["run"], **fields}
         about.update(name=session.program["name"], title=session.program["title"])
@@ -42,8 +40,7 @@ class Notices(Extension):
 def _told(session: Session, command: str, given: bytes) -> str:
     """Run the command with the event on standard input, and return the problem or ""."""
     with file_with(given) as file, open(os.devnull, "wb") as nowhere:  # it may ignore its input
-        streams = (file, nowhere, nowhere)
-        files = [(os.POSIX_SPAWN_DUP2, each.fileno(), number) for number, each in enumerate(streams)]
+        files = [(os.POSIX_SPAWN_DUP2, each.fileno(), number) for number, each in enumerate((file, nowhere, nowhere))]
         deadline, before = time.monotonic() + NOTICE_SECONDS, signal.sigpending()
         group = os.posix_spawnp(
             "sh", ["sh", "-c", command], os.environ, file_actions=files, setpgroup=0,
@@ -54,6 +51,5 @@ def _told(session: Session, command: str, given: bytes) -> str:
         pid, status = os.waitpid(group, os.WNOHANG)
         if pid:
             return in_words(os.waitstatus_to_exitcode(status))
-    signal_groups([group], signal.SIGKILL)
-    os.waitpid(group, 0)
+    kill([group])
     return f"the command was stopped, by you or after {NOTICE_SECONDS} seconds"

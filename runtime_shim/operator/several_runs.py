@@ -66,10 +66,8 @@ class Several(Extension):
 
     def repeat(self, command: str) -> tuple[str, ...]:
         """Return the options that a printed command repeats, to mean this run and continue like this call."""
-        options = self.session.options
-        found = ["--state-dir", options.state_dir] if options.state_dir else []
-        if getattr(options, "as"):
-            found = ["--as", getattr(options, "as")]
+        options, label = self.session.options, getattr(self.session.options, "as")
+        found = ["--as", label] if label else ["--state-dir", options.state_dir] if options.state_dir else []
         known = [(name, takes) for owners, name, takes, _ in options.known if command in owners.split()]
         for option, takes in known if command != "run" else ():
             given = getattr(options, option[2:].replace("-", "_")) if option in REPEATED else None

@@ -52,8 +52,7 @@ class ByHand(Extension):
     def before_run(self, state: "State | None") -> None:
         """Turn commands, agents and tools into questions."""
         session = self.session
-        is_prompted = session.options.prompted if state is None else state.begin.get("mode") == self.mode
-        if not is_prompted:
+        if not (session.options.prompted if state is None else state.begin.get("mode") == self.mode):
             return
         nodes = {name: as_prompt(node) for name, node in session.program["nodes"].items()}
         session.program = {**session.program, "nodes": nodes}

@@ -47,11 +47,9 @@ class Contexts(Extension):
         for name, context in self.session.program["contexts"].items():
             known[name] = digest([context["parts"], known[context.get("after", "")]])
 
-        def with_digests(node: Table) -> Table:
-            found = [known[one.get("context", "")] for one in (node, *node.get("entries", ()))]
-            return {**node, "above": found} if any(found) else node
-
-        return {name: with_digests(node) for name, node in nodes.items()}
+        parts = {name: (node, *node.get("entries", ())) for name, node in nodes.items()}
+        found = {name: [known[one.get("context", "")] for one in parts[name]] for name in nodes}
+        return {name: {**node, "above": found[name]} if any(found[name]) else node for name, node in nodes.items()}
 
 
 LONGEST_SEARCH = 60  # seconds; `\\d+:` in a megabyte of digits may take hours
@@ -114,8 +112,7 @@ class Commanded(Caller):
         prompt = filled(node, what["prompt"], now)
         return above(self.session.program, what["context"], now) + prompt if "context" in what else prompt
 
-    @staticmethod
-    def answered(name: str, reply: str) -> str:
+    def answered(self, name: str, reply: str) -> str:
         """Return a person's answer instead of an agent's; refuse an empty one."""
         answer = cleaned(reply)
         if not answer:
@@ -132,8 +129,7 @@ class Commanded(Caller):
             return read_word(None, reading)[0], f"searching for its validation pattern: {error}"
 
     def _look(self, function: str, pattern: str, answer: str) -> Any:  # a boolean or a list
-        given = [function, re.IGNORECASE, pattern, answer]
-        found = child_says(self.processes, MATCH, given, LONGEST_SEARCH, "-S")
+        found = child_says(self.processes, MATCH, [function, re.IGNORECASE, pattern, answer], LONGEST_SEARCH, "-S")
         return json.loads(found) if found else ()
 
 
@@ -166,19 +162,18 @@ AGENT: Options = (
     ("run resume", "--agent", "COMMAND", "agent for prompts: a command, or a name such as claude-code"),
     ("run resume", "--agent-model", "MODEL", "model, if the agent is a name"),
 )
-CALLS: Options = (
-    *AGENT,
-    ("run resume", "--agent-for", "TYPE=COMMAND...", "command for one type of agent"),
-    ("run resume", "--agent-timeout", "TIME", "time limit of a call (default: 30m)"),
-    ("run resume", "--agent-retries", "NUMBER", "how often to retry a failed call (default: 0)"),
-)
 
 
 class OfAgents(Extension):
     """Programs with agents."""
 
     needs = ("agent", "parallel")
-    options = CALLS
+    options = (
+        *AGENT,
+        ("run resume", "--agent-for", "TYPE=COMMAND...", "command for one type of agent"),
+        ("run resume", "--agent-timeout", "TIME", "time limit of a call (default: 30m)"),
+        ("run resume", "--agent-retries", "NUMBER", "how often to retry a failed call (default: 0)"),
+    )
     performers: ClassVar[Performers] = {"agent": Agents}
 
 
@@ -204,8 +199,7 @@ class AgentPrompts(Prompts, Prompting):
         session = self.session
         closing = CLOSING.format(node["question"].upper().replace("/", " or "))
         parts = (session.label(name), *(session.filled(node, key) for key in ("prompt", "block")), closing)
-        prompt = "\n\n".join(filter(None, parts)) + "\n"
-        (answered,) = self.converse(node, [(name, {}, self._command, prompt)])
+        (answered,) = self.converse(node, [(name, {}, self._command, "\n\n".join(filter(None, parts)) + "\n")])
         answer = answer_of(answered) or ""
         outcome = verdict(answer)
         how = answered.trouble or ("answered by the agent" if outcome else "the agent did not say pass or fail")

@@ -28,10 +28,7 @@ def calls_of(notes: list[Record]) -> collections.Counter[str]:
 
 def tally(state: State) -> collections.Counter[str]:
     """Return how often a run has made each call, including before resumes."""
-    found = calls_of(state.notes)
-    for record in state.finished:
-        found.update(record.get("calls", {}))
-    return found
+    return sum((collections.Counter(record.get("calls", {})) for record in state.finished), calls_of(state.notes))
 
 
 def may_call(state: State, more: int) -> bool:
@@ -63,14 +60,12 @@ class Budget(OfMore):
         due = len(node["entries"]) if node["task"] == "parallel" else node["task"] == "agent"
         if before is None or not due or may_call(before, due):
             return stand
-        message = self.session.through("worded", spent(move.node, before))
-        return {"condition": "stop", "message": message, "spent": True}
+        return {"condition": "stop", "message": self.session.through("worded", spent(move.node, before)), "spent": True}
 
     def resumed(self) -> None:
         """Reopen a run that spent its budget, if it has a larger one now."""
         state = self.session.state
-        is_spent = state.condition == "stop" and state.finished and state.finished[-1].get("spent")
-        if is_spent and may_call(state, 1):
+        if state.condition == "stop" and state.finished and state.finished[-1].get("spent") and may_call(state, 1):
             self.session.record({"kind": "again", "condition": "ready"})
 
 
@@ -88,8 +83,7 @@ class Caller(Asking, Prompting):
             self._pause()
             due = [index for index in range(len(calls)) if index not in found or self._failed(found[index])]
             self.count(calls, due)
-            answers = self.call(node, [calls[index] for index in due])
-            found.update(zip(due, answers))
+            found.update(zip(due, self.call(node, [calls[index] for index in due])))
             failed = [index for index in due if self._failed(found[index])]
             if not failed or self._tries() >= self.retries or not self._may_call(len(failed)):
                 return [found[index] for index in range(len(calls))]

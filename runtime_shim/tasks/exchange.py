@@ -12,15 +12,12 @@ from contextlib import contextmanager
 from typing import BinaryIO, Callable, NamedTuple
 
 from runtime_shim.engine.signals import signal_groups
-from runtime_shim.tasks.process import PATIENCE, Environment, Processes, in_words
+from runtime_shim.tasks.process import PATIENCE, Environment, Processes, in_words, kill
 from runtime_shim.tasks.reading import LARGEST_ANSWER
 
 SH = "/bin/sh"
 PIECE = 65536
-LOOK = 100  # milliseconds between checks whether the process has ended
 GRACE_AFTER = 1.0  # seconds that leftover processes may still write
-
-Show = Callable[[str], None]
 
 
 class Call(NamedTuple):
@@ -29,7 +26,7 @@ class Call(NamedTuple):
     command: str
     environment: Environment
     given: bytes
-    shown: Show
+    shown: Callable[[str], None]
 
 
 class Answered(NamedTuple):
@@ -62,22 +59,16 @@ class Exchange:
         self.answer, self._rest, self._shown = bytearray(), b"", call.shown
         self._over, self._thread = threading.Event(), threading.Thread(target=self._take, daemon=True)
         self._from, to = os.pipe()
-        words = [b"sh", b"-c", os.fsencode(call.command)]
         try:
             with file_with(call.given) as given:
                 files = [(os.POSIX_SPAWN_DUP2, given.fileno(), 0), (os.POSIX_SPAWN_DUP2, to, 1)]
-                self.group = processes.spawn(SH, words, call.environment, files)
+                self.group = processes.spawn(SH, [b"sh", b"-c", os.fsencode(call.command)], call.environment, files)
         except OSError:
             os.close(self._from)
             raise
         finally:
             os.close(to)
         self._thread.start()
-
-    @property
-    def is_too_long(self) -> bool:
-        """Whether the output exceeds the limit for answers."""
-        return len(self.answer) > LARGEST_ANSWER
 
     def finish(self, code: "int | None") -> Answered:
         """Return the whole answer after the process has ended. Leftover processes get a second to write."""
@@ -86,29 +77,24 @@ class Exchange:
         if self._thread.is_alive():
             signal_groups([self.group], signal.SIGKILL)
             self._thread.join()  # showing may be slow, but must not lose anything
-        if self.is_too_long:
+        if len(self.answer) > LARGEST_ANSWER:
             return Answered(b"", f"more than {LARGEST_ANSWER:,} bytes")
         return Answered(bytes(self.answer), in_words(code))
 
     def _take(self) -> None:
         """Read the output until it ends or is too long."""
-        poll, deadline = select.poll(), 0.0
+        poll, deadline, data = select.poll(), float("inf"), b" "
         poll.register(self._from, select.POLLIN)
-        while not self.is_too_long:
-            if self._over.is_set() and not deadline:
-                deadline = time.monotonic() + GRACE_AFTER
-            is_late = deadline and time.monotonic() > deadline
-            if poll.poll(0 if is_late else LOOK):
-                data = os.read(self._from, PIECE)
-                if not data:
-                    break
+        while data and len(self.answer) <= LARGEST_ANSWER:
+            if self._over.is_set():
+                deadline = min(deadline, time.monotonic() + GRACE_AFTER)
+            if time.monotonic() > deadline or poll.poll(100):
+                data = os.read(self._from, PIECE) if poll.poll(0) else b""
                 self.answer += data
                 self._show(data)
-            elif is_late:
-                break
         self._show(b"", is_last=True)
         os.close(self._from)
-        if self.is_too_long:
+        if data:  # it is too long
             signal_groups([self.group], signal.SIGTERM, signal.SIGCONT)
             if not self._over.wait(PATIENCE):
                 signal_groups([self.group], signal.SIGKILL)
@@ -132,9 +118,7 @@ def exchange(
         for call in calls:
             exchanges.append(Exchange(processes, call))  # the started ones are known if one fails
     except OSError:
-        signal_groups([one.group for one in exchanges], signal.SIGKILL)
-        for one in exchanges:
-            os.waitpid(one.group, 0)
+        kill([one.group for one in exchanges])
         raise
 
     def finished(index: int, code: "int | None") -> None:

@@ -28,13 +28,11 @@ class Gates(Questions):
 
     def from_file(self, name: str) -> "Done | None":
         """Return the decision in the file of answers, unless the file has changed since the run got it."""
-        options = self.session.options
         files: dict[str, str] = self.session.through("brought", {})
-        known = self.session.state.brought
-        if not any(known.get(path, mark) != mark for path, mark in files.items()):
+        if not any(self.session.state.brought.get(path, mark) != mark for path, mark in files.items()):
             return super().from_file(name)
         if self.take(name)[0] is not None:
-            path = one_line(options.answers)
+            path = one_line(self.session.options.answers)
             self.session.display.rule(f"{path} has changed since this run first used it, so it decides no gate")
         return None
 

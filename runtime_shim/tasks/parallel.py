@@ -44,10 +44,6 @@ class Parallels(Commanded):
         found = [(entry_names(name, node)[index], node["entries"][index]) for index in due]
         return [(each, what, self.command_of(what["agent"]) or "", self.prompt_of(node, what)) for each, what in found]
 
-    def say(self, name: str, node: Table, due: list[int]) -> "list[str | None]":
-        """Call the agents of some entries and return their answers for the caller to join."""
-        return list(map(answer_of, self.converse(node, self._calls(name, node, due))))
-
     def _said(self, name: str) -> Given:
         """Return the answers so far, by hand or from the file."""
         notes = [note for note in self.session.state.notes if note["kind"] == "entry"]
@@ -92,8 +88,7 @@ class Parallels(Commanded):
         names, entries, unanimous = entry_names(name, node), node["entries"], node["unanimous"]
         found = [self.read({**entry, "failing": node["failing"]}, said[index]) for index, entry in enumerate(entries)]
         answers, words = [said[index] or None for index in range(len(names))], [word for word, _trouble in found]
-        read = zip(names, found)
-        bad = [(entry, trouble or word) for entry, (word, trouble) in read if trouble or word in UNANSWERED]
+        bad = [(entry, why or word) for entry, (word, why) in zip(names, found) if why or word in UNANSWERED]
         troubles = [f"{entry}: {trouble}" for entry, trouble in bad if f"{entry}: " not in how]
         decides = any(set(entry.get("keywords", ())) - set(unanimous) for entry in entries)
         joining = Joining(node["check"], node["failing"], unanimous, decides)

@@ -30,6 +30,13 @@ def in_words(code: "int | None") -> str:
     return f"killed by {next((each.name for each in signal.Signals if each == -code), f'signal {-code}')}"
 
 
+def kill(groups: Sequence[int]) -> None:
+    """Kill the groups of processes that this one started, and wait until they are gone."""
+    signal_groups(groups, signal.SIGKILL)
+    for group in groups:
+        os.waitpid(group, 0)
+
+
 class Processes:
     """Starts processes, calls `began` for each, and waits for them; a single one gets the terminal if `lends`."""
 
@@ -37,10 +44,7 @@ class Processes:
 
     def __init__(self, signals: Signals, lends: bool, began: Callable[[int], None]) -> None:
         self._signals, self._lends, self._began = signals, lends, began
-        self._left: list[int] = []  # the groups still running
-        self._late: set[int] = set()  # the groups whose time is up
-        self._is_stopping, self._is_ending, self._terminal = False, False, -1
-        self._listener: tuple[int, int] = (0, 0)  # its pid, and the pipe that ends it
+        self._terminal, self._listener = -1, (0, 0)  # its pid, and the pipe that ends it
         self._ours: list[Any] | None = None  # the terminal's modes while a command has it
         with suppress(OSError):
             self._terminal = os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY)
@@ -55,8 +59,8 @@ class Processes:
     def watch(self, groups: Sequence[int], seconds: int = 0, ended: Ended = lambda _index, _code: None) -> Codes:
         """Wait until the groups have ended, or end them, and return their codes."""
         codes: dict[int, int] = {}
-        self._left, self._late = list(groups), set()
-        self._is_stopping = self._is_ending = False
+        self._left, self._is_stopping, self._is_ending = list(groups), False, False  # the groups still running
+        self._late: set[int] = set()  # the groups whose time is up
         try:
             if self._lends and len(groups) == 1:
                 self._lend(groups[0])
@@ -75,9 +79,7 @@ class Processes:
         finally:
             had_keys = self._take_back() is not None
             self._is_stopping |= self._heard() or (had_keys and not BY_KEY.isdisjoint(codes.values()))
-            signal_groups(self._left, signal.SIGKILL)
-            for group in self._left:
-                os.waitpid(group, 0)
+            kill(self._left)
         signal_groups(groups if self._is_stopping else self._late, signal.SIGKILL)  # also leftovers
         if seconds or self._is_ending:
             self._signals.wake_after(0)

@@ -49,8 +49,7 @@ class Script:
             problem = self._problem(*item[1:]) if isinstance(item, Answer) else ""
             yield (item[0], problem) if problem else item
 
-    @staticmethod
-    def _json(text: str) -> "Iterator[Answer | Problem]":
+    def _json(self, text: str) -> "Iterator[Answer | Problem]":
         """Return the answers in a JSON object, or its error."""
         try:
             pairs: Any = json.loads(text, object_pairs_hook=list)
@@ -87,8 +86,7 @@ class Script:
         if problem := unkept(reply):
             return f"the reply {problem}"
         if step is None:
-            is_known = self._is_free or reply.lower() in (*MEANINGS, "approved", "rejected")
-            return "" if is_known else one_of(MEANINGS)
+            return "" if self._is_free or reply.lower() in (*MEANINGS, "approved", "rejected") else one_of(MEANINGS)
         if step not in self._askers:
             return f"{one_line(step)} takes no answer"
         task, replies = self._askers[step]
@@ -103,8 +101,7 @@ class Questions(Asking):
 
     def shown(self, node: Table) -> list[str]:
         """Add the numbered options to the question."""
-        options = (f"    {place}. {one_line(option)}" for place, option in self._numbered(node).items())
-        return [*super().shown(node), *options]
+        return [*super().shown(node), *(f"    {place}. {one_line(one)}" for place, one in self._numbered(node).items())]
 
     def ask_here(self, name: str, node: Table) -> "Done | None":
         """Ask until a reply fits. The number of an option selects it, unless that number is an option."""

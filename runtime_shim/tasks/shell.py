@@ -31,9 +31,8 @@ class Calling(Performer):
     def environment(self, node: Table, **more: str) -> dict[bytes, bytes]:
         """Return the environment of a step's process."""
         now = self.session.state.registers
-        found: Table = {**variables_of(self.session.state.node, node, now), **more}
-        for others in self.session.each("variables", node, now):
-            found = {**others, **found}
+        own = {**variables_of(self.session.state.node, node, now), **more}
+        found = {**self.session.merged("variables", node, now), **own}
         return {**self.common, **{key.encode(): str(value).encode() for key, value in found.items()}}
 
     def not_begun(self, name: str, error: OSError) -> RefusedError:

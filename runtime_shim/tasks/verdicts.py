@@ -4,9 +4,8 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any, Callable, NamedTuple
 
-LISTED = frozenset(  # keywords that fail by their names
-    ("rejected", "reject", "failed", "fail", "error", "blocked", "denied", "changes_requested", "needs_fix")
-)
+# Keywords that fail by their names.
+LISTED = ("rejected", "reject", "failed", "fail", "error", "blocked", "denied", "changes_requested", "needs_fix")
 _OPENING = "(?:\x1b[]PX^_]|[\x90\x98\x9d-\x9f])"  # of text that terminals hide, such as the address of a link
 _CODE = "(?:\x1b\\[|\x9b)[0-?]*[ -/]*[@-~]"
 _ESCAPES = f"({_OPENING}[^\x07\x1b\x9c]*)(\x07|\x1b\\\\|\x9c)?|{_CODE}|\x1b[ -/]*[0-~]"
@@ -32,8 +31,7 @@ Search = Callable[[str, str, str], Any]
 
 def _wrapped(pattern: str, before: str, after: str) -> str:
     """Return a pattern between others, with its flags in front."""
-    flags = re.match(r"(?:\(\?[a-zA-Z]+\))*", pattern)
-    first = flags[0] if flags else ""
+    first: str = re.findall(r"\A(?:\(\?[a-zA-Z]+\))*", pattern)[0]
     return f"{first}{before}(?:{pattern[len(first) :]}{chr(10) if 'x' in first else ''}){after}"
 
 
@@ -87,7 +85,9 @@ class _Reader:
                 self._unclosed.clear()
             if not text.strip():
                 self._in_paragraph = self._in_comment = False
-            elif not is_code and not self._is_quote(text):
+            elif not is_code and text[self._start :].lstrip(" ").startswith(">"):  # a quotation
+                self._in_paragraph = bool(text[self._start :].strip("> -+*"))
+            elif not is_code:
                 found.append(_Line(number, text.strip(), heading, not self._in_comment and "<!--" not in text))
                 self._in_comment |= "<!--" in text
         return found + self._unclosed
@@ -137,14 +137,6 @@ class _Reader:
         self._in_comment = self._in_comment and not fence and text[indent : indent + 1] != "#"
         return bool(fence)
 
-    def _is_quote(self, text: str) -> bool:
-        """Return whether a line is part of a quotation."""
-        quote = text[self._start :].lstrip(" ")
-        if not quote.startswith(">"):
-            return False
-        self._in_paragraph = bool(quote.strip("> -+*"))
-        return True
-
 
 # --- Verdicts --------------------------------------------------------------------------------------------------------
 
@@ -162,11 +154,11 @@ class _Keywords:
     """Looks for keywords in lines."""
 
     def __init__(self, reading: Reading, answer: str) -> None:
-        self._known = {keyword.casefold(): keyword for keyword in reading.keywords}
-        self._failing = {*reading.failing, *(self._known[word] for word in LISTED if word in self._known)}
-        self._longest = max(map(len, self._known), default=0) + _LONGEST_LABEL
+        self.known = {keyword.casefold(): keyword for keyword in reading.keywords}
+        self._failing = {*reading.failing, *(self.known[word] for word in LISTED if word in self.known)}
+        self._longest = max(map(len, self.known), default=0) + _LONGEST_LABEL
         folded, excused = answer.casefold(), set(reading.excused)
-        present = [word for key, word in self._known.items() if key in folded]
+        present = [word for key, word in self.known.items() if key in folded]
         deciding = [word for word in present if word not in excused]
         self._any_case = _words(present, re.IGNORECASE)
         self._exact = _words(deciding, 0)
@@ -191,18 +183,13 @@ class _Keywords:
         found = self._exact.search(text) or self._listed.search(text)
         return found[1] if found else ""
 
-    def known(self, word: str) -> str:
-        """Return the keyword of a word in any case, or ""."""
-        return self._known.get(word.strip().casefold(), "")
-
     def _whole(self, text: str) -> tuple[str, str]:
         """Return the keyword that is a whole text apart from marks, or "", and how it is written."""
         text = text.strip()
         short = text.rstrip(_MARKS)
-        shorter = short[:-1].rstrip(_MARKS) if short.endswith((".", "!")) else short
-        for one in (text, short, shorter):
+        for one in (text, short, short[:-1].rstrip(_MARKS) if short.endswith((".", "!")) else short):
             for written in (one, _BEFORE.sub("", one, 1)):
-                if found := self._known.get(written.casefold()):
+                if found := self.known.get(written.casefold()):
                     return found, written
         return "", ""
 
@@ -243,10 +230,9 @@ def _verdict(answer: str, reading: Reading, search: Search) -> tuple[str, str]:
     if "(" in pattern and set(reading.keywords) - set(reading.excused):
         shown = "\n".join(line.text for line in lines if line.is_sure)
         for group in search("last", _wrapped(pattern, *_AROUND), shown):
-            found = keywords.known(group)
+            found = keywords.known.get(group.strip().casefold(), "")
             return found, "" if found else f"its line for the validation pattern names no keyword; {REMEDY}"
-    verdicts = [(line, *keywords.verdict(line)) for line in lines if line.is_sure]
-    verdicts = [(line, word, labeled) for line, word, labeled in verdicts if word]
+    verdicts = [(line, *said) for line in lines if line.is_sure and (said := keywords.verdict(line))[0]]
     if verdicts:
         last, word, labeled = verdicts[-1]
         first = next((one for one in verdicts if one[1] != word), verdicts[-1])

@@ -17,7 +17,7 @@ from runtime_shim.targets.make import OfMake
 
 FOLDER = Path(__file__).parents[2] / "runtime_shim"
 LISTED = dict(re.findall(r"`(\w+)\(([^)]*)\)`", Extension.__doc__ or ""))
-CALLED = re.compile(r"\b(?:session|self)\.(?:each|gathered|through|at)\(\s*\"(\w+)\"")
+CALLED = re.compile(r"\b(?:session|self)\.(?:each|gathered|merged|through|at)\(\s*\"(\w+)\"")
 KINDS = dict.fromkeys(
     [kind for edition in EDITIONS.values() for kind in edition.kinds()] + [OfMake, OfGithub, OfLegs, OfDbos]
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 
@@ -20,7 +20,7 @@ def processes() -> Iterator[Processes]:
         yield Processes(signals, False, lambda _group: None)
 
 
-def call(command: str, given: bytes = b"", shown: module.Show = lambda _lines: None) -> Call:
+def call(command: str, given: bytes = b"", shown: Callable[[str], None] = lambda _lines: None) -> Call:
     return Call(command, os.environb, given, shown)
 
 
