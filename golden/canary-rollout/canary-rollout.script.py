@@ -83,9 +83,9 @@ mkdir -p canary && echo "${shares[{N}]}" > canary/live && echo "stage {N}: $(cat
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition script (sha256 37a04aea75cb26cb904e52fe6ffe22757c0868275da2596a941d0f24b1adf9e1).
+# The runtime of rdc 0.1.0, edition script (sha256 1aa6c2800a62dad0507a82e7f36e01d1cbbc668a1232b8f30e1ac7b0a64b8334).
 # The runbook ends here. The rest and the imports above are the same in every program of this edition:
 # `rdc runtime script` prints them.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
-# --- 503 lines, sha256 f5675755145fd629654a68f628ebf7f6599aec9c6767c8a0d830416006000733
+# --- 496 lines, sha256 38d8d386a8e2cc7bb07408d597547d90a09ce9960c1ebdd1b94878858266b03e

@@ -15,7 +15,7 @@
 # The state directory is .rdc/examples.playbooks.change-review in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.playbooks.change-review.py
-override RDC_SHA256 := 405c6774d5715f3be2554dea05cb505a005c8927458e35897e605625c9ebf901
+override RDC_SHA256 := da83d3de5233a9b748356b58b9744278416b382f0654c43dd9e713552143adf5
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

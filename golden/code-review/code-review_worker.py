@@ -88,9 +88,9 @@ Look for
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition values (sha256 5fc6fd9e23e98de6989d67dfde6cf3e840a0aceadcc30b0d1e8c4b688b56e26a).
+# The runtime of rdc 0.1.0, edition values (sha256 6e16bcf49cdafaf85590fa85229e1de1a9f93a2401582e385d9663bfc13d4724).
 # The runbook ends here. This part and the imports above are the same in every program of this edition:
 # `rdc runtime values` prints them. The part for workers follows.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
-# --- 5443 lines, sha256 627d5b1699bd1b0fae55e75a7cf1f51ae8e452cc40cc7772126195eb7ad39cb8
+# --- 5411 lines, sha256 ad391d110271eee8372a652f8d4ac85dd3a4f888eb34daf8a0a4beddc25a9bfc

@@ -237,9 +237,9 @@ Task:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 06310dc12c57e3dd888ffbb69d013278a75bfe89efdf1c6e5313b15267d6265d).
+# The runtime of rdc 0.1.0, edition agents (sha256 7abf0c19009e70ee8a25c3cb0b8e37d34f12022e5c5f236141d91c93fcf6f6d1).
 # The workflow ends here. The rest and the imports above are the same in every program of this edition:
 # `rdc runtime agents` prints them.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
-# --- 5296 lines, sha256 bf2112ce97fff25fc6a64ee74015a8ba12e1d5920c41021d766fb23b26b08baf
+# --- 5204 lines, sha256 cb7c1825161455ea0ef77030e6e7b5b7101e1d044de74a7cdec39106430cc244

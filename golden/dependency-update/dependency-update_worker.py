@@ -243,9 +243,9 @@ Task:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 06310dc12c57e3dd888ffbb69d013278a75bfe89efdf1c6e5313b15267d6265d).
+# The runtime of rdc 0.1.0, edition agents (sha256 7abf0c19009e70ee8a25c3cb0b8e37d34f12022e5c5f236141d91c93fcf6f6d1).
 # The workflow ends here. This part and the imports above are the same in every program of this edition:
 # `rdc runtime agents` prints them. The part for workers follows.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
-# --- 7118 lines, sha256 72e1df7b11bd1ffabd02153d6c9d35550391fe3b540d797c2cb209a2d6198a7c
+# --- 7026 lines, sha256 a0c25e0cf99873c27742fac926e5caddb0bbeddadc440ffaf08571ceaec2e59a

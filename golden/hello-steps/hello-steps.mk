@@ -13,7 +13,7 @@
 # The state directory is .rdc/examples.specifications.hello-steps in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.specifications.hello-steps.py
-override RDC_SHA256 := 1151f6ef24c22be53fefad4d39ceeb1da8ae1b7d2b3b0dc7b30b66ad8a8733b3
+override RDC_SHA256 := 565bb01234f857e923703bd4b0275f498a7061887f4bacad6c8dab80301725e3
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

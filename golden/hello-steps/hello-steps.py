@@ -80,9 +80,9 @@ def specification(about, step, end):
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition contract (sha256 cadbc185e94cc3a2284c3ec7038fc3feb99877a1d17ae51cef296622f0ba5433).
+# The runtime of rdc 0.1.0, edition contract (sha256 a18e491922ea609405b2a5c121a05051fdec970db8c9f5aebbbf28587b308d4b).
 # The specification ends here. The rest and the imports above are the same in every program of this edition:
 # `rdc runtime contract` prints them.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
-# --- 5707 lines, sha256 36fffab34f71f5fe6081220557252602be710509c61c508ddb4ae224b57bcc8b
+# --- 5589 lines, sha256 193429eee1120b1ab750fa4cde8ab79301e5b949c5a352e4d2fa8f47b84b6da6

@@ -13,7 +13,7 @@
 # The state directory is .rdc/examples.specifications.plan-product in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.specifications.plan-product.py
-override RDC_SHA256 := 02ce1e3df2d7b70cb691d22a8b4ab17a86bd50d7399c3ada48cead06ad62d7c6
+override RDC_SHA256 := 3ec0faff00b2c75866ec6593ae0550771f3a7cd7c69887113e2b2f8872702162
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -122,9 +122,9 @@ mkdir -p plan && printf '# %s\n' "$RDC_STEP" > "plan/$RDC_STEP.md"
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition contract (sha256 cadbc185e94cc3a2284c3ec7038fc3feb99877a1d17ae51cef296622f0ba5433).
+# The runtime of rdc 0.1.0, edition contract (sha256 a18e491922ea609405b2a5c121a05051fdec970db8c9f5aebbbf28587b308d4b).
 # The specification ends here. This part and the imports above are the same in every program of this edition:
 # `rdc runtime contract` prints them. The part for workers follows.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
-# --- 7759 lines, sha256 07dc22a9203340b36d6310672417c0add16ea7122fb441905a869093c84ba8d1
+# --- 7638 lines, sha256 3d8d7f3cb95a65f7481c7f720a0e846665fc02c5492fdd74b098718d757deb3e

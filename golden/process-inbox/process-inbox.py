@@ -91,9 +91,9 @@ echo "order {N}: $(cat orders/current)"
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition commands (sha256 07577dd4abed2d91caaef322600c937075e603e895ed3858a0f0b4cd3b55e033).
+# The runtime of rdc 0.1.0, edition commands (sha256 51a96525397473a6e3c0a7abeecf99c2732389c6622e420a144027d95090c15c).
 # The runbook ends here. The rest and the imports above are the same in every program of this edition:
 # `rdc runtime commands` prints them.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
-# --- 2305 lines, sha256 1b5226c57f760903396b07efa1461487d6c74c4870b269605eb7b849c2087cff
+# --- 2288 lines, sha256 eded2caaf7d3167576669bf86db69abc23558409e4cf7e1b6e07c40bf1e46514

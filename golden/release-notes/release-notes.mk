@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.programs.release-notes in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.programs.release-notes.py
-override RDC_SHA256 := 7f263888df89ace6cb0293e07c5af2baf49b6391c07b348b8abca923b1907d25
+override RDC_SHA256 := 1297fc7252a0e03c06dd40dc954838af1441316d9bede036f3090a28732fe97c
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -115,12 +115,8 @@ def unescaped(text: str) -> str:
 
 def _places(text: str) -> list[int]:
     """Return the place of each character of an unescaped text, and of its end."""
-    places: list[int] = []
-    end = 0
-    for found in re.finditer(ESCAPES, text):
-        places += range(end, found.start() + 1)
-        end = found.end()
-    return [*places, *range(end, len(text) + 1)]
+    inner = {place for found in re.finditer(ESCAPES, text) for place in range(found.start() + 1, found.end())}
+    return [place for place in range(len(text) + 1) if place not in inner]
 
 
 def _found(text: str, parts: Iterable[str]) -> Spans:

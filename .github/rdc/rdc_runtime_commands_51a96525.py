@@ -92,8 +92,7 @@ class Builder:
         if task == "ask":
             node.setdefault("question", "yes/no" if {"on_yes", "on_no"} & {*settings} else "pass/fail")
         clears = [[slot, "clear", []] for slot in node.pop("clears", ())]
-        counter = f"{name} retries" if any("times" in one for _, one in pairs) else ""
-        if counter:
+        if counter := f"{name} retries" * any("times" in one for _, one in pairs):
             node["attempt"], self.table["registers"][counter] = counter, 0
         edges = [{"on": word, "go": name, **one, "do": [*clears, *one.get("do", ())]} for word, one in pairs]
         node["edges"] = [self._edge(name, counter, edge) for edge in edges]
@@ -155,10 +154,9 @@ def built(document: Callable[..., None], extensions: Sequence[Any]) -> Table:
     makers = [extension.builder for extension in extensions if extension.builder]
     builder = next((make for make in makers if all(hasattr(make, word) for word in words)), Builder)()
     document(*functions(builder, words))
-    table: Table = builder.table
     for extension in extensions:
-        extension.complete(table)
-    return table
+        extension.complete(builder.table)
+    return builder.table
 
 
 def functions(builder: Any, words: Sequence[str]) -> list[Callable[..., Any]]:
@@ -220,8 +218,7 @@ def follow(program: Table, edge: Table, before: Registers, verbs: Verbs = VERBS)
     """Follow an edge through branches and nested ends. `before` is not changed."""
     changed: Registers = {}
     registers = collections.ChainMap(changed, before)  # copying at each step is slow
-    says: list[str] = []
-    passed: list[str] = []
+    says, passed = list[str](), list[str]()
     while True:
         for register, verb, *amount in edge.get("do", ()):
             if amount:
@@ -472,8 +469,7 @@ def _is_torn(tail: bytes, number: int) -> bool:
     with suppress(ValueError):
         json.JSONDecoder().raw_decode(text.decode())
         return False  # a whole record, without its newline or with its last byte altered
-    is_begun = re.fullmatch(rb"[0-9a-f]{0,8}|[0-9a-f]{8} [ -~]*", tail)
-    return bool(is_begun) and text[: len(start)] == start[: len(text)]
+    return bool(re.fullmatch(rb"[0-9a-f]{0,8}|[0-9a-f]{8} [ -~]*", tail)) and text[: len(start)] == start[: len(text)]
 
 
 def read_journal(path: "str | os.PathLike[str]") -> tuple[list[Record], int]:
@@ -514,17 +510,13 @@ def _facts(pid: object) -> list[int]:
 
 def started_at(pid: int) -> "int | None":
     """Return a process's start time in clock ticks; None if it is gone or there is no /proc."""
-    facts = _facts(pid)
-    return facts[18] if facts else None
+    return facts[18] if (facts := _facts(pid)) else None
 
 
 def has_members(group: int) -> bool:
     """Return whether a process of a group is still alive, which may not be its leader."""
-    try:
-        os.killpg(group, 0)  # fast: usually the group is gone
-    except OSError:
-        return False
     with suppress(OSError):
+        os.killpg(group, 0)  # fast: usually the group is gone
         return any(_facts(name)[1:2] == [group] for name in os.listdir("/proc") if name.isdigit())
     return False
 
@@ -546,13 +538,11 @@ def signal_groups(groups: Iterable[int], *numbers: int) -> None:
 def end_groups(left: Sequence[Table]) -> None:
     """End the process groups that an interrupted run left behind."""
     groups = [process["pid"] for process in left]
-    signal_groups(groups, signal.SIGTERM, signal.SIGCONT)
-    deadline = time.monotonic() + GRACE
-    while any(map(has_members, groups)) and time.monotonic() < deadline:
-        time.sleep(0.02)
-    signal_groups(groups, signal.SIGKILL)
-    while any(map(has_members, groups)) and time.monotonic() < deadline + GRACE:
-        time.sleep(0.02)
+    for numbers in ((signal.SIGTERM, signal.SIGCONT), (signal.SIGKILL,)):
+        signal_groups(groups, *numbers)
+        deadline = time.monotonic() + GRACE
+        while any(map(has_members, groups)) and time.monotonic() < deadline:
+            time.sleep(0.02)
 
 
 STOPS = ("INT", "TERM", "HUP", "QUIT", "USR1", "USR2", "XCPU", "ALRM", "VTALRM", "PROF", "POLL", "PWR", "STKFLT")
@@ -674,8 +664,7 @@ class State:
     """
 
     def __init__(self, records: Sequence[Record]) -> None:
-        begin = records[0]
-        self.begin, self.node, self.message = begin, begin["node"], begin.get("message", "")
+        self.begin, self.message = records[0], records[0].get("message", "")
         self.finished: list[Record] = []
         self.notes: list[Record] = []  # of the current step, such as its processes
         self.used: set[tuple[str, int]] = set()  # digest and line number of each used answer
@@ -817,8 +806,7 @@ class Store:
     def archive(self, name: str, beside: Mapping[str, str]) -> str:
         """Archive the journal and its companion files under a new name, and return the path. Delete nothing."""
         history = self.within.enter("history").at
-        taken = {entry.partition(".")[0] for entry in os.listdir(history)}
-        while name in taken:
+        while name in {entry.partition(".")[0] for entry in os.listdir(history)}:
             name += "-2"
         for path, ending in (*beside.items(), ("journal", "")):
             with naming(self.path), suppress(FileNotFoundError):
@@ -856,9 +844,8 @@ def problem_with(state: State, new: Sequence[Step], names: Mapping[str, str]) ->
     if state.node not in names:
         return f"the run is at step {state.node}, which this program does not have"
     at, order, old = names[state.node], [step[0] for step in new], {step[0]: step for step in state.steps}
-    before = list(old)[: list(old).index(state.node)]
+    before, place = list(old)[: list(old).index(state.node)], order.index(at)
     done = {names.get(one["node"]) for one in state.finished if one["node"] in before}
-    place = order.index(at)
     if again := [name for name in order[place:] if name in done]:
         return f"step {again[0]} has finished, and this version would run it again after step {at}"
     if added := [name for name in order[:place] if name not in names.values()]:
@@ -1162,6 +1149,10 @@ class Session:
         """Return the items of all extensions' results in one list."""
         return [one for found in self.each(moment, *about) for one in found]
 
+    def merged(self, moment: str, *about: object) -> Table:
+        """Return the entries of all extensions' results in one table."""
+        return {key: value for found in self.each(moment, *about) for key, value in found.items()}
+
     def through(self, moment: str, value: Value, *about: object) -> Value:
         """Pass a value through a method of all extensions, one after another."""
         for change in self.at(moment):
@@ -1197,8 +1188,7 @@ class Session:
 
     def read_state(self) -> "State | None":
         """Return the state, if any."""
-        state = self.store.read()
-        if state is not None:
+        if (state := self.store.read()) is not None:
             self.each("read", state)
         return state
 
@@ -1210,16 +1200,14 @@ class Session:
         if old is None or (begins and old.condition in ENDED):
             return old
         is_same = self.is_same(old)
-        is_fine = is_same or bool(self.options.adopt)
         if not is_same and old.source != about["source"]:  # otherwise the document was moved
             theirs = f"{self.store.directory} has a run of {old.source} ({old.begin['run']})"
             raise RefusedError(reset, f"{theirs}, not of {about['source']}; use --state-dir")
         if begins:
-            again = self.call("resume", *["--adopt"][is_same:])
-            choices = [] if self.unfit(old) else [f"to resume it:   {again}"]
+            choices = [] if self.unfit(old) else [f"to resume it:   {self.call('resume', *['--adopt'][is_same:])}"]
             version = "" if is_same else " of a different version of this program"
             raise RefusedError(*choices, reset, f"an unfinished run{version} is at step {old.node}")
-        if not is_fine and old.condition not in ENDED:
+        if not (is_same or self.options.adopt or old.condition in ENDED):
             raise self.of_another_version(old)
         return old
 
@@ -1257,8 +1245,7 @@ class Session:
 
     def beside(self) -> dict[str, str]:
         """Return the files to archive with the journal, each with its new extension."""
-        folders = {name: name for extension in self.extensions for name in extension.folders}
-        return {**folders, **{path: ending for found in self.each("beside") for path, ending in found.items()}}
+        return {**{name: name for each in self.extensions for name in each.folders}, **self.merged("beside")}
 
     # --- Texts for people, with the values of registers ---
 
@@ -1309,9 +1296,7 @@ class Session:
 
     def _first_record(self) -> Record:
         """Return the first record of a run: the program and its version, the directory and the first step."""
-        registers = {**self.program["registers"]}
-        for more in self.each("registers"):
-            registers.update(more)
+        registers = {**self.program["registers"], **self.merged("registers")}
         move = follow(self.program, {"go": self.program["entry"]}, registers)
         run = f"{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}-{os.urandom(4).hex()}"
         version = {"format": FORMAT, "edition": self.host.edition, "run": run, **self.identity()}
@@ -1436,9 +1421,8 @@ class Session:
         for remark in done.remarks:
             self.display.line(f"    {one_line(remark)}")
         self.emit("step_finished", True, **result)
-        nested = {name: self.program["nodes"][name] for name in move.passed}
-        for inner, node in nested.items():
-            if node["task"] == "end":  # of a nested document
+        for inner in move.passed:
+            if (node := self.program["nodes"][inner])["task"] == "end":  # of a nested document
                 self.display.line("    " + one_line(f"{inner} {self.filled(node, 'message', move.registers)}"))
         self.each("after_step", move)
 
@@ -1531,8 +1515,7 @@ def describe(session: Session, state: "State | None", is_busy: bool) -> Table:
     pid = [None, *(one["pid"] for one in state.running_processes())][-1]
     done = [{"step": one["node"], **{key: one[key] for key in KNOWN if key in one}} for one in state.finished]
     facts.update(message=state.message, same_program=session.is_same(state), pid=pid, finished=done)
-    for more in session.each("facts", state):
-        facts.update(more)
+    facts.update(session.merged("facts", state))
     found = choices(session, state, facts["state"]) if facts["state"] != "running" else ()
     return {**facts, "next": [command for _, command in found]}
 
@@ -1541,8 +1524,7 @@ def status(session: Session) -> int:
     """Print the status."""
     is_busy = session.store.is_busy()  # first: it may end in between
     facts = describe(session, session.read() if os.path.exists(session.store.path) else None, is_busy)
-    lines = [json.dumps(facts, indent=2)] if session.options.json else status_lines(session, facts)
-    return session.display.say(lines)
+    return session.display.say([json.dumps(facts, indent=2)] if session.options.json else status_lines(session, facts))
 
 
 def status_lines(session: Session, facts: Table) -> Iterator[str]:
@@ -1626,6 +1608,13 @@ def in_words(code: "int | None") -> str:
     return f"killed by {next((each.name for each in signal.Signals if each == -code), f'signal {-code}')}"
 
 
+def kill(groups: Sequence[int]) -> None:
+    """Kill the groups of processes that this one started, and wait until they are gone."""
+    signal_groups(groups, signal.SIGKILL)
+    for group in groups:
+        os.waitpid(group, 0)
+
+
 class Processes:
     """Starts processes, calls `began` for each, and waits for them; a single one gets the terminal if `lends`."""
 
@@ -1633,10 +1622,7 @@ class Processes:
 
     def __init__(self, signals: Signals, lends: bool, began: Callable[[int], None]) -> None:
         self._signals, self._lends, self._began = signals, lends, began
-        self._left: list[int] = []  # the groups still running
-        self._late: set[int] = set()  # the groups whose time is up
-        self._is_stopping, self._is_ending, self._terminal = False, False, -1
-        self._listener: tuple[int, int] = (0, 0)  # its pid, and the pipe that ends it
+        self._terminal, self._listener = -1, (0, 0)  # its pid, and the pipe that ends it
         self._ours: list[Any] | None = None  # the terminal's modes while a command has it
         with suppress(OSError):
             self._terminal = os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY)
@@ -1651,8 +1637,8 @@ class Processes:
     def watch(self, groups: Sequence[int], seconds: int = 0, ended: Ended = lambda _index, _code: None) -> Codes:
         """Wait until the groups have ended, or end them, and return their codes."""
         codes: dict[int, int] = {}
-        self._left, self._late = list(groups), set()
-        self._is_stopping = self._is_ending = False
+        self._left, self._is_stopping, self._is_ending = list(groups), False, False  # the groups still running
+        self._late: set[int] = set()  # the groups whose time is up
         try:
             if self._lends and len(groups) == 1:
                 self._lend(groups[0])
@@ -1671,9 +1657,7 @@ class Processes:
         finally:
             had_keys = self._take_back() is not None
             self._is_stopping |= self._heard() or (had_keys and not BY_KEY.isdisjoint(codes.values()))
-            signal_groups(self._left, signal.SIGKILL)
-            for group in self._left:
-                os.waitpid(group, 0)
+            kill(self._left)
         signal_groups(groups if self._is_stopping else self._late, signal.SIGKILL)  # also leftovers
         if seconds or self._is_ending:
             self._signals.wake_after(0)
@@ -1777,9 +1761,8 @@ class Calling(Performer):
     def environment(self, node: Table, **more: str) -> dict[bytes, bytes]:
         """Return the environment of a step's process."""
         now = self.session.state.registers
-        found: Table = {**variables_of(self.session.state.node, node, now), **more}
-        for others in self.session.each("variables", node, now):
-            found = {**others, **found}
+        own = {**variables_of(self.session.state.node, node, now), **more}
+        found = {**self.session.merged("variables", node, now), **own}
         return {**self.common, **{key.encode(): str(value).encode() for key, value in found.items()}}
 
     def not_begun(self, name: str, error: OSError) -> RefusedError:
