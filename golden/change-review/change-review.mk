@@ -15,7 +15,7 @@
 # The state directory is .rdc/examples.playbooks.change-review in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.playbooks.change-review.py
-override RDC_SHA256 := da83d3de5233a9b748356b58b9744278416b382f0654c43dd9e713552143adf5
+override RDC_SHA256 := c03299b0ad6c6d870f4a504b683d3ef0c93503eee655fe744b57693c6c22a39c
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -149,9 +149,9 @@ lines.
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 7abf0c19009e70ee8a25c3cb0b8e37d34f12022e5c5f236141d91c93fcf6f6d1).
+# The runtime of rdc 0.1.0, edition agents (sha256 d169c8d7bffd939d5c56fc360b279c622cad234e38df40d95169ce3179b24418).
 # The playbook ends here. The rest and the imports above are the same in every program of this edition:
 # `rdc runtime agents` prints them.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
-# --- 5204 lines, sha256 d28ea6eb8f946810bb61104d40360451df401b125b999557b7ce93ea2074f755
+# --- 5208 lines, sha256 889b43d7f054f5466eaf165313478d337f7a3a5b6ef7453f8c1feadf5ed77a81

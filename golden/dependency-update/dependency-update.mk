@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.workflows.dependency-update in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.workflows.dependency-update.py
-override RDC_SHA256 := 5c164b5e12305d3f9b7f2165f1ea3eb972c88b9e53c6f3fc173de1e09517c8e2
+override RDC_SHA256 := 546ffd3a7e38a502c80cfca0a90ef681c34a925336fa64d601d85297c7998646
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -237,9 +237,9 @@ Task:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 7abf0c19009e70ee8a25c3cb0b8e37d34f12022e5c5f236141d91c93fcf6f6d1).
+# The runtime of rdc 0.1.0, edition agents (sha256 d169c8d7bffd939d5c56fc360b279c622cad234e38df40d95169ce3179b24418).
 # The workflow ends here. The rest and the imports above are the same in every program of this edition:
 # `rdc runtime agents` prints them.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
-# --- 5204 lines, sha256 cb7c1825161455ea0ef77030e6e7b5b7101e1d044de74a7cdec39106430cc244
+# --- 5208 lines, sha256 cbca19ffdb53794e156183b2c2edbc894de3eacd455b9a7122b6278ae49c288f

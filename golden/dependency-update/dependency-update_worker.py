@@ -243,9 +243,9 @@ Task:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 7abf0c19009e70ee8a25c3cb0b8e37d34f12022e5c5f236141d91c93fcf6f6d1).
+# The runtime of rdc 0.1.0, edition agents (sha256 d169c8d7bffd939d5c56fc360b279c622cad234e38df40d95169ce3179b24418).
 # The workflow ends here. This part and the imports above are the same in every program of this edition:
 # `rdc runtime agents` prints them. The part for workers follows.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
-# --- 7026 lines, sha256 a0c25e0cf99873c27742fac926e5caddb0bbeddadc440ffaf08571ceaec2e59a
+# --- 7030 lines, sha256 5f4d58fc03b8c732167c7d0feb138e910f8083fe1e57048b7ca3a42307fb3d24

@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.programs.release-notes in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.programs.release-notes.py
-override RDC_SHA256 := 1297fc7252a0e03c06dd40dc954838af1441316d9bede036f3090a28732fe97c
+override RDC_SHA256 := 2b7124309dcd6636228739c298a5958cef2d68a9af4de2387ae69dfba89d5647
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -140,9 +140,9 @@ printf '%s\n' "$REVIEWS" > REVIEWS.md
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 7abf0c19009e70ee8a25c3cb0b8e37d34f12022e5c5f236141d91c93fcf6f6d1).
+# The runtime of rdc 0.1.0, edition agents (sha256 d169c8d7bffd939d5c56fc360b279c622cad234e38df40d95169ce3179b24418).
 # The program ends here. The rest and the imports above are the same in every program of this edition:
 # `rdc runtime agents` prints them.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
-# --- 5204 lines, sha256 a5bdf5a9537576ac3c47a33c411b9e22abf94b9f4d7fb76b402019b029109099
+# --- 5208 lines, sha256 69137a8647a1fd4d0b9770116e9b614f29bc0250afcac523278a18acac0cc022

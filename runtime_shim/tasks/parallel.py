@@ -44,6 +44,10 @@ class Parallels(Commanded):
         found = [(entry_names(name, node)[index], node["entries"][index]) for index in due]
         return [(each, what, self.command_of(what["agent"]) or "", self.prompt_of(node, what)) for each, what in found]
 
+    def say(self, name: str, node: Table, due: list[int]) -> "list[str | None]":
+        """Call the agents of some entries and return their answers for a workflow, which joins them in another job."""
+        return list(map(answer_of, self.converse(node, self._calls(name, node, due))))
+
     def _said(self, name: str) -> Given:
         """Return the answers so far, by hand or from the file."""
         notes = [note for note in self.session.state.notes if note["kind"] == "entry"]
