@@ -22,7 +22,7 @@ from compiler.issues import Place
 from compiler.options import Options
 from compiler.regex import Regex
 from compiler.source import Source, Span
-from compiler.suggestions import nearest_names
+from compiler.suggestions import LONGEST_COMPARED, nearest_names
 
 
 class Scanned(Struct, frozen=True):
@@ -251,8 +251,8 @@ LEVELS = {"STEP": 2, "SUBSTEP": 3}
 UNFIT = frozenset({"RD030", "RD032", "RD110", "RD112"})
 """Codes of errors that text in a step causes: deeper or unnumbered headings, and blocks in any order."""
 
-COMPARED, LONGEST_COMPARED = 100, 100
-"""The most headings to compare with a name, and their greatest length: comparing is slow."""
+COMPARED = 100
+"""The most headings to compare with a name, since comparing is slow."""
 
 
 MEANT_AS_NUMBER = Regex(r"[0-9{]")
