@@ -33,6 +33,8 @@ from tests.node import MissingError, Server, serving
 HERE = Path(__file__).parent
 NOTHING: Mapping[str, Any] = {}
 PATIENCE = 60.0
+PROGRAMS = HERE / "programs"
+"""Programs that GitHub's runners bring: `gh`, which asks the API of the engine."""
 
 
 class RefusedError(Exception):
@@ -115,11 +117,13 @@ def run(
     github: Mapping[str, str] = NOTHING,
     payload: Mapping[str, Any] | None = None,
     environments: Mapping[str, Sequence[str]] = NOTHING,
+    unprotected: Sequence[str] = (),
+    failing: Mapping[str, int] = NOTHING,
     cancel: str = "",
     expire: str = "",
     run_id: int = 1,
     by_table: bool = False,
-    rerun: bool = False,
+    rerun: bool | str = False,
     meddler: str = "",
     fresh: bool = False,
 ) -> EngineRun:
@@ -127,14 +131,18 @@ def run(
 
     `history` keeps what runs leave behind: `<run id>/run.json`, which is what the API tells, and `<run id>/artifacts`.
     `env` is what a runner has around a step, besides `PATH`. `github` are facts of that context, such as `ref`.
-    `environments` has the protected ones with a decision for each job that comes to them, in order: `approved`,
-    `rejected`, or `refused`, which is a refusal that no person has made (a branch policy, 30 days). `cancel` names a
-    step as `job/step` during which somebody cancels the run, `expire` one during which the time of its job is over.
-    With `by_table` steps that a table answers start no process (`table.mjs`); `env` has the folder of the table as
-    `YARDSTICK`. With `rerun` only the jobs of that run that have failed, and what needs them, are run again; `github`
-    has to say that it is a further attempt. `meddler` is a Python script that runs just before an artifact is kept, as
-    a process may that an earlier step has left behind. With `fresh` each call of a program is a Python that really
-    starts.
+    `environments` has those with required reviewers, each with a decision for each job that comes to them, in order:
+    `approved`, `rejected`, `refused`, which is a refusal that no person has made (a branch policy, 30 days),
+    `bypassed`, where an administrator lets the job in without a review, or `late`, an approval after the artifacts have
+    expired. `unprotected` are environments without reviewers; others are made by the first job that names them.
+    `failing` has what the API does not answer (`runs`, `approvals`, `artifacts`, `environments`) with a status; 0
+    closes the connection, 200 gives a page for people. `cancel` names a step as `job/step` during which somebody
+    cancels the run, or a job that waits for a decision then; `expire` names a step during which the time of its job is
+    over. With `by_table` steps that a table answers start no process (`table.mjs`); `env` has the folder of the table
+    as `YARDSTICK`. `rerun` is a further attempt of that run: True runs the jobs again that have failed, and what needs
+    them, the id of a job runs that one and what needs it, and `all` runs all. `meddler` is a Python script that runs
+    just before an artifact is kept, as a process may that an earlier step has left behind. With `fresh` each call of a
+    program is a Python that really starts.
     """
     answer = _ask(
         {
@@ -144,12 +152,14 @@ def run(
             "history": str(history),
             "event": event,
             "inputs": dict(inputs),
-            "env": {"PATH": os.environ["PATH"], **env},
+            "env": {**env, "PATH": f"{PROGRAMS}:{env.get('PATH', os.environ['PATH'])}"},
             "secrets": dict(secrets),
             "vars": dict(variables),
             "github": {"repository": "owner/repository", "run_id": str(run_id), **github},
             "payload": payload,
             "environments": {name: list(decisions) for name, decisions in environments.items()},
+            "unprotected": list(unprotected),
+            "failing": dict(failing),
             "cancel": cancel,
             "expire": expire,
             "patience": PATIENCE,
@@ -189,6 +199,9 @@ def flow(workflow: str, outcomes: Sequence[str], visit: Path) -> Flow:
             "vars": {},
             "github": {"repository": "owner/repository", "run_id": "1"},
             "environments": {},
+            "unprotected": [],
+            "failing": {},
+            "history": "",
             "patience": PATIENCE,
             "flow": {"outcomes": list(outcomes), "visit": str(visit)},
         }

@@ -4,11 +4,17 @@ import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 
 const TIME = "2026-01-01T00:00:00Z";
+const PAGE = "<html><body>We are having a problem.</body></html>";
 const USER = { login: "octocat", id: 1, type: "User", site_admin: false };
 
+const ROUTE =
+  /^\/repos\/(?<where>[^/]+\/[^/]+)\/(?:actions\/runs\/(?<id>[^/?]+)(?:\/(?<list>approvals|artifacts))?|environments\/(?<environment>[^/?]+))(?:\?.*)?$/;
+
 /**
- * The API. `history` is the folder with what is known of runs; `may(token, scope)` says what a token may read. What is
- * asked for and not simulated is added to `unknown`.
+ * The API. `history` is the folder with what is known of runs; `may(token, scope)` says what a token may read;
+ * `environments` has whether those that there are have reviewers. What is asked for and not simulated is added to
+ * `unknown`. `failing` has the status for questions that are not answered: `runs`, `approvals`, `artifacts` or
+ * `environments`; with 0 the connection is closed, with 200 the answer is a page for people.
  */
 export class Api {
   #server;
@@ -27,27 +33,40 @@ export class Api {
 
   #answer(request, response) {
     const { status, body } = this.#found(request);
+    if (!status) return request.socket.destroy();
     response.writeHead(status, { "Content-Type": "application/json; charset=utf-8" });
-    response.end(JSON.stringify(body));
+    response.end(typeof body === "string" ? body : JSON.stringify(body));
   }
 
   #found({ method, url, headers }) {
-    const { history, repository, may, unknown } = this.#state;
+    const { history, repository, may, unknown, environments, failing } = this.#state;
     const token = /^(?:bearer|token) (.*)$/i.exec(headers.authorization ?? "")?.[1];
-    const [, where, id, rest] =
-      /^\/repos\/([^/]+\/[^/]+)\/actions\/runs\/([^/?]+)(\/approvals|\/artifacts)?(?:\?.*)?$/.exec(url) ?? [];
+    const { where, id, list, environment } = ROUTE.exec(url)?.groups ?? {};
     if (method !== "GET" || where === undefined) {
       unknown.push(`${method} ${url}`);
       return failure(501, "Not simulated");
     }
+    const broken = failing[environment ? "environments" : (list ?? "runs")];
+    if (broken !== undefined) return broken === 200 ? { status: 200, body: PAGE } : failure(broken, "It is broken");
     // Without a token GitHub says of a private repository that there is none.
     if (token === undefined || where.toLowerCase() !== repository.toLowerCase()) return failure(404, "Not Found");
     if (!may(token, "actions")) return failure(403, "Resource not accessible by integration");
+    if (environment) return describeEnvironment(decodeURIComponent(environment), environments);
     const record = /^\d+$/.test(id) && readRecord(history, id);
     if (!record) return failure(404, "Not Found");
-    if (rest === "/artifacts") return { status: 200, body: describeArtifacts(join(history, id, "artifacts")) };
-    return { status: 200, body: rest ? record.approvals : record.run };
+    if (list === "artifacts") return { status: 200, body: describeArtifacts(join(history, id, "artifacts")) };
+    return { status: 200, body: list ? record.approvals : record.run };
   }
+}
+
+/** An environment; one that no person and no job has made is not there. */
+function describeEnvironment(name, environments) {
+  if (!(name in environments)) return failure(404, "Not Found");
+  const reviewers = [{ type: "User", reviewer: USER }];
+  const required = { id: 1, node_id: "1", type: "required_reviewers", prevent_self_review: false, reviewers };
+  const others = [{ id: 2, node_id: "2", type: "branch_policy" }];
+  const protection_rules = environments[name] ? [required, ...others] : others;
+  return { status: 200, body: { id: 1, node_id: "1", name, protection_rules, can_admins_bypass: true } };
 }
 
 /** The artifacts of a run as the API lists them. */

@@ -1,9 +1,10 @@
 // A run of a workflow: its jobs one after the other, as their `needs` and conditions say.
-import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { Api, describeReview, describeRun } from "./api.mjs";
+import { Numbers } from "./actions.mjs";
+import { Api, describeReview, describeRun, readRecord } from "./api.mjs";
 import { Masks } from "./commands.mjs";
 import { givenInputs, githubContext } from "./contexts.mjs";
 import { Flow } from "./flow.mjs";
@@ -11,6 +12,7 @@ import { runJob } from "./job.mjs";
 import { parse, resolve, resolveText, resolveTexts } from "./parse.mjs";
 import { evaluate, isTrue, NotSimulated } from "./values.mjs";
 
+const DECISIONS = ["approved", "late", "bypassed", "rejected", "refused"];
 const api = new Api();
 let removed = Promise.resolve();
 
@@ -42,6 +44,9 @@ class Run {
     Object.assign(this, { request, workflow, base, masks: new Masks() });
     for (const secret of Object.values(request.secrets)) this.masks.add(secret);
     this.decisions = Object.fromEntries(Object.entries(request.environments).map(([name, all]) => [name, [...all]]));
+    this.environments = Object.fromEntries(Object.keys(request.environments).map((name) => [name, true]));
+    for (const name of request.unprotected) this.environments[name] = false;
+    this.numbers = new Numbers(join(request.history, "artifacts"));
     this.inputs = givenInputs(workflow.events, request);
     if (request.flow) this.followFlow(join(base, "yardstick"));
   }
@@ -53,16 +58,18 @@ class Run {
   }
 
   async walk() {
-    const { request, workflow } = this;
+    const { request, workflow, environments } = this;
+    const { history, failing } = request;
     const may = (token, scope) => ["read", "write"].includes(this.tokens.get(token)?.[scope]);
     const unknown = [];
-    const url = await api.serve({ history: request.history, repository: request.github.repository, may, unknown });
-    this.github = githubContext(request, workflow, url);
+    const { repository } = request.github;
+    const url = await api.serve({ history, repository, may, unknown, environments, failing });
+    if (request.rerun) this.goOn(readRecord(history, request.github.run_id));
+    this.github = githubContext(this.request, workflow, url);
     this.may = may;
     this.known = { github: this.github, inputs: this.inputs, vars: request.vars };
     const concurrency = resolve(workflow.concurrency, this.known);
     this.env = resolveTexts(workflow.env, { ...this.known, secrets: request.secrets });
-    if (request.rerun) this.before = JSON.parse(readFileSync(this.kept(), "utf8"));
     this.record();
     for (const job of this.inOrder()) this.results[job.id] = await this.job(job);
     if (unknown.length) throw new NotSimulated(`not simulated: the API for ${unknown.join(", ")}`);
@@ -76,6 +83,14 @@ class Run {
       flow: this.flow?.shown(),
       concurrency: (concurrency?.group ?? concurrency)?.coerceString() ?? "",
     };
+  }
+
+  /** A further attempt of a run: what people have decided in the ones before still stands. */
+  goOn({ run, approvals }) {
+    const run_attempt = String(run.run_attempt + 1);
+    this.request = { ...this.request, github: { run_attempt, ...this.request.github } };
+    this.approvals = approvals;
+    this.before = JSON.parse(readFileSync(this.kept(), "utf8"));
   }
 
   /** The jobs such that each comes after those that it needs, otherwise as they are written. */
@@ -110,15 +125,19 @@ class Run {
 
   async single(job, all, place) {
     const environment = resolve(job.environment, all);
-    const name = (environment?.name ?? environment)?.coerceString();
-    if (name && !this.isLetIn(job.id, name)) return ended("failure");
-    return runJob(this, job, all, resolveText(job.name, all) ?? job.id, place);
+    const where = (environment?.name ?? environment)?.coerceString();
+    const name = resolveText(job.name, all) ?? job.id;
+    const refused = environment && this.refusal(job.id, where);
+    if (refused) return { ...ended(refused), name };
+    return runJob(this, job, all, name, place);
   }
 
-  /** Whether a job is not run again: one that has not failed, and needs none that is. */
+  /** Whether a job is not run again: it needs none that is, and nobody has asked for it. */
   isKept(job) {
     const before = this.before[job.id];
-    return before && before.result !== "failure" && !job.needs.some((id) => this.again.has(id));
+    const { rerun } = this.request;
+    const isAsked = rerun === true ? ["failure", "cancelled"].includes(before?.result) : [job.id, "all"].includes(rerun);
+    return before && !isAsked && !job.needs.some((id) => this.again.has(id));
   }
 
   /** All ancestors count, not only the jobs that are named in `needs`. */
@@ -143,14 +162,21 @@ class Run {
     return found;
   }
 
-  /** Whether a job may begin: somebody has approved it, or nobody protects its environment. */
-  isLetIn(job, environment) {
-    if (!(environment in this.decisions)) return true;
+  /** What becomes of a job that may not begin; undefined if it may: nobody protects the environment, or lets it in. */
+  refusal(job, environment) {
+    this.environments[environment] ??= false; // GitHub makes what is not there
+    if (!this.environments[environment]) return undefined;
+    if (this.request.cancel === job) {
+      this.isCancelled = true;
+      return "cancelled";
+    }
     const decision = this.decisions[environment].shift();
-    if (decision === undefined) throw new Error(`nobody decides about ${environment} for the job ${job}`);
-    if (decision !== "refused") this.approvals.push(describeReview(decision, environment, this.github));
+    if (!DECISIONS.includes(decision)) throw new Error(`nobody decides about ${environment} for the job ${job}`);
+    if (decision === "late") rmSync(this.artifacts(this.github.run_id), { recursive: true, force: true });
+    const state = { approved: "approved", late: "approved", rejected: "rejected" }[decision];
+    if (state) this.approvals.push(describeReview(state, environment, this.github));
     this.record();
-    return decision === "approved";
+    return state === "approved" || decision === "bypassed" ? undefined : "failure";
   }
 
   result() {
@@ -161,7 +187,7 @@ class Run {
 
   /** Where the jobs of this run are kept for a further attempt. */
   kept() {
-    return join(this.request.history, this.github.run_id, "jobs.json");
+    return join(this.request.history, this.request.github.run_id, "jobs.json");
   }
 
   artifacts(id) {

@@ -45,6 +45,7 @@ function act(job, step, contexts, done) {
     run: job.github.run_id,
     name: job.github.repository,
     may: run.may,
+    numbers: run.numbers,
     meddle: () => meddle(job),
   };
   const { outputs, failed } = runAction(String(step.uses), inputs, place);
