@@ -14,6 +14,7 @@ What a workflow finds there (act 0.2.89, `-self-hosted`):
 - Standard input and output of a step are a terminal, unlike on GitHub: a command that reads waits until the timeout.
 - The `env` of a job is interpolated twice: a `${{` that is the value of an expression is an expression again. That of
   a step is interpolated once, as on GitHub.
+- `environment` means nothing: `reviews.py` lets people decide. `gh` is a stand-in that asks `api_url`.
 - `github.run_id` is 1 unless `run_id` says otherwise; artifacts (`$ARTIFACTS`, see `actions/`) are told apart by it.
 - There is no network: an action that is neither checkout nor in `actions` is an error.
 """
@@ -40,6 +41,7 @@ from tests import warm
 from tests.conftest import WITH_ACT
 from tests.workflows.api import FACTS, Api
 from tests.workflows.compiling import LOADER
+from tests.workflows.engine import PROGRAMS
 from tests.workflows.lint import program
 from tests.workflows.stand_in import answering
 
@@ -145,7 +147,8 @@ def run(
         ]
         foreign = ("XDG_", "DOCKER_", "GITHUB_", "RUNNER_")
         kept = {name: value for name, value in env.items() if not name.startswith(foreign)}
-        return _execute(command, folder, {"PATH": os.environ["PATH"], **kept, "HOME": str(home)}, timeout)
+        path = f"{PROGRAMS}:{kept.get('PATH', os.environ['PATH'])}"
+        return _execute(command, folder, {**kept, "PATH": path, "HOME": str(home)}, timeout)
 
 
 def _written(folder: str, payload: object) -> Path:

@@ -15,6 +15,8 @@ from tests.workflows.stand_in import answering
 
 TOKEN = "the-token-of-the-run"
 _APPROVALS = re.compile(r"/repos/owner/repository/actions/runs/\d+/approvals")
+_ENVIRONMENT = re.compile(r"/repos/owner/repository/environments/[\w-]+")
+_PROTECTED = {"protection_rules": [{"type": "required_reviewers"}]}
 _DECISION = re.compile(r"/decide/(approved|rejected)")
 
 
@@ -38,8 +40,10 @@ class Reviews:
             if decision:
                 self.decide(decision[1])
             return 201 if decision else 404, []
+        is_known = authorization in {f"Bearer {TOKEN}", f"token {TOKEN}"}
+        if is_known and _ENVIRONMENT.fullmatch(path):
+            return 200, _PROTECTED
         self.reads += 1
-        is_known = authorization == f"Bearer {TOKEN}"
         return 200 if is_known and _APPROVALS.fullmatch(path) else 404, self.found
 
 

@@ -20,6 +20,11 @@ while IFS= read -r -d '' file; do
   cp "$file" "$artifact/$inside"
   chmod 644 "$artifact/$inside"
 done < <(find "$FROM" -name "$left_out" -prune -o -type f -print0 2>/dev/null)
+if [ -d "$artifact" ]; then
+  id=$(cksum <<< "$artifact" | cut -d ' ' -f 1)
+  mkdir -p "$ARTIFACTS/$RUN_ID.ids" && printf '%s' "$NAME" > "$ARTIFACTS/$RUN_ID.ids/$id"
+  echo "artifact-id=$id" >> "$GITHUB_OUTPUT"
+fi
 if [ ! -d "$artifact" ] && [ "$IF_NONE" != ignore ]; then
   echo "::${IF_NONE/warn/warning}::No files were found with the provided path: $FROM"
   [ "$IF_NONE" != error ]
