@@ -77,6 +77,14 @@ def test_every_job_is_let_into_an_environment_without_reviewers(walk: Engine, gi
     assert results(walk(WAITS, **given))["last"] == "success"
 
 
+def test_names_of_environments_have_no_case(walk: Engine, tmp_path: Path) -> None:
+    assert results(walk(WAITS, environments={"Approval": ["rejected"]}))["last"] == "skipped"
+    assert record(tmp_path)["approvals"][0]["environments"][0]["name"] == "Approval"
+    assert (
+        walk(asked("environments/approval", ".name"), environments={"Approval": ["approved"]}).log == "Approval\n; 0\n"
+    )
+
+
 def test_a_run_is_canceled_while_a_job_waits(walk: Engine) -> None:
     text = WAITS + textwrap.indent("always: {needs: decide, if: always(), runs-on: x, steps: [{run: 'true'}]}\n", "  ")
     run = walk(text, environments={"approval": []}, cancel="decide")

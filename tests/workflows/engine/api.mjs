@@ -59,9 +59,15 @@ export class Api {
   }
 }
 
+/** The name of an environment as it was made; undefined for one that is not there. Upper and lower case are the same. */
+export function environmentOf(named, environments) {
+  return Object.keys(environments).find((name) => name.toLowerCase() === named.toLowerCase());
+}
+
 /** An environment; one that no person and no job has made is not there. */
-function describeEnvironment(name, environments) {
-  if (!(name in environments)) return failure(404, "Not Found");
+function describeEnvironment(named, environments) {
+  const name = environmentOf(named, environments);
+  if (name === undefined) return failure(404, "Not Found");
   const reviewers = [{ type: "User", reviewer: USER }];
   const required = { id: 1, node_id: "1", type: "required_reviewers", prevent_self_review: false, reviewers };
   const others = [{ id: 2, node_id: "2", type: "branch_policy" }];

@@ -4,7 +4,7 @@ import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { Numbers } from "./actions.mjs";
-import { Api, describeReview, describeRun, readRecord } from "./api.mjs";
+import { Api, describeReview, describeRun, environmentOf, readRecord } from "./api.mjs";
 import { Masks } from "./commands.mjs";
 import { givenInputs, githubContext } from "./contexts.mjs";
 import { Flow } from "./flow.mjs";
@@ -163,7 +163,8 @@ class Run {
   }
 
   /** What becomes of a job that may not begin; undefined if it may: nobody protects the environment, or lets it in. */
-  refusal(job, environment) {
+  refusal(job, named) {
+    const environment = environmentOf(named, this.environments) ?? named;
     this.environments[environment] ??= false; // GitHub makes what is not there
     if (!this.environments[environment]) return undefined;
     if (this.request.cancel === job) {
