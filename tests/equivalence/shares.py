@@ -6,14 +6,13 @@ from hypothesis import HealthCheck, assume, given, settings
 
 from .cases import Case
 from .drivers import DRIVERS, attempts
-from .strategies import cases, lines
 
 
 def compare_random_cases(driver: str, number: int) -> None:
     """Run so many random cases with one driver."""
 
     @settings(max_examples=number, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
-    @given(lines() if DRIVERS[driver].lines else cases())
+    @given(DRIVERS[driver].documents())
     def compare(case: Case) -> None:
         with attempts(driver, case) as found:
             assume(sum(attempt() for _, attempt in found))

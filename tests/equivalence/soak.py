@@ -12,12 +12,12 @@ from typing import Protocol
 
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis.errors import Flaky
+from hypothesis.strategies import one_of
 
 from .cases import Case
 from .difference import DifferenceError
 from .drivers import DRIVERS, attempts
 from .smaller import made_smaller
-from .strategies import cases, lines
 
 BATCH = 50
 """Cases from one seed."""
@@ -93,7 +93,7 @@ class Soak:
 
         @BOUNDED
         @seed(number)
-        @given(cases() | lines() if any(DRIVERS[name].lines for name in self.drivers) else cases())
+        @given(one_of(*(documents() for documents in dict.fromkeys(DRIVERS[name].documents for name in self.drivers))))
         def try_cases(case: Case) -> None:
             if not self.is_over:
                 self.try_case(case, number)

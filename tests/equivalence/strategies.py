@@ -212,6 +212,43 @@ def lines(draw: st.DrawFn) -> Case:
     return Case(Runbook(tuple(found), draw(_titles)), {}, draw(styles()), draw(outcomes()), draw(one_of(MAINS)))
 
 
+_forward_kinds = st.sampled_from(["nothing"] * 4 + ["goto", "complete", "stop"])
+_is_question = st.sampled_from([True, True, False, False, False])
+
+
+def forward(draw: st.DrawFn, later: tuple[str, ...]) -> Action | None:
+    """An action that leads on or to an end, never back; None for what is usual."""
+    kind = draw(_forward_kinds)
+    if kind == "goto" and later:
+        return Goto(draw(one_of(later)))
+    return {"complete": Complete, "stop": Stop}[kind](draw(_messages)) if kind in {"complete", "stop"} else None
+
+
+def forward_transitions(draw: st.DrawFn, later: tuple[str, ...], *, is_question: bool) -> Transitions:
+    """What a step may say; NO only stops."""
+    on_pass = forward(draw, later)
+    if is_question:
+        return Transitions(on_pass, Stop(draw(_messages)) if draw(_flags) else None)
+    action, retries = forward(draw, later), draw(integer(0, 2))
+    on_fail = Retry(retries, action or Stop()) if retries else action or draw(one_of((None, Continue())))
+    return Transitions(on_pass, on_fail)
+
+
+@st.composite
+def questions(draw: st.DrawFn) -> Case:
+    """Cases whose questions a reviewer can answer, most of them: NO stops, and no flow leads back to a question."""
+    count = draw(integer(1, 5))
+    names = (*map(str, range(1, count + 1)), *draw(some_of(("Recover", "PASSED"), 1)))
+    asked = draw(integer(1, count))
+    found: list[Step] = []
+    for index, name in enumerate(names):
+        later, is_question = names[index + 1 :], name == str(asked) or (name.isdecimal() and draw(_is_question))
+        body = Leaf(draw(_prompts) or "Go on?") if is_question else draw(_line_leaves)
+        says = forward_transitions(draw, later, is_question=is_question)
+        found.append(Step(name, body, says, draw(_titles)))
+    return Case(Runbook(tuple(found), draw(_titles)), {}, draw(styles()), draw(outcomes()), draw(one_of(MAINS)))
+
+
 def jumps(draw: st.DrawFn) -> tuple[tuple[int, int], ...]:
     """Jumps of an operator: as soon as one can after so many visits, to the step of this number."""
     return draw(_jumps)

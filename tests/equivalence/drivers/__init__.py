@@ -7,10 +7,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 
+from hypothesis.strategies import SearchStrategy
+
 from tests.equivalence.cases import Case, tables
-from tests.equivalence.drivers import dbos, engine, github, make, python, semantics
+from tests.equivalence.drivers import dbos, engine, github, make, native, python, semantics
 from tests.equivalence.execution import Trial, trial
 from tests.equivalence.scenario import Scenario, fits_a_table, scenario, tabled
+from tests.equivalence.strategies import cases, lines, questions
 from tests.equivalence.workers import missing as no_dbos
 from tests.workflows.engine import missing as node
 
@@ -37,8 +40,8 @@ class Driver:
     """Whether a path by a table shows the flow alone, and so needs no folder of its own."""
     unfit: str = ""
     """What no variable may hold: act takes what it is given for an expression once more."""
-    lines: bool = False
-    """Whether only documents whose flow is a line can be compared."""
+    documents: Callable[[], SearchStrategy[Case]] = cases
+    """What is drawn for it: the whole language, or only documents that its target mostly takes."""
     jumps: bool = False
     """Whether an operator jumps; elsewhere the case is tried without the jumps."""
     every: int = 1
@@ -71,18 +74,20 @@ DRIVERS = {
     "make": Driver(make.compare, "make"),
     "make-waiting": Driver(make.compare_in_pieces, "make", needs_prompts=True, jumps=True),
     "make-prompted": Driver(make.compare_prompted, "make", jumps=True, every=4),
-    "make-plain": Driver(make.compare_plain, "make", lines=True),
+    "make-plain": Driver(make.compare_plain, "make", documents=lines),
     "dbos": Driver(dbos.compare, "dbos", every=4, missing=no_dbos),
     "dbos-waiting": Driver(dbos.compare_in_pieces, "dbos", needs_prompts=True, jumps=True, every=4, missing=no_dbos),
     "github": Driver(github.compare, "github", unfit="${{"),
     "github-waiting": Driver(github.compare_in_pieces, "github", needs_prompts=True, unfit="${{"),
     "github-agent": Driver(github.compare_with_agent, "github", needs_prompts=True, unfit="${{"),
-    "github-environment": Driver(github.compare_with_approvals, "github", needs_prompts=True, unfit="${{"),
+    "github-environment": Driver(native.compare_by_act, "github", needs_prompts=True, documents=questions, unfit="${{"),
     "engine": Driver(engine.compare, "github", tables=200, flow_only=True, missing=node),
     "engine-waiting": Driver(engine.compare_in_pieces, "github", needs_prompts=True, tables=6, missing=node),
     "engine-agent": Driver(engine.compare_with_agent, "github", needs_prompts=True, tables=6, missing=node),
     "engine-steps": Driver(engine.compare_in_environments, "github", tables=6, every=4, missing=node),
-    "engine-environment": Driver(engine.compare_with_approvals, "github", needs_prompts=True, tables=6, missing=node),
+    "engine-environment": Driver(
+        native.compare, "github", needs_prompts=True, documents=questions, tables=6, missing=node
+    ),
 }
 
 

@@ -11,7 +11,6 @@ from tests.equivalence.scenario import FOLDER_VARIABLE
 from tests.workflows import engine
 
 NOTHING: Mapping[str, str] = {}
-ENVIRONMENT = "approval"
 
 
 def compare(trial: Trial) -> bool:
@@ -58,27 +57,12 @@ def compare_in_environments(trial: Trial) -> bool:
     return github.check(trial, text, _run(trial, text, inputs=github.inputs_of(trial)))
 
 
-def compare_with_approvals(trial: Trial) -> bool:
-    """Run a case whose prompts are approvals, which are given and refused by a table."""
-    text = github.with_approvals(trial)
-    if text is None:
-        return False
-    ran = _run(
-        trial,
-        text,
-        inputs=github.inputs_of(trial),
-        decisions=["approved" if answer == "pass" else "rejected" for _, answer in trial.asked],
-    )
-    return github.check(trial, text, ran, rejected=github.has_rejection(trial))
-
-
 def _run(
     trial: Trial,
     text: str,
     *,
     inputs: Mapping[str, str] = NOTHING,
     run_id: int = 1,
-    decisions: list[str] | None = None,
 ) -> engine.EngineRun:
     try:
         return engine.run(
@@ -88,7 +72,6 @@ def _run(
             inputs=inputs,
             env={FOLDER_VARIABLE: str(trial.folder)},
             secrets=trial.secrets,
-            environments={} if decisions is None else {ENVIRONMENT: decisions},
             run_id=run_id,
             by_table=trial.scenario.is_tabled,
         )

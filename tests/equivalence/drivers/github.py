@@ -1,4 +1,4 @@
-"""The generated workflow, run by act: with answers at once, some each time, of an agent, or as approvals.
+"""The generated workflow, run by act: with answers at once, some each time, or of an agent.
 
 `engine.py` runs it in the same manner by another engine: `run` of these functions says by which.
 """
@@ -19,7 +19,6 @@ from tests.equivalence.scenario import FOLDER_VARIABLE
 from tests.workflows import act
 from tests.workflows.ends import end_of
 from tests.workflows.engine import EngineRun
-from tests.workflows.reviews import reviewed, stand_in
 
 REFUSED, TOO_LARGE = "RD520", "RD521"
 NOTHING: Mapping[str, str] = {}
@@ -94,16 +93,6 @@ def compare_with_agent(trial: Trial, run: Run = by_act) -> bool:
     return text is not None and check(trial, text, run(trial, text, inputs=inputs_of(trial)))
 
 
-def compare_with_approvals(trial: Trial) -> bool:
-    """Run a case whose prompts are approvals."""
-    text = with_approvals(trial)
-    if text is None:
-        return False
-    with stand_in() as reviews:
-        ran = by_act(trial, reviewed(text, DECISION), inputs=inputs_of(trial), api_url=reviews.url)
-    return check(trial, text, ran, rejected=has_rejection(trial))
-
-
 def in_environments(trial: Trial) -> str | None:
     """The workflow whose commands have environments of their own, except for those in loops, which cannot.
 
@@ -133,27 +122,11 @@ def in_environments(trial: Trial) -> str | None:
 
 def workflow(trial: Trial, options: Mapping[str, object] = NOTHING) -> str | None:
     """The workflow of a trial, which the target must not refuse; None where the program in it makes it too large."""
-    emission = trial.documents.emission(
-        "github", {"checkout": False, "runtime": "inline", "summary": _has_summary(trial), **options}
-    )
+    usual = {"checkout": False, "runtime": "inline", "summary": _has_summary(trial), "prompts": "answers"}
+    emission = trial.documents.emission("github", {**usual, **options})
     refused = [found.message for found in errors(emission) if found.code != TOO_LARGE]
     same("why the github target refuses", refused, [])
     return emission.text
-
-
-def with_approvals(trial: Trial) -> str | None:
-    """The workflow of a trial whose prompts are approvals; None where the target refuses that."""
-    emission = trial.documents.emission(
-        "github", {"checkout": False, "runtime": "inline", "prompts": "environment", "summary": _has_summary(trial)}
-    )
-    if emission.text is None:
-        same("why approvals are refused", {found.code for found in errors(emission)}, {REFUSED})
-    return emission.text
-
-
-def has_rejection(trial: Trial) -> bool:
-    """Whether somebody rejects a deployment: such a run counts as failed, whatever the runbook says."""
-    return any(answer == "fail" for _, answer in trial.asked)
 
 
 def _has_summary(trial: Trial) -> bool:
@@ -161,19 +134,17 @@ def _has_summary(trial: Trial) -> bool:
     return bool(trial.scenario.variables) or zlib.crc32(trial.documents.main.read_bytes()) % 2 == 0
 
 
-def check(trial: Trial, text: str, run: Ran, *, rejected: bool = False) -> bool:
+def check(trial: Trial, text: str, run: Ran) -> bool:
     """Compare the log of the commands, the end and its message, the job's result, and the summary if there is one."""
     trial.check_log(run.log)
     end = end_of(text, run)
-    # A rejection that leads to STOP without a message begins no further part, which would say so.
-    is_silent = rejected and end.word == "WAITING" and trial.end == "STOP"
     if not trial.scenario.variables:  # a message that shows values does not stand in the workflow
-        said = "STOP" if is_silent else str(end).replace("# # [", "##[")
+        said = str(end).replace("# # [", "##[")
         same("the end", said, trial.end if end.is_said else trial.end.split(" ")[0], run.log)
         same("whether a message is said", end.is_said or " " not in trial.end, True, run.log)
-    same("whether the job fails", bool(run.exit_code), bool(trial.exit_code) or rejected, run.log)
+    same("whether the job fails", bool(run.exit_code), bool(trial.exit_code), run.log)
     trial.check_secrets(run.log, run.summary)
-    if is_silent or not _has_summary(trial):
+    if not _has_summary(trial):
         return True
     same("the heading", _ended(run.summary), trial.end, run.log)
     rows = re.findall(r"\| (\d+) \| (PASS|YES|FAIL|NO)(?: \(.*\))? \| (?:\d+ s)? \|$", run.summary, re.MULTILINE)
