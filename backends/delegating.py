@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import PurePosixPath
 from typing import Literal
 
@@ -52,15 +53,20 @@ _VAGUE = frozenset({Feature.TEXTS, Feature.CONTEXTS, Feature.LIMITS, Feature.KEY
 
 def reason(program: Program, native: frozenset[Feature] = BASIC, operator: Operator = "basic") -> Reason | None:
     """Return why a target with some native features must call the program, or None."""
+    found = next(reasons(program, native), None)
+    if found is None and operator == "full":
+        return Reason(program.sources[0].path, None, "the option `operator` is `full`")
+    return found
+
+
+def reasons(program: Program, native: frozenset[Feature]) -> Iterator[Reason]:
+    """Yield the features of a program that are not native, the ones that explain most first."""
     foreign = (use for use in uses(program) if use.feature not in native)
-    use = min(foreign, key=lambda use: use.feature in _VAGUE, default=None)
-    if use is None:
-        path = program.sources[0].path
-        return Reason(path, None, "the option `operator` is `full`") if operator == "full" else None
-    feature, node = use
-    if node is None:
-        return Reason(program.sources[0].path, None, f"the document {DOES[feature]}")
-    return Reason(node.origin.path, node.origin.span, f"step {node.id} {DOES[feature]}")
+    for feature, node in sorted(foreign, key=lambda use: use.feature in _VAGUE):
+        if node is None:
+            yield Reason(program.sources[0].path, None, f"the document {DOES[feature]}")
+        else:
+            yield Reason(node.origin.path, node.origin.span, f"step {node.id} {DOES[feature]}")
 
 
 class Called(Struct, frozen=True):

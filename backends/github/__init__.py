@@ -11,15 +11,17 @@ from msgspec.structs import replace
 
 from backends.base import Backend, Emission, OptionFinding, Reason
 from backends.delegating import reason
+from backends.github.approvals import Approvals
 from backends.github.calling import refusals
 from backends.github.calling.publishing import unfit_publications
 from backends.github.calling.specification import Line, SpecificationWorkflow
 from backends.github.calling.workflow import CallingWorkflow
+from backends.github.decisions import divided
 from backends.github.filling import values_of, without_slots
 from backends.github.identifiers import identifiers_of
 from backends.github.inputs import unfit_bindings, with_fixed
 from backends.github.limits import cautions, exceeded, taken, warnings
-from backends.github.native import Runbook, reason_to_call
+from backends.github.native import Runbook, not_native, reasons_to_call
 from backends.github.options import GithubOptions
 from backends.github.settings import unfit_nodes, unfit_secrets
 from backends.github.triggers import INPUTS, OF_CONTINUATION
@@ -30,6 +32,7 @@ from backends.scheduling.plan import make_plan
 from compiler.diagnostic import Diagnostic
 from compiler.ir.features import Feature
 from compiler.ir.program import Program, without_jumps
+from compiler.ir.tasks import Ask
 
 
 class GithubBackend(Backend[GithubOptions]):
@@ -70,18 +73,26 @@ class GithubBackend(Backend[GithubOptions]):
             bound = replace(bound, limit=options.max_steps or None)  # (I24)
         if program.contract is not None:
             return _specified(bound, options)
-        why = reason_to_call(bound, options)
-        return _native(bound, options) if why is None else _calling(bound, options, why)
+        why = reasons_to_call(bound, options)
+        if why and options.prompts == "environment" and any(isinstance(node.task, Ask) for node in bound.nodes):
+            return Emission(None, (not_native(bound, why),))
+        return _calling(bound, options, why[0]) if why else _native(bound, options)
 
 
 def _native(program: Program, options: GithubOptions) -> Emission:
     plain = without_slots(simplified(program), options)
-    plan = make_plan(plain, identifiers_of(plain), repeats=not values_of(program))
+    asks = any(isinstance(node.task, Ask) for node in plain.nodes)
+    ids = identifiers_of(plain)
+    plan = make_plan(plain, ids, repeats=asks or not values_of(program))
     refused = (*taken(program, options, ()), *unfit_nodes(program, options))
     if refused:
         return Emission(None, refused)
-    flow = chart(program, plan.ids.nodes) if options.summary else ""
-    return _checked(Runbook(program, options, plan, "" if is_too_big(flow) else flow))
+    chosen = chart(program, ids.nodes) if options.summary else ""
+    flow = "" if is_too_big(chosen) else chosen
+    if not asks:
+        return _checked(Runbook(program, options, plan, flow))
+    workflow = Approvals(program, options, plan, flow, parts=divided(plain, options))
+    return _checked(workflow, workflow.findings())
 
 
 def _calling(program: Program, options: GithubOptions, why: Reason) -> Emission:

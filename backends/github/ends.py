@@ -1,21 +1,20 @@
-"""The ends of a runbook as steps: one for STOP and one for COMPLETE, which show the end's message (M8).
+"""The ends of a runbook as steps, one for each end, which show its message in the log and in the run's summary (M8, T-30).
 
-STOP fails the job unless a failed step led to it. An end without a message or an action needs no step: a job completes
-if nothing in it fails, and stops at a node that fails.
+An end without a message needs no step: a job completes if nothing in it fails, and stops at a node that fails.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct
-from msgspec.structs import replace
 
-from backends.github.filling import apart, has_several, is_given, is_marked
+from backends.github.filling import as_words, as_written, is_given, is_marked, value_expression, values_in
 from backends.github.identifiers import SUMMARY
-from backends.github.nodes import choice, title
-from backends.github.question import transitions_to, verdict_words
-from backends.github.scalar import FILTERS, Expression
+from backends.github.nodes import title
+from backends.github.question import verdict_words
+from backends.github.scalar import FILTERS, Expression, label
 from backends.github.step import PLAIN_SHELL, Step, compare
 from backends.github.workflow import all_of
 from backends.scheduling.condition import FALSE, TRUE, Condition, Literal, expression, some
@@ -24,13 +23,15 @@ from backends.templating import render
 from compiler.ir.program import Node
 from compiler.ir.tasks import Ask, End, Shell
 
-_SHARED = 60
-"""How many ends share a step. GitHub limits expressions to 21,000 characters."""
+LONGEST_NAME = 300
+"""Characters of a message in the name of its step. The script has the whole message."""
 
 _LEVELS = {"COMPLETE": "notice", "STOP": "error"}
-_ON_ONE_LINE = """MESSAGE=$(printf %s "$MESSAGE" | tr -s '[:space:]' ' ')"""
-_CHOSEN = "MESSAGE=${!END}"
-_HEADING = r"""sed -e 's/[][\\`*_<>|#&~!]/\\&/g' -e 's/^/### /' <<< "%s" >> "$GITHUB_STEP_SUMMARY" """.strip()
+_SUMMARY = '>> "$GITHUB_STEP_SUMMARY"'
+AS_TEXT = r"sed 's/[][\\`*_<>|#&~!$]/\\&/g'"
+"""Escapes what Markdown and HTML would read as syntax."""
+
+_SPECIAL = str.maketrans({character: f"\\{character}" for character in "\\`*_[]<>|#&~!$"})
 
 
 class Reached(Struct, frozen=True):
@@ -45,26 +46,20 @@ class Reached(Struct, frozen=True):
 class Ends(Struct, frozen=True):
     """Writes the ends that a job may reach.
 
-    With `told`, the run summary shows each end. With `certain`, each COMPLETE has a step, so that a run in an unknown
-    place is not taken for a complete one.
+    With `told`, ends without a message have steps too. `given` are the expressions of values, by their names; by
+    default, they are variables of the job.
     """
 
     plan: Plan
     told: bool
-    certain: bool
+    given: Mapping[str, str] = {}
 
     def steps(self) -> Iterator[Step]:
         """Yield the steps in document order."""
-        found = [(end, message) for end in self._reached() if self._is_said(end, message := self._message(end.node))]
-        for word in dict.fromkeys(end.word for end, _ in found):
-            ends = [(end, message) for end, message in found if end.word == word]
-            for place in range(0, len(ends), _SHARED):
-                step = self._step(ends[place : place + _SHARED])
-                yield step if place else replace(step, id=word)
-
-    def _is_said(self, end: Reached, message: str) -> bool:
-        is_reached = end.condition != FALSE
-        return bool(message) or self.told or (is_reached and (end.word == "STOP" or self.certain))
+        for end in self._reached():
+            message = self._message(end.node)
+            if message or self.told or (end.condition != FALSE and end.word == "STOP"):
+                yield self._step(end, message)
 
     def _reached(self) -> Iterator[Reached]:
         plan, names = self.plan, self.plan.ids.nodes
@@ -82,77 +77,20 @@ class Ends(Struct, frozen=True):
             if halts or condition != FALSE:
                 yield Reached(node, node.task.result.upper(), condition, halts)
 
-    def _step(self, ends: Sequence[tuple[Reached, str]]) -> Step:
-        """Return the step for ends with the same word. At most one of them is reached."""
-        condition, names = self._condition([end for end, _ in ends]), self.plan.ids.nodes
-        ids, program = [names[end.node.id] for end, _ in ends], self.plan.program
-        env, put = self._messages(ids, ends)
-        lines = [*put, *self._said(ends)]
-        return Step(
-            name=ends[0][0].word,
-            id=next((each for each in ids if each != ends[0][0].word), ids[0]),
-            comments=tuple(line for end, _ in ends for line in transitions_to(program, end.node)) if condition else (),
-            condition=condition,
-            env=env,
-            run="\n".join(lines) + "\n" if len(lines) > 1 else lines[0],
-        )
-
-    def _messages(self, ids: Sequence[str], ends: Sequence[tuple[Reached, str]]) -> tuple[dict[str, str], list[str]]:
-        """Return the variables of the messages, and the lines that put the reached end's message into `MESSAGE`.
-
-        If a message has several values, each part is a separate variable. No process receives the whole message.
-        """
-        parts: dict[str, str] = {}
-        words = {
-            name: apart(message, parts) for name, (_, message) in zip(ids, ends, strict=True) if has_several(message)
-        }
+    def _step(self, end: Reached, message: str) -> Step:
+        word, is_of_loop = end.word, isinstance(message, Expression)
         env = {
-            **{name: message for name, (_, message) in zip(ids, ends, strict=True) if name not in words},
-            **{name: part for part, name in parts.items()},
+            name: self.given.get(name) or value_expression(name, missing)
+            for name, missing in values_in(message).items()
         }
-        if len(ends) > 1:
-            lines = [f'[ "$END" != {name} ] || MESSAGE={word}' for name, word in words.items()]
-            return {"END": choice(list(self._chosen([end for end, _ in ends]))), **env}, [_CHOSEN, *lines]
-        if words:
-            return env, [f"MESSAGE={words[ids[0]]}"]
-        return ({"MESSAGE": ends[0][1]} if ends[0][1] else {}), []
-
-    def _said(self, ends: Sequence[tuple[Reached, str]]) -> Iterator[str]:
-        messages, word = [message for _, message in ends], ends[0][0].word
-        if any(map(is_given, messages)):
-            yield _ON_ONE_LINE
-        if any(messages):
-            is_open = any("%" in one or isinstance(one, Expression) or is_marked(one) for one in messages)
-            shown = "${MESSAGE//'%'/%25}" if is_open else "$MESSAGE"
-            has = "" if all(messages) else '[ -z "$MESSAGE" ] || '
-            yield f'{has}echo "::{_LEVELS[word]} title={word}::{shown}"'
-        elif word == "COMPLETE":
-            yield 'echo "rdc: COMPLETE"'
-        if self.told:
-            shown = f"{word} $MESSAGE" if all(messages) else f"{word}${{MESSAGE:+ $MESSAGE}}"
-            yield _HEADING % (shown if any(messages) else word)
-        if word == "STOP" and any(end.condition != FALSE for end, _ in ends):
-            yield "exit 1"
-
-    def _chosen(self, ends: Sequence[Reached]) -> Iterator[tuple[str, str]]:
-        """Yield the condition of each end. Failures come first, because no other condition tests for a halted run."""
-        names = self.plan.ids.nodes
-        for end in ends:
-            if end.halts:
-                yield expression(some(*end.halts), compare), f"'{names[end.node.id]}'"
-        for end in ends:
-            if end.condition != FALSE:
-                yield expression(end.condition, compare), f"'{names[end.node.id]}'"
-
-    def _condition(self, ends: Sequence[Reached]) -> str:
-        condition, halts = some(*(end.condition for end in ends)), [one for end in ends for one in end.halts]
-        reached = "" if condition == TRUE else expression(condition, compare)
-        if not halts:
-            return reached
-        failed = f"failure() && {_operand(expression(some(*halts), compare))}"
-        if condition == FALSE:
-            return failed
-        return f"success(){f' && {_operand(reached)}' if reached else ''} || {failed}"
+        lines = [*_said(word, message), *(["exit 1"] if word == "STOP" else [])]
+        return Step(
+            name=word if is_of_loop or not message else label(f"{word}: {as_written(message)}", LONGEST_NAME),
+            id=self.plan.ids.nodes[end.node.id],
+            condition=_condition(end),
+            env={"MESSAGE": message} if is_of_loop else env,
+            run="\n".join(lines) + "\n" if lines[1:] else lines[0],
+        )
 
     def _message(self, node: Node) -> str:
         """Return the message on one line.
@@ -167,11 +105,42 @@ class Ends(Struct, frozen=True):
         return " ".join(str(node.task.message.known(plan.numbers(node))).split())
 
 
+def _said(word: str, message: str) -> Iterator[str]:
+    """Yield the lines that show an end. Neither the author's text nor a value can be syntax of bash or Markdown."""
+    if not message:
+        yield f"echo {word} {_SUMMARY}"
+        return
+    level = f"::{_LEVELS[word]} title={word}::"
+    if not isinstance(message, Expression) and not is_marked(message):
+        yield f"echo {shlex.quote(level + message.replace('%', '%25'))}"
+        yield f"echo {shlex.quote(f'{word} {as_text(message)}')} {_SUMMARY}"
+        return
+    if is_marked(message):
+        one_line = is_given(message)
+        yield f"MESSAGE={as_words(message)}"
+        if one_line:
+            yield """MESSAGE=$(printf %s "$MESSAGE" | tr -s '[:space:]' ' ')"""
+    yield f"""echo "{level}${{MESSAGE//'%'/%25}}\""""
+    yield f'{AS_TEXT} <<< "{word} $MESSAGE" {_SUMMARY}'
+
+
+def _condition(end: Reached) -> str:
+    reached = "" if end.condition == TRUE else expression(end.condition, compare)
+    if not end.halts:
+        return reached
+    failed = f"failure() && {_operand(expression(some(*end.halts), compare))}"
+    if end.condition == FALSE:
+        return failed
+    return f"success(){f' && {_operand(reached)}' if reached else ''} || {failed}"
+
+
 def _operand(text: str) -> str:
     return f"({text})" if "||" in text else text
 
 
-_SPECIAL = str.maketrans({character: f"\\{character}" for character in "\\`*_[]<>|#&~!"})
+def as_text(text: str) -> str:
+    """Return a line as Markdown that shows it as it is."""
+    return text.translate(_SPECIAL)
 
 
 def summary_step(plan: Plan, flow: str) -> Step:
@@ -197,4 +166,4 @@ def summary_step(plan: Plan, flow: str) -> Step:
 
 def shown_title(node: Node) -> str:
     """Return a node's name for the summary table, as Markdown."""
-    return title(node).translate(_SPECIAL)
+    return as_text(title(node))

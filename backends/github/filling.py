@@ -7,7 +7,7 @@ variable of the step and not part of a script.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Mapping
 
 from msgspec.structs import replace
 
@@ -73,10 +73,7 @@ def without_slots(program: Program, options: GithubOptions) -> Program:
 
 def _without(node: Node, slots: Collection[str], values: Collection[str], given: Collection[str]) -> Node:
     def part(item: Part) -> Part:
-        if isinstance(item, str) or item.register not in slots:
-            return item
-        missing = f"{_ELSE}{item.missing}" if item.register in values else ""
-        return f"{_OPENS}{item.register}{missing}{_CLOSES}"
+        return item if isinstance(item, str) or item.register not in slots else _mark(item, values)
 
     def written(item: Part) -> Part:
         return item.written if isinstance(item, Reference) and item.register in slots else item
@@ -100,6 +97,24 @@ def _without(node: Node, slots: Collection[str], values: Collection[str], given:
             for edge in node.edges
         ),
     )
+
+
+def _mark(item: Reference, values: Collection[str]) -> str:
+    missing = f"{_ELSE}{item.missing}" if item.register in values else ""
+    return f"{_OPENS}{item.register}{missing}{_CLOSES}"
+
+
+def marked_title(node: Node, program: Program) -> str:
+    """Return a node's title with marks instead of inputs and outputs."""
+    slots, values = {slot.name for slot in program.slots}, values_of(program)
+    return "".join(
+        _mark(part, values) if isinstance(part, Reference) and part.register in slots and not part.before else written
+        for part, written in ((part, part if isinstance(part, str) else part.written) for part in node.title.parts)
+    )
+
+
+def _in_quotes(text: str) -> str:
+    return re.sub(r'[\\"$`]', r"\\\g<0>", text)
 
 
 def in_log(prompt: str) -> str:
@@ -129,14 +144,21 @@ def has_several(shown: str) -> bool:
     return len(_MARK.findall(shown)) > 1
 
 
-def apart(shown: str, names: dict[str, str]) -> str:
-    """Return a string as a word for bash, joined from variables. `names` maps the parts of strings to variables."""
-    marks = [match[0] for match in _MARK.finditer(shown)]
-    word = ""
-    for mark, piece in zip([*marks, ""], _MARK.split(shown)[::3], strict=True):
-        for part, kind in ((piece, "TEXT"), (mark, "VALUE")):
-            word += f"${names.setdefault(part, f'{kind}_{len(names) + 1}')}" if part else ""
-    return f'"{word}"'
+def values_in(shown: str) -> dict[str, str | None]:
+    """Return the names of the values in a string, each with the word for a missing output; None for an input."""
+    return {match[1]: match[2] for match in _MARK.finditer(shown)}
+
+
+def as_words(shown: str, escape: Callable[[str], str] = _in_quotes) -> str:
+    """Return a string with `$NAME` instead of marks, in double quotes for bash, or as another place needs it."""
+    found, place = "", 0
+    for match in _MARK.finditer(shown):
+        following = shown[match.end() : match.end() + 1]
+        is_open = following.isalnum() or following in {"_", "["}
+        found += escape(shown[place : match.start()]) + (f"${{{match[1]}}}" if is_open else f"${match[1]}")
+        place = match.end()
+    found += escape(shown[place:])
+    return f'"{found}"' if escape is _in_quotes else found
 
 
 def filled(shown: str) -> str:
@@ -144,18 +166,28 @@ def filled(shown: str) -> str:
 
     An output is missing until a command sets it. An empty output is not missing.
     """
+    return filled_with(shown, {name: value_expression(name, missing) for name, missing in values_in(shown).items()})
+
+
+def filled_with(shown: str, values: Mapping[str, str]) -> str:
+    """Return a string with these expressions instead of marks."""
     if not is_marked(shown):
         return shown
-    found, place = "", 0
-    for match in _MARK.finditer(shown):
-        found += shown[place : match.start()].replace(OPEN, LITERAL_OPEN) + _expression(match)
-        place = match.end()
-    return Expression(found + shown[place:].replace(OPEN, LITERAL_OPEN))
+    literals = _MARK.split(shown)[::3]
+    names = [match[1] for match in _MARK.finditer(shown)]
+    pieces = zip(
+        [part.replace(OPEN, LITERAL_OPEN) for part in literals], [*(values[name] for name in names), ""], strict=True
+    )
+    return Expression("".join(map("".join, pieces)))
 
 
-def _expression(match: re.Match[str]) -> str:
-    name, missing = match[1], match[2]
+def value_expression(name: str, missing: str | None) -> str:
+    """Return the expression for a value that is a variable of the job. `missing` is shown if an output has none."""
     if missing is None:
-        return f"${{{{ env.{name} }}}}"
-    quoted = missing.replace("'", "''")
-    return f"${{{{ env.{name} || !env.rdc_has_{name} && '{quoted}' || '' }}}}"
+        return Expression(f"${{{{ env.{name} }}}}")
+    return Expression(f"${{{{ env.{name} || !env.rdc_has_{name} && {quoted(missing)} || '' }}}}")
+
+
+def quoted(text: str) -> str:
+    """Return a string in an expression."""
+    return "'" + text.replace("'", "''") + "'"

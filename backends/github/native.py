@@ -5,13 +5,14 @@ Other programs are called. An input is a variable of all steps, so each command 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 
 from msgspec.structs import replace
 
-from backends.base import Reason
-from backends.delegating import reason
+from backends.base import OptionFinding, Reason, about_option
+from backends.delegating import reasons
+from backends.github.decisions import obstacles
 from backends.github.ends import Ends, summary_step
 from backends.github.filling import are_fillable, filled, has_several, is_given, values_of, without_slots
 from backends.github.identifiers import identifiers_of
@@ -20,9 +21,9 @@ from backends.github.nodes import Nodes
 from backends.github.options import GithubOptions
 from backends.github.scalar import Expression
 from backends.github.settings import StepSecrets, environments_of
-from backends.github.shells import Shells, may_use
+from backends.github.shells import Shells
 from backends.github.step import PLAIN_SHELL, Job, Step
-from backends.github.workflow import Written, secrets_step
+from backends.github.workflow import Written, referring, secrets_step
 from backends.scheduling.places import simplified
 from backends.scheduling.plan import Plan, make_plan
 from compiler.ir.edges import Clear, Keep, SlotTest
@@ -53,15 +54,25 @@ _TAKEN = Regex(
 """Variables that GitHub, bash or the script around a command uses. A step cannot get its own values for them."""
 
 
-def reason_to_call(program: Program, options: GithubOptions) -> Reason | None:
-    """Return why a workflow must call the program, or None if native steps can do everything."""
-    if found := reason(program, NATIVE):
-        return found
+def reasons_to_call(program: Program, options: GithubOptions) -> list[Reason]:
+    """Return why a workflow must call the program; nothing if native steps can do everything."""
+    asks = options.prompts != "answers" and options.prompts != "agent"
+    found = list(reasons(program, NATIVE | {Feature.QUESTIONS, Feature.REPLIES} if asks else NATIVE))
     for name, environment in environments_of(program, options).items():
         node = program.index()[name]
-        return Reason(node.origin.path, node.origin.span, f"step {name} runs in the environment {environment}")
-    clause = _clause(program, options)
-    return Reason(program.sources[0].path, None, clause) if clause else None
+        found.append(Reason(node.origin.path, node.origin.span, f"step {name} runs in the environment {environment}"))
+    if asks:
+        plain = simplified(program)
+        found += [Reason(at.origin.path, at.origin.span, clause) for at, clause in obstacles(plain, options)]
+    clause = "" if found else _clause(program, options)
+    return [*found, *([Reason(program.sources[0].path, None, clause)] if clause else [])]
+
+
+def not_native(program: Program, why: Sequence[Reason]) -> OptionFinding:
+    """Return the diagnostic that `prompts: environment` cannot be: reviewers answer only native questions."""
+    clauses = "; ".join(dict.fromkeys(reason.clause for reason in why))
+    problem = f"reviewers of an environment cannot answer the questions of this document: {clauses}"
+    return about_option(program, ("prompts",), "RD520", problem, "use `prompts: answers` or `prompts: agent`")
 
 
 def _clause(program: Program, options: GithubOptions) -> str:
@@ -170,14 +181,14 @@ class Runbook(Written, frozen=True, dict=True):
     def jobs(self) -> Sequence[Job]:
         """The only job."""
         steps = tuple(self._filled(step) for step in self._steps())
-        return (
+        return referring(
             Job(
                 id=self.program.kind,
                 name=self._title,
                 steps=steps,
                 environment=self.options.environment or "",
                 permissions=tuple(self._permissions()),
-                env={**self._own_variables(), **self._environment()},
+                env={**self._own_variables(self.plan.program.nodes), **self._environment()},
                 shell=self._shells.shell("bash") if self._acts else PLAIN_SHELL,
             ),
         )
@@ -205,28 +216,34 @@ class Runbook(Written, frozen=True, dict=True):
             return step
         return replace(step, env={name: filled(text) for name, text in step.env.items()})
 
-    def _steps(self) -> Iterator[Step]:
+    def _start(self) -> Iterator[Step]:
+        """Yield the steps that check secrets and inputs before the first command."""
         if stored := [self._secrets.stored[name] for name in self.program.secrets]:
             yield secrets_step(stored, self.options.environment or "", self.events)
         if self.program.inputs:
             yield from measured(self.program.inputs, self._events, self.options, waits=False)
             yield taken(self.program.inputs, self._events, self.options)
+
+    def _steps(self) -> Iterator[Step]:
+        yield from self._start()
         if self.options.checkout:
             yield self._checkout()
         if self._acts:
             yield from self._set_up()
         steps = [
             *Nodes(self.plan, self._shells, self._secrets, values_of(self.program)).steps(),
-            *Ends(self.plan, told=self.options.summary, certain=not self._acts).steps(),
+            *Ends(self.plan, told=self.options.summary).steps(),
         ]
         yield from steps or [Step("Continue", run="true")]  # GitHub needs a step in each job
-        if self.options.summary:
-            yield summary_step(self.plan, self.flow)
+        yield from self._summary(self.plan)
 
-    def _own_variables(self) -> dict[str, str]:
-        """Return the variables that M4 gives each command, if a command may read them."""
-        tasks = [node.task for place in self.plan.places for node in place.nodes]
-        commands = [str(task.command) for task in tasks if isinstance(task, Shell)]
-        if not any(may_use(command, "RDC_") for command in commands):
-            return {}
-        return {"RDC_RUN_ID": Expression("${{ github.run_id }}"), "RDC_ATTEMPT": Expression("1")}
+    def _summary(self, plan: Plan) -> Iterator[Step]:
+        if self.options.summary:
+            yield summary_step(plan, self.flow)
+
+    @staticmethod
+    def _own_variables(nodes: Iterable[Node]) -> dict[str, str]:
+        """Return the variables that M4 gives each command, if a command names them."""
+        commands = "\n".join(str(node.task.command) for node in nodes if isinstance(node.task, Shell))
+        own = {"RDC_RUN_ID": Expression("${{ github.run_id }}"), "RDC_ATTEMPT": Expression("1")}
+        return {name: value for name, value in own.items() if name in commands}

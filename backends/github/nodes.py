@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from backends.github import loop as loops
 from backends.github.filling import as_written, is_given
 from backends.github.loop import Loop
-from backends.github.question import transitions_from, transitions_to
+from backends.github.question import transitions_from
 from backends.github.scalar import OPEN, Expression, comment, label
 from backends.github.settings import StepSecrets, variables
 from backends.github.shells import Registers, Shells
@@ -55,7 +55,7 @@ class Nodes(Struct, frozen=True, dict=True):
     values: Sequence[str]
 
     def steps(self) -> Iterator[Step]:
-        """Yield the steps in order. Branches and ends have none."""
+        """Yield the steps in order. Branches and ends have none; separate jobs decide about questions."""
         found = headings(self.plan.program.groups, self.plan.places)
         if any(node.settings.timeout for place in self.plan.places for node in place.nodes):
             yield Step(LIMITS, comments=(_ENDED,), shell=PLAIN_SHELL, run=render("github/limited.sh"))
@@ -67,18 +67,13 @@ class Nodes(Struct, frozen=True, dict=True):
         if self._are_shared:
             yield Step(LOOPS, comments=(_SHARED,), shell=PLAIN_SHELL, run=loops.written(self._functions))
         for place in self.plan.places:
-            if place.kind in {"step", "loop"}:
+            if place.kind == "loop" or (place.kind == "step" and not isinstance(place.node.task, Ask)):
                 step = self._loop(place) if place.kind == "loop" else self._node(place)
                 heading = [found[node.id] for node in place.nodes if node.id in found]
                 yield replace(step, comments=(*heading, *step.comments))
 
     def _masked(self, *nodes: Node) -> dict[str, str]:
         return self.secrets.masked(*nodes) if self.values else {}
-
-    def _why(self, place: Place) -> Iterator[str]:
-        """Yield the document's transitions to a place, if its step has a condition that needs this explanation."""
-        if when_reached(self.plan, place):
-            yield from transitions_to(self.plan.program, *place.nodes)
 
     # --- A node outside of loops --------------------------------------------------------------------------------------
 
@@ -88,7 +83,6 @@ class Nodes(Struct, frozen=True, dict=True):
         step = Step(
             name=title(node),
             id=self.plan.ids.nodes[node.id],
-            comments=(comment(_place(node)), *self._why(place)),
             condition=when_reached(self.plan, place),
             tolerated=self.plan.flow.halt(node) is None,
             env={**self.secrets.of(node), **self._masked(node), **variables(node), **self._instances(place)},
@@ -193,7 +187,6 @@ class Nodes(Struct, frozen=True, dict=True):
             comments=(
                 *in_loop(nodes, self.plan.program.index(), ""),
                 *map(comment, of_placeholders(nodes, loop.counters)),
-                *self._why(place),
             ),
             condition=when_reached(self.plan, place),
             shell=PLAIN_SHELL,
@@ -272,10 +265,6 @@ def choice(options: list[tuple[str, str]]) -> str:
     return chosen.strip("'") if len(options) == 1 and chosen.startswith("'") else Expression(f"${{{{ {chosen} }}}}")
 
 
-def _place(node: Node) -> str:
-    return f"{node.origin.path}:{node.origin.span.line}"
-
-
 def title(node: Node) -> str:
     """Return a node's name for people: its id and title."""
     return label(name_in_words(node.id, str(node.title)))
@@ -292,9 +281,9 @@ def loop_title(nodes: Sequence[Node], groups: Iterable[Group]) -> str:
 
 
 def in_loop(steps: Iterable[Node], nodes: Mapping[str, Node], answerer: str) -> Iterator[str]:
-    """Yield comments for each node of a loop: its source line, who answers it, and its transitions."""
+    """Yield comments for each node of a loop: its title, who answers it, and its transitions."""
     for node in steps:
-        yield comment(f"{_place(node)} {title(node)}")
+        yield comment(title(node))
         yield from (f"  {comment(as_written(line))}" for line in remarks(node))
         if isinstance(node.task, (Ask, Gate)):
             yield f"  asks {answerer}"
@@ -303,5 +292,5 @@ def in_loop(steps: Iterable[Node], nodes: Mapping[str, Node], answerer: str) -> 
 
 def about(node: Node) -> Iterator[str]:
     """Yield the comments above a node's command, starting with its source line."""
-    yield comment(_place(node))
+    yield comment(f"{node.origin.path}:{node.origin.span.line}")
     yield from map(comment, remarks(node))

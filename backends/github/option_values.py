@@ -115,6 +115,12 @@ def repository_path(path: str) -> str:
     return path
 
 
+def _workspace_path(path: str) -> str:
+    if path.startswith(("/", "-", "~")) or ".." in path.split("/"):
+        raise ValueError("write the path from the root of the workspace, for example `dist`")
+    return path
+
+
 def in_seconds(value: str | int) -> str | int:
     """Return a time such as `90s`, `30m` or `2h` in seconds; raises `ValueError` if it is invalid."""
     found = re.fullmatch(r"([1-9][0-9]{0,5})([smh]?)", str(value))
@@ -144,6 +150,7 @@ PROGRAM = _matching(
 """The path of a program, relative to the workflow's folder."""
 
 Text = Annotated[str, Check(_line), Check(not_empty)]
+Carried = list[Annotated[str, Check(_line), Check(not_empty), Check(_workspace_path)]]
 Script = Annotated[str, Check(_script), Check(not_empty)]
 Identifier = Annotated[
     str,

@@ -14,6 +14,7 @@ from backends.github.option_values import (
     INTERPRETER,
     PROGRAM,
     Access,
+    Carried,
     Identifier,
     Inputs,
     Json,
@@ -131,6 +132,7 @@ class StepSettings(Options, frozen=True):
         "The secrets that the step gets. If any step has this setting, each step gets only the secrets that it names.",
     ] = None
     environment: Annotated[Text | None, "The environment of the step's job. The step then has a separate job."] = None
+    approval_environment: Annotated[Text | None, "The environment whose reviewers answer this question."] = None
 
 
 class GithubOptions(Options, frozen=True):
@@ -146,10 +148,10 @@ class GithubOptions(Options, frozen=True):
         "Who may start a run by a comment, review, issue, discussion or pull request: only its author, if GitHub "
         "associates them with the repository in one of these ways. Other events start runs as before.",
     ] = []
-    runs_on: Annotated[Text | list[Text], "The label of the runner, or a list of labels."] = "ubuntu-latest"
+    runs_on: Annotated[Text | list[Text], "The label of the runner, or a list of labels."] = "ubuntu-24.04"
     timeout_minutes: Annotated[
         int, Meta(ge=1, le=50_400), "The time limit of a job in minutes. GitHub then cancels it."
-    ] = 360
+    ] = 60
     env: Annotated[Variables, "Environment variables of all steps."] = {}
     secrets: Annotated[
         list[VariableName] | dict[VariableName, Identifier],
@@ -183,12 +185,21 @@ class GithubOptions(Options, frozen=True):
     ] = None
     environment: Annotated[Text | None, "The environment of the jobs, with its secrets and protection rules."] = None
     approval_environment: Annotated[
-        Text, "The environment whose reviewers approve gates, and questions with `prompts: environment`."
+        Text, "The environment whose reviewers decide: they answer native questions, and approve gates."
     ] = "approval"
+    decide_within: Annotated[
+        int, Meta(ge=1, le=30), "How many days GitHub keeps the workspace while a question waits for a decision."
+    ] = 7
+    carry: Annotated[
+        Carried | bool,
+        "What the steps after a question get of the workspace before it: everything (the default), a list of paths, "
+        "or `false` for nothing. With a list or `false`, they check out the repository again.",
+    ] = True
     prompts: Annotated[
-        Literal["answers", "environment", "agent"],
-        "Who answers questions: people in the input `answers`, the reviewers of an environment, or an agent.",
-    ] = "answers"
+        Literal["answers", "environment", "agent"] | None,
+        "Who answers questions: people in the input `answers` (`answers`), the reviewers of an environment "
+        "(`environment`), or an agent (`agent`). By default, reviewers do if the workflow needs no program for that.",
+    ] = None
     agent: Annotated[
         Caller | None, "The command that calls agents. With `prompts: agent`, it also answers questions."
     ] = None

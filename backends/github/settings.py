@@ -48,16 +48,19 @@ def _said(node: Node, options: GithubOptions, parents: Mapping[str, str]) -> Ite
     return (options.steps[name] for name in (*names, ALL) if name in options.steps)
 
 
+def setting_of(node: Node, program: Program, options: GithubOptions, name: str) -> str:
+    """Return a node's own setting, or the one of the steps and runbooks around it; "" for none."""
+    if not options.steps:
+        return ""
+    found = (getattr(said, name) for said in _said(node, options, program.parents))
+    return next((value for value in found if value), "")
+
+
 def environments_of(program: Program, options: GithubOptions) -> dict[str, str]:
     """Return the environments of nodes by their ids."""
-    found: dict[str, str] = {}
-    parents = program.parents
-    for node in program.nodes if options.steps else ():
-        if isinstance(node.task, (Branch, End)):
-            continue
-        named = next((each.environment for each in _said(node, options, parents) if each.environment), "")
-        found |= {node.id: named} if named else {}
-    return found
+    nodes = (node for node in program.nodes if not isinstance(node.task, (Branch, End)))
+    found = {node.id: setting_of(node, program, options, "environment") for node in nodes}
+    return {name: environment for name, environment in found.items() if environment}
 
 
 def variables(node: Node) -> dict[str, str]:

@@ -6,6 +6,7 @@ import json
 import re
 from abc import ABCMeta, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from functools import cached_property
 from typing import Any
 
@@ -24,12 +25,20 @@ from backends.github.triggers import OF_PULL_REQUESTS, lines, value, with_secret
 from backends.templating import render
 from compiler.ir.program import Node, Program
 from compiler.ir.tasks import Ask
+from compiler.regex import Regex
 from compiler.version import __version__
 
 REASON_TO_ASK = "see who reviewed this run"
 """Why a token may read a run on GitHub: a comment on its permission."""
 
 _REASONS = {"contents": "check out the repository", "actions": "check the waiting run and load its state"}
+
+OPTION = "option permissions"
+"""Why a token has a permission that no step of rdc needs."""
+
+_EXPRESSION = Regex(r"\$\{\{(.*?)\}\}(?!\})")
+_FACT = Regex(r"\b(steps|needs)\.(\w+)\.(?:outputs\.(\w+))?")
+"""A reference to a step or job, and to its output, in an expression."""
 
 
 class _AbstractMeta(StructMeta, ABCMeta):
@@ -87,9 +96,9 @@ class Written(Struct, metaclass=_AbstractMeta, frozen=True, dict=True):
     def _guarded(self) -> Iterator[Job]:
         """Yield the jobs. Only the authors that may start the workflow start its first jobs, which others need."""
         authors = self.options.if_author
-        guard = all_of(*written_by(authors, list(self.events))) if authors else ""
+        guard = list(written_by(authors, list(self.events))) if authors else []
         for job in self.jobs:
-            yield replace(job, condition=guard) if guard and not job.needs else job
+            yield replace(job, condition=all_of(job.condition, *guard)) if guard and not job.needs else job
 
     @property
     def companions(self) -> tuple[Companion, ...]:
@@ -152,7 +161,7 @@ class Written(Struct, metaclass=_AbstractMeta, frozen=True, dict=True):
             granted["actions"] = "read"
         reasons = {**_REASONS, "actions": REASON_TO_ASK} if asks else _REASONS
         for scope, access in granted.items():
-            yield scope, access, reasons.get(scope, "set by the option `permissions`")
+            yield scope, access, reasons.get(scope, OPTION) if access == "read" else OPTION
 
     def _checkout(self) -> Step:
         compares = any(isinstance(value, Bound) for value in self.options.bind.values())  # as `git diff` does
@@ -168,6 +177,32 @@ class Written(Struct, metaclass=_AbstractMeta, frozen=True, dict=True):
     def _environment(self) -> dict[str, str]:
         """Return the variables that the option `env` sets for all steps."""
         return {name: as_shown(value) for name, value in self.options.env.items()}
+
+
+def referring(*jobs: Job) -> Sequence[Job]:
+    """Return jobs that need the jobs whose outputs they use, without outputs and step ids that nothing uses."""
+    facts = {job.id: set(_facts(job)) for job in jobs}
+    used = {(of, output) for found in facts.values() for kind, of, output in found if kind == "needs"}
+    return [_referring(job, [job.id for job in jobs], used) for job in jobs]
+
+
+def _referring(job: Job, ids: Iterable[str], used: AbstractSet[tuple[str, str]]) -> Job:
+    outputs = {name: value for name, value in job.outputs.items() if (job.id, name) in used}
+    facts = set(_facts(replace(job, outputs=outputs)))
+    needed = {*job.needs, *(of for kind, of, _ in facts if kind == "needs")}
+    read = {of for kind, of, _ in facts if kind == "steps"}
+    journals = any("rdc-journal" in step.shell + step.run for step in job.steps)
+    steps = (step if step.id in read or journals else replace(step, id="") for step in job.steps)
+    return replace(job, needs=tuple(name for name in ids if name in needed), outputs=outputs, steps=tuple(steps))
+
+
+def _facts(job: Job) -> Iterator[tuple[str, str, str]]:
+    """Yield what the expressions of a job refer to. The author's text is never in one."""
+    mappings = (job.outputs, job.env, *(step.env for step in job.steps), *(step.inputs for step in job.steps))
+    shown = [job.name, *(step.name for step in job.steps), *(text for each in mappings for text in each.values())]
+    inside = [text for each in shown if isinstance(each, Expression) for text in _EXPRESSION.findall(each)]
+    for text in (job.condition, *(step.condition for step in job.steps), *inside):
+        yield from _FACT.findall(text)
 
 
 def set_up(step: SetupStep) -> Step:

@@ -80,7 +80,7 @@ def _followed(
     for place in reversed(places):
         if place.kind != "loop":
             continue
-        follows = _read(place.nodes, wanted[place.name])
+        follows = counters_read(place.nodes, wanted[place.name])
         counters[place.name] = {r.name: flow.values(place, r.name) for r in program.registers if r.name in follows}
         for register, values in counters[place.name].items():
             for condition, value in values:
@@ -91,7 +91,7 @@ def _followed(
     return counters, reports
 
 
-def _read(nodes: Sequence[Node], wanted: Iterable[str] = ()) -> set[str]:
+def counters_read(nodes: Sequence[Node], wanted: Iterable[str] = ()) -> set[str]:
     """Return the counters that some nodes or others need, including counters that are added to these."""
     found = {*wanted, *(variable.register for node in nodes for variable in node.variables if _needs(node, variable))}
     found |= {node.retries for node in nodes if node.retries}

@@ -139,7 +139,7 @@ class Places(Struct, frozen=True, dict=True):
     def _node(self, place: Place) -> Step:
         node = place.node
         condition = self.condition(place)
-        answered = [by_people(node)] if isinstance(node.task, Ask) and self._options.prompts == "answers" else []
+        answered = [by_people(node)] if isinstance(node.task, Ask) and self._options.prompts != "agent" else []
         return Step(
             name=title(node),
             id=self.ids[place.name],
@@ -159,7 +159,7 @@ class Places(Struct, frozen=True, dict=True):
     def _loop(self, place: Place) -> Step:
         nodes = [node for node in place.nodes if not isinstance(node.task, (Branch, End))]
         program = self.jobs.routes.program
-        asked = "a person" if self._options.prompts == "answers" else "the agent"
+        asked = "a person" if self._options.prompts != "agent" else "the agent"
         return Step(
             name=loop_title(nodes, program.groups),
             id=self.ids[place.name],

@@ -44,7 +44,7 @@ class CallingWorkflow(CallsProgram, frozen=True, dict=True):
     @cached_property
     def waits(self) -> bool:
         """Whether a person may have to answer a step."""
-        return self.options.prompts == "answers" and any(map(self.routes.may_ask, self.routes.program.nodes))
+        return self.options.prompts != "agent" and any(map(self.routes.may_ask, self.routes.program.nodes))
 
     @cached_property
     def cut(self) -> Jobs:

@@ -1,0 +1,232 @@
+"""A runbook divided at its questions into parts, each a job; and why questions cannot be native (T-20, T-21)."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import NamedTuple
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from backends.delegating import DOES
+from backends.github.filling import values_of
+from backends.github.options import GithubOptions
+from backends.github.settings import setting_of
+from backends.github.shells import may_use
+from backends.scheduling.places import find_places
+from backends.scheduling.plan import counters_read
+from compiler.ir.edges import AtLeast, Reset, Set, counter_effects, counter_tests, may_follow
+from compiler.ir.features import Feature
+from compiler.ir.graph import between, reached_from, to_graph
+from compiler.ir.program import Node, Program
+from compiler.ir.tasks import Ask, End, Shell, Verdict
+
+MOST_DECISIONS = 5
+"""How many decisions a workflow may have. With more, people no longer see where a run is."""
+
+MOST_COPIES = 2
+"""How many parts may have the same step."""
+
+BINARY = ("pass_fail", "yes_no")
+
+_WRITES = re.compile(
+    r"""\b(?:echo|printf)\s+(?:'[^'\n]*'\s+)?["']?([A-Za-z_]\w*)=[^\n]*?>>\s*"?\$\{?RDC_OUTPUT\b\}?"?"""
+)
+"""A line of a command that sets an output."""
+
+
+class Part(Struct, frozen=True, dict=True):
+    """What runs in one job: everything from the start, or from YES to the question `after`, up to the next questions.
+
+    `count` is the number of decisions with the environment of `after` on the way here, itself included.
+    """
+
+    program: Program
+    above: Part | None = None
+    after: Node | None = None
+    environment: str = ""
+    count: int = 0
+
+    @cached_property
+    def questions(self) -> list[Node]:
+        """The questions at which the part may end."""
+        return [node for node in self.program.nodes if isinstance(node.task, Ask)]
+
+    @cached_property
+    def commands(self) -> list[Node]:
+        """The nodes that run a command."""
+        return [node for node in self.program.nodes if isinstance(node.task, Shell)]
+
+    @property
+    def works(self) -> bool:
+        """Whether the part has more than ends."""
+        return bool(self.questions or self.commands)
+
+    @property
+    def path(self) -> Iterator[Part]:
+        """The part and the parts before it, backwards."""
+        part: Part | None = self
+        while part:
+            yield part
+            part = part.above
+
+
+def divided(program: Program, options: GithubOptions) -> list[Part]:
+    """Return the parts of a program, each after the part before it. They are a tree. It stops if there are too many."""
+    index = program.index()
+    found = [Part(_cut(program, index, program.entry))]
+    for part in found:
+        for cut in part.questions if len(found) <= MOST_DECISIONS + 1 else ():
+            node, environment = index[cut.id], environment_of(index[cut.id], program, options)
+            count = 1 + sum(one.environment.casefold() == environment.casefold() for one in part.path)
+            found.append(Part(_cut(program, index, _target(node, Verdict.PASS)), part, node, environment, count))
+    return found
+
+
+def rejected(program: Program, question: Node) -> Program:
+    """Return what follows a NO."""
+    return _cut(program, program.index(), _target(question, Verdict.FAIL))
+
+
+def environment_of(node: Node, program: Program, options: GithubOptions) -> str:
+    """Return the environment whose reviewers answer a question."""
+    return setting_of(node, program, options, "approval_environment") or options.approval_environment
+
+
+def _cut(program: Program, index: Mapping[str, Node], start: str) -> Program:
+    """Return the program from a node up to the next questions, which lead nowhere here."""
+
+    def onward(name: str) -> list[str]:
+        node = index[name]
+        return [] if isinstance(node.task, Ask) else [edge.target for edge in node.edges]
+
+    names = reached_from([start], onward)
+    nodes = (node for node in program.nodes if node.id in names)
+    ends = (replace(node, edges=()) if isinstance(node.task, Ask) else node for node in nodes)
+    return replace(program, entry=start, nodes=tuple(ends), jumps=())
+
+
+def _target(node: Node, word: str) -> str:
+    return next(edge.target for edge in node.edges if may_follow(edge, word))
+
+
+# --- Why questions are not native -------------------------------------------------------------------------------------
+
+
+class Obstacle(NamedTuple):
+    """Why a question cannot be native: a clause, and the node that it is about."""
+
+    node: Node
+    clause: str
+
+
+def obstacles(program: Program, options: GithubOptions) -> Iterator[Obstacle]:
+    """Yield why the questions of a simplified program cannot be native; nothing if they can."""
+    questions = [node for node in program.nodes if isinstance(node.task, Ask)]
+    found = [Obstacle(node, clause) for node in questions for clause in _of_question(program, node)]
+    yield from found or _of_parts(program, options)
+
+
+def _of_question(program: Program, node: Node) -> Iterator[str]:
+    index = program.index()
+    targets = [edge.target for edge in node.edges]
+    if isinstance(node.task, Ask) and node.task.question not in BINARY:
+        yield f"step {node.id} {DOES[Feature.REPLIES]}"
+        return
+    if node.id in reached_from(targets, lambda name: [edge.target for edge in index[name].edges]):
+        yield f"step {node.id} asks in a loop"
+        return
+    if any(counter_tests(edge) for edge in node.edges):
+        yield f"what follows step {node.id} depends on a counter"
+        return
+    no = rejected(program, node).nodes
+    if any(
+        isinstance(one.task, Shell | Ask) or (isinstance(one.task, End) and one.task.result != "stop") for one in no
+    ):
+        yield f"step {node.id} continues after NO"
+    if node.settings.delay or node.constants:
+        yield f"step {node.id} has settings for a command"
+
+
+def _of_parts(program: Program, options: GithubOptions) -> Iterator[Obstacle]:
+    parts = divided(program, options)
+    index = program.index()
+    first = next(node for node in program.nodes if isinstance(node.task, Ask))
+    if len(parts) > MOST_DECISIONS + 1:
+        yield Obstacle(first, f"the document has more than {MOST_DECISIONS} decisions")
+        return
+    copies = Counter(node.id for part in parts for node in (*part.commands, *part.questions))
+    for name, count in copies.items():
+        if count > MOST_COPIES:
+            yield Obstacle(index[name], f"step {name} would be in more than {MOST_COPIES} jobs")
+    counts: dict[str, set[int]] = {}
+    for part in parts[1:]:
+        counts.setdefault(part.after.id if part.after else "", set()).add(part.count)
+    for name, several in counts.items():
+        if len(several) > 1:
+            yield Obstacle(index[name], f"the ways to step {name} have different numbers of decisions")
+    for part in parts[1:]:
+        yield from _counted(program, part)
+    yield from _of_values(program, parts)
+
+
+def _counted(program: Program, part: Part) -> Iterator[Obstacle]:
+    """Yield the obstacle that a part reads a counter that an earlier part has changed."""
+    if part.after is None:
+        return
+    initial = {register.name: register.initial for register in program.registers}
+    leading = between(to_graph(program), [program.entry], [part.after.id])
+    effects = (
+        e for node in program.nodes if node.id in leading for edge in node.edges for e in counter_effects(edge.effects)
+    )
+    changed = {
+        effect.register
+        for effect in effects
+        if not isinstance(effect, Reset)
+        and not (isinstance(effect, Set | AtLeast) and effect.value == initial[effect.register])
+    }
+    if changed & counters_read(part.program.nodes):
+        yield Obstacle(part.after, f"steps after the question of step {part.after.id} depend on a number from before")
+
+
+def _of_values(program: Program, parts: Sequence[Part]) -> Iterator[Obstacle]:
+    """Yield the obstacles to outputs as outputs of steps and jobs, which bash does not read."""
+    names = values_of(program)
+    if not names:
+        return
+    for part in parts:
+        for place in find_places(part.program):
+            if place.kind == "loop":
+                yield Obstacle(place.node, f"step {place.node.id} is in a loop of a document with outputs")
+    for name in names:
+        writers = [node for node in program.nodes if name in written_by(node)]
+        if len(writers) > 1:
+            yield Obstacle(writers[1], f"several steps set the output {name}")
+
+
+def written_by(node: Node) -> set[str]:
+    """Return the outputs that a command sets by name: `echo "NAME=$value" >> "$RDC_OUTPUT"`."""
+    return set(_WRITES.findall(str(node.task.command))) if isinstance(node.task, Shell) else set()
+
+
+def setters(program: Program) -> Mapping[str, frozenset[str]]:
+    """Return the nodes that may set each output: those that name it, or all that may set any."""
+    commands = [node for node in program.nodes if isinstance(node.task, Shell)]
+    open_ended = {node.id for node in commands if _sets_any(node)}
+    found = {}
+    for name in values_of(program):
+        named = {node.id for node in commands if name in written_by(node)}
+        unnamed = {node.id for node in commands if node.id in open_ended and "RDC_OUTPUT" in str(node.task.command)}
+        found[name] = frozenset(named | unnamed or open_ended)
+    return found
+
+
+def _sets_any(node: Node) -> bool:
+    """Return whether a command may set outputs that it does not name."""
+    assert isinstance(node.task, Shell)  # noqa: S101 (tells mypy)
+    command = str(node.task.command)
+    count = len(re.findall(r"\bRDC_OUTPUT\b", command))
+    return len(_WRITES.findall(command)) < count if count else may_use(command, "RDC_OUTPUT")
