@@ -310,15 +310,14 @@ class Approvals(Runbook, frozen=True, dict=True):
         """Yield the steps that keep the workspace for the parts after a decision (T-24)."""
         when = [self._conditions(at)[one.id] for one in self.parts[at].questions if one.id in self._conditions(at)]
         condition = "" if "" in when else " || ".join(when)
+        paths = shlex.join(self.options.carry if isinstance(self.options.carry, list) else ["."])
         if self._secrets.all:
             yield Step(
                 "Refuse to keep a workspace with a secret",
                 condition=condition,
                 env={"NAMES": " ".join(self._secrets.all), **self._secrets.all},
-                run=render("github/leaks.sh"),
+                run=render("github/leaks.sh", paths=paths),
             )
-        carry = self.options.carry if isinstance(self.options.carry, list) else ["."]
-        paths = shlex.join(carry)
         yield Step(
             "Pack the workspace for the steps after the decision",
             condition=condition,

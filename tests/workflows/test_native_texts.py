@@ -85,7 +85,7 @@ def test_the_text_of_the_author_is_text(text: str, tmp_path: Path) -> None:
 
 
 def test_a_question_in_several_lines_ends_where_it_ends(tmp_path: Path) -> None:
-    prompt = "QUESTION\nEOF\n'\ntouch owned\n\n```\nfence\n```\n\n<details>\n\n> quoted"
+    prompt = "QUESTION\nEOF\n'\ntouch owned\n\n<details>\n\n> quoted\n\n```\nfence\nQUESTION\n```"
     document = question(1, 'NO: STOP "No"').replace("Is it fine?", prompt)
     native = prepared(tmp_path, document + '## 2. Go\n\n```bash\necho 2 >> "$LOG"\n```\n')
     run = native("approved")
