@@ -1,4 +1,4 @@
-"""A workflow of native steps with questions: reviewers of an environment answer them between its jobs (T-20 to T-30)."""
+"""A workflow of native steps whose questions reviewers of an environment answer, between its jobs (T-20 to T-30)."""
 
 from __future__ import annotations
 
@@ -86,6 +86,9 @@ class Approvals(Runbook, frozen=True, dict=True):
         names = ((str(at), f"q {part.after.id}") for at, part in enumerate(self.parts) if part.after)
         return {int(at): name.removeprefix("q_") for at, name in identifiers(names, ()).items()}
 
+    def _job(self, part: Part) -> str:
+        return self.ids[self.parts.index(part)]
+
     def _first(self, part: Part) -> str:
         node = next(iter(part.commands), None)
         return self.plan.ids.nodes[node.id] if node else f"ask {next((one.id for one in part.questions), 'end')}"
@@ -133,8 +136,7 @@ class Approvals(Runbook, frozen=True, dict=True):
                 terms.insert(0, f"steps.{self.plan.ids.nodes[place.name]}.outputs.{name}")
         above = self.parts[at].above
         for part in above.path if above else ():
-            if any(node.id in self._setters[name] for node in part.commands):
-                terms.append(f"needs.{self.ids[self.parts.index(part)]}.outputs.{name}")
+            terms += [f"needs.{self._job(part)}.outputs.{name}"] if self._sets(part, name) else []
         return " || ".join(terms)
 
     def _outputs(self, at: int, *, own: bool = True) -> dict[str, str]:
@@ -152,7 +154,7 @@ class Approvals(Runbook, frozen=True, dict=True):
 
     def _called(self, at: int, marked: str) -> str:
         """Return a name for a job: a job's name can have outputs of other jobs, but no variables."""
-        inputs = {name: f"${{{{ needs.{self.ids[0]}.outputs.{name} }}}}" for name in self._inputs}
+        inputs = self._checked_inputs() if at else {name: f"{{{{{name}}}}}" for name in self._inputs}
         return filled_with(" ".join(marked.split()), {**inputs, **self._shown(at, own=False)})
 
     def _marked(self, node: Node) -> str:
@@ -186,16 +188,18 @@ class Approvals(Runbook, frozen=True, dict=True):
                 **given,
                 **{name: Expression(f"${{{{ {value} }}}}") for name, value in own.items()},
             },
-            env={**self._own_variables(part.commands), **self._handed(at), **self._environment()},
+            env={
+                **self._own_variables(part.commands),
+                **(self._checked_inputs() if at and part.commands else {}),
+                **self._environment(),
+            },
         )
 
     def _sets(self, part: Part, name: str) -> bool:
         return any(node.id in self._setters[name] for node in part.commands)
 
-    def _handed(self, at: int) -> dict[str, str]:
-        """Return the inputs that a later part gets from the first one, which has checked them."""
-        if not at or not self.parts[at].commands:
-            return {}
+    def _checked_inputs(self) -> dict[str, str]:
+        """Return the inputs as outputs of the first job, which has checked them."""
         return {name: Expression(f"${{{{ needs.{self.ids[0]}.outputs.{name} }}}}") for name in self._inputs}
 
     def _granted(self, at: int) -> Iterator[tuple[str, str, str]]:
@@ -301,7 +305,7 @@ class Approvals(Runbook, frozen=True, dict=True):
         if source is None or not self._keeps(source):
             return
         pin = pins()["download-artifact"]
-        artifact = Expression(f"${{{{ needs.{self.ids[self.parts.index(source)]}.outputs.workspace }}}}")
+        artifact = Expression(f"${{{{ needs.{self._job(source)}.outputs.workspace }}}}")
         inputs = {"artifact-ids": artifact, "path": Expression("${{ runner.temp }}")}
         yield Step("Load the workspace", uses=pin.reference, version=pin.version, inputs=inputs)
         yield Step("Unpack the workspace", run='tar -xf "$RUNNER_TEMP/workspace.tar"')
@@ -351,7 +355,6 @@ class Approvals(Runbook, frozen=True, dict=True):
         }
         lines = [
             f"### Decide: {as_words(title, _as_document)}",
-            "",
             *(line.rstrip() for line in as_words(text, _as_document).strip("\n").split("\n")),
         ]
         if told:
@@ -409,14 +412,8 @@ class Approvals(Runbook, frozen=True, dict=True):
             permissions=_READS,
             outputs={"started": Expression("${{ steps.approved.outputs.started }}")},
             steps=(approved, *ends),
-            env=self._values_of_ends(at),
+            env={} if part.works else self._checked_inputs(),
         )
-
-    def _values_of_ends(self, at: int) -> dict[str, str]:
-        """Return the inputs for the ends of a job without a part of its own."""
-        if self.parts[at].works:
-            return {}
-        return {name: Expression(f"${{{{ needs.{self.ids[0]}.outputs.{name} }}}}") for name in self._inputs}
 
     def _rejected(self, at: int) -> Job:
         part, decision = self.parts[at], self.decisions[at]
@@ -433,7 +430,7 @@ class Approvals(Runbook, frozen=True, dict=True):
             ),
             timeout=_MINUTES,
             steps=tuple(steps),
-            env={name: Expression(f"${{{{ needs.{self.ids[0]}.outputs.{name} }}}}") for name in self._inputs},
+            env=self._checked_inputs(),
         )
 
     @staticmethod

@@ -127,7 +127,8 @@ def obstacles(program: Program, options: GithubOptions) -> Iterator[Obstacle]:
     """Yield why the questions of a simplified program cannot be native; nothing if they can."""
     questions = [node for node in program.nodes if isinstance(node.task, Ask)]
     found = [Obstacle(node, clause) for node in questions for clause in _of_question(program, node)]
-    yield from found or _of_parts(program, options)
+    if questions:
+        yield from found or _of_parts(program, options)
 
 
 def _of_question(program: Program, node: Node) -> Iterator[str]:

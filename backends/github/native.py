@@ -56,7 +56,7 @@ _TAKEN = Regex(
 
 def reasons_to_call(program: Program, options: GithubOptions) -> list[Reason]:
     """Return why a workflow must call the program; nothing if native steps can do everything."""
-    asks = options.prompts != "answers" and options.prompts != "agent"
+    asks = options.prompts not in {"answers", "agent"}
     found = list(reasons(program, NATIVE | {Feature.QUESTIONS, Feature.REPLIES} if asks else NATIVE))
     for name, environment in environments_of(program, options).items():
         node = program.index()[name]
