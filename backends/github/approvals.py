@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from urllib.parse import quote
 
 from msgspec.structs import replace
 
+from backends.base import about_node, about_option
 from backends.github.decisions import Part, rejected, setters
 from backends.github.ends import AS_TEXT, Ends, as_text
 from backends.github.filling import as_words, as_written, filled_with, marked_title, quoted, values_in, values_of
@@ -30,6 +31,7 @@ from backends.templating import render
 from compiler.diagnostic import Diagnostic
 from compiler.ir.program import Node
 from compiler.ir.tasks import Ask, Shell
+from compiler.regex import Regex
 from runtime_shim.targets.naming import name_in_words
 
 FIRST = "github.run_attempt == 1"
@@ -39,6 +41,12 @@ _MINUTES = 5
 """The time limit of a job that only decides. Waiting for the decision does not count."""
 
 _SHOWN_NAME = 200
+
+_LOGS_IN = Regex(
+    r"(?i)(aws-actions/(configure-aws-credentials|amazon-ecr-login)|google-github-actions/auth|azure/.*login|docker/login-action)@"
+)
+"""Actions that log in to a cloud or a registry."""
+
 _READS = (("actions", "read", "read who approved"),)
 
 
@@ -113,8 +121,24 @@ class Approvals(Runbook, frozen=True, dict=True):
             yield self._part(at)
 
     def findings(self) -> Iterator[Diagnostic]:
-        """Yield what people have to set up."""
-        yield from ()
+        """Yield what people have to set up, and what the workspace should not have (T-24, T-27)."""
+        asked = [part.after for part in self.parts if part.after]
+        named = listed([f"`{name}`" for name in self.environments])
+        plural = "s" if self.environments[1:] else ""
+        problem = f"step {asked[0].id} waits for a reviewer: the workflow needs the environment{plural} {named}"
+        remedy = (
+            "on GitHub, create it under Settings > Environments with required reviewers (in a private repository only "
+            "with GitHub Enterprise), or use `prompts: answers`"
+        )
+        yield about_node(asked[0], "RD527", problem, remedy)
+        if self.options.carry is True and any(map(self._keeps, self.parts)):
+            for number, step in enumerate(self.options.setup):
+                if _LOGS_IN.match(step.uses or ""):
+                    problem = (
+                        f"`{(step.uses or '').partition('@')[0]}` may write credentials into the workspace that is kept"
+                    )
+                    remedy = "list what later steps need in the option `carry`, or write `carry: false`"
+                    yield about_option(self.program, ("setup", str(number), "uses"), "RD528", problem, remedy)
 
     # --- Values -------------------------------------------------------------------------------------------------------
 
@@ -274,8 +298,7 @@ class Approvals(Runbook, frozen=True, dict=True):
         run = f'export RDC_OUTPUT="$GITHUB_OUTPUT"\n{step.run}' if sets else step.run
         title = self._marked(node)
         shown = {
-            name: Expression(f"${{{{ {self._value(at, name, node.id) or quoted(name)} }}}}")
-            for name in values_in(title)
+            name: Expression(f"${{{{ {self._value(at, name, node.id) or quoted(name)} }}}}") for name in self._setters
         }
         inputs = {name: f"${{{{ env.{name} }}}}" for name in self._inputs}
         name = filled_with(title, {**shown, **inputs}) if step.name == label(as_written(title)) else step.name
@@ -308,7 +331,8 @@ class Approvals(Runbook, frozen=True, dict=True):
         artifact = Expression(f"${{{{ needs.{self._job(source)}.outputs.workspace }}}}")
         inputs = {"artifact-ids": artifact, "path": Expression("${{ runner.temp }}")}
         yield Step("Load the workspace", uses=pin.reference, version=pin.version, inputs=inputs)
-        yield Step("Unpack the workspace", run='tar -xf "$RUNNER_TEMP/workspace.tar"')
+        clear = "" if self._checks_out(part) or self.options.is_hosted else "find . -mindepth 1 -delete && "
+        yield Step("Unpack the workspace", run=f'{clear}tar -xf "$RUNNER_TEMP/workspace.tar"')
 
     def _kept(self, at: int) -> Iterator[Step]:
         """Yield the steps that keep the workspace for the parts after a decision (T-24)."""
@@ -350,12 +374,9 @@ class Approvals(Runbook, frozen=True, dict=True):
         shown, values = self._shown(at), self._outputs(at)
         told = [name for name in shown if name in values or name in {**values_in(title), **values_in(text)}]
         names = [*told, *(name for name in self._inputs if name in {**values_in(title), **values_in(text)})]
-        env = {name: shown[name] for name in told} | {
-            name: Expression(f"${{{{ env.{name} }}}}") for name in names if name not in told
-        }
         lines = [
             f"### Decide: {as_words(title, _as_document)}",
-            *(line.rstrip() for line in as_words(text, _as_document).strip("\n").split("\n")),
+            *(line.rstrip() for line in as_words(text, _as_document).strip().splitlines()),
         ]
         if told:
             lines += ["", ", ".join(f"{_as_document(name)} = ${name}" for name in told)]
@@ -366,7 +387,7 @@ class Approvals(Runbook, frozen=True, dict=True):
         return Step(
             name=f"Question of step {question.id}, for the page of the run",
             condition=self._conditions(at).get(question.id, "false"),
-            env=env,
+            env={name: shown[name] for name in told},
             run=render(
                 "github/question.sh",
                 names=names,
@@ -375,9 +396,15 @@ class Approvals(Runbook, frozen=True, dict=True):
                 end=end,
                 yes=yes,
                 no=no,
-                days=self.options.decide_within,
+                late=self._late,
             ),
         )
+
+    @property
+    def _late(self) -> str:
+        """The arguments of `date` for the end of the time for a decision."""
+        days = self.options.decide_within
+        return f"-v+{days}d" if "macos" in str(self.options.runs_on) else f"-d '+{days} days'"
 
     # --- Other jobs ---------------------------------------------------------------------------------------------------
 
@@ -401,6 +428,7 @@ class Approvals(Runbook, frozen=True, dict=True):
             env={"GH_TOKEN": Expression("${{ github.token }}")},
             run=render("github/approved.sh", name=shlex.quote(name), shown=_in_log(name), count=part.count),
         )
+        steps = (approved, *ends)
         return Job(
             id=id_,
             name=self._called(at, self._marked(part.after)),
@@ -411,9 +439,14 @@ class Approvals(Runbook, frozen=True, dict=True):
             environment=name,
             permissions=_READS,
             outputs={"started": Expression("${{ steps.approved.outputs.started }}")},
-            steps=(approved, *ends),
-            env={} if part.works else self._checked_inputs(),
+            steps=steps,
+            env=self._inputs_in(steps),
         )
+
+    def _inputs_in(self, steps: Iterable[Step]) -> dict[str, str]:
+        """Return the inputs that some messages show."""
+        shown = " ".join(step.run for step in steps)
+        return {name: value for name, value in self._checked_inputs().items() if re.search(rf"\$\{{?{name}\b", shown)}
 
     def _rejected(self, at: int) -> Job:
         part, decision = self.parts[at], self.decisions[at]
@@ -430,7 +463,7 @@ class Approvals(Runbook, frozen=True, dict=True):
             ),
             timeout=_MINUTES,
             steps=tuple(steps),
-            env=self._checked_inputs(),
+            env=self._inputs_in(steps),
         )
 
     @staticmethod

@@ -45,8 +45,8 @@ class Reached(Struct, frozen=True):
 class Ends(Struct, frozen=True):
     """Writes the ends that a job may reach.
 
-    With `told`, ends without a message have steps too. `given` are the expressions of values, by their names; by
-    default, they are variables of the job.
+    With `told`, ends without a message have steps too. `given` are the expressions of outputs, by their names; by
+    default, outputs are variables of the job. Inputs always are.
     """
 
     plan: Plan
@@ -78,10 +78,8 @@ class Ends(Struct, frozen=True):
 
     def _step(self, end: Reached, message: str) -> Step:
         word, is_of_loop = end.word, isinstance(message, Expression)
-        env = {
-            name: self.given.get(name) or value_expression(name, missing)
-            for name, missing in values_in(message).items()
-        }
+        outputs = {name: missing for name, missing in values_in(message).items() if missing is not None}
+        env = {name: self.given.get(name) or value_expression(name, missing) for name, missing in outputs.items()}
         lines = [_said(word, message), *(["exit 1"] if word == "STOP" else [])]
         return Step(
             name=word if is_of_loop or not message else label(f"{word}: {as_written(message)}", LONGEST_NAME),
@@ -109,8 +107,14 @@ def _said(word: str, message: str) -> str:
     if isinstance(message, Expression):
         return f'echo "{word} $MESSAGE" | {AS_TEXT} {_SUMMARY}'
     if is_marked(message):
-        return f"echo {as_words(f'{word} {message}')} | {AS_TEXT} {_SUMMARY}"
-    return f"echo {shlex.quote(f'{word} {as_text(message)}'.strip())} {_SUMMARY}"
+        return f"{_printing(as_words(f'{word} {message}'))} | {AS_TEXT} {_SUMMARY}"
+    text = f"{word} {as_text(message)}".strip()
+    return f"{_printing(as_words(text) if '$' in text or '`' in text else shlex.quote(text))} {_SUMMARY}"
+
+
+def _printing(word: str) -> str:
+    """Return the command that prints a word. Some `echo`s interpret backslashes."""
+    return f"printf '%s\\n' {word}" if "\\" in word else f"echo {word}"
 
 
 def _condition(end: Reached) -> str:

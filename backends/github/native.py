@@ -62,8 +62,8 @@ def reasons_to_call(program: Program, options: GithubOptions) -> list[Reason]:
         node = program.index()[name]
         found.append(Reason(node.origin.path, node.origin.span, f"step {name} runs in the environment {environment}"))
     if asks:
-        plain = simplified(program)
-        found += [Reason(at.origin.path, at.origin.span, clause) for at, clause in obstacles(plain, options)]
+        against = obstacles(without_slots(simplified(program), options), options, values_of(program))
+        found += [Reason(at.origin.path, at.origin.span, clause) for at, clause in against]
     clause = "" if found else _clause(program, options)
     return [*found, *([Reason(program.sources[0].path, None, clause)] if clause else [])]
 
