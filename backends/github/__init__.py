@@ -84,7 +84,7 @@ def _native(program: Program, options: GithubOptions) -> Emission:
     asks = any(isinstance(node.task, Ask) for node in plain.nodes)
     ids = identifiers_of(plain)
     plan = make_plan(plain, ids, repeats=asks or not values_of(program))
-    refused = (*taken(program, options, ()), *unfit_nodes(program, options))
+    refused = (*taken(program, options, ()), *unfit_nodes(program, options, native=True))
     if refused:
         return Emission(None, refused)
     chosen = chart(program, ids.nodes) if options.summary else ""

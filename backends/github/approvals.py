@@ -1,15 +1,16 @@
-"""A workflow of native steps with questions: reviewers of an environment answer them between its jobs (T-20 to T-30)."""
+"""A workflow of native steps whose questions reviewers of an environment answer, between its jobs (T-20 to T-30)."""
 
 from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from urllib.parse import quote
 
 from msgspec.structs import replace
 
+from backends.base import about_node, about_option
 from backends.github.decisions import Part, rejected, setters
 from backends.github.ends import AS_TEXT, Ends, as_text
 from backends.github.filling import as_words, as_written, filled_with, marked_title, quoted, values_in, values_of
@@ -30,6 +31,7 @@ from backends.templating import render
 from compiler.diagnostic import Diagnostic
 from compiler.ir.program import Node
 from compiler.ir.tasks import Ask, Shell
+from compiler.regex import Regex
 from runtime_shim.targets.naming import name_in_words
 
 FIRST = "github.run_attempt == 1"
@@ -39,6 +41,12 @@ _MINUTES = 5
 """The time limit of a job that only decides. Waiting for the decision does not count."""
 
 _SHOWN_NAME = 200
+
+_LOGS_IN = Regex(
+    r"(?i)(aws-actions/(configure-aws-credentials|amazon-ecr-login)|google-github-actions/auth|azure/.*login|docker/login-action)@"
+)
+"""Actions that log in to a cloud or a registry."""
+
 _READS = (("actions", "read", "read who approved"),)
 
 
@@ -86,6 +94,9 @@ class Approvals(Runbook, frozen=True, dict=True):
         names = ((str(at), f"q {part.after.id}") for at, part in enumerate(self.parts) if part.after)
         return {int(at): name.removeprefix("q_") for at, name in identifiers(names, ()).items()}
 
+    def _job(self, part: Part) -> str:
+        return self.ids[self.parts.index(part)]
+
     def _first(self, part: Part) -> str:
         node = next(iter(part.commands), None)
         return self.plan.ids.nodes[node.id] if node else f"ask {next((one.id for one in part.questions), 'end')}"
@@ -110,8 +121,24 @@ class Approvals(Runbook, frozen=True, dict=True):
             yield self._part(at)
 
     def findings(self) -> Iterator[Diagnostic]:
-        """Yield what people have to set up."""
-        yield from ()
+        """Yield what people have to set up, and what the workspace should not have (T-24, T-27)."""
+        asked = [part.after for part in self.parts if part.after]
+        named = listed([f"`{name}`" for name in self.environments])
+        plural = "s" if self.environments[1:] else ""
+        problem = f"step {asked[0].id} waits for a reviewer: the workflow needs the environment{plural} {named}"
+        remedy = (
+            "on GitHub, create it under Settings > Environments with required reviewers (in a private repository only "
+            "with GitHub Enterprise), or use `prompts: answers`"
+        )
+        yield about_node(asked[0], "RD527", problem, remedy)
+        if self.options.carry is True and any(map(self._keeps, self.parts)):
+            for number, step in enumerate(self.options.setup):
+                if _LOGS_IN.match(step.uses or ""):
+                    problem = (
+                        f"`{(step.uses or '').partition('@')[0]}` may write credentials into the workspace that is kept"
+                    )
+                    remedy = "list what later steps need in the option `carry`, or write `carry: false`"
+                    yield about_option(self.program, ("setup", str(number), "uses"), "RD528", problem, remedy)
 
     # --- Values -------------------------------------------------------------------------------------------------------
 
@@ -133,8 +160,7 @@ class Approvals(Runbook, frozen=True, dict=True):
                 terms.insert(0, f"steps.{self.plan.ids.nodes[place.name]}.outputs.{name}")
         above = self.parts[at].above
         for part in above.path if above else ():
-            if any(node.id in self._setters[name] for node in part.commands):
-                terms.append(f"needs.{self.ids[self.parts.index(part)]}.outputs.{name}")
+            terms += [f"needs.{self._job(part)}.outputs.{name}"] if self._sets(part, name) else []
         return " || ".join(terms)
 
     def _outputs(self, at: int, *, own: bool = True) -> dict[str, str]:
@@ -152,7 +178,7 @@ class Approvals(Runbook, frozen=True, dict=True):
 
     def _called(self, at: int, marked: str) -> str:
         """Return a name for a job: a job's name can have outputs of other jobs, but no variables."""
-        inputs = {name: f"${{{{ needs.{self.ids[0]}.outputs.{name} }}}}" for name in self._inputs}
+        inputs = self._checked_inputs() if at else {name: f"{{{{{name}}}}}" for name in self._inputs}
         return filled_with(" ".join(marked.split()), {**inputs, **self._shown(at, own=False)})
 
     def _marked(self, node: Node) -> str:
@@ -186,16 +212,18 @@ class Approvals(Runbook, frozen=True, dict=True):
                 **given,
                 **{name: Expression(f"${{{{ {value} }}}}") for name, value in own.items()},
             },
-            env={**self._own_variables(part.commands), **self._handed(at), **self._environment()},
+            env={
+                **self._own_variables(part.commands),
+                **(self._checked_inputs() if at and part.commands else {}),
+                **self._environment(),
+            },
         )
 
     def _sets(self, part: Part, name: str) -> bool:
         return any(node.id in self._setters[name] for node in part.commands)
 
-    def _handed(self, at: int) -> dict[str, str]:
-        """Return the inputs that a later part gets from the first one, which has checked them."""
-        if not at or not self.parts[at].commands:
-            return {}
+    def _checked_inputs(self) -> dict[str, str]:
+        """Return the inputs as outputs of the first job, which has checked them."""
         return {name: Expression(f"${{{{ needs.{self.ids[0]}.outputs.{name} }}}}") for name in self._inputs}
 
     def _granted(self, at: int) -> Iterator[tuple[str, str, str]]:
@@ -270,8 +298,7 @@ class Approvals(Runbook, frozen=True, dict=True):
         run = f'export RDC_OUTPUT="$GITHUB_OUTPUT"\n{step.run}' if sets else step.run
         title = self._marked(node)
         shown = {
-            name: Expression(f"${{{{ {self._value(at, name, node.id) or quoted(name)} }}}}")
-            for name in values_in(title)
+            name: Expression(f"${{{{ {self._value(at, name, node.id) or quoted(name)} }}}}") for name in self._setters
         }
         inputs = {name: f"${{{{ env.{name} }}}}" for name in self._inputs}
         name = filled_with(title, {**shown, **inputs}) if step.name == label(as_written(title)) else step.name
@@ -301,10 +328,11 @@ class Approvals(Runbook, frozen=True, dict=True):
         if source is None or not self._keeps(source):
             return
         pin = pins()["download-artifact"]
-        artifact = Expression(f"${{{{ needs.{self.ids[self.parts.index(source)]}.outputs.workspace }}}}")
+        artifact = Expression(f"${{{{ needs.{self._job(source)}.outputs.workspace }}}}")
         inputs = {"artifact-ids": artifact, "path": Expression("${{ runner.temp }}")}
         yield Step("Load the workspace", uses=pin.reference, version=pin.version, inputs=inputs)
-        yield Step("Unpack the workspace", run='tar -xf "$RUNNER_TEMP/workspace.tar"')
+        clear = "" if self._checks_out(part) or self.options.is_hosted else "find . -mindepth 1 -delete && "
+        yield Step("Unpack the workspace", run=f'{clear}tar -xf "$RUNNER_TEMP/workspace.tar"')
 
     def _kept(self, at: int) -> Iterator[Step]:
         """Yield the steps that keep the workspace for the parts after a decision (T-24)."""
@@ -345,13 +373,9 @@ class Approvals(Runbook, frozen=True, dict=True):
         shown, values = self._shown(at), self._outputs(at)
         told = [name for name in shown if name in values or name in {**values_in(title), **values_in(text)}]
         names = [*told, *(name for name in self._inputs if name in {**values_in(title), **values_in(text)})]
-        env = {name: shown[name] for name in told} | {
-            name: Expression(f"${{{{ env.{name} }}}}") for name in names if name not in told
-        }
         lines = [
             f"### Decide: {as_words(title, _as_document)}",
-            "",
-            *(line.rstrip() for line in as_words(text, _as_document).strip("\n").split("\n")),
+            *(line.rstrip() for line in as_words(text, _as_document).strip().splitlines()),
         ]
         if told:
             lines += ["", ", ".join(f"{_as_document(name)} = ${name}" for name in told)]
@@ -362,7 +386,7 @@ class Approvals(Runbook, frozen=True, dict=True):
         return Step(
             name=f"Question of step {question.id}, for the page of the run",
             condition=self._conditions(at).get(question.id, "false"),
-            env=env,
+            env={name: shown[name] for name in told},
             run=render(
                 "github/question.sh",
                 names=names,
@@ -371,9 +395,15 @@ class Approvals(Runbook, frozen=True, dict=True):
                 end=end,
                 yes=yes,
                 no=no,
-                days=self.options.decide_within,
+                late=self._late,
             ),
         )
+
+    @property
+    def _late(self) -> str:
+        """The arguments of `date` for the end of the time for a decision."""
+        days = self.options.decide_within
+        return f"-v+{days}d" if "macos" in str(self.options.runs_on) else f"-d '+{days} days'"
 
     # --- Other jobs ---------------------------------------------------------------------------------------------------
 
@@ -397,6 +427,7 @@ class Approvals(Runbook, frozen=True, dict=True):
             env={"GH_TOKEN": Expression("${{ github.token }}")},
             run=render("github/approved.sh", name=shlex.quote(name), shown=_in_log(name), count=part.count),
         )
+        steps = (approved, *ends)
         return Job(
             id=id_,
             name=self._called(at, self._marked(part.after)),
@@ -407,15 +438,14 @@ class Approvals(Runbook, frozen=True, dict=True):
             environment=name,
             permissions=_READS,
             outputs={"started": Expression("${{ steps.approved.outputs.started }}")},
-            steps=(approved, *ends),
-            env=self._values_of_ends(at),
+            steps=steps,
+            env=self._inputs_in(steps),
         )
 
-    def _values_of_ends(self, at: int) -> dict[str, str]:
-        """Return the inputs for the ends of a job without a part of its own."""
-        if self.parts[at].works:
-            return {}
-        return {name: Expression(f"${{{{ needs.{self.ids[0]}.outputs.{name} }}}}") for name in self._inputs}
+    def _inputs_in(self, steps: Iterable[Step]) -> dict[str, str]:
+        """Return the inputs that some messages show."""
+        shown = " ".join(step.run for step in steps)
+        return {name: value for name, value in self._checked_inputs().items() if re.search(rf"\$\{{?{name}\b", shown)}
 
     def _rejected(self, at: int) -> Job:
         part, decision = self.parts[at], self.decisions[at]
@@ -432,7 +462,7 @@ class Approvals(Runbook, frozen=True, dict=True):
             ),
             timeout=_MINUTES,
             steps=tuple(steps),
-            env={name: Expression(f"${{{{ needs.{self.ids[0]}.outputs.{name} }}}}") for name in self._inputs},
+            env=self._inputs_in(steps),
         )
 
     @staticmethod

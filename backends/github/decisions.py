@@ -123,11 +123,15 @@ class Obstacle(NamedTuple):
     clause: str
 
 
-def obstacles(program: Program, options: GithubOptions) -> Iterator[Obstacle]:
-    """Yield why the questions of a simplified program cannot be native; nothing if they can."""
+def obstacles(program: Program, options: GithubOptions, values: Sequence[str]) -> Iterator[Obstacle]:
+    """Yield why the questions of a simplified program without slots cannot be native; nothing if they can.
+
+    `values` are the outputs that its commands may set.
+    """
     questions = [node for node in program.nodes if isinstance(node.task, Ask)]
     found = [Obstacle(node, clause) for node in questions for clause in _of_question(program, node)]
-    yield from found or _of_parts(program, options)
+    if questions:
+        yield from found or _of_parts(program, options, values)
 
 
 def _of_question(program: Program, node: Node) -> Iterator[str]:
@@ -151,7 +155,7 @@ def _of_question(program: Program, node: Node) -> Iterator[str]:
         yield f"step {node.id} has settings for a command"
 
 
-def _of_parts(program: Program, options: GithubOptions) -> Iterator[Obstacle]:
+def _of_parts(program: Program, options: GithubOptions, values: Sequence[str]) -> Iterator[Obstacle]:
     parts = divided(program, options)
     index = program.index()
     first = next(node for node in program.nodes if isinstance(node.task, Ask))
@@ -170,7 +174,7 @@ def _of_parts(program: Program, options: GithubOptions) -> Iterator[Obstacle]:
             yield Obstacle(index[name], f"the ways to step {name} have different numbers of decisions")
     for part in parts[1:]:
         yield from _counted(program, part)
-    yield from _of_values(program, parts)
+    yield from _of_values(program, parts, values)
 
 
 def _counted(program: Program, part: Part) -> Iterator[Obstacle]:
@@ -192,15 +196,15 @@ def _counted(program: Program, part: Part) -> Iterator[Obstacle]:
         yield Obstacle(part.after, f"steps after the question of step {part.after.id} depend on a number from before")
 
 
-def _of_values(program: Program, parts: Sequence[Part]) -> Iterator[Obstacle]:
+def _of_values(program: Program, parts: Sequence[Part], names: Sequence[str]) -> Iterator[Obstacle]:
     """Yield the obstacles to outputs as outputs of steps and jobs, which bash does not read."""
-    names = values_of(program)
-    if not names:
-        return
-    for part in parts:
+    for part in parts if names else ():
         for place in find_places(part.program):
             if place.kind == "loop":
                 yield Obstacle(place.node, f"step {place.node.id} is in a loop of a document with outputs")
+    for name in (*names, *(declared.name for declared in program.inputs)):
+        if name.lower() == "workspace" or name.lower().startswith("decide_"):
+            yield Obstacle(parts[1].after or program.nodes[0], f"{name} is also the name of an output of rdc's jobs")
     for name in names:
         writers = [node for node in program.nodes if name in written_by(node)]
         if len(writers) > 1:

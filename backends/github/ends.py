@@ -1,4 +1,4 @@
-"""The ends of a runbook as steps, one for each end, which show its message in the log and in the run's summary (M8, T-30).
+"""The ends of a runbook as steps, one for each end, which show its message in the summary of the run (M8, T-30).
 
 An end without a message needs no step: a job completes if nothing in it fails, and stops at a node that fails.
 """
@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
-from backends.github.filling import as_words, as_written, is_given, is_marked, value_expression, values_in
+from backends.github.filling import as_words, as_written, is_marked, value_expression, values_in
 from backends.github.identifiers import SUMMARY
 from backends.github.nodes import title
 from backends.github.question import verdict_words
@@ -26,10 +26,9 @@ from compiler.ir.tasks import Ask, End, Shell
 LONGEST_NAME = 300
 """Characters of a message in the name of its step. The script has the whole message."""
 
-_LEVELS = {"COMPLETE": "notice", "STOP": "error"}
 _SUMMARY = '>> "$GITHUB_STEP_SUMMARY"'
-AS_TEXT = r"sed 's/[][\\`*_<>|#&~!$]/\\&/g'"
-"""Escapes what Markdown and HTML would read as syntax."""
+AS_TEXT = r"tr -s '\r\n' '\n' | sed 's/[][\\`*_<>|#&~!$]/\\&/g' | paste -sd ' ' -"
+"""Writes any string as one line in which nothing is syntax of Markdown or HTML."""
 
 _SPECIAL = str.maketrans({character: f"\\{character}" for character in "\\`*_[]<>|#&~!$"})
 
@@ -46,8 +45,8 @@ class Reached(Struct, frozen=True):
 class Ends(Struct, frozen=True):
     """Writes the ends that a job may reach.
 
-    With `told`, ends without a message have steps too. `given` are the expressions of values, by their names; by
-    default, they are variables of the job.
+    With `told`, ends without a message have steps too. `given` are the expressions of outputs, by their names; by
+    default, outputs are variables of the job. Inputs always are.
     """
 
     plan: Plan
@@ -79,11 +78,9 @@ class Ends(Struct, frozen=True):
 
     def _step(self, end: Reached, message: str) -> Step:
         word, is_of_loop = end.word, isinstance(message, Expression)
-        env = {
-            name: self.given.get(name) or value_expression(name, missing)
-            for name, missing in values_in(message).items()
-        }
-        lines = [*_said(word, message), *(["exit 1"] if word == "STOP" else [])]
+        outputs = {name: missing for name, missing in values_in(message).items() if missing is not None}
+        env = {name: self.given.get(name) or value_expression(name, missing) for name, missing in outputs.items()}
+        lines = [_said(word, message), *(["exit 1"] if word == "STOP" else [])]
         return Step(
             name=word if is_of_loop or not message else label(f"{word}: {as_written(message)}", LONGEST_NAME),
             id=self.plan.ids.nodes[end.node.id],
@@ -105,23 +102,19 @@ class Ends(Struct, frozen=True):
         return " ".join(str(node.task.message.known(plan.numbers(node))).split())
 
 
-def _said(word: str, message: str) -> Iterator[str]:
-    """Yield the lines that show an end. Neither the author's text nor a value can be syntax of bash or Markdown."""
-    if not message:
-        yield f"echo {word} {_SUMMARY}"
-        return
-    level = f"::{_LEVELS[word]} title={word}::"
-    if not isinstance(message, Expression) and not is_marked(message):
-        yield f"echo {shlex.quote(level + message.replace('%', '%25'))}"
-        yield f"echo {shlex.quote(f'{word} {as_text(message)}')} {_SUMMARY}"
-        return
+def _said(word: str, message: str) -> str:
+    """Return the line that shows an end. Neither the author's text nor a value can be syntax of bash or Markdown."""
+    if isinstance(message, Expression):
+        return f'echo "{word} $MESSAGE" | {AS_TEXT} {_SUMMARY}'
     if is_marked(message):
-        one_line = is_given(message)
-        yield f"MESSAGE={as_words(message)}"
-        if one_line:
-            yield """MESSAGE=$(printf %s "$MESSAGE" | tr -s '[:space:]' ' ')"""
-    yield f"""echo "{level}${{MESSAGE//'%'/%25}}\""""
-    yield f'{AS_TEXT} <<< "{word} $MESSAGE" {_SUMMARY}'
+        return f"{_printing(as_words(f'{word} {message}'))} | {AS_TEXT} {_SUMMARY}"
+    text = f"{word} {as_text(message)}".strip()
+    return f"{_printing(as_words(text) if '$' in text or '`' in text else shlex.quote(text))} {_SUMMARY}"
+
+
+def _printing(word: str) -> str:
+    """Return the command that prints a word. Some `echo`s interpret backslashes."""
+    return f"printf '%s\\n' {word}" if "\\" in word else f"echo {word}"
 
 
 def _condition(end: Reached) -> str:

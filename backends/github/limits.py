@@ -43,9 +43,6 @@ LONGEST_VARIABLE = 128 * 1024 - 1
 _OPEN = frozenset(["issue_comment", "discussion_comment"])
 """Events that anyone can cause, and that give a run the repository's secrets and token."""
 
-_HOSTED = ("ubuntu-", "windows-", "macos-")
-"""How the labels of GitHub's own runners start. The programs of other runners are unknown."""
-
 _TRUSTED = "[OWNER, MEMBER, COLLABORATOR]"
 _PINNED = Regex(r"\./.*|docker://.*@sha256:[0-9a-f]{64}|.*@[0-9a-f]{40}")
 _SHORTEN = "move the string to a file in the repository, and name the file here"
@@ -99,8 +96,7 @@ def _started_by_anyone(program: Program, options: GithubOptions) -> Iterator[Opt
 
 def _unready(program: Program, options: GithubOptions) -> Iterator[OptionFinding]:
     """Report agents by name that nothing installs on GitHub's runners, or that have no key."""
-    runners = [options.runs_on] if isinstance(options.runs_on, str) else options.runs_on
-    if not all(runner.startswith(_HOSTED) for runner in runners):
+    if not options.is_hosted:  # the programs of other runners are unknown
         return
     for path, caller in options.callers():
         name = named_command(caller)
@@ -137,8 +133,7 @@ def _waits_on_schedule(program: Program, options: GithubOptions) -> Iterator[Dia
     asking = [node.id for node in program.nodes if isinstance(node.task, Ask)]
     if not asking or "schedule" not in options.triggers() or options.prompts == "agent":
         return
-    what = "approval" if options.prompts == "environment" else "answer"
-    problem = f"a scheduled run would wait for an {what} at step {asking[0]}, but no one is there to give it"
+    problem = f"a scheduled run would wait for an answer at step {asking[0]}, but no one is there to give it"
     remedy = "use `prompts: agent`, or remove `schedule` from the option `on`"
     yield about_option(program, ("on", "schedule"), "RD523", problem, remedy)
 
@@ -228,6 +223,8 @@ def _step(step: Step) -> Iterator[tuple[str, str, str]]:
     """Yield what is wrong with a step, with its fix and the id of the node that it is about."""
     if len(step.condition) > LONGEST_EXPRESSION:
         yield f"an expression would have {len(step.condition):,} characters; {_LIMIT}", _MEET, step.id
+    if len(step.run) > LONGEST_EXPRESSION and OPEN in step.run:
+        yield _read_as_one("the script", step.run), _WITHOUT, step.id
     for name, text in step.env.items():
         is_block, about = name.startswith("RDC_COMMAND"), name.removeprefix("RDC_COMMAND_")
         what, about = ("the block" if is_block else f"the variable {name}"), step.id if about == name else about

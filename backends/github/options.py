@@ -286,6 +286,12 @@ class GithubOptions(Options, frozen=True):
         """The time limit for a call of an agent, in seconds."""
         return None if self.agent_timeout is None else int(self.agent_timeout)
 
+    @property
+    def is_hosted(self) -> bool:
+        """Whether GitHub's own runners run the jobs, as their labels say."""
+        labels = [self.runs_on] if isinstance(self.runs_on, str) else self.runs_on
+        return all(label.startswith(("ubuntu-", "windows-", "macos-")) for label in labels)
+
     def callers(self) -> Iterator[tuple[tuple[str, ...], Caller]]:
         """Yield the commands of agents and tools, each with the path to its option."""
         if self.agent is not None:

@@ -149,19 +149,23 @@ class StepSecrets:
         return [*self._program.secrets, *self._options.secret_names()] if named is None else named
 
 
-def unfit_nodes(program: Program, options: GithubOptions) -> Iterator[Diagnostic]:
-    """Report settings for unknown nodes, and settings that a node cannot use."""
+def unfit_nodes(program: Program, options: GithubOptions, *, native: bool = False) -> Iterator[Diagnostic]:
+    """Report settings for unknown nodes, and settings that a node cannot use. Reviewers answer `native` questions."""
     yield from _unknown(program, options)
-    if any(_is_approved(node, options) for node in program.nodes):
+    approved = Gate | Ask if native else Gate
+    if any(isinstance(node.task, approved) for node in program.nodes):
         yield from _shared(program, options)
     for node in program.nodes:
         said = options.steps.get(node.id)
+        if said and said.approval_environment and not (native and isinstance(node.task, Ask)):
+            problem = f"`steps` sets an `approval-environment` for step {node.id}, which reviewers don't answer"
+            yield about_option(program, ("steps", node.id), "RD013", problem, "remove it")
         if said is None or not _asks_people(node, options):
             continue
         if said.secrets:
             problem = f"`steps` gives secrets to step {node.id}, which only asks people and runs no command"
             yield about_option(program, ("steps", node.id), "RD013", problem, "move them to the step that follows")
-        if said.environment and _is_approved(node, options):
+        if said.environment and isinstance(node.task, approved):
             problem = f"`steps` sets an environment for step {node.id}, but people approve it in `approval-environment`"
             remedy = "move it to the step that follows, or use `approval-environment`"
             yield about_option(program, ("steps", node.id), "RD013", problem, remedy)
@@ -187,20 +191,16 @@ def unfit_secrets(program: Program, options: GithubOptions) -> Iterator[Diagnost
 
 def _shared(program: Program, options: GithubOptions) -> Iterator[Diagnostic]:
     """Report other jobs in the approval environment: a review that starts such a job would also approve a gate."""
-    approves = options.approval_environment
+    deciding = {options.approval_environment, *(said.approval_environment or "" for said in options.steps.values())}
+    approves = {name.casefold() for name in deciding}
     named: dict[KeyPath, str | None] = {("environment",): options.environment}
     named |= {("steps", name): said.environment for name, said in options.steps.items()}
     for option, environment in named.items():
-        if environment and environment.casefold() == approves.casefold():
-            problem = f"other jobs would run in {environment}, the environment in which people approve gates"
+        if environment and environment.casefold() in approves:
+            problem = f"other jobs would run in {environment}, the environment in which people decide"
             yield about_option(
                 program, option, "RD013", problem, "choose another environment, or another `approval-environment`"
             )
-
-
-def _is_approved(node: Node, options: GithubOptions) -> bool:
-    """Return whether people decide about a node in an environment."""
-    return isinstance(node.task, Gate) or (isinstance(node.task, Ask) and options.prompts == "environment")
 
 
 def _asks_people(node: Node, options: GithubOptions) -> bool:
