@@ -13,6 +13,9 @@ from .visits import Trace
 
 FOLDER_VARIABLE = "YARDSTICK"
 
+OWN = "${RDC_RUN_ID:+}${RDC_ATTEMPT:+}"
+"""Names the variables that a visit looks at, and is nothing: a command that does not name them may not have them."""
+
 CALL = "@VISIT@"
 """Stands in the code of a step for the command that logs the visit; such code is run as it is."""
 
@@ -77,13 +80,13 @@ def command(path: str, label: str, leaf: Leaf) -> str:
 
     `@` stands for the braces of `{N}`: as a placeholder it would be replaced by the instance (M5).
     """
-    call, code = f'sh "${FOLDER_VARIABLE}/visit" {_names(path, label)}', leaf.code or ""
+    call, code = f'sh "${FOLDER_VARIABLE}/visit{OWN}" {_names(path, label)}', leaf.code or ""
     return code.replace(CALL, call) if CALL in code else f": {shlex.quote(code)}\n{call}"
 
 
 def visit(path: str, label: str, leaf: Leaf) -> str:
     """The code of a step made harmless, and a visit by the shell that runs it, without a process of its own."""
-    return f': {shlex.quote(leaf.code or "")}\nset -- {_names(path, label)}; . "${FOLDER_VARIABLE}/visit"'
+    return f': {shlex.quote(leaf.code or "")} "{OWN}"\nset -- {_names(path, label)}; . "${FOLDER_VARIABLE}/visit"'
 
 
 def _names(path: str, label: str) -> str:

@@ -22,10 +22,10 @@ from .visits import Trace
 SHOWN_ONLY = {"dot", "mermaid", "json"}
 """Targets for reading: nobody runs what they write."""
 
-ASKS = '## 1\n\nIs it good?\n\n- NO: COMPLETE\n\n## 2\n\n```sh\nsh "$YARDSTICK/visit" 2 -\n```\n'
+ASKS = '## 1\n\nIs it good?\n\n- NO: COMPLETE\n\n## 2\n\n```sh\nsh "$YARDSTICK/visit${RDC_RUN_ID:+}${RDC_ATTEMPT:+}" 2 -\n```\n'
 
 
-LINE = '## 1\n\n```sh\nsh "$YARDSTICK/visit" 1 -\n```\n'
+LINE = '## 1\n\n```sh\nsh "$YARDSTICK/visit${RDC_RUN_ID:+}${RDC_ATTEMPT:+}" 1 -\n```\n'
 
 
 def asking(tmp_path: Path, *lines: str, document: str = ASKS) -> Scenario:

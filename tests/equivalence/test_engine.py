@@ -135,7 +135,7 @@ def _kept(trace: Callable[..., Shown], found: list[Shown]) -> Callable[..., Show
     return kept
 
 
-STEP = '```sh\nset -- {name} -; . "$YARDSTICK/visit"\n```\n'
+STEP = '```sh\n: "${{RDC_RUN_ID:+}}${{RDC_ATTEMPT:+}}"\nset -- {name} -; . "$YARDSTICK/visit"\n```\n'
 DOCUMENT = "\n".join(
     f"## {name}\n\n{STEP.format(name=name)}\n{transitions}"
     for name, transitions in {
