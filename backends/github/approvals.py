@@ -84,13 +84,10 @@ class Approvals(Runbook, frozen=True, dict=True):
     @cached_property
     def values(self) -> Carried:
         """Where the values of inputs and outputs come from."""
-        steps = [
-            *((one, self._first(one)) for one in self.parts),
-            *((one, f"decide {one.after.id}") for one in self.decided),
-        ]
-        found = identifiers(((str(at), text) for at, (_, text) in enumerate(steps)), ["rerun"])
-        named = [(part, found[str(at)]) for at, (part, _) in enumerate(steps)]
-        jobs, decisions = dict(named[: len(self.parts)]), dict(named[len(self.parts) :])
+        texts = [*map(self._first, self.parts), *(f"decide {part.after.id}" for part in self.decided)]
+        found = [*identifiers(((str(at), text) for at, text in enumerate(texts)), ["rerun"]).values()]
+        jobs = dict(zip(self.parts, found, strict=False))
+        decisions = dict(zip(self.decided, found[len(jobs) :], strict=True))
         plans = {part: make_plan(part.program, self.plan.ids) for part in self.parts}
         return Carried(self.program, jobs, decisions, plans)
 
@@ -209,10 +206,10 @@ class Approvals(Runbook, frozen=True, dict=True):
 
     def _kept(self, part: Part, condition: str) -> Iterator[Step]:
         """Yield the steps that keep the workspace for the parts after a decision (T-24)."""
-        if secrets := self._secrets.all:
-            env, run = {"NAMES": " ".join(secrets), **secrets}, render("github/leaks.sh")
-            yield Step("Refuse to keep a workspace with a secret", condition=condition, env=env, run=run)
         paths = shlex.join(self.options.carry if isinstance(self.options.carry, list) else ["."])
+        if secrets := self._secrets.all:
+            env, run = {"NAMES": " ".join(secrets), **secrets}, render("github/leaks.sh", paths=paths)
+            yield Step("Refuse to keep a workspace with a secret", condition=condition, env=env, run=run)
         run = f'tar -cf "$RUNNER_TEMP/workspace.tar" {paths}'
         yield Step("Pack the workspace for the steps after the decision", condition=condition, run=run)
         pin = pins()["upload-artifact"]

@@ -47,6 +47,7 @@ OPTIONS = (
     "--json",
     "--verbose",  # needed to see skipped steps
     "--platform=ubuntu-latest=-self-hosted",
+    "--platform=ubuntu-24.04=-self-hosted",
     "--container-daemon-socket=-",
     "--no-cache-server",
     *(f"--{kind}-file=/dev/null" for kind in ("env", "input", "secret", "var")),
