@@ -38,17 +38,10 @@ _WRITES = re.compile(
 """A line of a command that sets an output."""
 
 
-class Part(Struct, frozen=True, dict=True):
-    """What runs in one job: everything from the start, or from YES to the question `after`, up to the next questions.
-
-    `count` is the number of decisions with the environment of `after` on the way here, itself included.
-    """
+class Part(Struct, frozen=True, dict=True, eq=False):
+    """What runs in one job, up to the next questions."""
 
     program: Program
-    above: Part | None = None
-    after: Node | None = None
-    environment: str = ""
-    count: int = 0
 
     @cached_property
     def questions(self) -> list[Node]:
@@ -66,12 +59,26 @@ class Part(Struct, frozen=True, dict=True):
         return bool(self.questions or self.commands)
 
     @property
-    def path(self) -> Iterator[Part]:
+    def path(self) -> list[Part]:
         """The part and the parts before it, backwards."""
-        part: Part | None = self
-        while part:
-            yield part
-            part = part.above
+        return [self]
+
+
+class Decided(Part, frozen=True, dict=True, eq=False):
+    """A part that runs if reviewers of an environment say YES to the question `after`, at which the part `above` ends.
+
+    `count` is the number of decisions with this environment on the way here, itself included.
+    """
+
+    above: Part
+    after: Node
+    environment: str
+    count: int
+
+    @property
+    def path(self) -> list[Part]:
+        """The part and the parts before it, backwards."""
+        return [self, *self.above.path]
 
 
 def divided(program: Program, options: GithubOptions) -> list[Part]:
@@ -79,21 +86,17 @@ def divided(program: Program, options: GithubOptions) -> list[Part]:
     index = program.index()
     found = [Part(_cut(program, index, program.entry))]
     for part in found:
-        for cut in part.questions if len(found) <= MOST_DECISIONS + 1 else ():
-            node, environment = index[cut.id], environment_of(index[cut.id], program, options)
-            count = 1 + sum(one.environment.casefold() == environment.casefold() for one in part.path)
-            found.append(Part(_cut(program, index, _target(node, Verdict.PASS)), part, node, environment, count))
+        for node in part.questions if len(found) <= MOST_DECISIONS + 1 else ():
+            own = setting_of(node, program, options, "approval_environment") or options.approval_environment
+            same = [one for one in part.path if isinstance(one, Decided) and one.environment.lower() == own.lower()]
+            after = index[node.id]
+            found.append(Decided(_cut(program, index, _target(after, Verdict.PASS)), part, after, own, len(same) + 1))
     return found
 
 
 def rejected(program: Program, question: Node) -> Program:
     """Return what follows a NO."""
     return _cut(program, program.index(), _target(question, Verdict.FAIL))
-
-
-def environment_of(node: Node, program: Program, options: GithubOptions) -> str:
-    """Return the environment whose reviewers answer a question."""
-    return setting_of(node, program, options, "approval_environment") or options.approval_environment
 
 
 def _cut(program: Program, index: Mapping[str, Node], start: str) -> Program:
@@ -166,21 +169,18 @@ def _of_parts(program: Program, options: GithubOptions, values: Sequence[str]) -
     for name, count in copies.items():
         if count > MOST_COPIES:
             yield Obstacle(index[name], f"step {name} would be in more than {MOST_COPIES} jobs")
-    counts: dict[str, set[int]] = {}
-    for part in parts[1:]:
-        counts.setdefault(part.after.id if part.after else "", set()).add(part.count)
-    for name, several in counts.items():
-        if len(several) > 1:
+    decided = [part for part in parts if isinstance(part, Decided)]
+    ways = Counter(name for name, _ in {(part.after.id, part.count) for part in decided})
+    for name, count in ways.items():
+        if count > 1:
             yield Obstacle(index[name], f"the ways to step {name} have different numbers of decisions")
-    for part in parts[1:]:
+    for part in decided:
         yield from _counted(program, part)
-    yield from _of_values(program, parts, values)
+    yield from _of_values(program, decided, values)
 
 
-def _counted(program: Program, part: Part) -> Iterator[Obstacle]:
+def _counted(program: Program, part: Decided) -> Iterator[Obstacle]:
     """Yield the obstacle that a part reads a counter that an earlier part has changed."""
-    if part.after is None:
-        return
     initial = {register.name: register.initial for register in program.registers}
     leading = between(to_graph(program), [program.entry], [part.after.id])
     effects = (
@@ -196,15 +196,15 @@ def _counted(program: Program, part: Part) -> Iterator[Obstacle]:
         yield Obstacle(part.after, f"steps after the question of step {part.after.id} depend on a number from before")
 
 
-def _of_values(program: Program, parts: Sequence[Part], names: Sequence[str]) -> Iterator[Obstacle]:
+def _of_values(program: Program, parts: Sequence[Decided], names: Sequence[str]) -> Iterator[Obstacle]:
     """Yield the obstacles to outputs as outputs of steps and jobs, which bash does not read."""
-    for part in parts if names else ():
+    for part in dict.fromkeys(one for to in parts for one in to.path) if names else ():
         for place in find_places(part.program):
             if place.kind == "loop":
                 yield Obstacle(place.node, f"step {place.node.id} is in a loop of a document with outputs")
     for name in (*names, *(declared.name for declared in program.inputs)):
         if name.lower() == "workspace" or name.lower().startswith("decide_"):
-            yield Obstacle(parts[1].after or program.nodes[0], f"{name} is also the name of an output of rdc's jobs")
+            yield Obstacle(parts[0].after, f"{name} is also the name of an output of rdc's jobs")
     for name in names:
         writers = [node for node in program.nodes if name in written_by(node)]
         if len(writers) > 1:

@@ -25,6 +25,11 @@ class Expression(str):
     __slots__ = ()
 
 
+def evaluated(expression: str) -> Expression:
+    """Return an expression for its value."""
+    return Expression(f"${{{{ {expression} }}}}")
+
+
 def scalar(text: str, indent: int = 0, *, code: bool = False) -> str:
     """Return a string as a scalar after a key. Lines of a block start with `indent` spaces.
 

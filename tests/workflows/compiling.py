@@ -20,14 +20,15 @@ LOADER: type = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 def emission(folder: Path, document: str, options: Mapping[str, object] | None = None) -> Emission:
     """What the github target makes of a document that is written into a folder.
 
-    A workflow without a checkout has no files beside it, so it holds the program itself.
+    A workflow without a checkout has no files beside it, so it holds the program itself. People answer questions
+    unless the options say who does.
     """
     path = folder / "main.runbook.md"
     path.write_bytes(document.encode())
     compiled = compile_file(str(path))
     assert compiled.program, compiled.diagnostics
     inline = {"runtime": "inline"} if options and options.get("checkout") is False else {}
-    return GithubBackend().emit(compiled.program, {**inline, **(options or {})})
+    return GithubBackend().emit(compiled.program, {**inline, "prompts": "answers", **(options or {})})
 
 
 def beside(folder: Path, made: Emission) -> str:

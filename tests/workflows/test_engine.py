@@ -248,11 +248,12 @@ def test_a_shell_runs_what_no_table_answers(walk: Engine, tmp_path: Path, shell:
 # --- The flow alone ---------------------------------------------------------------------------------------------------
 
 ENDS = """
-- {name: COMPLETE, run: 'echo "rdc: COMPLETE"'}
-- name: STOP
+- {name: COMPLETE, run: 'echo COMPLETE >> "$GITHUB_STEP_SUMMARY"'}
+- name: 'STOP: why'
   if: failure() && steps.a.outcome == 'failure'
-  env: {MESSAGE: why}
-  run: echo "::error title=STOP::$MESSAGE"
+  run: |
+    echo 'STOP why' >> "$GITHUB_STEP_SUMMARY"
+    exit 1
 """
 
 

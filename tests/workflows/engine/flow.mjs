@@ -9,8 +9,9 @@ const RESULT = "result";
 const LOOPS = "Prepare the loops";
 const FUNCTIONS = /<<'SCRIPT'\n([\s\S]*\n)SCRIPT\n?$/;
 const OURS = ["Prepare", "Summary"];
-const END = /^(?:MESSAGE=\$\{!END\}\n?|MESSAGE=\$\(.*\n?|(?:\[ -z "\$MESSAGE" \] \|\| )?echo "::\w+ title=\w+::.*"\n?|echo "rdc: COMPLETE"\n?|sed .*\n?|exit 1\n?)+$/;
-const ENDS = ["COMPLETE", "STOP"];
+const END =
+  /^(?:echo|printf '%s\\n') (?<said>.*?)(?: \| tr .*)? >> "\$GITHUB_STEP_SUMMARY"(?<fails>\nexit 1)?\n?$/;
+const ENDS = /^(COMPLETE|STOP)(: |$)/;
 
 const ANSWER = /^"\$RUNNER_TEMP\/rdc\/answer" (?:PASS FAIL|YES NO)\n?$/;
 const LOOP = /^while \[ -z "\$rdc_next" \]; do$/m;
@@ -52,7 +53,8 @@ export class Flow {
   async perform(step, { script = "", env, temp, byShell }, done) {
     done.outcome = "success";
     if (step.id === RESULT) return this.#lost(done);
-    if (ENDS.includes(done.name) && END.test(script)) return this.#conclude(done.name, script, env, done);
+    const end = ENDS.test(done.name) && END.exec(script)?.groups;
+    if (end) return this.#conclude(end, env, done);
     if (done.name === LOOPS) return this.#share(script, temp);
     if (OURS.includes(done.name)) return undefined;
     const words = callOf(script, env);
@@ -114,10 +116,13 @@ export class Flow {
     writeFileSync(join(temp, "rdc", "loop"), FUNCTIONS.exec(script)[1]);
   }
 
-  /** What the step of an end does: it says the end, and fails where the job has not failed yet. */
-  #conclude(word, script, env, done) {
-    this.end = [word, env.END ? env[env.END] : env.MESSAGE].filter(Boolean).join(" ");
-    if (script.includes("exit 1")) done.outcome = "failure";
+  /** What the step of an end does: it writes the end to the summary, as Markdown if no value is in it, and fails. */
+  #conclude({ said, fails }, env, done) {
+    const [, single, double, plain] = /^(?:'(.*)'|"(.*)"|(.*))$/.exec(said);
+    const text = single?.replaceAll(`'"'"'`, "'") ?? double?.replace(/\\([\\"$`])/g, "$1") ?? plain;
+    const shown = text.replace("$MESSAGE", () => env.MESSAGE);
+    this.end = shown === text ? text.replace(/\\(.)/g, "$1") : shown;
+    if (fails) done.outcome = "failure";
   }
 
   /** What templates/wait.sh.jinja does here, where all answers are known: no end was reached. */
