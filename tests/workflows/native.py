@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from backends.github import GithubBackend
+from compiler.driver import compile_file
 from tests.workflows import engine
-from tests.workflows.compiling import emission, parsed
+from tests.workflows.compiling import parsed
 from tests.workflows.engine import EngineRun
 
 REVIEWERS = "needs required reviewers"
@@ -17,7 +19,11 @@ AGAIN = "Completed steps would run again. Start a new run of this workflow inste
 
 def native(folder: Path, document: str, options: Mapping[str, object] | None = None) -> str:
     """The workflow of a document, which has everything in itself."""
-    made = emission(folder, document, options)
+    path = folder / "main.runbook.md"
+    path.write_bytes(document.encode())
+    compiled = compile_file(str(path))
+    assert compiled.program, compiled.diagnostics
+    made = GithubBackend().emit(compiled.program, options or {})
     assert made.text, made.diagnostics
     assert (made.companions, "RDC_CALL" in made.text) == ((), False)
     return made.text

@@ -159,5 +159,5 @@ def _ended(summary: str) -> str:
 
     What the runner would take for a command there has spaces in it.
     """
-    headings = re.findall(r"^### (.*)$", summary, re.MULTILINE)  # each part of a workflow has one
+    headings = re.findall(r"^(?:### )?((?:WAITING|COMPLETE|STOP)\b.*)$", summary, re.MULTILINE)
     return re.sub(r"\\(.)", r"\1", headings[-1]).replace("# # [", "##[") if headings else ""
