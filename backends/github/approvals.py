@@ -23,7 +23,7 @@ from backends.github.pins import pins
 from backends.github.question import verdict_words
 from backends.github.scalar import Expression, evaluated, label
 from backends.github.step import PLAIN_SHELL, Job, Step
-from backends.github.workflow import OPTION, referring
+from backends.github.workflow import OPTION
 from backends.remarks import listed, printable
 from backends.scheduling.plan import make_plan
 from backends.templating import render
@@ -100,7 +100,7 @@ class Approvals(Runbook, frozen=True, dict=True):
         found = [self._part(self.parts[0])]
         for part in self.decided:
             found += [self._decide(part), *([self._part(part)] if part.works else [])]
-        return referring(*found, *map(self._rejected, self.decided), _rerun(job.id for job in found))
+        return [*found, *map(self._rejected, self.decided), _rerun(job.id for job in found)]
 
     def findings(self) -> Iterator[Diagnostic]:
         """Yield what people have to set up, and what the workspace should not have (T-24, T-27)."""
@@ -269,7 +269,7 @@ class Approvals(Runbook, frozen=True, dict=True):
         job = Job(
             id=id_,
             name=self.values.name(part, part.after),
-            steps=(approved, *self._ends(part, () if part.works else part.program)),
+            steps=(approved, *(() if part.works else self._ends(part, part.program))),
             comments=(f"Waits until a reviewer of the environment `{name}` approves ({yes}) or rejects ({no}).",),
             needs=(self.values.jobs[part.above],),
             condition=f"{FIRST}{asked}",
@@ -282,23 +282,22 @@ class Approvals(Runbook, frozen=True, dict=True):
 
     def _rejected(self, part: Decided) -> Job:
         decision = self.values.decisions[part]
-        steps = tuple(self._ends(part, rejected(self.plan.program, part.after), told=True))
+        steps = tuple(self._ends(part, rejected(self.plan.program, part.after)))
         failed = f"needs.{decision}.result == 'failure' && needs.{decision}.outputs.started != 'yes'"
         return Job(
             id=decision.replace("decide", "rejected", 1),
             name=f"{verdict_words(part.after)[1]} to step {part.after.id}",
             steps=steps,
+            needs=(decision,),
             condition=f"failure() && {failed}",
             timeout=_MINUTES,
             env=self.values.inputs_in(steps),
         )
 
-    def _ends(self, part: Decided, program: Program | tuple[()], *, told: bool = False) -> Iterator[Step]:
+    def _ends(self, part: Decided, program: Program) -> Iterator[Step]:
         """Yield the ends of a job that decides, which needs no part, or of one after a NO."""
-        if isinstance(program, Program):
-            plan = make_plan(program, self.plan.ids)
-            given = self.values.shown(part, own=False)
-            yield from Ends(plan, told=told or self.options.summary, given=given).steps()
+        given = self.values.shown(part, own=False)
+        return Ends(make_plan(program, self.plan.ids), told=self.options.summary, given=given).steps()
 
 
 def _rerun(ids: Iterable[str]) -> Job:

@@ -45,8 +45,8 @@ class Reached(Struct, frozen=True):
 class Ends(Struct, frozen=True):
     """Writes the ends that a job may reach.
 
-    With `told`, ends without a message have steps too. `given` are the expressions of outputs, by their names; by
-    default, outputs are variables of the job. Inputs always are.
+    With `told`, ends without a message have steps too, and ends are headings. `given` are the expressions of outputs,
+    by their names; by default, outputs are variables of the job. Inputs always are.
     """
 
     plan: Plan
@@ -80,7 +80,7 @@ class Ends(Struct, frozen=True):
         word, is_of_loop = end.word, isinstance(message, Expression)
         outputs = {name: missing for name, missing in values_in(message).items() if missing is not None}
         env = {name: self.given.get(name) or value_expression(name, missing) for name, missing in outputs.items()}
-        lines = [_said(word, message), *(["exit 1"] if word == "STOP" else [])]
+        lines = [_said(word, message, "### " if self.told else ""), *(["exit 1"] if word == "STOP" else [])]
         return Step(
             name=word if is_of_loop or not message else label(f"{word}: {as_written(message)}", LONGEST_NAME),
             id=self.plan.ids.nodes[end.node.id],
@@ -102,13 +102,14 @@ class Ends(Struct, frozen=True):
         return " ".join(str(node.task.message.known(plan.numbers(node))).split())
 
 
-def _said(word: str, message: str) -> str:
-    """Return the line that shows an end. Neither the author's text nor a value can be syntax of bash or Markdown."""
+def _said(word: str, message: str, mark: str) -> str:
+    """Return the line that shows an end. Neither its text nor a value can be syntax of bash or Markdown."""
+    marked = f"{AS_TEXT} | sed 's/^/{mark}/' {_SUMMARY}" if mark else f"{AS_TEXT} {_SUMMARY}"
     if isinstance(message, Expression):
-        return f'echo "{word} $MESSAGE" | {AS_TEXT} {_SUMMARY}'
+        return f'echo "{word} $MESSAGE" | {marked}'
     if is_marked(message):
-        return f"{_printing(as_words(f'{word} {message}'))} | {AS_TEXT} {_SUMMARY}"
-    text = f"{word} {as_text(message)}".strip()
+        return f"{_printing(as_words(f'{word} {message}'))} | {marked}"
+    text = f"{mark}{word} {as_text(message)}".strip()
     return f"{_printing(as_words(text) if '$' in text or '`' in text else shlex.quote(text))} {_SUMMARY}"
 
 

@@ -181,7 +181,7 @@ class Runbook(Written, frozen=True, dict=True):
     def jobs(self) -> Sequence[Job]:
         """The only job."""
         steps = tuple(self._filled(step) for step in self._steps())
-        return referring(
+        return (
             Job(
                 id=self.program.kind,
                 name=self._title,
@@ -192,6 +192,9 @@ class Runbook(Written, frozen=True, dict=True):
                 shell=self._shells.shell("bash") if self._acts else PLAIN_SHELL,
             ),
         )
+
+    def _guarded(self) -> Iterator[Job]:
+        yield from referring(*super()._guarded())
 
     @cached_property
     def _secrets(self) -> StepSecrets:

@@ -36,7 +36,7 @@ ADVICE = (
 )
 
 OURS = {"COMPLETE", "STOP", CLOSED}
-"""The names of rdc's own steps that write the summary."""
+"""How the names of rdc's own steps that write the summary begin."""
 
 ABSENT = Path(__file__).parent / "absent"
 
@@ -79,7 +79,7 @@ def run(setting: Setting) -> Run:
     absent = (f"--local-repository={action}={ABSENT}" for action in sorted(storing))
     command = [tool, "workflow_dispatch", *OPTIONS, f"--workflows={path}", *absent, *_words(setting)]
     done = execute(command, home, environment, setting.timeout)
-    ours = {SUMMARY, *(part["id"] for part in parts if part["name"] in OURS and "id" in part)}
+    ours = {SUMMARY, *(part["id"] for part in parts if part["name"].partition(":")[0] in OURS and "id" in part)}
     summary = "".join(said for step, said in summaries(events_of(done.out)) if step in ours)  # commands write them, too
     result = _HEADING.search(summary)
     if result is None:
@@ -107,7 +107,7 @@ def _workflow(setting: Setting) -> Emission:
     kept = {} if setting.is_mock else {key: setting.options[key] for key in KEPT if key in setting.options}
     calls = {"agent": setting.mocks.get(""), "tools": setting.tools}
     whole = {"checkout": False, "runtime": "inline"} if setting.is_mock else {}
-    options = {**kept, **calls, **whole, "python": sys.executable, "summary": True}
+    options = {**kept, **calls, **whole, "prompts": "answers", "python": sys.executable, "summary": True}
     return GithubBackend().emit(setting.program, options)
 
 

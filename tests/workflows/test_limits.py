@@ -58,12 +58,11 @@ def test_an_expression_that_is_too_long(tmp_path: Path) -> None:
     assert any("an expression would have" in text and "reduce the transitions that lead to it" in text for text in said)
 
 
-def test_a_text_that_is_too_long_for_a_variable(tmp_path: Path) -> None:
+def test_a_message_may_be_longer_than_a_variable_but_not_an_expression(tmp_path: Path) -> None:
     document = '## 1. A\n\n```bash\ntrue\n```\n\n- FAIL: STOP "%s"\n'
-    (said,) = refusals(tmp_path, document % ("x" * limits.LONGEST_VARIABLE))
-    assert "the variable MESSAGE would have" in said
-    assert "in the step STOP" in said
-    assert text_of(tmp_path, document % ("x" * 65_536))
+    assert text_of(tmp_path, document % ("x" * limits.LONGEST_VARIABLE))
+    (said,) = refusals(tmp_path, document % ("${{ " + "x" * limits.LONGEST_EXPRESSION))
+    assert said.startswith("`${{` in line 1 of the script makes all of it an expression")
 
 
 def test_a_question_may_be_as_long_as_people_read(tmp_path: Path) -> None:
@@ -91,9 +90,9 @@ def test_a_block_that_is_too_long_is_named_with_what_opens_the_expression(ending
     assert text_of(tmp_path, f"## 1\n\n```bash\n{without}{rest}"), "the remedy helps"
 
 
-def test_500_steps_with_a_message_each(tmp_path: Path) -> None:
+def test_many_steps_with_a_message_each(tmp_path: Path) -> None:
     steps = (
-        f'## {n}. Step\n\n```bash\ntrue\n```\n\n- FAIL: STOP "step {n} failed, call the team"\n' for n in range(1, 501)
+        f'## {n}. Step\n\n```bash\ntrue\n```\n\n- FAIL: STOP "step {n} failed, call the team"\n' for n in range(1, 451)
     )
     assert text_of(tmp_path, "\n".join(steps))
 
@@ -176,7 +175,7 @@ SCHEDULE = {"on": {"schedule": [{"cron": "0 3 * * *"}]}}
     ("document", "options", "codes"),
     [
         (PROMPT, {}, ["RD523"]),
-        (PROMPT, {"prompts": "environment"}, ["RD523"]),
+        (PROMPT, {"prompts": "environment"}, ["RD523", "RD527"]),
         (PROMPT, {"prompts": "agent", "agent": "cat"}, []),
         (PROMPT, {"on": "push"}, []),
         (COMMAND, {}, []),

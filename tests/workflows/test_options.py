@@ -73,7 +73,7 @@ def test_defaults(tmp_path: Path) -> None:
     assert workflow["on"] == {"workflow_dispatch": None}
     assert workflow["permissions"] == {}
     assert job["permissions"] == {"contents": "read"}
-    assert (job["runs-on"], job["timeout-minutes"]) == ("ubuntu-latest", 360)
+    assert (job["runs-on"], job["timeout-minutes"]) == ("ubuntu-24.04", 60)
     assert job["steps"][0]["with"] == {"persist-credentials": False}
 
 

@@ -18,6 +18,7 @@ from compiler.ir.tasks import End
 from runtime_shim.data.values import read_output
 from tests.workflows import act
 from tests.workflows.compiling import steps
+from tests.workflows.ends import end_of
 from tests.workflows.lint import findings
 from tests.workflows.routed import (
     COMPLETE,
@@ -82,15 +83,14 @@ def test_a_value_goes_on_as_a_text(value: str, tmp_path: Path) -> None:
     done = run(tmp_path, workflow)
     assert done.conclusion == "success", done.log
     assert shown(tmp_path) == ["unset", *[value] * 4]
-    (message,) = [message for _, title, message in done.jobs["runbook"].annotations if title == "COMPLETE"]
-    assert message.split() == f"The value is {value}.".split()
+    assert end_of(workflow, done).message.split() == f"The value is {value}.".split()
     assert not (tmp_path / "owned").exists()
 
 
 def test_what_is_missing_is_shown_as_it_was_written(tmp_path: Path) -> None:
     made = program(runs("1", "true", to(COMPLETE, "pass"), to(STOP, "fail")), said(), slots=NAMES)
-    done = run(tmp_path, compiled(made))
-    assert ("notice", "COMPLETE", "The complete is {{A}}.") in done.jobs["runbook"].annotations
+    workflow = compiled(made)
+    assert str(end_of(workflow, run(tmp_path, workflow))) == "COMPLETE The complete is {{A}}."
 
 
 def test_attempts_and_loops_see_what_was_given_before(tmp_path: Path) -> None:
@@ -124,7 +124,7 @@ def test_a_continuation_has_the_values(tmp_path: Path) -> None:
         runs("3", SHOW, to(COMPLETE, "pass"), to(STOP, "fail")),
         slots=NAMES,
     )
-    workflow = compiled(made)
+    workflow = compiled(made, {"prompts": "answers"})
     assert findings([written(tmp_path, workflow)]) == []
     first = run(tmp_path, workflow)
     assert "Is x y well?" in "".join(step.summary for step in first.jobs["runbook"].steps)

@@ -89,7 +89,7 @@ true
 def test_placeholders_in_messages_outside_of_loops(document: str, end: str, tmp_path: Path) -> None:
     text = text_of(tmp_path, document, {"checkout": False, "summary": True})
     shown = said(act.run(tmp_path, text))
-    assert re.sub(r"\\\\(.)", r"\1", shown) == end
+    assert re.sub(r"\\(.)", r"\1", shown) == end
 
 
 def test_answers_are_for_the_step_that_is_named_exactly(tmp_path: Path) -> None:

@@ -121,7 +121,7 @@ export class Flow {
     const [, single, double, plain] = /^(?:'(.*)'|"(.*)"|(.*))$/.exec(said);
     const text = single?.replaceAll(`'"'"'`, "'") ?? double?.replace(/\\([\\"$`])/g, "$1") ?? plain;
     const shown = text.replace("$MESSAGE", () => env.MESSAGE);
-    this.end = shown === text ? text.replace(/\\(.)/g, "$1") : shown;
+    this.end = (shown === text ? text.replace(/\\(.)/g, "$1") : shown).replace(/^### /, "");
     if (fails) done.outcome = "failure";
   }
 
