@@ -16,16 +16,15 @@ from . import __main__, regressions, test_dbos, test_engine, test_github, test_m
 from .difference import DifferenceError
 from .drivers import DRIVERS, Driver, try_driver
 from .execution import Trial
-from .scenario import Scenario
+from .scenario import OWN, Scenario
+from .strategies import lines, questions
 from .visits import Trace
 
 SHOWN_ONLY = {"dot", "mermaid", "json"}
 """Targets for reading: nobody runs what they write."""
 
-ASKS = '## 1\n\nIs it good?\n\n- NO: COMPLETE\n\n## 2\n\n```sh\nsh "$YARDSTICK/visit${RDC_RUN_ID:+}${RDC_ATTEMPT:+}" 2 -\n```\n'
-
-
-LINE = '## 1\n\n```sh\nsh "$YARDSTICK/visit${RDC_RUN_ID:+}${RDC_ATTEMPT:+}" 1 -\n```\n'
+ASKS = f'## 1\n\nIs it good?\n\n- NO: COMPLETE\n\n## 2\n\n```sh\nsh "$YARDSTICK/visit{OWN}" 2 -\n```\n'
+LINE = f'## 1\n\n```sh\nsh "$YARDSTICK/visit{OWN}" 1 -\n```\n'
 
 
 def asking(tmp_path: Path, *lines: str, document: str = ASKS) -> Scenario:
@@ -70,8 +69,8 @@ def test_every_driver_knows_the_end(driver: str, tmp_path: Path) -> None:
     right, wrong = tmp_path / "right", tmp_path / "wrong"
     right.mkdir()
     wrong.mkdir()
-    is_line = DRIVERS[driver].lines
-    path, document = (["1 pass"], LINE) if is_line else (["1 yes", "2 pass"], ASKS)
+    kinds = {lines: (["1 pass"], LINE), questions: (["1 yes", "2 pass"], ASKS.replace("NO: COMPLETE", "NO: STOP"))}
+    path, document = kinds.get(DRIVERS[driver].documents, (["1 yes", "2 pass"], ASKS))
     assert try_driver(driver, asking(right, *path, '=> COMPLETE ""', document=document))
     with pytest.raises(DifferenceError):
         try_driver(driver, asking(wrong, *path, '=> COMPLETE "more"', document=document))

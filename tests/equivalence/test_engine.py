@@ -171,7 +171,7 @@ MUTATIONS = [
     ("        if: steps.s1.outcome == 'success'", "        if: always()", "fixed"),
     ("steps.s1.outcome == 'failure' ||", "steps.s1.outcome == 'failed' ||", "fixed"),
     ("        continue-on-error: true\n", "", "fixed"),
-    (" || failure() && ", " || success() && ", "broken"),
+    ("if: failure() && steps.Fix", "if: success() && steps.Fix", "broken"),
     ("          exit 1\n", "", "fixed"),
     ("if: steps.s2.outputs.next == 'COMPLETE'", "if: steps.s2.outputs.next == 'STOP'", "repeated"),
     ("pass) rdc_node='s2' ;;", "pass) rdc_node='s3' ;;", "repeated"),

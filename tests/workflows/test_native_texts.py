@@ -30,7 +30,7 @@ HOSTILE = [
     "  ",
     "\u2028\u00e9 \u202e",
 ]
-TEXTS = [text for text in HOSTILE if "\n" not in text and text.strip()]
+TEXTS = [text for text in HOSTILE if "\n" not in text and "set-output" not in text and text.strip()]
 
 
 def asks(folder: Path, text: str = "{{what}}") -> Native:
@@ -66,7 +66,7 @@ def test_a_value_is_text_in_a_question(value: str, tmp_path: Path) -> None:
         summary = run_it(native, value, decision, number)
         assert summary.count("### Decide: ") == 1, "a value begins no other question"
         assert len(re.findall(r"^### ", summary, re.MULTILINE)) <= 2
-        assert not re.search(r"<(script|img)", summary)
+        assert not re.search(r"(?<!\\)<(script|img)", summary)
     assert (tmp_path / "shown").read_bytes().decode() == value
     assert native.log == ["1", "3", "1"]
 
@@ -80,7 +80,7 @@ def test_the_text_of_the_author_is_text(text: str, tmp_path: Path) -> None:
     assert findings([path]) == []
     for number, decision in enumerate(("approved", "rejected"), 1):
         summary = run_it(native, "fine", decision, number)
-        assert not re.search(r"<(script|img)", summary)
+        assert not re.search(r"(?<!\\)<(script|img)", summary)
         assert summary.count("### Decide: ") == 1
 
 
