@@ -81,17 +81,17 @@ class GithubBackend(Backend[GithubOptions]):
 
 def _native(program: Program, options: GithubOptions) -> Emission:
     plain = without_slots(simplified(program), options)
-    asks = any(isinstance(node.task, Ask) for node in plain.nodes)
     ids = identifiers_of(plain)
-    plan = make_plan(plain, ids, repeats=asks or not values_of(program))
     refused = (*taken(program, options, ()), *unfit_nodes(program, options, native=True))
     if refused:
         return Emission(None, refused)
-    chosen = chart(program, ids.nodes) if options.summary else ""
-    flow = "" if is_too_big(chosen) else chosen
-    if not asks:
+    flow = chart(program, ids.nodes) if options.summary else ""
+    flow = "" if is_too_big(flow) else flow
+    parts = divided(plain, options)
+    plan = make_plan(parts[0].program, ids, repeats=bool(parts[1:]) or not values_of(program))
+    if not parts[1:]:
         return _checked(Runbook(program, options, plan, flow))
-    workflow = Approvals(program, options, plan, flow, parts=divided(plain, options))
+    workflow = Approvals(program, options, plan, flow, document=plain, parts=parts)
     return _checked(workflow, workflow.findings())
 
 

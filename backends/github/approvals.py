@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from urllib.parse import quote
 
@@ -28,7 +28,7 @@ from backends.remarks import listed, printable
 from backends.scheduling.plan import make_plan
 from backends.templating import render
 from compiler.diagnostic import Diagnostic
-from compiler.ir.program import Program
+from compiler.ir.program import Node, Program
 from compiler.ir.tasks import Ask
 from compiler.regex import Regex
 
@@ -48,9 +48,15 @@ _TOKEN = {"GH_TOKEN": evaluated("github.token")}
 
 
 class Approvals(Runbook, frozen=True, dict=True):
-    """The workflow. Each of `parts` is a job, with a job before it that decides whether it runs."""
+    """The workflow of a document without slots. Each of its `parts` is a job, after a job that decides about it."""
 
-    parts: Sequence[Part] = ()
+    document: Program
+    parts: Sequence[Part]
+
+    @property
+    def names(self) -> Mapping[str, Node]:
+        """The nodes by the ids of their steps."""
+        return {self.plan.ids.nodes[node.id]: node for node in self.document.nodes}
 
     @property
     def loader(self) -> str:
@@ -224,7 +230,7 @@ class Approvals(Runbook, frozen=True, dict=True):
         """Return the step that shows a question on the page of the run (T-26)."""
         values, task = self.values, to.after.task
         title = values.title(to.after)
-        text = f"{task.prompt}\n\n{task.block}" if isinstance(task, Ask) and task.block else str(task.prompt)
+        text = "\n\n".join(str(part) for part in (task.prompt, task.block) if part) if isinstance(task, Ask) else ""
         used = {**values_in(title), **values_in(text)}
         shown = {
             name: text for name, text in values.shown(to.above).items() if name in used or values.value(to.above, name)
@@ -282,7 +288,7 @@ class Approvals(Runbook, frozen=True, dict=True):
 
     def _rejected(self, part: Decided) -> Job:
         decision = self.values.decisions[part]
-        steps = tuple(self._ends(part, rejected(self.plan.program, part.after)))
+        steps = tuple(self._ends(part, rejected(self.document, part.after)))
         failed = f"needs.{decision}.result == 'failure' && needs.{decision}.outputs.started != 'yes'"
         return Job(
             id=decision.replace("decide", "rejected", 1),

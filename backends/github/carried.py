@@ -12,7 +12,7 @@ from functools import cached_property
 from msgspec import Struct
 from msgspec.structs import replace
 
-from backends.github.decisions import Decided, Part, setters
+from backends.github.decisions import Decided, Part, command_of, setters
 from backends.github.filling import as_written, filled_with, marked_title, quoted
 from backends.github.scalar import evaluated, label
 from backends.github.shells import may_use
@@ -20,7 +20,6 @@ from backends.github.step import Step, compare
 from backends.scheduling.condition import FALSE, expression
 from backends.scheduling.plan import Plan
 from compiler.ir.program import Node, Program
-from compiler.ir.tasks import Shell
 from runtime_shim.targets.naming import name_in_words
 
 _LONGEST_NAME = 200
@@ -31,7 +30,7 @@ class Carried(Struct, frozen=True, dict=True):
 
     program: Program
     jobs: Mapping[Part, str]
-    decisions: Mapping[Part, str]
+    decisions: Mapping[Decided, str]
     plans: Mapping[Part, Plan]
 
     @cached_property
@@ -84,9 +83,7 @@ class Carried(Struct, frozen=True, dict=True):
 
     def handed(self, part: Part, node: Node, step: Step) -> Step:
         """Return a node's step with outputs: as variables, in its name, and as `RDC_OUTPUT` if it may set some."""
-        if not isinstance(node.task, Shell):
-            return step
-        title, command = self.title(node), str(node.task.command)
+        title, command = self.title(node), command_of(node)
         values = {name: self.value(part, name, node.id) for name in self._setters}
         env = {name: evaluated(value) for name, value in values.items() if value and may_use(command, name)}
         shown = {name: evaluated(value or quoted(f"{{{{{name}}}}}")) for name, value in values.items()}

@@ -213,24 +213,18 @@ def _of_values(program: Program, parts: Sequence[Decided], names: Sequence[str])
 
 def written_by(node: Node) -> set[str]:
     """Return the outputs that a command sets by name: `echo "NAME=$value" >> "$RDC_OUTPUT"`."""
-    return set(_WRITES.findall(str(node.task.command))) if isinstance(node.task, Shell) else set()
+    return set(_WRITES.findall(command_of(node)))
 
 
 def setters(program: Program) -> Mapping[str, frozenset[str]]:
-    """Return the nodes that may set each output: those that name it, or all that may set any."""
-    commands = [node for node in program.nodes if isinstance(node.task, Shell)]
-    open_ended = {node.id for node in commands if _sets_any(node)}
-    found = {}
-    for name in values_of(program):
-        named = {node.id for node in commands if name in written_by(node)}
-        unnamed = {node.id for node in commands if node.id in open_ended and "RDC_OUTPUT" in str(node.task.command)}
-        found[name] = frozenset(named | unnamed or open_ended)
-    return found
+    """Return the nodes that may set each output: those that name it, those that name the file, or any program."""
+    nodes = {node.id: command_of(node) for node in program.nodes if command_of(node)}
+    unnamed = {name for name, text in nodes.items() if len(_WRITES.findall(text)) < text.count("RDC_OUTPUT")}
+    others = unnamed or {name for name, text in nodes.items() if may_use(text, "RDC_OUTPUT")}
+    found = {name: {node.id for node in program.nodes if name in written_by(node)} for name in values_of(program)}
+    return {name: frozenset(named | unnamed or others) for name, named in found.items()}
 
 
-def _sets_any(node: Node) -> bool:
-    """Return whether a command may set outputs that it does not name."""
-    assert isinstance(node.task, Shell)  # noqa: S101 (tells mypy)
-    command = str(node.task.command)
-    count = len(re.findall(r"\bRDC_OUTPUT\b", command))
-    return len(_WRITES.findall(command)) < count if count else may_use(command, "RDC_OUTPUT")
+def command_of(node: Node) -> str:
+    """Return the command of a node; "" for none."""
+    return str(node.task.command) if isinstance(node.task, Shell) else ""

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from backends.base import OptionFinding, Reason, about_option
 from backends.delegating import reasons
-from backends.github.decisions import obstacles
+from backends.github.decisions import command_of, obstacles
 from backends.github.ends import Ends, summary_step
 from backends.github.filling import are_fillable, filled, has_several, is_given, values_of, without_slots
 from backends.github.identifiers import identifiers_of
@@ -170,7 +170,7 @@ class Runbook(Written, frozen=True, dict=True):
     """The workflow; `flow` is the graph as Mermaid, empty for none."""
 
     plan: Plan
-    flow: str = ""
+    flow: str
 
     @property
     def names(self) -> Mapping[str, Node]:
@@ -247,6 +247,6 @@ class Runbook(Written, frozen=True, dict=True):
     @staticmethod
     def _own_variables(nodes: Iterable[Node]) -> dict[str, str]:
         """Return the variables that M4 gives each command, if a command names them."""
-        commands = "\n".join(str(node.task.command) for node in nodes if isinstance(node.task, Shell))
+        commands = "\n".join(map(command_of, nodes))
         own = {"RDC_RUN_ID": Expression("${{ github.run_id }}"), "RDC_ATTEMPT": Expression("1")}
         return {name: value for name, value in own.items() if name in commands}

@@ -28,7 +28,7 @@ from compiler.ir.edges import (
     may_follow,
 )
 from compiler.ir.program import Node, Program
-from compiler.ir.tasks import Ask, End, Verdict
+from compiler.ir.tasks import End, Shell, Verdict
 
 LARGEST = 60
 """The most comparisons for the value of a counter. Beyond that, its places become one loop."""
@@ -75,20 +75,6 @@ class TangledError(Exception):
         self.place = place
 
 
-class Verdicts(Struct, frozen=True):
-    """How later steps see a node's outcome: a property, its two values, and the value for no outcome."""
-
-    property: str
-    passed: str
-    failed: str
-    absent: str
-
-
-OUTCOME = Verdicts("outcome", "success", "failure", "skipped")
-ANSWER = Verdicts("outputs.answer", "pass", "fail", "")
-APPROVAL = Verdicts("result", "success", "failure", "skipped")
-
-
 class Flow:
     """The conditions of a program whose places are in topological order.
 
@@ -96,17 +82,15 @@ class Flow:
         program: The program.
         places: All of its places.
         ids: A step id for each node, and a variable for each counter.
-        answers: How later steps see a question's outcome.
     """
 
-    def __init__(self, program: Program, places: Sequence[Place], ids: Identifiers, answers: Verdicts = ANSWER) -> None:
+    def __init__(self, program: Program, places: Sequence[Place], ids: Identifiers) -> None:
         self.ids = ids
         self._steps = ids.nodes
         self.places = places
         self.arcs: dict[str, list[Arc]] = {place.name: [] for place in places}
         self.halts: dict[str, list[Literal]] = {}
         self.reached: dict[str, Condition] = {}
-        self.answers = answers
         self._initial = {register.name: register.initial for register in program.registers}
         self._scopes = scopes_of(program)
         self._stops = {node.id for node in program.nodes if _is_plain_stop(node)}
@@ -152,7 +136,7 @@ class Flow:
 
     def halt(self, node: Node) -> str | None:
         """Return the STOP end that a command always leads to if it fails: then the job simply fails at its step."""
-        if self._seen(node) is not OUTCOME:
+        if not isinstance(node.task, Shell):
             return None
         targets = {edge.target for edge in node.edges if edge.target != node.id and may_follow(edge, Verdict.FAIL)}
         return targets.pop() if len(targets) == 1 and targets <= self._stops else None
@@ -171,13 +155,9 @@ class Flow:
         if not always or self.named[source].kind == "loop":
             return some(*(arc.condition for arc in arcs))
         place = self.named[source]
-        if place.kind == "branch" or (self.reached[source] == TRUE and self._seen(place.node) is OUTCOME):
+        if place.kind == "branch" or self.reached[source] == TRUE:
             return self.reached[source]
-        seen = self._seen(place.node)
-        return Literal(self._steps[source], seen.property, "!=", seen.absent)
-
-    def _seen(self, node: Node) -> Verdicts:
-        return self.answers if isinstance(node.task, Ask) else OUTCOME
+        return Literal(self._steps[source], "outcome", "!=", "skipped")
 
     # --- Where a run goes from a place --------------------------------------------------------------------------------
 
@@ -200,13 +180,13 @@ class Flow:
 
     def _outcomes(self, place: Place) -> Iterator[Arc]:
         stop = self.halt(place.node)
-        step, seen = self._steps[place.name], self._seen(place.node)
-        passed: Condition = Literal(step, seen.property, "==", seen.passed)
+        step = self._steps[place.name]
+        passed: Condition = Literal(step, "outcome", "==", "success")
+        failed = Literal(step, "outcome", "==", "failure")
         if stop:
-            self.halts.setdefault(stop, []).append(Literal(step, seen.property, "==", seen.failed))
+            self.halts.setdefault(stop, []).append(failed)
             passed = TRUE if self.reached[place.name] == TRUE else passed
         else:
-            failed = Literal(step, seen.property, "==", seen.failed)
             for edge, condition in self._choices(place, Verdict.FAIL):
                 yield Arc(place.name, edge, every(failed, condition))
         for edge, condition in self._choices(place, Verdict.PASS):
