@@ -53,6 +53,11 @@ def variables(case: Case) -> tuple[str, ...]:
     return tuple(sorted({*names, *constants}))
 
 
+def unnamed(scenario: Scenario) -> Scenario:
+    """The same documents, whose commands name no variables: a target refuses those that belong to no run."""
+    return replace(scenario, documents={path: text.replace(OWN, "") for path, text in scenario.documents.items()})
+
+
 def fits_a_table(case: Case) -> bool:
     """Whether outcomes are all that a path of a case depends on: it has neither values nor time limits."""
     declared = [runbook.declared for runbook in (case.runbook, *case.files.values())]

@@ -12,7 +12,7 @@ from hypothesis.strategies import SearchStrategy
 from tests.equivalence.cases import Case, tables
 from tests.equivalence.drivers import dbos, engine, github, make, native, python, semantics
 from tests.equivalence.execution import Trial, trial
-from tests.equivalence.scenario import Scenario, fits_a_table, scenario, tabled
+from tests.equivalence.scenario import Scenario, fits_a_table, scenario, tabled, unnamed
 from tests.equivalence.strategies import cases, lines, questions
 from tests.equivalence.workers import missing as no_dbos
 from tests.workflows.engine import missing as node
@@ -42,6 +42,8 @@ class Driver:
     """What no variable may hold: act takes what it is given for an expression once more."""
     documents: Callable[[], SearchStrategy[Case]] = cases
     """What is drawn for it: the whole language, or only documents that its target mostly takes."""
+    names: bool = True
+    """Whether commands may name the variables of a run."""
     jumps: bool = False
     """Whether an operator jumps; elsewhere the case is tried without the jumps."""
     every: int = 1
@@ -74,7 +76,7 @@ DRIVERS = {
     "make": Driver(make.compare, "make"),
     "make-waiting": Driver(make.compare_in_pieces, "make", needs_prompts=True, jumps=True),
     "make-prompted": Driver(make.compare_prompted, "make", jumps=True, every=4),
-    "make-plain": Driver(make.compare_plain, "make", documents=lines),
+    "make-plain": Driver(make.compare_plain, "make", documents=lines, names=False),
     "dbos": Driver(dbos.compare, "dbos", every=4, missing=no_dbos),
     "dbos-waiting": Driver(dbos.compare_in_pieces, "dbos", needs_prompts=True, jumps=True, every=4, missing=no_dbos),
     "github": Driver(github.compare, "github", unfit="${{"),
@@ -96,7 +98,7 @@ def try_driver(name: str, scenario: Scenario) -> bool:
     driver = DRIVERS[name]
     if not driver.takes(scenario):
         return False
-    with trial(scenario) as prepared:
+    with trial(scenario if driver.names else unnamed(scenario)) as prepared:
         return driver.compare(prepared)
 
 
