@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.workflows.lint import findings
-from tests.workflows.native import Native, prepared, question
+from tests.workflows.native import Native, command, prepared, question
 
 HOSTILE = [
     "$(touch owned)",
@@ -82,6 +82,17 @@ def test_the_text_of_the_author_is_text(text: str, tmp_path: Path) -> None:
         summary = run_it(native, "fine", decision, number)
         assert not re.search(r"(?<!\\)<(script|img)", summary)
         assert summary.count("### Decide: ") == 1
+
+
+def test_any_name_of_a_value_is_one(tmp_path: Path) -> None:
+    names = ("name", "MESSAGE", "text", "lines", "approvals")
+    steps = "".join(command(n, f'echo "{name}=of-{n}" >> "$RDC_OUTPUT"') for n, name in enumerate(names, 1))
+    shown = " ".join(f"{{{{{name}}}}}" for name in names)
+    document = f"---\nrdc:\n  outputs: [{', '.join(names)}]\n---\n\n{steps}" + question(6, title=f"Take {shown}")
+    run = prepared(tmp_path, document.replace("Is it fine?", f"Look: {shown}"))("approved")
+    assert run.jobs["decide_6"].name == "6. Take of-1 of-2 of-3 of-4 of-5"
+    assert "\nLook: of-1 of-2 of-3 of-4 of-5\n" in run.summary
+    assert "name = of-1" in run.summary
 
 
 def test_a_question_in_several_lines_ends_where_it_ends(tmp_path: Path) -> None:

@@ -121,6 +121,15 @@ def test_any_secret_is_found(secret: str, tmp_path: Path) -> None:
     assert (run.conclusion, result(run, 2), native.log) == ("failure", "skipped", []), run.log
 
 
+@pytest.mark.parametrize("names", [["name", "line"], ["NAMES", "KEY"]])
+def test_any_name_of_a_secret_is_one(names: list[str], tmp_path: Path) -> None:
+    for number, name in enumerate(names):
+        (tmp_path / str(number)).mkdir()
+        native = made(tmp_path / str(number), f'printf "%s" "${name}" > file', options={"secrets": names})
+        run = native("approved", secrets={each.upper(): f"the secret {each}" for each in names})
+        assert (run.conclusion, result(run, 2)) == ("failure", "skipped"), run.log
+
+
 def test_a_workspace_without_secrets_goes_on(tmp_path: Path) -> None:
     script = 'echo "${#KEY} ${#OTHER}" > file; ln -s /etc/passwd link; mkfifo pipe'
     native = made(tmp_path, script, options={"secrets": ["KEY", "OTHER"]})
