@@ -30,7 +30,7 @@ _SUMMARY = '>> "$GITHUB_STEP_SUMMARY"'
 AS_TEXT = r"tr -s '\r\n' '\n' | sed 's/[][\\`*_<>|#&~!$]/\\&/g' | paste -sd ' ' -"
 """Writes any string as one line in which nothing is syntax of Markdown or HTML."""
 
-_SPECIAL = str.maketrans({character: f"\\{character}" for character in "\\`*_[]<>|#&~!$"})
+_SPECIAL = str.maketrans({character: f"\\{character}" for character in "\\`*_[]<>|#&~!${"})
 
 
 class Reached(Struct, frozen=True):
