@@ -114,7 +114,7 @@ def marked_title(node: Node, program: Program) -> str:
 
 
 def _in_quotes(text: str) -> str:
-    return re.sub(r'[\\"$`]', r"\\\g<0>", text)
+    return re.sub(r'[\\"$`]', r"\\\g<0>", text).replace(OPEN, '$""{{')  # GitHub expands expressions in scripts
 
 
 def in_log(prompt: str) -> str:

@@ -223,8 +223,6 @@ def _step(step: Step) -> Iterator[tuple[str, str, str]]:
     """Yield what is wrong with a step, with its fix and the id of the node that it is about."""
     if len(step.condition) > LONGEST_EXPRESSION:
         yield f"an expression would have {len(step.condition):,} characters; {_LIMIT}", _MEET, step.id
-    if len(step.run) > LONGEST_EXPRESSION and OPEN in step.run:
-        yield _read_as_one("the script", step.run), _WITHOUT, step.id
     for name, text in step.env.items():
         is_block, about = name.startswith("RDC_COMMAND"), name.removeprefix("RDC_COMMAND_")
         what, about = ("the block" if is_block else f"the variable {name}"), step.id if about == name else about
