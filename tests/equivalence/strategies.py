@@ -221,7 +221,9 @@ def forward(draw: st.DrawFn, later: tuple[str, ...]) -> Action | None:
     kind = draw(_forward_kinds)
     if kind == "goto" and later:
         return Goto(draw(one_of(later)))
-    return {"complete": Complete, "stop": Stop}[kind](draw(_messages)) if kind in {"complete", "stop"} else None
+    if kind not in {"complete", "stop"}:
+        return None
+    return Complete(draw(_messages)) if kind == "complete" else Stop(draw(_messages))
 
 
 def forward_transitions(draw: st.DrawFn, later: tuple[str, ...], *, is_question: bool) -> Transitions:
