@@ -214,7 +214,7 @@ class Approvals(Runbook, frozen=True, dict=True):
         """Yield the steps that keep the workspace for the parts after a decision (T-24)."""
         paths = shlex.join(self.options.carry if isinstance(self.options.carry, list) else ["."])
         if secrets := self._secrets.all:
-            env, run = {"NAMES": " ".join(secrets), **secrets}, render("github/leaks.sh", paths=paths)
+            env, run = {"RDC_NAMES": " ".join(secrets), **secrets}, render("github/leaks.sh", paths=paths)
             yield Step("Refuse to keep a workspace with a secret", condition=condition, env=env, run=run)
         run = f'tar -cf "$RUNNER_TEMP/workspace.tar" {paths}'
         yield Step("Pack the workspace for the steps after the decision", condition=condition, run=run)
