@@ -6,12 +6,11 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from backends.delegating import DOES
+from backends.base import Reason
 from backends.github.filling import values_of
 from backends.github.options import GithubOptions
 from backends.github.settings import setting_of
@@ -19,18 +18,15 @@ from backends.github.shells import may_use
 from backends.scheduling.places import find_places
 from backends.scheduling.plan import counters_read
 from compiler.ir.edges import AtLeast, Reset, Set, counter_effects, counter_tests, may_follow
-from compiler.ir.features import Feature
 from compiler.ir.graph import between, reached_from, to_graph
 from compiler.ir.program import Node, Program
-from compiler.ir.tasks import Ask, End, Shell, Verdict
+from compiler.ir.tasks import Ask, Branch, End, Shell, Verdict
 
 MOST_DECISIONS = 5
 """How many decisions a workflow may have. With more, people no longer see where a run is."""
 
 MOST_COPIES = 2
 """How many parts may have the same step."""
-
-BINARY = ("pass_fail", "yes_no")
 
 _WRITES = re.compile(
     r"""\b(?:echo|printf)\s+(?:'[^'\n]*'\s+)?["']?([A-Za-z_]\w*)=[^\n]*?>>\s*"?\$\{?RDC_OUTPUT\b\}?"?"""
@@ -119,30 +115,20 @@ def _target(node: Node, word: str) -> str:
 # --- Why questions are not native -------------------------------------------------------------------------------------
 
 
-class Obstacle(NamedTuple):
-    """Why a question cannot be native: a clause, and the node that it is about."""
-
-    node: Node
-    clause: str
-
-
-def obstacles(program: Program, options: GithubOptions, values: Sequence[str]) -> Iterator[Obstacle]:
+def obstacles(program: Program, options: GithubOptions, values: Sequence[str]) -> Iterator[Reason]:
     """Yield why the questions of a simplified program without slots cannot be native; nothing if they can.
 
     `values` are the outputs that its commands may set.
     """
     questions = [node for node in program.nodes if isinstance(node.task, Ask)]
-    found = [Obstacle(node, clause) for node in questions for clause in _of_question(program, node)]
-    if questions:
-        yield from found or _of_parts(program, options, values)
+    found = [(node, clause) for node in questions for clause in _of_question(program, node)]
+    for node, clause in found or (_of_parts(program, options, values) if questions else ()):
+        yield Reason(node.origin.path, node.origin.span, clause)
 
 
 def _of_question(program: Program, node: Node) -> Iterator[str]:
     index = program.index()
     targets = [edge.target for edge in node.edges]
-    if isinstance(node.task, Ask) and node.task.question not in BINARY:
-        yield f"step {node.id} {DOES[Feature.REPLIES]}"
-        return
     if node.id in reached_from(targets, lambda name: [edge.target for edge in index[name].edges]):
         yield f"step {node.id} asks in a loop"
         return
@@ -150,65 +136,56 @@ def _of_question(program: Program, node: Node) -> Iterator[str]:
         yield f"what follows step {node.id} depends on a counter"
         return
     no = rejected(program, node).nodes
-    if any(
-        isinstance(one.task, Shell | Ask) or (isinstance(one.task, End) and one.task.result != "stop") for one in no
-    ):
+    if not all(isinstance(one.task, Branch) or (isinstance(one.task, End) and one.task.result == "stop") for one in no):
         yield f"step {node.id} continues after NO"
-    if node.settings.delay or node.constants:
-        yield f"step {node.id} has settings for a command"
 
 
-def _of_parts(program: Program, options: GithubOptions, values: Sequence[str]) -> Iterator[Obstacle]:
+def _of_parts(program: Program, options: GithubOptions, values: Sequence[str]) -> Iterator[tuple[Node, str]]:
     parts = divided(program, options)
     index = program.index()
     first = next(node for node in program.nodes if isinstance(node.task, Ask))
     if len(parts) > MOST_DECISIONS + 1:
-        yield Obstacle(first, f"the document has more than {MOST_DECISIONS} decisions")
+        yield (first, f"the document has more than {MOST_DECISIONS} decisions")
         return
     copies = Counter(node.id for part in parts for node in (*part.commands, *part.questions))
     for name, count in copies.items():
         if count > MOST_COPIES:
-            yield Obstacle(index[name], f"step {name} would be in more than {MOST_COPIES} jobs")
+            yield (index[name], f"step {name} would be in more than {MOST_COPIES} jobs")
     decided = [part for part in parts if isinstance(part, Decided)]
     ways = Counter(name for name, _ in {(part.after.id, part.count) for part in decided})
     for name, count in ways.items():
         if count > 1:
-            yield Obstacle(index[name], f"the ways to step {name} have different numbers of decisions")
+            yield (index[name], f"the ways to step {name} have different numbers of decisions")
     for part in decided:
         yield from _counted(program, part)
     yield from _of_values(program, decided, values)
 
 
-def _counted(program: Program, part: Decided) -> Iterator[Obstacle]:
+def _counted(program: Program, part: Decided) -> Iterator[tuple[Node, str]]:
     """Yield the obstacle that a part reads a counter that an earlier part has changed."""
     initial = {register.name: register.initial for register in program.registers}
     leading = between(to_graph(program), [program.entry], [part.after.id])
-    effects = (
-        e for node in program.nodes if node.id in leading for edge in node.edges for e in counter_effects(edge.effects)
-    )
-    changed = {
-        effect.register
-        for effect in effects
-        if not isinstance(effect, Reset)
-        and not (isinstance(effect, Set | AtLeast) and effect.value == initial[effect.register])
-    }
+    edges = [edge for node in program.nodes if node.id in leading for edge in node.edges]
+    effects = [effect for edge in edges for effect in counter_effects(edge.effects) if not isinstance(effect, Reset)]
+    neutral = [one for one in effects if isinstance(one, Set | AtLeast) and one.value == initial[one.register]]
+    changed = {effect.register for effect in effects if effect not in neutral}
     if changed & counters_read(part.program.nodes):
-        yield Obstacle(part.after, f"steps after the question of step {part.after.id} depend on a number from before")
+        yield (part.after, f"steps after the question of step {part.after.id} depend on a number from before")
 
 
-def _of_values(program: Program, parts: Sequence[Decided], names: Sequence[str]) -> Iterator[Obstacle]:
+def _of_values(program: Program, parts: Sequence[Decided], names: Sequence[str]) -> Iterator[tuple[Node, str]]:
     """Yield the obstacles to outputs as outputs of steps and jobs, which bash does not read."""
     for part in dict.fromkeys(one for to in parts for one in to.path) if names else ():
         for place in find_places(part.program):
             if place.kind == "loop":
-                yield Obstacle(place.node, f"step {place.node.id} is in a loop of a document with outputs")
+                yield (place.node, f"step {place.node.id} is in a loop of a document with outputs")
     for name in (*names, *(declared.name for declared in program.inputs)):
         if name.lower() == "workspace" or name.lower().startswith("decide_"):
-            yield Obstacle(parts[0].after, f"{name} is also the name of an output of rdc's jobs")
+            yield (parts[0].after, f"{name} is also the name of an output of rdc's jobs")
     for name in names:
         writers = [node for node in program.nodes if name in written_by(node)]
         if len(writers) > 1:
-            yield Obstacle(writers[1], f"several steps set the output {name}")
+            yield (writers[1], f"several steps set the output {name}")
 
 
 def written_by(node: Node) -> set[str]:

@@ -57,13 +57,12 @@ _TAKEN = Regex(
 def reasons_to_call(program: Program, options: GithubOptions) -> list[Reason]:
     """Return why a workflow must call the program; nothing if native steps can do everything."""
     asks = options.prompts not in {"answers", "agent"}
-    found = list(reasons(program, NATIVE | {Feature.QUESTIONS, Feature.REPLIES} if asks else NATIVE))
+    found = list(reasons(program, NATIVE | {Feature.QUESTIONS} if asks else NATIVE))
     for name, environment in environments_of(program, options).items():
         node = program.index()[name]
         found.append(Reason(node.origin.path, node.origin.span, f"step {name} runs in the environment {environment}"))
     if asks:
-        against = obstacles(without_slots(simplified(program), options), options, values_of(program))
-        found += [Reason(at.origin.path, at.origin.span, clause) for at, clause in against]
+        found += obstacles(without_slots(simplified(program), options), options, values_of(program))
     clause = "" if found else _clause(program, options)
     return [*found, *([Reason(program.sources[0].path, None, clause)] if clause else [])]
 

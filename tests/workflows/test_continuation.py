@@ -67,7 +67,9 @@ class Run:
         (folder / "deploy.runbook.md").write_text(document, encoding="utf-8")
         program = compile_file(str(folder / "deploy.runbook.md")).program
         assert program
-        self.text = beside(folder, GithubBackend().emit(program, {"summary": True, **(options or {})}))
+        self.text = beside(
+            folder, GithubBackend().emit(program, {"summary": True, "prompts": "answers", **(options or {})})
+        )
         self.log = folder.parent / "log"
         self.artifacts = folder.parent / "artifacts"
         self.number = 0

@@ -94,7 +94,7 @@ def test_a_limit_where_a_run_may_wait(tmp_path: Path) -> None:
         ),
         node("2", Ask("yes_no", text("Go on?")), to(COMPLETE, "pass"), to(STOP, "fail")),
     )
-    workflow = compiled(made)
+    workflow = compiled(made, {"prompts": "answers"})
     assert findings([written(tmp_path, workflow)]) == []
     assert "timeout after 1.0 s" in run(tmp_path, workflow).log
     assert is_gone(tmp_path)

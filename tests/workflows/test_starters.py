@@ -11,9 +11,9 @@ from compiler.issues import InvalidError
 from tests.rdc.cli_support import call
 from tests.workflows import engine
 from tests.workflows.compiling import emission, parsed, text_of
-from tests.workflows.test_prompts import DOCUMENT as ASKING
 
 COMMAND = '## 1. Build\n\n```bash\necho ran >> "$LOG"\n```\n'
+ASKING = COMMAND + "\n## 2. Publish?\n\n- YES: CONTINUE\n- NO: STOP\n\n" + COMMAND.replace("1. Build", "3. Publish")
 TRUSTED = ["OWNER", "MEMBER"]
 AGENT = "name: Note\nsteps:\n  - name: draft\n    prompt: Write.\n    end: true\n"
 

@@ -101,7 +101,7 @@ def entries_apart(routes: Routes, options: GithubOptions) -> Iterator[Diagnostic
 
 
 def _approval(node: Node, options: GithubOptions, *, in_loop: bool) -> Iterator[Diagnostic]:
-    if in_loop and isinstance(node.task, Gate) and options.prompts == "agent":
+    if in_loop and isinstance(node.task, Gate) and options.prompts in {"agent", "environment"}:
         problem = f"the gate of step {node.id} is in a loop, but a run can have only one approval of it"
         yield about_node(node, "RD520", problem, "use `prompts: answers`, or leave the loop before the gate")
     if isinstance(node.task, Ask) and options.prompts == "agent" and node.task.question not in BINARY:
