@@ -25,7 +25,7 @@ def native(folder: Path, document: str, options: Mapping[str, object] | None = N
     assert compiled.program, compiled.diagnostics
     made = GithubBackend().emit(compiled.program, options or {})
     assert made.text, made.diagnostics
-    assert (made.companions, "RDC_CALL" in made.text) == ((), False)
+    assert (made.companions, "CALL: " in made.text) == ((), False)
     return made.text
 
 

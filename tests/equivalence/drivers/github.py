@@ -26,9 +26,6 @@ NOTHING: Mapping[str, str] = {}
 NEXT_ANSWER = f'sh "${FOLDER_VARIABLE}/next-answer"'
 AGENT = f"cat > /dev/null; {NEXT_ANSWER}"
 
-DECISION = f"{NEXT_ANSWER} | sed 's/pass/approved/; s/fail/rejected/'"
-
-
 Ran = act.ActRun | EngineRun
 """What an engine says of a run."""
 
@@ -39,12 +36,12 @@ class Run(Protocol):
     def __call__(self, trial: Trial, text: str, *, inputs: Mapping[str, str] = NOTHING, run_id: int = 1) -> Ran: ...
 
 
-def by_act(trial: Trial, text: str, *, inputs: Mapping[str, str] = NOTHING, run_id: int = 1, api_url: str = "") -> Ran:
+def by_act(trial: Trial, text: str, *, inputs: Mapping[str, str] = NOTHING, run_id: int = 1) -> Ran:
     """Run a workflow by act."""
     env = {FOLDER_VARIABLE: str(trial.folder), "ARTIFACTS": str(trial.folder / "artifacts")}
     try:
         secrets = {**act.TOKEN, **trial.secrets}
-        return act.run(trial.folder, text, inputs=inputs, env=env, secrets=secrets, run_id=run_id, api_url=api_url)
+        return act.run(trial.folder, text, inputs=inputs, env=env, secrets=secrets, run_id=run_id)
     except subprocess.TimeoutExpired as late:
         raise DifferenceError(f"act after {late.timeout} s", "still running", "an end") from late
 

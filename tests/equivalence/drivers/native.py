@@ -10,16 +10,17 @@ from typing import Any
 
 from compiler.ir.tasks import Ask
 from tests.equivalence.difference import DifferenceError, same
-from tests.equivalence.drivers.github import DECISION, Ran, by_act
+from tests.equivalence.drivers.github import NEXT_ANSWER, Ran
 from tests.equivalence.execution import Trial, errors
 from tests.equivalence.scenario import FOLDER_VARIABLE
 from tests.equivalence.visits import Trace
-from tests.workflows import engine
+from tests.workflows import act, engine
 from tests.workflows.native import AGAIN, REVIEWERS
 from tests.workflows.reviews import reviewed, stand_in
 
 REFUSED = "RD520"
 USUAL, OTHER = "approval", "production"
+DECISION = f"{NEXT_ANSWER} | sed 's/pass/approved/; s/fail/rejected/'"
 
 
 def compare(trial: Trial) -> bool:
@@ -42,7 +43,8 @@ def compare_by_act(trial: Trial) -> bool:
         return False
     decided = reviewed(text, DECISION) if "environment: " in text else text
     with stand_in() as reviews:
-        _check(trial, by_act(trial, decided, api_url=reviews.url))
+        env = {FOLDER_VARIABLE: str(trial.folder), "ARTIFACTS": str(trial.folder / "artifacts")}
+        _check(trial, act.run(trial.folder, decided, env=env, api_url=reviews.url))
     return True
 
 
