@@ -18,10 +18,10 @@ from backends.github.filling import as_words, values_in
 from backends.github.identifiers import identifiers
 from backends.github.native import Runbook
 from backends.github.nodes import Nodes
-from backends.github.options import Concurrency, GithubOptions
+from backends.github.options import GithubOptions
 from backends.github.pins import pins
 from backends.github.question import verdict_words
-from backends.github.scalar import Expression, evaluated, label
+from backends.github.scalar import Expression, evaluated
 from backends.github.step import PLAIN_SHELL, Job, Step
 from backends.github.workflow import OPTION
 from backends.remarks import listed, printable
@@ -62,11 +62,6 @@ class Approvals(Runbook, frozen=True, dict=True):
     def loader(self) -> str:
         """The shell of all jobs."""
         return PLAIN_SHELL
-
-    @property
-    def _concurrency(self) -> Concurrency:
-        is_called = "workflow_call" in self.events
-        return super()._concurrency if is_called else Concurrency(group=label(self.program.name))
 
     @property
     def _guide(self) -> str:
