@@ -18,10 +18,10 @@ from backends.github.filling import as_words, values_in
 from backends.github.identifiers import identifiers
 from backends.github.native import Runbook
 from backends.github.nodes import Nodes
-from backends.github.options import Concurrency, GithubOptions
+from backends.github.options import GithubOptions
 from backends.github.pins import pins
 from backends.github.question import verdict_words
-from backends.github.scalar import Expression, evaluated, label
+from backends.github.scalar import Expression, evaluated
 from backends.github.step import PLAIN_SHELL, Job, Step
 from backends.github.workflow import OPTION
 from backends.remarks import listed, printable
@@ -33,7 +33,7 @@ from compiler.ir.tasks import Ask
 from compiler.regex import Regex
 
 FIRST = "github.run_attempt == 1"
-"""Holds in a run that nobody has run again (T-23)."""
+"""Holds in the first attempt of a run (T-23)."""
 
 _MINUTES = 5
 """The time limit of a job that only decides. Waiting for the decision does not count."""
@@ -64,11 +64,6 @@ class Approvals(Runbook, frozen=True, dict=True):
         return PLAIN_SHELL
 
     @property
-    def _concurrency(self) -> Concurrency:
-        is_called = "workflow_call" in self.events
-        return super()._concurrency if is_called else Concurrency(group=label(self.program.name))
-
-    @property
     def _guide(self) -> str:
         one = "environments" if self.environments[1:] else "an environment"
         return f"Deciding needs {one} named {self._named} with required reviewers (Settings > Environments)."
@@ -90,8 +85,8 @@ class Approvals(Runbook, frozen=True, dict=True):
     @cached_property
     def values(self) -> Carried:
         """Where the values of inputs and outputs come from."""
-        texts = [*map(self._first, self.parts), *(f"decide {part.after.id}" for part in self.decided)]
-        found = [*identifiers(((str(at), text) for at, text in enumerate(texts)), ["rerun"]).values()]
+        named = [*map(self._first, self.parts), *(f"decide {part.after.id}" for part in self.decided)]
+        found = [*identifiers(((str(at), name) for at, name in enumerate(named)), ["rerun"]).values()]
         jobs = dict(zip(self.parts, found, strict=False))
         decisions = dict(zip(self.decided, found[len(jobs) :], strict=True))
         plans = {part: make_plan(part.program, self.plan.ids) for part in self.parts}
@@ -102,14 +97,14 @@ class Approvals(Runbook, frozen=True, dict=True):
 
     @cached_property
     def jobs(self) -> Sequence[Job]:
-        """The parts, the decisions between them, and what happens after a NO and when somebody runs jobs again."""
+        """The parts, the decisions between them, and the jobs after a NO and in a re-run."""
         found = [self._part(self.parts[0])]
         for part in self.decided:
             found += [self._decide(part), *([self._part(part)] if part.works else [])]
         return [*found, *map(self._rejected, self.decided), _rerun(job.id for job in found)]
 
     def findings(self) -> Iterator[Diagnostic]:
-        """Yield what people have to set up, and what the workspace should not have (T-24, T-27)."""
+        """Yield the environments that need reviewers, and actions that log in (T-24, T-27)."""
         first, plural = self.decided[0].after, "s" if self.environments[1:] else ""
         problem = f"step {first.id} waits for a reviewer: the workflow needs the environment{plural} {self._named}"
         remedy = (
@@ -117,12 +112,12 @@ class Approvals(Runbook, frozen=True, dict=True):
             "with GitHub Enterprise), or use `prompts: answers`"
         )
         yield about_node(first, "RD527", problem, remedy)
-        if self.options.carry is not True or not any(map(self._keeps, self.parts)):
+        if not self._carries_all or not any(map(self._keeps, self.parts)):
             return
         for number, uses in enumerate(step.uses or "" for step in self.options.setup):
             if _LOGS_IN.fullmatch(uses):
                 problem = f"`{uses.partition('@')[0]}` may write credentials into the workspace that is kept"
-                remedy = "list what later steps need in the option `carry`, or write `carry: false`"
+                remedy = "list the files for later steps in the option `carry`; `false` means none"
                 yield about_option(self.program, ("setup", str(number), "uses"), "RD528", problem, remedy)
 
     # --- A part -------------------------------------------------------------------------------------------------------
@@ -149,7 +144,7 @@ class Approvals(Runbook, frozen=True, dict=True):
         )
 
     def _granted(self, part: Part) -> Iterator[tuple[str, str, str]]:
-        """Yield the permissions of a part's token: the ones of the options, and those that its own steps need."""
+        """Yield the permissions of a part's token: of the options, and for the steps around its commands."""
         checks_out, granted = self._checks_out(part), self.options.permissions
         for scope, access, why in self._permissions():
             if (scope, access) == ("contents", "read") and not checks_out:
@@ -171,7 +166,7 @@ class Approvals(Runbook, frozen=True, dict=True):
         for step in Nodes(plan, self._shells, self._secrets, ()).steps():
             node = next((node for node in part.commands if plan.ids.nodes[node.id] == step.id), None)
             yield self.values.handed(part, node, step) if node else step
-        yield from Ends(plan, told=self.options.summary, given=self.values.shown(part)).steps()
+        yield from Ends(plan, headed=self.options.summary, given=self.values.shown(part)).steps()
         if self._keeps(part):
             when = [self.values.when(to) for to in self.decided if to.above is part]
             yield from self._kept(part, "" if "true" in when else " || ".join(when))
@@ -183,20 +178,24 @@ class Approvals(Runbook, frozen=True, dict=True):
 
     def _guard(self) -> Step:
         return Step(
-            name="Stop if nobody would be asked",
+            name="Stop if no one would be asked",
             comments=("If the API does not answer, the jobs that decide still need an approval.",),
             env=_TOKEN,
             run=render("github/reviewers.sh", names={quote(name, safe=""): _told(name) for name in self.environments}),
         )
 
+    @property
+    def _carries_all(self) -> bool:
+        return self.options.carried == ["."]
+
     def _checks_out(self, part: Part) -> bool:
         """Return whether a part checks out the repository: the first with commands, or all without the workspace."""
-        again = self.options.carry is not True or not _source(part)
+        again = not self._carries_all or not _source(part)
         return self.options.checkout and bool(part.commands) and again
 
     def _keeps(self, part: Part) -> bool:
         """Return whether a later part loads the workspace of a part."""
-        return bool(self.options.carry) and any(one.commands and _source(one) is part for one in self.parts)
+        return bool(self.options.carried) and any(one.commands and _source(one) is part for one in self.parts)
 
     def _workspace(self, part: Part) -> Iterator[Step]:
         if self._checks_out(part):
@@ -212,7 +211,7 @@ class Approvals(Runbook, frozen=True, dict=True):
 
     def _kept(self, part: Part, condition: str) -> Iterator[Step]:
         """Yield the steps that keep the workspace for the parts after a decision (T-24)."""
-        paths = shlex.join(self.options.carry if isinstance(self.options.carry, list) else ["."])
+        paths = shlex.join(self.options.carried)
         if secrets := self._secrets.all:
             env, run = {"RDC_NAMES": " ".join(secrets), **secrets}, render("github/leaks.sh", paths=paths)
             yield Step("Refuse to keep a workspace with a secret", condition=condition, env=env, run=run)
@@ -227,7 +226,7 @@ class Approvals(Runbook, frozen=True, dict=True):
         yield Step("Keep the workspace", "keep", (), condition, uses=pin.reference, version=pin.version, inputs=inputs)
 
     def _question(self, to: Decided) -> Step:
-        """Return the step that shows a question on the page of the run (T-26)."""
+        """Return the step that shows a question on the run's page (T-26)."""
         values, task = self.values, to.after.task
         title = values.title(to.after)
         text = "\n\n".join(str(part) for part in (task.prompt, task.block) if part) if isinstance(task, Ask) else ""
@@ -245,7 +244,7 @@ class Approvals(Runbook, frozen=True, dict=True):
         days, is_bsd = self.options.decide_within, "macos" in str(self.options.runs_on)
         when = values.when(to)
         return Step(
-            name=f"Question of step {to.after.id}, for the page of the run",
+            name=f"Question of step {to.after.id}, for the run's page",
             condition="" if when == "true" else when,
             env=shown,
             run=render(
@@ -303,7 +302,7 @@ class Approvals(Runbook, frozen=True, dict=True):
     def _ends(self, part: Decided, program: Program) -> Iterator[Step]:
         """Yield the ends of a job that decides, which needs no part, or of one after a NO."""
         given = self.values.shown(part, own=False)
-        return Ends(make_plan(program, self.plan.ids), told=self.options.summary, given=given).steps()
+        return Ends(make_plan(program, self.plan.ids), headed=self.options.summary, given=given).steps()
 
 
 def _rerun(ids: Iterable[str]) -> Job:
@@ -330,6 +329,6 @@ def _told(name: str) -> str:
 
 
 def _as_document(text: str) -> str:
-    """Return Markdown of the author as text in a here-document: what bash, Markdown or HTML would read is escaped."""
+    """Return a string for a here-document, without syntax of bash, Markdown or HTML."""
     shown = "\n".join(re.sub(r"^(\s*)([-+=])", r"\1\\\2", as_text(printable(line))) for line in text.split("\n"))
     return re.sub(r"[\\$`]", r"\\\g<0>", shown)

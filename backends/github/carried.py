@@ -1,4 +1,4 @@
-"""What the jobs of a workflow with decisions carry from one to the next: inputs, outputs, and where a run is (T-25).
+"""Values that jobs hand to later jobs: inputs, outputs, and the place of a run (T-25).
 
 Outputs of commands are outputs of their steps and jobs, without a script around the command.
 """
@@ -26,7 +26,7 @@ _LONGEST_NAME = 200
 
 
 class Carried(Struct, frozen=True, dict=True):
-    """The values of a workflow with the ids of its jobs: of parts, and of those that decide whether parts run."""
+    """The values of a workflow, and the ids of its jobs: `jobs` run parts, and `decisions` decide whether they run."""
 
     program: Program
     jobs: Mapping[Part, str]
@@ -47,7 +47,7 @@ class Carried(Struct, frozen=True, dict=True):
         return any(node.id in self._setters[name] for node in part.commands)
 
     def value(self, part: Part, name: str, before: str = "", *, own: bool = True) -> str:
-        """Return an output as it is in a part: of its own steps up to a node, or of the last job that has set it."""
+        """Return an output as it is in a part: set by its steps before a node, or by the last job that sets it."""
         terms: list[str] = []
         for place in self.plans[part].places if own else ():
             if place.name == before:

@@ -35,7 +35,7 @@ _WRITES = re.compile(
 
 
 class Part(Struct, frozen=True, dict=True, eq=False):
-    """What runs in one job, up to the next questions."""
+    """The nodes of one job, up to the next questions."""
 
     program: Program
 
@@ -91,7 +91,7 @@ def divided(program: Program, options: GithubOptions) -> list[Part]:
 
 
 def rejected(program: Program, question: Node) -> Program:
-    """Return what follows a NO."""
+    """Return the program after a NO."""
     return _cut(program, program.index(), _target(question, Verdict.FAIL))
 
 
@@ -133,7 +133,7 @@ def _of_question(program: Program, node: Node) -> Iterator[str]:
         yield f"step {node.id} asks in a loop"
         return
     if any(counter_tests(edge) for edge in node.edges):
-        yield f"what follows step {node.id} depends on a counter"
+        yield f"the transitions of step {node.id} depend on a counter"
         return
     no = rejected(program, node).nodes
     if not all(isinstance(one.task, Branch) or (isinstance(one.task, End) and one.task.result == "stop") for one in no):
@@ -155,7 +155,7 @@ def _of_parts(program: Program, options: GithubOptions, values: Sequence[str]) -
     ways = Counter(name for name, _ in {(part.after.id, part.count) for part in decided})
     for name, count in ways.items():
         if count > 1:
-            yield (index[name], f"the ways to step {name} have different numbers of decisions")
+            yield (index[name], f"step {name} comes after different numbers of decisions")
     for part in decided:
         yield from _counted(program, part)
     yield from _of_values(program, decided, values)
@@ -194,7 +194,7 @@ def written_by(node: Node) -> set[str]:
 
 
 def setters(program: Program) -> Mapping[str, frozenset[str]]:
-    """Return the nodes that may set each output: those that name it, those that name the file, or any program."""
+    """Return the nodes that may set each output: they name it, or only the file; if none does, any other program."""
     nodes = {node.id: command_of(node) for node in program.nodes if command_of(node)}
     unnamed = {name for name, text in nodes.items() if len(_WRITES.findall(text)) < text.count("RDC_OUTPUT")}
     others = unnamed or {name for name, text in nodes.items() if may_use(text, "RDC_OUTPUT")}

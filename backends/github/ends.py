@@ -28,7 +28,7 @@ LONGEST_NAME = 300
 
 _SUMMARY = '>> "$GITHUB_STEP_SUMMARY"'
 AS_TEXT = r"tr -s '\r\n' '\n' | sed 's/[][\\`*_<>|#&~!$]/\\&/g' | paste -sd ' ' -"
-"""Writes any string as one line in which nothing is syntax of Markdown or HTML."""
+"""Writes any string as one line without syntax of Markdown or HTML."""
 
 _SPECIAL = str.maketrans({character: f"\\{character}" for character in "\\`*_[]<>|#&~!${"})
 
@@ -45,19 +45,19 @@ class Reached(Struct, frozen=True):
 class Ends(Struct, frozen=True):
     """Writes the ends that a job may reach.
 
-    With `told`, ends without a message have steps too, and ends are headings. `given` are the expressions of outputs,
+    With `headed`, ends without a message have steps too, and ends are headings. `given` are the expressions of outputs,
     by their names; by default, outputs are variables of the job. Inputs always are.
     """
 
     plan: Plan
-    told: bool
+    headed: bool
     given: Mapping[str, str] = {}
 
     def steps(self) -> Iterator[Step]:
         """Yield the steps in document order."""
         for end in self._reached():
             message = self._message(end.node)
-            if message or self.told or (end.condition != FALSE and end.word == "STOP"):
+            if message or self.headed or (end.condition != FALSE and end.word == "STOP"):
                 yield self._step(end, message)
 
     def _reached(self) -> Iterator[Reached]:
@@ -80,7 +80,7 @@ class Ends(Struct, frozen=True):
         word, is_of_loop = end.word, isinstance(message, Expression)
         outputs = {name: missing for name, missing in values_in(message).items() if missing is not None}
         env = {name: self.given.get(name) or value_expression(name, missing) for name, missing in outputs.items()}
-        lines = [_said(word, message, "### " if self.told else ""), *(["exit 1"] if word == "STOP" else [])]
+        lines = [_said(word, message, "### " if self.headed else ""), *(["exit 1"] if word == "STOP" else [])]
         return Step(
             name=word if is_of_loop or not message else label(f"{word}: {as_written(message)}", LONGEST_NAME),
             id=self.plan.ids.nodes[end.node.id],

@@ -234,7 +234,7 @@ class Runbook(Written, frozen=True, dict=True):
             yield from self._set_up()
         steps = [
             *Nodes(self.plan, self._shells, self._secrets, values_of(self.program)).steps(),
-            *Ends(self.plan, told=self.options.summary).steps(),
+            *Ends(self.plan, headed=self.options.summary).steps(),
         ]
         yield from steps or [Step("Continue", run="true")]  # GitHub needs a step in each job
         yield from self._summary(self.plan)

@@ -192,7 +192,7 @@ class GithubOptions(Options, frozen=True):
     ] = 7
     carry: Annotated[
         Carried | bool,
-        "What the steps after a question get of the workspace before it: everything (the default), a list of paths, "
+        "The part of the workspace that the steps after a question get: everything (the default), a list of paths, "
         "or `false` for nothing. With a list or `false`, they check out the repository again.",
     ] = True
     prompts: Annotated[
@@ -285,6 +285,11 @@ class GithubOptions(Options, frozen=True):
     def agent_seconds(self) -> int | None:
         """The time limit for a call of an agent, in seconds."""
         return None if self.agent_timeout is None else int(self.agent_timeout)
+
+    @property
+    def carried(self) -> list[str]:
+        """The paths in the workspace that later jobs get."""
+        return self.carry if isinstance(self.carry, list) else ["."] * self.carry
 
     @property
     def is_hosted(self) -> bool:

@@ -197,7 +197,7 @@ def _shared(program: Program, options: GithubOptions) -> Iterator[Diagnostic]:
     named |= {("steps", name): said.environment for name, said in options.steps.items()}
     for option, environment in named.items():
         if environment and environment.casefold() in approves:
-            problem = f"other jobs would run in {environment}, the environment in which people decide"
+            problem = f"other jobs would run in {environment}, the environment for decisions"
             yield about_option(
                 program, option, "RD013", problem, "choose another environment, or another `approval-environment`"
             )

@@ -197,7 +197,7 @@ def _referring(job: Job, ids: Iterable[str], used: AbstractSet[tuple[str, str]])
 
 
 def _facts(job: Job) -> Iterator[tuple[str, str, str]]:
-    """Yield what the expressions of a job refer to. The author's text is never in one."""
+    """Yield the references in the expressions of a job. The author's text is never in one."""
     mappings = (job.outputs, job.env, *(step.env for step in job.steps), *(step.inputs for step in job.steps))
     shown = [job.name, *(step.name for step in job.steps), *(text for each in mappings for text in each.values())]
     inside = [text for each in shown if isinstance(each, Expression) for text in _EXPRESSION.findall(each)]

@@ -36,7 +36,7 @@ ADVICE = (
 )
 
 OURS = {"COMPLETE", "STOP", CLOSED}
-"""How the names of rdc's own steps that write the summary begin."""
+"""The first words of rdc's own steps that write the summary."""
 
 ABSENT = Path(__file__).parent / "absent"
 

@@ -151,4 +151,4 @@ def test_no_other_job_is_in_the_environment_that_approves(
     """The review that lets such a job start would count as a decision too."""
     document = DOCUMENT.replace("NO: GOTO Withdraw", "NO: STOP")
     found = emission(tmp_path, document, {"prompts": "environment", **given}).diagnostics
-    assert [item.code for item in found if "people decide" in item.message] == ["RD013"] * is_refused
+    assert [item.code for item in found if "for decisions" in item.message] == ["RD013"] * is_refused

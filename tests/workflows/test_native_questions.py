@@ -75,7 +75,7 @@ def test_people_are_told_what_to_set_up(tmp_path: Path) -> None:
         ),
         (
             BUILD.replace("STOP", "GOTO Ask") + ASK + INSTALL + "\n## Ask\n\n- YES: GOTO 2\n- NO: STOP\n",
-            "the ways to step 2 have different numbers of decisions",
+            "step 2 comes after different numbers of decisions",
         ),
         (
             "---\nrdc:\n  outputs: [a]\n---\n"
