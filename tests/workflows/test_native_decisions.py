@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tests.conftest import ROOT
 from tests.workflows.native import AGAIN, REVIEWERS, Native, command, errors, noted, prepared, question, result
 
 DOCUMENT = (
@@ -35,6 +36,7 @@ ENDS = {
     "no list of approvals": (["approved"], {"failing": {"approvals": 503}}, "failure", ["1"], REVIEWERS),
     "no connection": (["approved"], {"failing": {"approvals": 0}}, "failure", ["1"], REVIEWERS),
     "a page for people": (["approved"], {"failing": {"approvals": 200}}, "failure", ["1"], REVIEWERS),
+    "out of time": (["approved"], {"expire": "decide_2/approved"}, "cancelled", ["1"], ""),
     "canceled": ([], {"cancel": "decide_2"}, "cancelled", ["1"], ""),
     "canceled before": ([], {"cancel": "JOB/build"}, "cancelled", ["1"], ""),
 }
@@ -99,6 +101,29 @@ def test_a_command_that_stops_before_the_question(tmp_path: Path) -> None:
     assert (result(run, 2), result(run, 2, "rejected")) == ("skipped", "skipped")
     assert AGAIN in errors(native("approved", rerun=True))
     assert native.log == ["1"]
+
+
+@pytest.mark.parametrize(
+    ("decision", "says", "primary"),
+    [
+        ("approved", "COMPLETE db3 is the primary; repair db1", "db3"),
+        ("rejected", "STOP db1 is still the primary", "db1"),
+        ("bypassed", REVIEWERS, "db1"),
+    ],
+)
+def test_the_example_asks_before_it_promotes(decision: str, says: str, primary: str, tmp_path: Path) -> None:
+    document = (ROOT / "examples" / "database-failover.runbook.md").read_text(encoding="utf-8")
+    native = prepared(tmp_path, document)
+    assert len(native.text.splitlines()) <= 200
+    (tmp_path / "repository" / "cluster").mkdir()
+    (tmp_path / "repository" / "cluster" / "primary").write_text("db1\n", encoding="utf-8")
+    (tmp_path / "repository" / "cluster" / "replicas").write_text("db2 12\ndb3 3\n", encoding="utf-8")
+    run = native(decision)
+    assert says in run.summary + errors(run)
+    assert "### Decide: 3. Make db3 the primary?\n" in run.summary
+    assert run.jobs["decide_3"].name == "3. Make db3 the primary?"
+    promoted = [step.outcome for job in run.jobs.values() for step in job.steps if step.name == "4. Promote db3"]
+    assert promoted == (["success"] if primary == "db3" else [])
 
 
 # --- Several questions ------------------------------------------------------------------------------------------------
