@@ -9,6 +9,7 @@ import pytest
 
 from tests.workflows.native import Native, command, errors, noted, prepared, question, result
 
+SECRET = "s3cret/+*.[x]$\\value"
 SHOW = command(3, '{ find . -path ./.git -prune -o -print | LC_ALL=C sort; } >> "$LOG"', "PASS: COMPLETE")
 
 
@@ -86,12 +87,15 @@ def test_the_author_says_what_goes_on(carry: object, found: list[str], tmp_path:
     assert ("upload-artifact" in native.text) == (carry is not False)
 
 
-def test_what_is_to_go_on_and_is_missing_is_an_error(tmp_path: Path) -> None:
-    run = made(tmp_path, "true", options={"carry": ["out"]})("approved")
+@pytest.mark.parametrize("secrets", [[], ["KEY"]])
+def test_what_is_to_go_on_and_is_missing_is_an_error(secrets: list[str], tmp_path: Path) -> None:
+    native = made(tmp_path, "true", options={"carry": ["out"], "secrets": secrets})
+    run = native("approved", secrets=dict.fromkeys(secrets, SECRET))
     assert (run.conclusion, result(run, 2)) == ("failure", "skipped")
+    assert "out: " in run.log
+    assert "has the secret" not in errors(run)
 
 
-SECRET = "s3cret/+*.[x]$\\value"
 WRITES = {
     "a file": 'printf %s "$KEY" > file',
     "a word of a file": 'echo "machine x password $KEY end" > file',
