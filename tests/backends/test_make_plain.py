@@ -182,19 +182,6 @@ def test_commands_have_their_own_shells(tmp_path: Path) -> None:
     assert place.lines("log") == ["one bash", "two ", "three bash"]
 
 
-def test_another_makefile_can_include_one_with_a_prefix(tmp_path: Path) -> None:
-    place = Plain(tmp_path, LINE)
-    text = emitted(tmp_path / "main.runbook.md", prefix="deploy-").text
-    (tmp_path / "deploy.mk").write_text(text or "", encoding="utf-8")
-    project = "include deploy.mk\nall: ; @echo all $(RDC_STEP) $(X) >> log\nclean: ; @echo clean >> log\n"
-    (tmp_path / "Makefile").write_text(project, encoding="utf-8")
-    for words in (["X=1"], ["clean"], ["deploy-run"], ["deploy-clean"]):
-        assert place.make(*words).returncode == 0
-    assert place.lines("log") == ["all 1", "clean", "build", "ship 3 1", "ship 3 2", "ship 3 3"]
-    assert place.make("deploy-run", "AS=$(shell touch canary)").returncode == 2
-    assert not (tmp_path / "canary").exists()
-
-
 # --- Texts ------------------------------------------------------------------------------------------------------------
 
 PRINTED = TEXTS.map(lambda text: re.sub("[^ -~\n\t]", "é", text)[:60_000])
@@ -297,7 +284,7 @@ def test_nested_runbooks_are_refused(tmp_path: Path) -> None:
     assert "step 1/in.runbook.md/1, which is in a nested document" in found.message
 
 
-@pytest.mark.parametrize("options", [{"operator": "full"}, {"driver": "shared"}])
+@pytest.mark.parametrize("options", [{"operator": "full"}, {"operator": "basic"}])
 def test_options_that_need_a_driver_are_refused(options: dict[str, str], tmp_path: Path) -> None:
     (tmp_path / "main.runbook.md").write_text(LINE, encoding="utf-8")
     with pytest.raises(InvalidError):
