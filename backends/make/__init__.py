@@ -10,7 +10,7 @@ from backends.base import Backend, Emission, Limit
 from backends.delegating import reason
 from backends.make.calling import calling
 from backends.make.line import REMEDY
-from backends.make.makefile import makefile
+from backends.make.native import beyond, native
 from backends.make.options import MakeOptions
 from backends.make.plain import plain
 from backends.make.refusals import refusals, unused_options
@@ -51,11 +51,11 @@ class MakeBackend(Backend[MakeOptions]):
         refused = tuple(refusals(program))
         if refused:
             return Emission(None, refused)
-        why = None if options.form == "plain" else reason(program, operator=options.operator)
+        why = None if options.form == "plain" else reason(program, operator=options.operator) or beyond(program)
         if unused := tuple(unused_options(program, options, why)):
             return Emission(None, unused)
         if options.form == "plain":
             return plain(optimize(program, jumps=False), options)
         if why:
             return calling(program, options, why)
-        return makefile(optimize(program, jumps=False), options)
+        return native(optimize(program, jumps=False), options)

@@ -7,6 +7,7 @@ from functools import cached_property
 
 from msgspec import Struct
 
+from compiler.analyses.exploration import kept_retries
 from compiler.diagnostic import Diagnostic
 from compiler.ir.edges import Add, Edge, Effect, Reset, Set, counter_effects, may_follow, register_tests
 from compiler.ir.program import Node, Program, scope_members, texts_of
@@ -35,39 +36,43 @@ def shown_counters(program: Program) -> set[str]:
 def own_retries(program: Program, shown: Collection[str]) -> dict[str, str]:
     """Return the counters that only count one step's retries in one visit (M9), by step.
 
-    Such a counter is 0 at every other step, so the driver counts attempts instead. `shown` are the counters that appear
-    in strings.
+    Such a counter is 0 at every other step, so one counter that each transition clears can stand for all of them (T-4).
+    `shown` are the counters that appear in strings.
     """
-    named = _named_elsewhere(program, shown)
+    wanted = [node for node in program.nodes if node.retries]
+    if not wanted:
+        return {}
+    named, kept, nodes = _named_elsewhere(program, shown), kept_retries(program), program.index()
     initial = {register.name: register.initial for register in program.registers}
     members = {scope: {one.name for one in found} for scope, found in scope_members(program.registers).items()}
-    ends = {node.id for node in program.nodes if not node.edges}
     return {
         node.id: node.retries
-        for node in program.nodes
+        for node in wanted
         if node.retries
+        and node.retries not in kept
         and initial[node.retries] == 0
         and named.get(node.retries, set()) <= {node.id}
-        and all(_keeps_to_it(node, edge, node.retries, members, ends) for edge in node.edges)
+        and all(_keeps_to_it(node, edge, members, nodes) for edge in node.edges)
     }
 
 
-def _keeps_to_it(node: Node, edge: Edge, counter: str, members: Mapping[str, set[str]], ends: set[str]) -> bool:
-    """Return whether an edge retries its step and counts that, or leaves the step and resets the count."""
+def _keeps_to_it(node: Node, edge: Edge, members: Mapping[str, set[str]], nodes: Mapping[str, Node]) -> bool:
+    """Return whether an edge retries its step and counts that, or leaves the step, where the count is 0 again."""
+    counter = node.retries or ""
     if retries_of(edge, counter) is not None:
         return edge.target == node.id
     if any(test.kind == "counter" and test.register == counter for test in edge.guard):
         return False
-    forgets, is_set = False, False
+    last = None
     for effect in counter_effects(edge.effects):
-        if effect.kind == "reset":
-            forgets |= counter in members.get(effect.scope, ())
-        elif effect.register == counter:
-            if effect.kind != "set":
+        if effect.kind == "reset" and counter in members.get(effect.scope, ()):
+            last = 0
+        elif effect.kind != "reset" and effect.register == counter:
+            if effect != Set(counter, 0):
                 return False
-            forgets |= not effect.value
-            is_set |= bool(effect.value)
-    return (forgets and not is_set) or edge.target in ends
+            last = 0
+    target = nodes[edge.target]
+    return last == 0 or target.is_end or (target is not node and not target.is_passed)
 
 
 def _named_elsewhere(program: Program, shown: Collection[str]) -> dict[str, set[str]]:
@@ -83,7 +88,7 @@ def _named_elsewhere(program: Program, shown: Collection[str]) -> dict[str, set[
                 if test.kind == "counter":
                     found.setdefault(test.register, set()).add(node.id)
             for effect in counter_effects(edge.effects):
-                if effect.kind != "reset":
+                if effect.kind != "reset" and effect != Set(effect.register, 0):
                     found.setdefault(effect.register, set()).add(node.id)
                 if effect.kind == "add" and isinstance(effect.amount, str):
                     found.setdefault(effect.amount, set()).add("")

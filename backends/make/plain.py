@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from backends.base import MARK, Emission
 from backends.command import canonical_command
-from backends.make.blocks import prints, recipe
+from backends.make.recipes import prints, recipe
 from backends.make.identifiers import FILTERS, comment, visible
 from backends.make.line import Line, Step, line_of, refusal
-from backends.make.makefile import names, state_of
-from backends.make.nodes import heading, prompt_lines
+from backends.make.native import state_of
 from backends.make.options import MakeOptions
 from backends.remarks import listed, shells
 from backends.templating import quoted, render
@@ -53,7 +52,7 @@ def plain(program: Program, options: MakeOptions) -> Emission:
         message=recipe(quoted(visible(line.message))) if line.message else "",
         has_blocks=not all(map(is_direct, line.steps)),
         has_retries=any(step.retries for step in line.steps),
-        names=names(),
+        names=[],
         rules=rules,
     )
     return Emission(text)
@@ -80,8 +79,8 @@ def is_direct(step: Step) -> bool:
 def _rule(step: Step, before: Step | None, prefix: str) -> list[str]:
     """Return the lines of a step: a heading, a block unless the command fits on a recipe line, and the rule."""
     name, ignore = step.node.id, "-" if step.stop is None else ""
-    lines, task = heading(step.node), step.node.task
-    prompt = prompt_lines(str(task.prompt)) if isinstance(task, Shell) else []
+    lines, task = [f"# {step.node.id}"], step.node.task
+    prompt = []
     shown = [f"\t@printf '%s\\n' {recipe(quoted(line))}" for line in prompt]
     if is_direct(step):
         done = recipe(step.command)

@@ -10,6 +10,7 @@ import re
 from msgspec import Struct
 
 from backends.make.calling import VERBS, Step, page
+from backends.make.native import tail
 from backends.python.proof import Problem, first_difference
 from compiler.regex import Regex
 
@@ -28,6 +29,12 @@ _STEP = Regex(
     r"\$\(call \S*RDC_CALL,step,(?P<places>[^,$()'\"#\\\s]+(?: [^,$()'\"#\\\s]+)*)(?P<once>,\$\(\S*RDC_ONCE\))?\)\n)?"
 )
 _TARGETS = Regex(r"^override \S*RDC_TARGETS := (.*)$", re.MULTILINE)
+_LOOP = "define RDC_LOOP"
+_NAMES = Regex(
+    r"^# --- The same in all .*\nRDC_ID := (.*)\nRDC_STATE := (.*)\nRDC_STEPS := (.*)\n"
+    r"RDC_QUESTIONS :=(.*)\nRDC_COUNTERS :=(.*)\n",
+    re.MULTILINE,
+)
 
 
 class Pinned(Struct, frozen=True):
@@ -56,6 +63,27 @@ def pinned(text: str) -> Pinned | Problem | None:
         line = first_difference(text, wanted)
         return Problem(line, "this line is not a comment, a step's target, or a line that rdc writes")
     return Pinned(header["program"], header["pin"])
+
+
+def changed(text: str) -> Problem | str | None:
+    """Return what is unchanged in a Makefile that runs its steps, the first problem, or None for another file.
+
+    Everything above the names is the author's part.
+    """
+    found = _NAMES.search(text)
+    if found is None:
+        return Problem(1, "the loop of the Makefile is missing") if _LOOP in text else None
+    wanted = tail(*found.groups())
+    if text[found.start() :] == wanted:
+        return "loop unchanged"
+    line = text.count("\n", 0, found.start()) + first_difference(text[found.start() :], wanted)
+    return Problem(line, "the targets or the loop were changed")
+
+
+def loop_in(text: str) -> str:
+    """Return the loop in a Makefile of any version, or the whole text if it is a saved loop."""
+    _, found, rest = text.partition(f"\n{_LOOP}\n")
+    return rest.removesuffix("endef\n") if found else text
 
 
 def page_of(header: re.Match[str], prefix: str, verbs: list[str], steps: list[Step]) -> str:
