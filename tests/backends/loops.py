@@ -6,13 +6,14 @@ import fcntl
 import os
 import pty
 import re
+import select
 import subprocess
 import termios
 import time
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.backends.makefiles import PATIENCE, Place, environment
+from tests.backends.makefiles import PATIENCE, Place, environment, kill_all
 
 RUN = ".rdc/main.make/run"
 
@@ -68,10 +69,15 @@ class Terminal:
         """Type a text once another one was shown, behind what was typed last."""
         seen = len(self.shown)
         while after not in self.shown[seen:]:
-            self.shown += self._read()
+            piece = self._read()
+            assert piece, self.shown
+            self.shown += piece
         os.write(self.master, text.encode())
 
     def _read(self) -> str:
+        if not select.select([self.master], [], [], PATIENCE)[0]:
+            kill_all(self.process.pid)
+            raise AssertionError(self.shown)
         try:
             return os.read(self.master, 4096).decode(errors="replace")
         except OSError:  # how Linux says that nobody holds the other end any more
