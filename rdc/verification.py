@@ -13,6 +13,7 @@ from msgspec import Struct
 from backends.base import MARK, MARK_LINES, Companion
 from backends.command import Command, read_command
 from backends.github.calling.proof import Called, called_by
+from backends.make.native import hash_of
 from backends.make.proof import changed, pinned
 from backends.python.proof import Problem, first_difference, needed, proof, shared_runtime
 from backends.registry import load, names
@@ -108,7 +109,10 @@ def _of_output(path: str, text: str, header: _Header, command: Command) -> Findi
         compilation = compile_file(str(file), settings)
         if compilation.program is None:
             missing = "the source does not compile here"
-        elif tuple(each.sha256 for each in compilation.program.sources) != header.hashes:
+        elif header.hashes not in (
+            tuple(each.sha256 for each in (found := compilation.program.sources)),
+            (hash_of(found),),
+        ):
             missing = "the source has changed"
         else:
             return _compared(path, text, compilation, command)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache, cached_property
 from pathlib import Path
 
@@ -19,7 +19,7 @@ from backends.remarks import remarks
 from backends.templating import render
 from compiler.analyses.domains import may_fall
 from compiler.diagnostic import Diagnostic
-from compiler.ir.program import Group, Node, Program, Register
+from compiler.ir.program import Group, Node, Program, Register, SourceFile
 from compiler.ir.tasks import IDLE, Ask, Shell
 from compiler.ir.texts import Text, joined
 from compiler.source import sha256_of
@@ -44,8 +44,9 @@ def native(program: Program, options: MakeOptions) -> Emission:
         title=comment(visible(program.title or program.name)),
         mark=MARK,
         version=__version__,
-        source=program.sources[0],
-        included=program.sources[1:],
+        path=program.sources[0].path,
+        included=_included(len(program.sources) - 1),
+        sha256=hash_of(program.sources),
         command=canonical_command("make", program, options),
         words=list(steps.words()),
         counters=list(map(steps.about, steps.flow.counters)),
@@ -61,6 +62,16 @@ def native(program: Program, options: MakeOptions) -> Emission:
 def state_of(program: Program, options: MakeOptions) -> str:
     """Return the state directory of a Makefile that calls no program."""
     return f"{options.state_dir.rstrip('/') or '/'}/{file_name(program)}.make"
+
+
+def _included(number: int) -> str:
+    return f" with {number} nested document{'s' * (number > 1)}" if number else ""
+
+
+def hash_of(sources: Sequence[SourceFile]) -> str:
+    """Return the hash of a document, or one hash of it and the documents in it."""
+    hashes = [source.sha256 for source in sources]
+    return sha256_of("\n".join(hashes)) if hashes[1:] else hashes[0]
 
 
 def _identity(program: Program) -> str:
@@ -138,8 +149,6 @@ class Steps(Struct, frozen=True, dict=True):
         table = "\n".join(self.table)
         if re.search(r"\bretry \d", table):
             yield "`retry 2` runs the step again, up to two times. After that, the part behind `||` applies."
-        if re.search(r"\bsay '", table):
-            yield "`say` prints the message of a nested document."
         if re.search(r"\bflow ", table):
             yield "`flow X` continues at the row X."
 
@@ -171,15 +180,15 @@ class Steps(Struct, frozen=True, dict=True):
                 shown.add(name)
                 above.append(groups[name])
                 name = groups[name].parent
-            for group in reversed(above):
-                found += ["", *self._of_group(group)]
-            found += ["", *self._rule(node)]
+            found += ["", *(line for group in reversed(above) for line in self._of_group(group)), *self._rule(node)]
         return found
 
     def _of_group(self, group: Group) -> Iterator[str]:
-        title = visible(str(group.title))
-        yield f"# --- {comment(visible(f'{group.id} {title}'))}"
-        yield from _comments(str(group.prompt).splitlines())
+        """Yield a comment with the prose of a group of steps, if it has any."""
+        first, *others = [*_comments(str(group.prompt).splitlines()), ""]
+        if first:
+            yield f"# --- {comment(visible(f'{group.id} {group.title}'))}: {first.removeprefix('# ')}"
+        yield from filter(None, others)
 
     def _rule(self, node: Node) -> Iterator[str]:
         name, task = self._ids.nodes[node.id], node.task
