@@ -95,4 +95,4 @@ class Terminal:
         self.process.wait(PATIENCE)
         if self.master >= 0:
             os.close(self.master)
-        return re.findall("^rdc: .*$", self.shown.replace("\r", ""), re.MULTILINE)[-1]
+        return re.findall("rdc: .*$", self.shown.replace("\r", ""), re.MULTILINE)[-1]

@@ -165,7 +165,7 @@ def test_titles_prompts_and_messages_execute_nothing(tmp_path: Path) -> None:
     count = len(HOSTILE)
     for number, hostile in enumerate(HOSTILE, count + 1):
         end = "CONTINUE" if number < 2 * count else f"COMPLETE {quoted(' '.join(HOSTILE))}"
-        document += f"## {number}. {hostile}\n\n{hostile} it?\n\n- YES: {end}\n- NO: STOP {quoted(hostile)}\n\n"
+        document += f"## {number}. {hostile}\n\nIs it {hostile}?\n\n- YES: {end}\n- NO: STOP {quoted(hostile)}\n\n"
     place = Place(tmp_path, document)
     shown = place.make("help").stdout + place.make("-n").stdout
     done = place.make()
@@ -174,7 +174,7 @@ def test_titles_prompts_and_messages_execute_nothing(tmp_path: Path) -> None:
         assert f"{number} {hostile}\n" in done.stdout
     for number in range(count):
         assert last_line(done) == f"rdc: WAITING {count + number + 1}", done
-        assert f"{HOSTILE[number]} it?" in done.stdout + done.stderr
+        assert f"Is it {HOSTILE[number]}?" in done.stdout + done.stderr
         place.make("status")
         done = place.make("REPLY=yes")
     assert last_line(done) == f"rdc: COMPLETE {' '.join(HOSTILE)}"
@@ -238,7 +238,7 @@ COMMANDS = {
     "several lines": "x=1\ncd /\ncd - > /dev/null; echo $x > out",
     "first line fails": "false\necho x > out",
     "semicolons": ";;",
-    "large": f"printf %s {'x' * 100_000} | wc -c > out",
+    "large": f"printf %s {'x' * 99_900} | wc -c > out",
     "large on lines": "\n".join([*[": " + "y" * 90] * 1_000, "echo x > out"]),
 }
 
@@ -314,6 +314,7 @@ def test_each_step_has_a_target_whatever_it_is_called(tmp_path: Path) -> None:
     targets = re.findall(r"^(step-[^: ]*):(?: ;|$)", made.read("Makefile").decode(), re.MULTILINE)
     assert len(set(targets)) == len(ODD), targets
     for target in targets:
+        (tmp_path / target).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / target).touch()
     log = [line for number, name in enumerate(ODD) for line in (name, str(number))]
     assert made.end() == "rdc: COMPLETE"

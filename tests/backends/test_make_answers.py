@@ -42,7 +42,7 @@ def test_a_question_is_shown_and_its_answer_comes_with_the_next_call(waiting: Pl
     assert said(shown) == WAITS
     assert "Is it good?" in shown.stdout + shown.stderr
     assert said(waiting.make("REPLY=yes")) == (75, "rdc: WAITING 3")
-    assert said(waiting.make("resume", "STEP=3", "REPLY=PASS")) == (0, "rdc: COMPLETE Out it goes")
+    assert said(waiting.make("resume", "STEP=3", "REPLY=YES")) == (0, "rdc: COMPLETE Out it goes")
     assert [line.split()[0] for line in waiting.lines("log")] == ["build", "ship"]
 
 
@@ -111,7 +111,7 @@ def test_resume_never_starts_a_run(flow: Place) -> None:
     is_left_alone(flow, "resume", "RERUN=yes")
 
 
-@pytest.mark.parametrize("document", [PLAIN, FLOW.replace("- NO: STOP", "- NO: GOTO 4")], ids=["plain", "flow"])
+@pytest.mark.parametrize("document", [PLAIN, FLOW.replace('- NO: STOP "It is bad"', "- NO: GOTO 4")], ids=["plain", "flow"])
 def test_make_starts_a_new_run_after_the_last_one_is_over(document: str, tmp_path: Path) -> None:
     place = Place(tmp_path, document)
     for _ in range(2):
@@ -185,7 +185,7 @@ def interrupted(tmp_path: Path, ended: list[subprocess.Popen[str]]) -> Place:
 def test_an_interrupted_step_waits_for_a_decision(verb: str, interrupted: Place) -> None:
     for words in ([], ["RERUN="], ["STEP=2"]):
         assert said(interrupted.make(verb, *words)) == (75, "rdc: WAITING 2 was interrupted")
-    for words in (["ASSUME=perhaps"], ["REPLY=yes"], ["STEP=1", "RERUN=yes"]):
+    for words in (["ASSUME=perhaps"], ["RERUN=no"], ["RERUN=yes", "REPLY=yes"], ["STEP=1", "RERUN=yes"]):
         is_left_alone(interrupted, verb, *words)
     assert interrupted.lines("log") == ["build"]
 

@@ -47,7 +47,7 @@ EVIL = [
     "x}$(touch canary)",
     "a[$(touch canary)]",
 ]
-NUMBERS = ["", "-1", "+1", "0x1", "08", "1 1", "1.5", "999999999999999", "1" * 400, "*", "?", "1\t", "N", *EVIL]
+NUMBERS = ["", "-1", "+1", "0x1", "08", "1 1", "1.5", "999999999999999", "1" * 400, "*", "?", "N", *EVIL]
 STEPS = ["", "1", "{N}", "{N}.1 {N}.2", "*", "{N}.*", "[{]N}.2", "other", "Other Other", "../x", "-n", *EVIL]
 
 
@@ -63,7 +63,7 @@ def shelves(tmp_path_factory: pytest.TempPathFactory) -> Place:
 def is_refused(place: Place, *verbs: list[str]) -> None:
     """Nothing runs, and the state stays as it is."""
     before, log = (place.folder / RUN).read_bytes(), place.lines("log")
-    for words in verbs or (["resume", "REPLY=yes", "RERUN=yes"], ["run", "RERUN=yes"]):
+    for words in verbs or (["resume", "REPLY=yes"], ["run"]):
         done = place.make(*words)
         assert (code(done), done.stdout.splitlines()[-1][:12]) == (2, "rdc: error: "), (before, words, done)
         assert ((place.folder / RUN).read_bytes(), place.lines("log")) == (before, log), words
@@ -118,6 +118,10 @@ def test_lines_that_are_missing_doubled_swapped_or_added_are_refused(shelves: Pl
         forged(shelves, "".join([*lines[:number], "PATH /tmp\n", line, *rest]))
         forged(shelves, "".join([*lines[:number], "\n", line, *rest]))
         forged(shelves, "".join([*lines[:number], f"x{line}", *rest]))
+        word, value = line.split()
+        forged(shelves, "".join([*lines[:number], f"{word} {value} x\n", *rest]))
+        for cut in range(1, len(word)):
+            forged(shelves, "".join([*lines[:number], f"{word[:cut]} 7 {word[cut:]}\n", *rest]))
     for added in ("end COMPLETE\n", "code 0\n", "steps x\n", "N 1\n", "$(touch canary) 1\n", "\n", "x"):
         forged(shelves, "".join([*lines, added]))
 
@@ -145,7 +149,7 @@ def test_a_number_that_fits_is_taken_as_it_is(tmp_path: Path) -> None:
 CHANGES = {
     "a command": FLOW.replace("echo build", "echo make"),
     "a comment": FLOW + "\n<!-- more -->\n",
-    "another document": "# Other\n\n## 2. Ask\n\nIs it?\n",
+    "another document": "# Other\n\n## 1. Ask\n\nIs it?\n",
 }
 
 
@@ -172,12 +176,12 @@ def cut_off(tmp_path_factory: pytest.TempPathFactory) -> Place:
 
 @pytest.mark.parametrize("pid", ["$(touch canary)", "", "1 2", "-1", "0", "x", "1", "9" * 30])
 def test_the_number_of_a_process_is_neither_executed_nor_signaled(pid: str, cut_off: Place, tmp_path: Path) -> None:
-    shutil.copytree(cut_off.folder, tmp_path, dirs_exist_ok=True)
+    shutil.copytree(cut_off.folder, tmp_path, symlinks=True, dirs_exist_ok=True)
     (tmp_path / STATE / "pid").write_text(f"{pid}\n", encoding="utf-8")
     place = Place(tmp_path, SLOW)
     done = place.make("resume", "RERUN=yes")
-    assert ("still runs" in done.stdout) == (pid == "1"), done
-    assert place.lines("log") == (["build"] if pid == "1" else ["build", "ship"])
+    assert ("still runs" in done.stdout) == (pid in ("0", "1")), done
+    assert place.lines("log") == (["build"] if pid in ("0", "1") else ["build", "ship"])
     assert not list(tmp_path.rglob("canary*"))
 
 
@@ -234,13 +238,13 @@ def test_a_state_that_cannot_be_written_is_said_and_nothing_runs(flow: Place) ->
 
 
 @pytest.mark.parametrize(
-    "command", ["rm -rf .rdc", "rm -rf .rdc; touch .rdc", "git init -q . && git clean -qfdx -e Makefile -e log"]
+    "command", ["rm -rf .rdc", "rm -rf .rdc; touch .rdc", "git init -q . && git clean -qfdx -e Makefile"]
 )
 def test_a_command_that_removes_the_state_ends_the_run(command: str, tmp_path: Path) -> None:
     place = Place(tmp_path, f"## 1. Clean\n\n```sh\n{command}\n```\n\n## 2. Ship\n\n```sh\necho ship >> log\n```\n")
     done = place.make()
     assert (code(done), done.stdout.splitlines()[-1][:11]) == (2, "rdc: error:"), done
-    assert "step before 2 ended with pass" in done.stdout
+    assert "step 1 ended with pass" in done.stdout
     assert place.lines("log") == []
 
 
