@@ -23,7 +23,7 @@ save() { # a whole `run.new` first
 } 2> /dev/null
 load() { # the same words in the same order, and nothing else
   for rdc_left in $rdc_words; do
-    read -r rdc_word rdc_value rdc_rest && [ "$rdc_word$rdc_rest" = "$rdc_left" ] || return 1
+    read -r rdc_word rdc_value rdc_rest && [ "$rdc_word $rdc_rest" = "$rdc_left " ] || return 1
     case $rdc_word:$rdc_value in
       id:*) [ "$rdc_value" = "$rdc_id" ] || fail "$rdc_state/run is of another document or version; $rdc_again clean drops it" ;;
       at:*) case " $rdc_steps " in *" $rdc_value "*) ;; *) return 1 ;; esac ;;
