@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from enum import IntEnum
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
@@ -21,6 +21,7 @@ from backends.remarks import listed
 from compiler.driver import Compilation, Settings, compile_file
 from compiler.files import Refusal, is_below, read_source
 from compiler.frontends import FRONT_ENDS, all_options
+from compiler.ir.program import SourceFile
 from compiler.issues import InvalidError
 from compiler.options import Level
 from compiler.project import open_project, project_around
@@ -109,16 +110,18 @@ def _of_output(path: str, text: str, header: _Header, command: Command) -> Findi
         compilation = compile_file(str(file), settings)
         if compilation.program is None:
             missing = "the source does not compile here"
-        elif header.hashes not in (
-            tuple(each.sha256 for each in (found := compilation.program.sources)),
-            (hash_of(found),),
-        ):
+        elif not _is_of(header, compilation.program.sources):
             missing = "the source has changed"
         else:
             return _compared(path, text, compilation, command)
     if command.target == "github":
         return _of_workflow(path, text, missing)
     return _unsourced(path, text, missing, is_program=command.target in _NOUNS)
+
+
+def _is_of(header: _Header, sources: Sequence[SourceFile]) -> bool:
+    """Return whether a header has the hashes of a document and those in it, or one hash of all."""
+    return header.hashes in (tuple(each.sha256 for each in sources), (hash_of(sources),))
 
 
 def _written_by(text: str) -> str:

@@ -6,10 +6,9 @@ import shlex
 from pathlib import PurePath
 from typing import ClassVar
 
-from backends.base import Backend, Emission, Limit
+from backends.base import Backend, Emission
 from backends.delegating import reason
 from backends.make.calling import calling
-from backends.make.line import REMEDY
 from backends.make.native import beyond, native
 from backends.make.options import MakeOptions
 from backends.make.plain import plain
@@ -40,12 +39,6 @@ class MakeBackend(Backend[MakeOptions]):
             remedy = f"run make in that folder: `cd {shlex.quote(folder)} && make -f {shlex.quote(name)}`"
         return "RD538", problem, remedy
 
-    def limit(self, options: MakeOptions) -> Limit:
-        """A Makefile of the form `plain` supports only commands."""
-        if options.form != "plain":
-            return super().limit(options)
-        return Limit("a Makefile of the form `plain`", frozenset({Feature.COMMANDS}), REMEDY)
-
     def render(self, program: Program, options: MakeOptions) -> Emission:
         """Return the Makefile."""
         refused = tuple(refusals(program))
@@ -55,7 +48,7 @@ class MakeBackend(Backend[MakeOptions]):
         if unused := tuple(unused_options(program, options, why)):
             return Emission(None, unused)
         if options.form == "plain":
-            return plain(optimize(program, jumps=False), options)
+            return plain(program, options)
         if why:
             return calling(program, options, why)
         return native(optimize(program, jumps=False), options)

@@ -12,8 +12,18 @@ from msgspec import Struct
 from backends.make.identifiers import Identifiers, visible
 from backends.make.line import own_retries, retries_of, shown_counters
 from backends.templating import quoted
-from compiler.ir.edges import Add, AtLeast, CounterEffect, CounterTest, Edge, Reset, Set, counter_effects, counter_tests
-from compiler.ir.edges import may_follow
+from compiler.ir.edges import (
+    Add,
+    AtLeast,
+    CounterTest,
+    Edge,
+    Effect,
+    Reset,
+    Set,
+    counter_effects,
+    counter_tests,
+    may_follow,
+)
 from compiler.ir.program import Node, Program, Register, scope_members
 from compiler.ir.tasks import IDLE, End, alphabet
 from compiler.ir.texts import Text
@@ -164,12 +174,13 @@ class Flow(Struct, frozen=True, dict=True):
         """Return the assignments of an edge. Constants share a word."""
         found: list[str] = []
         for is_constant, group in groupby(self._assignments(edge.effects), key=_is_constant):
-            found += [" ".join(group)] if is_constant else group
+            words = list(group)
+            found += [" ".join(words)] if is_constant else words
         return found
 
-    def _assignments(self, effects: Iterable[object]) -> Iterator[str]:
+    def _assignments(self, effects: Iterable[Effect]) -> Iterator[str]:
         hidden = set(self._own.values())
-        for effect in counter_effects(effects):  # type: ignore[arg-type]
+        for effect in counter_effects(effects):
             if isinstance(effect, Reset):
                 yield from (
                     f"{self.names.counters[one.name]}={one.initial}" for one in self._scopes.get(effect.scope, ())

@@ -84,19 +84,19 @@ class Identifiers(Struct, frozen=True, dict=True):
     """The names of nodes and counters. `taken` are the names that the loop has for itself, after `rdc_`."""
 
     program: Program
-    taken: frozenset[str]
+    taken: frozenset[str] = frozenset()
 
     @cached_property
     def nodes(self) -> dict[str, str]:
-        """Names of nodes, by their ids. They are the ids, without characters that make or the shell would read (T-2)."""
+        """Names of nodes, by their ids. These are the ids, but make and the shell read nothing in them (T-2)."""
         nodes = sorted(self.program.nodes, key=lambda node: type(node.task) in IDLE)
-        return _unlike((node.id, _PLACES.sub("-", node.id).lstrip("~") or "step") for node in nodes)
+        return unlike((node.id, _PLACES.sub("-", node.id).lstrip("~") or "step") for node in nodes)
 
     @cached_property
     def counters(self) -> dict[str, str]:
         """Names of counters, which are shell variables (T-4)."""
         wished = ((one.name, _COUNTED.sub("_", _wished(one)).strip("_") or "x") for one in self.program.registers)
-        return {name: f"rdc_{found}" for name, found in _unlike(wished, self.taken, "_").items()}
+        return {name: f"rdc_{found}" for name, found in unlike(wished, self.taken, "_").items()}
 
 
 def _wished(counter: Register) -> str:
@@ -113,7 +113,7 @@ def _wished(counter: Register) -> str:
             return counter.name
 
 
-def _unlike(wished: Iterable[tuple[str, str]], taken: Collection[str] = ("start",), sign: str = "-") -> dict[str, str]:
+def unlike(wished: Iterable[tuple[str, str]], taken: Collection[str] = ("start",), sign: str = "-") -> dict[str, str]:
     """Return a name for each key. A name that is taken gets a number."""
     found: dict[str, str] = {}
     known = set(taken)

@@ -8,7 +8,6 @@ from functools import cached_property
 from msgspec import Struct
 
 from compiler.analyses.exploration import kept_retries
-from compiler.diagnostic import Diagnostic
 from compiler.ir.edges import Add, Edge, Effect, Reset, Set, counter_effects, may_follow, register_tests
 from compiler.ir.program import Node, Program, scope_members, texts_of
 from compiler.ir.tasks import Branch, End, Shell, Verdict
@@ -95,7 +94,6 @@ def _named_elsewhere(program: Program, shown: Collection[str]) -> dict[str, set[
     return found
 
 
-REMEDY = "remove `form: plain`"
 PASS, FAIL = Verdict.PASS.value, Verdict.FAIL.value
 
 
@@ -127,18 +125,19 @@ class _BendError(Exception):
         self.node, self.clause = node, clause
 
 
-def line_of(program: Program) -> Line | Diagnostic:
-    """Return the steps of an optimized program, or the finding about the first one that needs a branch."""
+def line_of(program: Program) -> Line | dict[str, str]:
+    """Return the steps of an optimized program, or for each step that does not fit the end of a sentence about it."""
+    path, bends = _Path(program), dict[str, str]()
+    for node in program.nodes:
+        try:
+            if not isinstance(node.task, Branch | End):
+                path.step(node)
+        except _BendError as bend:
+            bends.setdefault(bend.node.id, bend.clause)
     try:
-        return _Path(program).line()
+        return bends or path.line()
     except _BendError as bend:
-        return refusal(bend.node, bend.clause)
-
-
-def refusal(node: Node, clause: str) -> Diagnostic:
-    """Return the finding about a step that cannot be a plain rule."""
-    problem = f"a Makefile of the form `plain` cannot contain step {node.id}, {clause}"
-    return Diagnostic("RD502", node.origin.path, node.origin.span, problem, REMEDY)
+        return {bend.node.id: bend.clause}
 
 
 class _Path(Struct, frozen=True, dict=True):
@@ -165,7 +164,7 @@ class _Path(Struct, frozen=True, dict=True):
         while not isinstance(node.task, End):
             if any(step.node is node for step in steps):
                 raise _BendError(steps[-1].node, f"which leads back to step {node.id}")
-            step, following = self._step(node)
+            step, following = self.step(node)
             steps.append(step)
             if isinstance(following.task, End):
                 message = str(following.task.message)
@@ -182,8 +181,8 @@ class _Path(Struct, frozen=True, dict=True):
             if not isinstance(node.task, Branch | End) and node.id not in on_it:
                 raise _BendError(node, "which does not follow the step before it")
 
-    def _step(self, node: Node) -> tuple[Step, Node]:
-        """Return a step, and the next node if it passes."""
+    def step(self, node: Node) -> tuple[Step, Node]:
+        """Return a step, and the next node if it passes; raises `_BendError`."""
         task = node.task
         if not isinstance(task, Shell):
             raise _BendError(node, "which is not a command")

@@ -212,8 +212,7 @@ class Steps(Struct, frozen=True, dict=True):
             yield f"step-{name}:"
             yield "\t@printf '%s\\n' \"$$RDC_COMMAND\""
             return
-        assert isinstance(task, Shell)
-        command = self.text(task.command)
+        command = self.text(task.command) if isinstance(task, Shell) else ""
         lines = recipe(command)
         if lines is None:
             yield from block(f"do-{name}", command)
