@@ -74,9 +74,9 @@ reads() { # sets rdc_outcome for the reply $1
 }
 ask() { # shows a question; a person replies here, or later by REPLY
   "$rdc_make" -s --no-print-directory -f "$rdc_file" "step-$rdc_at" || fail "make cannot show step $rdc_at"
-  note shown
-  while [ -t 0 ] && printf '[yes/no] ' >&2 && read -r rdc_value; do ! reads "$rdc_value" || return 0; done
-  [ -z "${rdc_signal-}" ] || end 130 "INTERRUPTED $rdc_at"
+  note shown; trap 'end 130 "INTERRUPTED $rdc_at"' INT TERM HUP
+  while [ -t 0 ] && printf '[yes/no] ' >&2 && read -r rdc_value; do
+    ! reads "$rdc_value" || { trap interrupt INT TERM HUP; return 0; }; done
   say "to answer: $rdc_again STEP='$rdc_at' REPLY=yes, or REPLY=no"; end 75 "WAITING $rdc_at"
 }
 for rdc_word in '' /run /run.new /log /pid /.gitignore; do
