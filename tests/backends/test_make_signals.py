@@ -184,6 +184,7 @@ def test_a_window_that_is_closed_interrupts_the_run(tmp_path: Path) -> None:
     place = Place(tmp_path, DOCUMENT)
     terminal = at_terminal(place)
     terminal.hang_up()
+    os.killpg(terminal.process.pid, signal.SIGHUP)  # as the shell does that has begun it
     wait_until(lambda: not locks(place))
     terminal.process.wait(PATIENCE)
     assert place.lines("log") == ["build"]
