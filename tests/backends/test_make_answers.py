@@ -111,7 +111,9 @@ def test_resume_never_starts_a_run(flow: Place) -> None:
     is_left_alone(flow, "resume", "RERUN=yes")
 
 
-@pytest.mark.parametrize("document", [PLAIN, FLOW.replace('- NO: STOP "It is bad"', "- NO: GOTO 4")], ids=["plain", "flow"])
+@pytest.mark.parametrize(
+    "document", [PLAIN, FLOW.replace('- NO: STOP "It is bad"', "- NO: GOTO 4")], ids=["plain", "flow"]
+)
 def test_make_starts_a_new_run_after_the_last_one_is_over(document: str, tmp_path: Path) -> None:
     place = Place(tmp_path, document)
     for _ in range(2):

@@ -141,7 +141,9 @@ def test_make_expands_nothing_that_it_is_given(value: str, flow: Place) -> None:
             flow.make(verb, f"{name}={value}")
         flow.make("-n", f"{name}={value}")
         flow.make("clean")
-    flow.make(**dict.fromkeys(("RDC_RUN_ID", "RDC_ATTEMPT", "RDC_FLOW", "RDC_STEPS", "rdc_expected", "rdc_REPLY"), value))
+    flow.make(
+        **dict.fromkeys(("RDC_RUN_ID", "RDC_ATTEMPT", "RDC_FLOW", "RDC_STEPS", "rdc_expected", "rdc_REPLY"), value)
+    )
     assert not list(flow.folder.rglob("canary*"))
 
 

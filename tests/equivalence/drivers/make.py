@@ -11,7 +11,7 @@ import json
 from backends.registry import load
 from tests.equivalence.difference import same
 from tests.equivalence.drivers.killed import Killed
-from tests.equivalence.drivers.process import Done, check_waiting, last_line, run
+from tests.equivalence.drivers.process import Done, check_end, check_waiting, last_line, run
 from tests.equivalence.execution import Trial
 from tests.equivalence.visits import Jump
 
@@ -167,7 +167,7 @@ def _check(trial: Trial, done: Done, *, is_prompted: bool = False) -> bool:
         same("what a prompted run executes", (trial.folder / "log").read_text(encoding="utf-8"), "", done.said)
     else:
         trial.check_log(done.said)
-    same("the last line", last_line(done.output), f"rdc: {trial.end}", done.said)
+    check_end(trial, last_line(done.output), done.said)
     same("whether make fails", bool(done.code), bool(trial.exit_code), done.said)
     trial.check_secrets(done.said)
     return True

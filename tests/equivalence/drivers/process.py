@@ -50,3 +50,12 @@ def check_waiting(trial: Trial, done: Done) -> None:
 def last_line(text: str) -> str:
     """The last line of a text."""
     return (text.splitlines() or [""])[-1]
+
+
+def check_end(trial: Trial, line: str, said: str) -> None:
+    """Compare a last line with the end; a question mark may stand for what no terminal shows as it is."""
+    same("the last line", _plain(line), _plain(f"rdc: {trial.end}"), said)
+
+
+def _plain(text: str) -> str:
+    return "".join(character for character in text if character.isprintable() and character not in " ?")
