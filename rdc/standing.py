@@ -140,11 +140,12 @@ def _of_make(folder: str) -> dict[str, Any]:
     step = words.get("at", "")
     called, text = _makefile(folder)
     asks = re.search(rf"^RDC_QUESTIONS :=(?:.* )?{re.escape(step)}(?: .*)?$", text, re.MULTILINE)
-    title = re.search(rf"^title-{re.escape(step)} = (.*)$", text, re.MULTILINE)
+    title = re.search(rf"^title-{re.escape(step)} = \S+ ?(.*)$", text, re.MULTILINE)
+    asked = re.search(rf"^define do-{re.escape(step)}\n\s*(\S.*)$", text, re.MULTILINE)
     state = "running" if _is_locked(f"{folder}/lock") else "waiting" if asks else "interrupted"
-    question = title[1].replace("$$", "$") if title and asks else ""
+    said = (found[1].replace("$$", "$") for found in (title, asked) if found and asks)
     following = [shlex.join([*called, "resume"])] if called and state != "running" else []
-    return {"state": state, "step": step, "question": question, "next": following}
+    return {"state": state, "step": step, "question": ": ".join(filter(None, said)), "next": following}
 
 
 def _makefile(folder: str) -> tuple[list[str], str]:

@@ -30,9 +30,17 @@ _STEP = Regex(
 )
 _TARGETS = Regex(r"^override RDC_TARGETS := (.*)$", re.MULTILINE)
 _LOOP = "define RDC_LOOP"
+_KNOWN = r"(?:[^$\r]|\$\$|\$\((?:rdc_\w+|RDC_[A-Z]+)\))"
+_BLOCK = Regex(rf"(?!\s*(?:define|endef)\b)(?:{_KNOWN}*(?<!\\))?")
+_RULE = Regex(
+    r"|#(?:.*[^\\\r])?|define (?:RDC_FLOW|do-\S+)|SHELL := (?:ba)?sh|RDC_E :=|RDC_B := \\\$\(RDC_E\)|"
+    rf"RDC_CR := \$\(shell printf '\\r'\)|title-\S+ = {_KNOWN}*(?<!\\)|step-\S+: SHELL := (?:ba)?sh|"
+    rf"step-\S+: export \w+ = {_KNOWN}*(?<!\\)|step-[A-Za-z0-9_.{{}}/~-]+:|\t{_KNOWN}*"
+)
+_LIST = "[A-Za-z0-9_.{}/~ -]*"
 _NAMES = Regex(
-    r"^# --- The same in all .*\nRDC_ID := (.*)\nRDC_STATE := (.*)\nRDC_STEPS := (.*)\n"
-    r"RDC_QUESTIONS :=(.*)\nRDC_COUNTERS :=(.*)\n",
+    r"^# --- The same in all .*\nRDC_ID := ([0-9a-f]{32})\nRDC_STATE := ([A-Za-z0-9_./-]+)\n"
+    rf"RDC_STEPS := ({_LIST})\nRDC_QUESTIONS := ?({_LIST})\nRDC_COUNTERS := ?({_LIST})\n",
     re.MULTILINE,
 )
 
@@ -66,16 +74,28 @@ def pinned(text: str) -> Pinned | Problem | None:
 def changed(text: str) -> Problem | str | None:
     """Return what is unchanged in a Makefile that runs its steps, the first problem, or None for another file.
 
-    Everything above the names is the author's part.
+    Above the names is the author's part: comments, titles, rules and blocks, in which make expands only known names.
     """
     found = _NAMES.search(text)
     if found is None:
-        return Problem(1, "the loop of the Makefile is missing") if _LOOP in text else None
+        return Problem(1, "the names above the loop were changed") if _LOOP in text else None
     wanted = tail(*found.groups())
     if text[found.start() :] == wanted:
-        return "loop unchanged"
+        return _of_author(text[: found.start()].split("\n")) or "loop unchanged"
     line = text.count("\n", 0, found.start()) + first_difference(text[found.start() :], wanted)
     return Problem(line, "the targets or the loop were changed")
+
+
+def _of_author(lines: list[str]) -> Problem | None:
+    """Return the first line that rdc does not write above the names."""
+    is_block = False
+    for number, line in enumerate(lines, start=1):
+        is_end = line == "endef"
+        known = _BLOCK if is_block else _RULE
+        if not (known.fullmatch(line) or (is_block and is_end)):
+            return Problem(number, "this is not a line of a step")
+        is_block = not is_end if is_block else line.startswith("define ")
+    return None
 
 
 def loop_in(text: str) -> str:
