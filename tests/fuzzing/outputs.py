@@ -83,6 +83,7 @@ OUTSIDE = re.compile(
     rf"|step-{NAME}: (?:SHELL := (?:ba)?sh|export RDC_STEP = (?:\$\$|\\#|\$\(RDC_B\)|[^$#])*"
     r"|export RDC_(?:SUB)?STEP_INSTANCE = \$\(rdc_\w+\))"
 )
+WORDS = {"go", "flow", "retry", "say", "COMPLETE", "STOP", "if", "elif", "then", "else", "fi", "{", "}", ":"}
 BLOCK = re.compile(rf"define (RDC_FLOW|do-{NAME})\n((?:.*\n)*?)endef\n")
 
 
@@ -133,6 +134,8 @@ def _check_flow(body: str) -> None:
     assert "$" not in body.replace("$$", ""), body
     bare = re.sub(r"'[^']*'|\\'", "", body.replace("$$", "$"))
     assert re.fullmatch(r"(?:\$(?=rdc_|\(\(rdc_)|[A-Za-z0-9_.{}/~:*()\[\];|&=+\s-])*", bare), bare
+    for word in re.findall(r"(?:[;)|{&]|\b(?:then|else|if|elif))\s+([^\s;=]+)(?![^\s;])", bare):
+        assert word in WORDS or re.fullmatch(rf"[\[;]+|{NAME}:(?:pass|fail|\*)\)|{NAME}\)", word), word
 
 
 def check_json(program: Program, text: str) -> None:
