@@ -13,7 +13,7 @@ import shutil
 from dataclasses import dataclass, field
 
 from tests.equivalence.difference import same
-from tests.equivalence.drivers.process import Done, check_end, last_line, run
+from tests.equivalence.drivers.process import Done, check_end, is_at, last_line, run
 from tests.equivalence.execution import Trial
 from tests.equivalence.visits import Visit
 
@@ -99,7 +99,7 @@ class Killed:
         self.said += f"killed: {how}\n"
         moments = len((self.trial.folder / "moments").read_text(encoding="utf-8"))
         if moments > 1:
-            self.place = self.saved(how, self.reached(answers=moments > 2))
+            self.place = self.saved(how, self.reached())
         self.is_begun = self.is_begun or moments > 1
         return how == "rm after"
 
@@ -108,9 +108,9 @@ class Killed:
         """The path."""
         return [visit for visit, _ in self.trial.scenario.trace.visits]
 
-    def reached(self, *, answers: bool = True) -> int:
+    def reached(self) -> int:
         """The first visit that is not over: a command that has not run, or a question that nobody has answered."""
-        start = self.place + (answers and any(word.startswith("REPLY") for word in self.words))
+        start = self.place + any(word.startswith("REPLY") for word in self.words)
         commands = len(self.trial.log_lines)
         for place, visit in enumerate(self.visits):
             commands -= visit.is_command
@@ -122,8 +122,8 @@ class Killed:
         """The visit that the state names, where the loop was killed; what it has reached may be the next one."""
         if how in ("mv after", "make before"):
             return reached
-        shows = how == "make after" and reached < len(self.visits) and self.at == self.visits[reached].label
-        return reached if shows and not self.visits[reached].is_command else reached - 1
+        may_show = how == "make after" and reached < len(self.visits) and not self.visits[reached].is_command
+        return reached if may_show and is_at(f"rdc: WAITING {self.at}", self.visits[reached].label) else reached - 1
 
     @property
     def at(self) -> str:
@@ -145,8 +145,9 @@ class Killed:
             self.words = []
             return
         visit, passed = self.trial.scenario.trace.visits[self.place]
-        was_cut_off = " was interrupted" * visit.is_command
-        same("how the run waits", last_line(done.output), f"rdc: WAITING {visit.label}{was_cut_off}", self.said)
+        last = last_line(done.output)
+        same("what the run waits for", is_at(last, visit.label), True, self.said)
+        same("whether it asks about the last time", last.endswith(" was interrupted"), visit.is_command, self.said)
         outcome = "pass" if passed else "fail"
         has_run = len(self.trial.log_lines) > sum(each.is_command for each in self.visits[: self.place])
         answer = f"REPLY={outcome}" if not visit.is_command else f"ASSUME={outcome}" if has_run else "RERUN=yes"

@@ -11,7 +11,7 @@ import json
 from backends.registry import load
 from tests.equivalence.difference import same
 from tests.equivalence.drivers.killed import Killed
-from tests.equivalence.drivers.process import Done, check_end, check_waiting, last_line, run
+from tests.equivalence.drivers.process import Done, check_end, check_waiting, is_at, last_line, run
 from tests.equivalence.execution import Trial
 from tests.equivalence.visits import Jump
 
@@ -31,7 +31,7 @@ def _answered(trial: Trial) -> Done:
     """Run a Makefile that asks by itself: each question ends a call, and the next call answers it."""
     done = run(trial, ["make"])
     for number, (step, answer) in enumerate(trial.asked):
-        _check_stop(done, step)
+        same("what a run waits for", is_at(last_line(done.output), step), True, done.said)
         named = [f"STEP={_waiting(done)}"] if number % 3 else []
         done = run(trial, ["make", ["resume", "run"][number % 2], *named, f"REPLY={answer}"])
     return done
@@ -72,7 +72,7 @@ def _patient(trial: Trial) -> Done:
     """Run a Makefile that asks by itself; what is no answer changes nothing, and the question waits on."""
     done = run(trial, ["make", "-s"])
     for step, answer in trial.asked:
-        _check_stop(done, step)
+        same("what a run waits for", is_at(last_line(done.output), step), True, done.said)
         for wrong in (["REPLY=perhaps"], ["STEP=nowhere", f"REPLY={answer}"], ["ASSUME=pass"], []):
             again = run(trial, ["make", "resume", *wrong])
             said = "rdc: error: " if wrong else "rdc: WAITING"
