@@ -104,7 +104,7 @@ if [ -e "$rdc_state/run" ]; then
       rdc_given=$rdc_REPLY rdc_value=$rdc_ASSUME; [ "$rdc_RERUN$rdc_value" ] || [ ! -t 0 ] ||
         { printf '%s was interrupted [again/pass/fail] ' "$rdc_at" >&2; read -r rdc_value; }
       case $rdc_RERUN:$rdc_value in
-        yes: | :again) ;; :pass | :fail) rdc_outcome=$rdc_value ;;
+        yes: | 1: | :again) ;; :pass | :fail) rdc_outcome=$rdc_value ;;
         :) how; end 75 "WAITING $rdc_at was interrupted" ;; *) fail 'RERUN is yes; ASSUME is pass or fail' ;;
       esac ;;
   esac

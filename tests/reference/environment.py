@@ -10,9 +10,9 @@ from tests.reference.markdown import page, table
 
 OF_STEPS = {
     "RDC_RUN_ID": ("all but plain Makefiles", "The run's id. It stays the same when you resume the run."),
-    "RDC_STEP": ("all", "The step's id, such as `1.2`."),
+    "RDC_STEP": ("all; plain Makefiles if the command names it", "The step's id, such as `1.2`."),
     "RDC_TITLE": ("all but plain Makefiles", "The step's title."),
-    "RDC_ATTEMPT": ("all", "The number of the attempt, from 1. A step with RETRY has several."),
+    "RDC_ATTEMPT": ("all; plain Makefiles if a command names it", "The number of the attempt, from 1. A step with RETRY has several."),
     "RDC_STEP_INSTANCE": ("dynamic steps `{N}`", "The number of the instance, from 1."),
     "RDC_SUBSTEP_INSTANCE": ("dynamic substeps `{n}`", "The number of the instance, from 1."),
     "RDC_OUTPUT": ("steps with outputs", "The file to which a command appends its outputs, as `NAME=value`."),
