@@ -208,9 +208,10 @@ class Steps(Struct, frozen=True, dict=True):
         task = node.task
         if isinstance(task, Ask):
             shown = task.prompt if task.block is None else _below(task.prompt, task.block)
-            yield from block(f"do-{name}", visible_lines(self.text(shown)))
+            text = visible_lines(self.text(shown))
+            yield from block(f"do-{name}", text) if text else ()
             yield f"step-{name}:"
-            yield "\t@printf '%s\\n' \"$$RDC_COMMAND\""
+            yield "\t@printf '%s\\n' \"$$RDC_COMMAND\"" if text else "\t@:"
             return
         command = self.text(task.command) if isinstance(task, Shell) else ""
         lines = recipe(command)

@@ -19,7 +19,7 @@ STEPS = ("Check the secrets", "Prepare the time limits", "Prepare the outputs", 
 
 FORMS: Mapping[str, re.Pattern[str]] = {
     "py": re.compile(r"(?m)^# The (?P<title>runtime) of rdc .*\n(?:#.*\n)*(?P<text>(?s:.+))"),
-    "mk": re.compile(r"(?m)^(?P<text>RDC_FILE := (?s:.+)define RDC_(?P<title>LOOP)\n(?s:.+))"),
+    "mk": re.compile(r"(?m)^RDC_COUNTERS :=.*\n(?P<text>(?s:.+)define RDC_(?P<title>LOOP)\n(?s:.+))"),
     "yml": re.compile(
         rf"(?m)^ {{6}}- name: (?P<title>{'|'.join(STEPS)})\n(?: {{8}}(?!run: ).*\n| {{10}}.*\n)*? {{8}}run: \|\n"
         r"(?P<text>(?: {10}.*\n|\n)+)"
