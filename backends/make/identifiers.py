@@ -72,7 +72,7 @@ def key(name: str) -> str:
 
 
 def file_name(program: Program) -> str:
-    """Return a program's name as the driver's files have it."""
+    """Return a program's name as files of its runs have it."""
     return re.sub(r"[^A-Za-z0-9._-]", "-", program.name)
 
 

@@ -79,17 +79,17 @@ ask() { # shows a question; a person replies here, or later by REPLY
     ! reads "$rdc_value" || { trap interrupt INT TERM HUP; return 0; }; done
   say "to answer: $rdc_again STEP='$rdc_at' REPLY=yes, or REPLY=no"; end 75 "WAITING $rdc_at"
 }
-for rdc_word in '' /run /run.new /log /pid /.gitignore; do
-  { [ ! -L "${rdc_state%/*}" ] && [ ! -L "$rdc_state$rdc_word" ]; } || fail "$rdc_state$rdc_word is a link: remove it"; done
+for rdc_value in "${rdc_state%/*}" "$rdc_state" "$rdc_state"/run "$rdc_state"/run.new "$rdc_state"/log "$rdc_state"/pid "$rdc_state"/.gitignore; do
+  [ ! -L "$rdc_value" ] || fail "$rdc_value is a link: remove it"; done
 (umask 077; mkdir -p "$rdc_state") || fail "cannot create $rdc_state"
+rdc_left=$(find "${rdc_state%/*}" "$rdc_state" -prune \( ! -user "$(id -u)" ! -user 0 -o -perm -0002 ! -perm -1000 \))
+[ -z "$rdc_left" ] || fail "another user can change $rdc_state; use chown, or chmod o-w"
 lock; trap 'rm -f "$rdc_state"/lock*' EXIT; [ "$1" != clean ] || { rm -f "$rdc_state/run"; end 0 'no run'; }
 exec 3<&0; rdc_tty=''; ! (: < /dev/tty) 2> /dev/null || rdc_tty=yes
 for rdc_own in 'setsid env --default-signal=INT --default-signal=QUIT' setsid ''; do ! $rdc_own true 2> /dev/null || break; done
-[ "$rdc_tty$rdc_own" ] || set -m
-trap interrupt INT TERM HUP
+[ "$rdc_tty$rdc_own" ] || set -m; trap interrupt INT TERM HUP
 export rdc_expected="$rdc_id"; unset MAKEFLAGS MFLAGS GNUMAKEFLAGS MAKEOVERRIDES MAKELEVEL MAKE_TERMOUT MAKE_TERMERR
-for rdc_word in $7; do export "rdc_$rdc_word"; done
-rdc_given=$rdc_REPLY$rdc_ASSUME$rdc_RERUN
+for rdc_word in $7; do export "rdc_$rdc_word"; done; rdc_given=$rdc_REPLY$rdc_ASSUME$rdc_RERUN
 if [ -e "$rdc_state/run" ]; then
   load < "$rdc_state/run" || fail "$rdc_state/run is damaged; $rdc_again clean drops it"
   case $rdc_STEP in '' | "$rdc_at") ;; *) fail "the run is at step $rdc_at" ;; esac
@@ -104,7 +104,7 @@ if [ -e "$rdc_state/run" ]; then
       rdc_given=$rdc_REPLY rdc_value=$rdc_ASSUME; [ "$rdc_RERUN$rdc_value" ] || [ ! -t 0 ] ||
         { printf '%s was interrupted [again/pass/fail] ' "$rdc_at" >&2; read -r rdc_value; }
       case $rdc_RERUN:$rdc_value in
-        yes: | :again) ;; :pass | :fail) rdc_outcome=$rdc_value ;;
+        yes: | 1: | :again) ;; :pass | :fail) rdc_outcome=$rdc_value ;;
         :) how; end 75 "WAITING $rdc_at was interrupted" ;; *) fail 'RERUN is yes; ASSUME is pass or fail' ;;
       esac ;;
   esac

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from backends.base import MARK, Emission, Reason, about_node
+from backends.base import MARK, Emission, Reason
 from backends.command import canonical_command
 from backends.make.flow import Flow
 from backends.make.identifiers import FILTERS, Identifiers, comment, file_name, visible, visible_lines
@@ -29,7 +29,7 @@ LONGEST_TITLE = 1000
 """In characters. Commands have the title in their environment, which is not for long strings."""
 
 MOST = 100_000
-"""In bytes: the largest table, list of steps and command. Linux gives a program at most 128 KiB in one string."""
+"""In bytes: the largest table and list of steps. Linux gives a program at most 128 KiB in one string."""
 
 
 def native(program: Program, options: MakeOptions) -> Emission:
@@ -208,9 +208,10 @@ class Steps(Struct, frozen=True, dict=True):
         task = node.task
         if isinstance(task, Ask):
             shown = task.prompt if task.block is None else _below(task.prompt, task.block)
-            yield from block(f"do-{name}", visible_lines(self.text(shown)))
+            text = visible_lines(self.text(shown))
+            yield from block(f"do-{name}", text) if text else ()
             yield f"step-{name}:"
-            yield "\t@printf '%s\\n' \"$$RDC_COMMAND\""
+            yield "\t@printf '%s\\n' \"$$RDC_COMMAND\"" if text else "\t@:"
             return
         command = self.text(task.command) if isinstance(task, Shell) else ""
         lines = recipe(command)
@@ -238,13 +239,6 @@ class Steps(Struct, frozen=True, dict=True):
             if (size := len(text.encode())) > MOST:
                 problem = f"the {what} has {size:,} bytes, and a Makefile can have at most {MOST:,}"
                 yield Diagnostic("RD502", path, None, problem, "split the document into smaller ones")
-        for node in self.nodes:
-            texts = [node.task.command] if isinstance(node.task, Shell) else []
-            if any(len(str(text).encode()) > MOST for text in texts):
-                problem = (
-                    f"the command of step {node.id} has more than {MOST:,} bytes, which make cannot pass to a shell"
-                )
-                yield about_node(node, "RD502", problem, "move the command to a script, and run that script here")
 
 
 def beyond(program: Program) -> Reason | None:

@@ -12,7 +12,7 @@ from backends.command import canonical_command
 from backends.delegating import DOES
 from backends.make.identifiers import FILTERS, comment, unlike, visible
 from backends.make.line import Line, Step, line_of
-from backends.make.native import MOST, state_of
+from backends.make.native import state_of
 from backends.make.options import MakeOptions
 from backends.make.recipes import block, definitions, escaped, prints, recipe
 from backends.remarks import listed, remarks
@@ -80,9 +80,7 @@ def _unfit(step: Step) -> str:
     """Return why a step cannot be a rule, as the end of a sentence; "" if it can."""
     if name := next((name for name in _OF_A_RUN if name in step.command), ""):
         return f"whose command uses {name}, which only a run has"
-    if not prints(step.command.replace("\r", "")):
-        return "whose command has an invisible character"
-    return "whose command is too long" if len(step.command.encode()) > MOST else ""
+    return "" if prints(step.command.replace("\r", "")) else "whose command has an invisible character"
 
 
 class Rules(Struct, frozen=True):
