@@ -103,7 +103,9 @@ class Rules(Struct, frozen=True):
     @property
     def lines(self) -> list[str]:
         """The lines of all rules."""
-        names, shell = self.names, self.shell
+        names = self.names
+        # A variable of a rule holds for all rules before it: with several shells, each rule names its own.
+        shell = self.shell if len({step.interpreter for step in self.line.steps}) == 1 else ""
         stamps = [f"$(DONE)/{names[step.node.id]}" for step in self.line.steps]
         found: list[str] = []
         for step, stamp, before in zip(self.line.steps, stamps, ["$(DONE)", *stamps], strict=False):
