@@ -52,7 +52,11 @@ def _runs(folder: str) -> Iterator[dict[str, Any]]:
         return
     with os.scandir(ours) as entries:
         names = sorted(entry.name for entry in entries if entry.is_dir(follow_symlinks=False))
-    yield from (_run(ours, name) for name in names if os.path.lexists(f"{ours}/{name}/journal"))
+    for name in names:
+        if os.path.lexists(f"{ours}/{name}/journal"):
+            yield _run(ours, name)
+        elif name.endswith(".make") and os.path.lexists(f"{ours}/{name}/log"):
+            yield {**_blank(ours, name), **_of_make(f"{ours}/{name}")}
 
 
 def take_moved(directory: str, identity: Callable[[], Table]) -> None:
@@ -78,15 +82,18 @@ def _modes() -> list[str]:
     return [kind.mode for edition in EDITIONS.values() for kind in edition.kinds()]
 
 
-def _run(ours: str, name: str) -> dict[str, Any]:
+def _blank(ours: str, name: str) -> dict[str, Any]:
+    """Return a run that can't be read."""
     shown = os.path.normpath(os.path.join(os.path.dirname(ours), name)) if ours[:2] != ".." else name  # noqa: PTH118, PTH120
-    run = {"name": shown, "source": "", "state": "unreadable", "step": "", "question": "", "message": "", "next": []}
+    return {"name": shown, "source": "", "state": "unreadable", "step": "", "question": "", "message": "", "next": []}
+
+
+def _run(ours: str, name: str) -> dict[str, Any]:
+    run = _blank(ours, name)
     path = f"{ours}/{name}/journal"
     try:
-        with open(path, "rb", opener=at_once) as file:
-            is_of_make = file.read(6) == b"1 run "
-            text = (b"1 run " + file.read()).decode(errors="replace") if is_of_make else ""
-        found = _of_make(f"{ours}/{name}", text) if is_of_make else _of_program(ours, name)
+        with open(path, "rb", opener=at_once):
+            found = _of_program(ours, name)
     except OSError as error:
         return {**run, "message": f"{path}: {error.strerror}"}
     except RefusedError as error:
@@ -123,33 +130,32 @@ def _of_program(ours: str, name: str) -> dict[str, Any]:
     return {**run, **found}
 
 
-def _of_make(folder: str, journal: str) -> dict[str, Any]:
-    """Read the journal of a Makefile, and the Makefile beside it. make is not called."""
-    records = [line.split(" | ")[0].split()[1:] for line in journal.splitlines() if " | " in line]
-    if records[-1][0] == "over":
-        return {"state": "complete" if "COMPLETE" in records[-1] else "stop"}
-    step = next((words[1] for words in reversed(records) if words[0] in ("begin", "jump") and len(words) > 1), "")
-    called, prefix, text = _makefile(folder)
-    node = re.escape(step)
-    head = re.search(rf"^define \S*step_{node}\n(\S+) '(.*)'$", text, re.MULTILINE)
-    asked = re.search(rf"^define \S*ask_{node}\n\s*(\S.*)$", text, re.MULTILINE)
-    waits = records[-1][0] == "begin" and asked and not (head and head[1] in ("bash", "sh"))
-    said = [*([head[2]] if head else []), *([asked[1]] if asked else [])]
-    question = ": ".join(found.replace("'\\''", "'") for found in said)
-    state = "running" if _is_locked(f"{folder}/lock") else "waiting" if waits else "interrupted"
-    following = [shlex.join([*called, f"{prefix}resume"])] if called and state != "running" else []
-    return {"state": state, "step": step, "question": question, "next": following}
+def _of_make(folder: str) -> dict[str, Any]:
+    """Read the state of a Makefile, and the Makefile beside it. make is not called."""
+    words = dict(line.partition(" ")[::2] for line in _text(f"{folder}/run").splitlines())
+    if not words:
+        _, _, end = _text(f"{folder}/log").rpartition(", ")
+        word, _, message = end.strip().partition(" ")
+        return {"state": word.lower(), "message": message} if word in ("COMPLETE", "STOP") else {}
+    step = words.get("at", "")
+    called, text = _makefile(folder)
+    asks = re.search(rf"^RDC_QUESTIONS :=(?:.* )?{re.escape(step)}(?: .*)?$", text, re.MULTILINE)
+    title = re.search(rf"^title-{re.escape(step)} = \S+ ?(.*)$", text, re.MULTILINE)
+    asked = re.search(rf"^define do-{re.escape(step)}\n\s*(\S.*)$", text, re.MULTILINE)
+    state = "running" if _is_locked(f"{folder}/lock") else "waiting" if asks else "interrupted"
+    said = (found[1].replace("$$", "$") for found in (title, asked) if found and asks)
+    following = [shlex.join([*called, "resume"])] if called and state != "running" else []
+    return {"state": state, "step": step, "question": ": ".join(filter(None, said)), "next": following}
 
 
-def _makefile(folder: str) -> tuple[list[str], str, str]:
-    """Return the call of the Makefile with this state directory, the prefix of its targets, and its text."""
+def _makefile(folder: str) -> tuple[list[str], str]:
+    """Return the call of the Makefile with this state directory, and its text."""
     usual = ("GNUmakefile", "makefile", "Makefile")
     for path in (*usual, *sorted(str(path) for path in Path().glob("*.mk"))):
         text = _text(path)
-        match = re.search(rf"^(\S*)RDC_STATE := {re.escape(folder)}$", text, re.MULTILINE)
-        if match and MARK in text:
-            return ["make"] if path in usual else ["make", "-f", path], match[1], text
-    return [], "", ""
+        if MARK in text and re.search(rf"^RDC_STATE := {re.escape(folder)}$", text, re.MULTILINE):
+            return ["make"] if path in usual else ["make", "-f", path], text
+    return [], ""
 
 
 def _text(path: str) -> str:
@@ -160,7 +166,7 @@ def _text(path: str) -> str:
 def _is_locked(lock: str) -> bool:
     """Return whether the process with a Makefile's lock exists. The link contains its number."""
     try:
-        os.kill(int(os.readlink(lock).partition("-")[0]), 0)  # noqa: PTH115 (the link has no target)
+        os.kill(int(os.readlink(lock).partition("@")[0]), 0)  # noqa: PTH115 (the link has no target)
     except PermissionError:
         return True
     except (OSError, ValueError, OverflowError):

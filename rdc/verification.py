@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from enum import IntEnum
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
@@ -13,16 +13,15 @@ from msgspec import Struct
 from backends.base import MARK, MARK_LINES, Companion
 from backends.command import Command, read_command
 from backends.github.calling.proof import Called, called_by
-from backends.make.makefile import driver_name, driver_text
-from backends.make.proof import pinned
-from backends.make.walked import changed, walks
-from backends.make.walked import uses_shared as shares_driver
+from backends.make.native import hash_of
+from backends.make.proof import changed, pinned
 from backends.python.proof import Problem, first_difference, needed, proof, shared_runtime
 from backends.registry import load, names
 from backends.remarks import listed
 from compiler.driver import Compilation, Settings, compile_file
 from compiler.files import Refusal, is_below, read_source
 from compiler.frontends import FRONT_ENDS, all_options
+from compiler.ir.program import SourceFile
 from compiler.issues import InvalidError
 from compiler.options import Level
 from compiler.project import open_project, project_around
@@ -91,8 +90,6 @@ def verify(path: str) -> Finding:
 
 
 def _of_runtime(text: str) -> Finding:
-    if text == driver_text():
-        return Finding(Verdict.PROVEN, "the driver of Makefiles, unchanged")
     found = shared_runtime(text)
     if found is None:
         return Finding(Verdict.CHANGED, "this is not a runtime of this rdc version", 1)
@@ -113,13 +110,18 @@ def _of_output(path: str, text: str, header: _Header, command: Command) -> Findi
         compilation = compile_file(str(file), settings)
         if compilation.program is None:
             missing = "the source does not compile here"
-        elif tuple(each.sha256 for each in compilation.program.sources) != header.hashes:
+        elif not _is_of(header, compilation.program.sources):
             missing = "the source has changed"
         else:
             return _compared(path, text, compilation, command)
     if command.target == "github":
         return _of_workflow(path, text, missing)
     return _unsourced(path, text, missing, is_program=command.target in _NOUNS)
+
+
+def _is_of(header: _Header, sources: Sequence[SourceFile]) -> bool:
+    """Return whether a header has the hashes of a document and those in it, or one hash of all."""
+    return header.hashes in (tuple(each.sha256 for each in sources), (hash_of(sources),))
 
 
 def _written_by(text: str) -> str:
@@ -187,11 +189,12 @@ def _unsourced(path: str, text: str, missing: str, *, is_program: bool) -> Findi
     """Return the verdict without the source."""
     if is_program:
         return _of_program(path, text, missing)
-    call = pinned(text)
-    if call is None:
-        return _of_walked(path, text, missing)
-    if isinstance(call, Problem):
+    if isinstance(call := pinned(text) or changed(text), Problem):
         return Finding(Verdict.CHANGED, call.message, call.line)
+    if call is None:
+        return Finding(Verdict.SOURCE_MISSING, f"{missing}; only the source proves this file")
+    if isinstance(call, str):
+        return Finding(Verdict.SOURCE_MISSING, f"{call}, source not compared: {missing}")
     return _of_pinned(beside(path, call.path), call.sha256, missing)
 
 
@@ -227,18 +230,6 @@ def _of_called(path: str, called: Called, missing: str) -> Finding:
     if beside_it.verdict is not Verdict.PROVEN:
         return beside_it
     return _of_pinned(laid(main, called.program).output.path, called.sha256, missing)
-
-
-def _of_walked(path: str, text: str, missing: str) -> Finding:
-    """Return the verdict on a Makefile without a program, and on its driver if that is a separate file."""
-    if not walks(text):
-        return Finding(Verdict.SOURCE_MISSING, f"{missing}; only the source proves this file")
-    problem = changed(text)
-    if problem is not None:
-        return Finding(Verdict.CHANGED, problem.message, problem.line)
-    if shares_driver(text) and (wrong := _other(beside(path, driver_name()), driver_text())):
-        return wrong
-    return Finding(Verdict.SOURCE_MISSING, f"driver unchanged, source not compared: {missing}")
 
 
 def _of_program(path: str, text: str, missing: str) -> Finding:

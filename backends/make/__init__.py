@@ -6,11 +6,10 @@ import shlex
 from pathlib import PurePath
 from typing import ClassVar
 
-from backends.base import Backend, Emission, Limit
+from backends.base import Backend, Emission
 from backends.delegating import reason
 from backends.make.calling import calling
-from backends.make.line import REMEDY
-from backends.make.makefile import makefile
+from backends.make.native import beyond, native
 from backends.make.options import MakeOptions
 from backends.make.plain import plain
 from backends.make.refusals import refusals, unused_options
@@ -40,22 +39,16 @@ class MakeBackend(Backend[MakeOptions]):
             remedy = f"run make in that folder: `cd {shlex.quote(folder)} && make -f {shlex.quote(name)}`"
         return "RD538", problem, remedy
 
-    def limit(self, options: MakeOptions) -> Limit:
-        """A Makefile of the form `plain` supports only commands."""
-        if options.form != "plain":
-            return super().limit(options)
-        return Limit("a Makefile of the form `plain`", frozenset({Feature.COMMANDS}), REMEDY)
-
     def render(self, program: Program, options: MakeOptions) -> Emission:
         """Return the Makefile."""
         refused = tuple(refusals(program))
         if refused:
             return Emission(None, refused)
-        why = None if options.form == "plain" else reason(program, operator=options.operator)
+        why = None if options.form == "plain" else reason(program, operator=options.operator) or beyond(program)
         if unused := tuple(unused_options(program, options, why)):
             return Emission(None, unused)
         if options.form == "plain":
-            return plain(optimize(program, jumps=False), options)
+            return plain(program, options)
         if why:
             return calling(program, options, why)
-        return makefile(optimize(program, jumps=False), options)
+        return native(optimize(program, jumps=False), options)

@@ -62,7 +62,6 @@ def calling(program: Program, options: MakeOptions, reason: Reason) -> Emission:
     if python.edition == "commands":  # this edition cannot read make's variables
         python = called(program, path, "full", "make")
     text = page(
-        prefix=options.prefix,
         title=comment(visible(program.title or program.name)),
         version=__version__,
         command=canonical_command("make", program, options),
@@ -81,7 +80,6 @@ def calling(program: Program, options: MakeOptions, reason: Reason) -> Emission:
 
 def page(
     *,
-    prefix: str,
     sources: Sequence[Source],
     folder: str,
     name: str,
@@ -92,14 +90,12 @@ def page(
     return render(
         "make/calling.mk",
         FILTERS,
-        p=prefix,
-        scope=f"$({prefix}RDC_TARGETS): export " if prefix else "override ",
         mark=MARK,
         source=sources[0],
         included=sources[1:],
         state=f"{folder}/{name}",
         state_dir="" if folder == ".rdc" else f" --state-dir={folder}/{name}",
-        verbs=" ".join(prefix + verb for verb in verbs),
+        verbs=" ".join(verbs),
         **facts,
     )
 

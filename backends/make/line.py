@@ -7,7 +7,7 @@ from functools import cached_property
 
 from msgspec import Struct
 
-from compiler.diagnostic import Diagnostic
+from compiler.analyses.exploration import kept_retries
 from compiler.ir.edges import Add, Edge, Effect, Reset, Set, counter_effects, may_follow, register_tests
 from compiler.ir.program import Node, Program, scope_members, texts_of
 from compiler.ir.tasks import Branch, End, Shell, Verdict
@@ -35,39 +35,43 @@ def shown_counters(program: Program) -> set[str]:
 def own_retries(program: Program, shown: Collection[str]) -> dict[str, str]:
     """Return the counters that only count one step's retries in one visit (M9), by step.
 
-    Such a counter is 0 at every other step, so the driver counts attempts instead. `shown` are the counters that appear
-    in strings.
+    Such a counter is 0 at every other step, so one counter that each transition clears can stand for all of them (T-4).
+    `shown` are the counters that appear in strings.
     """
-    named = _named_elsewhere(program, shown)
+    wanted = [node for node in program.nodes if node.retries]
+    if not wanted:
+        return {}
+    named, kept, nodes = _named_elsewhere(program, shown), kept_retries(program), program.index()
     initial = {register.name: register.initial for register in program.registers}
     members = {scope: {one.name for one in found} for scope, found in scope_members(program.registers).items()}
-    ends = {node.id for node in program.nodes if not node.edges}
     return {
         node.id: node.retries
-        for node in program.nodes
+        for node in wanted
         if node.retries
+        and node.retries not in kept
         and initial[node.retries] == 0
         and named.get(node.retries, set()) <= {node.id}
-        and all(_keeps_to_it(node, edge, node.retries, members, ends) for edge in node.edges)
+        and all(_keeps_to_it(node, edge, members, nodes) for edge in node.edges)
     }
 
 
-def _keeps_to_it(node: Node, edge: Edge, counter: str, members: Mapping[str, set[str]], ends: set[str]) -> bool:
-    """Return whether an edge retries its step and counts that, or leaves the step and resets the count."""
+def _keeps_to_it(node: Node, edge: Edge, members: Mapping[str, set[str]], nodes: Mapping[str, Node]) -> bool:
+    """Return whether an edge retries its step and counts that, or leaves the step, where the count is 0 again."""
+    counter = node.retries or ""
     if retries_of(edge, counter) is not None:
         return edge.target == node.id
     if any(test.kind == "counter" and test.register == counter for test in edge.guard):
         return False
-    forgets, is_set = False, False
+    last = None
     for effect in counter_effects(edge.effects):
-        if effect.kind == "reset":
-            forgets |= counter in members.get(effect.scope, ())
-        elif effect.register == counter:
-            if effect.kind != "set":
+        if effect.kind == "reset" and counter in members.get(effect.scope, ()):
+            last = 0
+        elif effect.kind != "reset" and effect.register == counter:
+            if effect != Set(counter, 0):
                 return False
-            forgets |= not effect.value
-            is_set |= bool(effect.value)
-    return (forgets and not is_set) or edge.target in ends
+            last = 0
+    target = nodes[edge.target]
+    return last == 0 or target.is_end or (target is not node and not target.is_passed)
 
 
 def _named_elsewhere(program: Program, shown: Collection[str]) -> dict[str, set[str]]:
@@ -83,14 +87,13 @@ def _named_elsewhere(program: Program, shown: Collection[str]) -> dict[str, set[
                 if test.kind == "counter":
                     found.setdefault(test.register, set()).add(node.id)
             for effect in counter_effects(edge.effects):
-                if effect.kind != "reset":
+                if effect.kind != "reset" and effect != Set(effect.register, 0):
                     found.setdefault(effect.register, set()).add(node.id)
                 if effect.kind == "add" and isinstance(effect.amount, str):
                     found.setdefault(effect.amount, set()).add("")
     return found
 
 
-REMEDY = "remove `form: plain`"
 PASS, FAIL = Verdict.PASS.value, Verdict.FAIL.value
 
 
@@ -122,18 +125,19 @@ class _BendError(Exception):
         self.node, self.clause = node, clause
 
 
-def line_of(program: Program) -> Line | Diagnostic:
-    """Return the steps of an optimized program, or the finding about the first one that needs a branch."""
+def line_of(program: Program) -> Line | dict[str, str]:
+    """Return the steps of an optimized program, or for each step that does not fit the end of a sentence about it."""
+    path, bends = _Path(program), dict[str, str]()
+    for node in program.nodes:
+        try:
+            if not isinstance(node.task, Branch | End):
+                path.step(node)
+        except _BendError as bend:
+            bends.setdefault(bend.node.id, bend.clause)
     try:
-        return _Path(program).line()
+        return bends or path.line()
     except _BendError as bend:
-        return refusal(bend.node, bend.clause)
-
-
-def refusal(node: Node, clause: str) -> Diagnostic:
-    """Return the finding about a step that cannot be a plain rule."""
-    problem = f"a Makefile of the form `plain` cannot contain step {node.id}, {clause}"
-    return Diagnostic("RD502", node.origin.path, node.origin.span, problem, REMEDY)
+        return {bend.node.id: bend.clause}
 
 
 class _Path(Struct, frozen=True, dict=True):
@@ -160,7 +164,7 @@ class _Path(Struct, frozen=True, dict=True):
         while not isinstance(node.task, End):
             if any(step.node is node for step in steps):
                 raise _BendError(steps[-1].node, f"which leads back to step {node.id}")
-            step, following = self._step(node)
+            step, following = self.step(node)
             steps.append(step)
             if isinstance(following.task, End):
                 message = str(following.task.message)
@@ -177,8 +181,8 @@ class _Path(Struct, frozen=True, dict=True):
             if not isinstance(node.task, Branch | End) and node.id not in on_it:
                 raise _BendError(node, "which does not follow the step before it")
 
-    def _step(self, node: Node) -> tuple[Step, Node]:
-        """Return a step, and the next node if it passes."""
+    def step(self, node: Node) -> tuple[Step, Node]:
+        """Return a step, and the next node if it passes; raises `_BendError`."""
         task = node.task
         if not isinstance(task, Shell):
             raise _BendError(node, "which is not a command")

@@ -18,13 +18,8 @@ def _program(path: str) -> str:
 
 
 class MakeOptions(Options, frozen=True):
-    """The options of the make target. By default, the Makefile is independent of others."""
+    """The options of the make target."""
 
-    prefix: Annotated[
-        str,
-        Meta(pattern=r"^([A-Za-z][A-Za-z0-9_.-]*)?$", max_length=60),
-        "A prefix for all targets and variables, so that another Makefile can include this one.",
-    ] = ""
     state_dir: Annotated[
         str, Meta(pattern=r"^[A-Za-z0-9_./][A-Za-z0-9_./-]*$"), "The folder for the state of runs."
     ] = ".rdc"
@@ -33,10 +28,6 @@ class MakeOptions(Options, frozen=True):
         "`plain` writes a rule with a stamp file for each step, as you would by hand. It is for documents "
         "without branches.",
     ] = "resumable"
-    driver: Annotated[
-        Literal["bundled", "shared"],
-        "Whether the driver is part of the Makefile, or a separate file that several Makefiles include.",
-    ] = "bundled"
     operator: Annotated[
         Literal["full", "basic"],
         "Whether the Makefile has all operator commands: `PROMPTED`, `AGENT`, `AS`, `NOTIFY`, `BY`, `NOTE` and "
@@ -51,5 +42,5 @@ class MakeOptions(Options, frozen=True):
 
     def check(self) -> None:
         """Reject options that a plain Makefile has no use for."""
-        if self.form == "plain" and (self.operator == "full" or self.driver == "shared"):
-            raise ValueError("`form: plain` excludes `operator: full` and `driver: shared`; remove one of them")
+        if self.form == "plain" and self.operator == "full":
+            raise ValueError("`form: plain` excludes `operator: full`; remove one of them")

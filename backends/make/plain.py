@@ -1,94 +1,136 @@
-"""The form `plain`: a rule with a stamp file for each step, for runbooks without branches."""
+"""The form `plain`: a rule with a stamp file for each step, for runbooks without branches (T-16)."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
+
+from msgspec import Struct
+
 from backends.base import MARK, Emission
 from backends.command import canonical_command
-from backends.make.blocks import prints, recipe
-from backends.make.identifiers import FILTERS, comment, visible
-from backends.make.line import Line, Step, line_of, refusal
-from backends.make.makefile import names, state_of
-from backends.make.nodes import heading, prompt_lines
+from backends.delegating import DOES
+from backends.make.identifiers import FILTERS, comment, unlike, visible
+from backends.make.line import Line, Step, line_of
+from backends.make.native import state_of
 from backends.make.options import MakeOptions
-from backends.remarks import listed, shells
+from backends.make.recipes import block, definitions, escaped, prints, recipe
+from backends.remarks import listed, remarks
 from backends.templating import quoted, render
+from compiler.diagnostic import Diagnostic
+from compiler.ir.features import Feature, uses_beyond
 from compiler.ir.program import Program
-from compiler.ir.tasks import Shell
+from compiler.passes import optimize
 from compiler.version import __version__
-
-LONGEST = 100_000
-"""The largest command, in bytes, for an environment variable."""
 
 _OF_A_RUN = ("RDC_RUN_ID", "RDC_TITLE")
 """Environment variables that commands in other Makefiles have."""
 
 
 def plain(program: Program, options: MakeOptions) -> Emission:
-    """Return the Makefile of an optimized program, or a finding about the first step that cannot be a rule."""
-    line = line_of(program)
-    if not isinstance(line, Line):
-        return Emission(None, (line,))
-    for step in line.steps:
-        if clause := _unfit(step):
-            return Emission(None, (refusal(step.node, clause),))
-    prefix, shell = options.prefix, line.steps[0].interpreter
-    rules = [_rule(step, before, prefix) for step, before in zip(line.steps, (None, *line.steps), strict=False)]
+    """Return the Makefile, or one finding with all reasons why there is none."""
+    line = line_of(optimize(program, jumps=False))
+    reasons = list(_reasons(program, line))
+    if reasons or not isinstance(line, Line):
+        problem = f"a Makefile of the form `plain` cannot express this document: {'; '.join(reasons)}"
+        about = next((node.origin for node in program.nodes if f"step {node.id}," in problem), None)
+        path, span = (about.path, about.span) if about else (program.sources[0].path, None)
+        return Emission(None, (Diagnostic("RD502", path, span, problem, "remove `form: plain`"),))
+    rules = Rules(line)
     text = render(
         "make/plain.mk",
         FILTERS,
-        p=prefix,
-        scope=f"$({prefix}RDC_STAMPS): " if prefix else "",
         title=comment(visible(program.title or program.name)),
         mark=MARK,
         command=canonical_command("make", program, options),
         version=__version__,
         source=program.sources[0],
-        needs=listed(["GNU make 3.81 or newer", *shells(program)]),
         state=state_of(program, options),
-        steps=" ".join(step.node.id for step in line.steps),
-        shell=shell,
-        others=" ".join(step.node.id for step in line.steps if step.interpreter != shell),
-        other="sh" if shell == "bash" else "bash",
-        last=line.steps[-1].node.id,
-        message=recipe(quoted(visible(line.message))) if line.message else "",
-        has_blocks=not all(map(is_direct, line.steps)),
+        shell=rules.shell,
+        stamps=" ".join(rules.names.values()),
+        last=rules.names[line.steps[-1].node.id],
+        message=escaped(quoted(visible(line.message))) if line.message else "",
+        steps=rules.lines,
+        has_blocks=any("RDC_DO" in each for each in rules.lines),
         has_retries=any(step.retries for step in line.steps),
-        names=names(),
-        rules=rules,
+        has_attempts=any("RDC_ATTEMPT" in step.command for step in line.steps),
+        definitions=definitions(rules.lines),
     )
     return Emission(text)
+
+
+def _reasons(program: Program, line: Line | dict[str, str]) -> Iterator[str]:
+    """Yield clauses about what cannot be a rule with a stamp file: each with the steps that it is about."""
+    steps: dict[str, list[str]] = {}
+    for feature, node in uses_beyond(program, frozenset({Feature.COMMANDS})):
+        if node is None:
+            yield f"the document {DOES[feature]}"
+        else:
+            steps.setdefault(f"which {DOES[feature]}", []).append(node.id)
+    told = {name for names in steps.values() for name in names}
+    unfit = {step.node.id: _unfit(step) for step in line.steps} if isinstance(line, Line) else line
+    for name, clause in unfit.items():
+        if clause and name not in told:
+            steps.setdefault(clause, []).append(name)
+    for clause, names in steps.items():
+        yield f"{f'each of the steps {listed(names)}' if names[1:] else f'step {names[0]}'}, {clause}"
 
 
 def _unfit(step: Step) -> str:
     """Return why a step cannot be a rule, as the end of a sentence; "" if it can."""
     if name := next((name for name in _OF_A_RUN if name in step.command), ""):
         return f"whose command uses {name}, which only a run has"
-    if is_direct(step):
-        return ""
-    if not prints(step.command):
-        return "whose command has an invisible character"
-    return "whose command is too long" if len(step.command.encode()) > LONGEST else ""
+    return "" if prints(step.command.replace("\r", "")) else "whose command has an invisible character"
 
 
-def is_direct(step: Step) -> bool:
-    """Return whether make can pass the command to the shell as a recipe line."""
-    command = step.command
-    is_line = command.isprintable() and command == command.strip() and not command.endswith("\\")
-    return is_line and not command.startswith(("@", "-", "+")) and bool(command) and not (step.retries or step.stop)
+class Rules(Struct, frozen=True):
+    """The rules of some steps."""
+
+    line: Line
+
+    @property
+    def names(self) -> dict[str, str]:
+        """The stamp of each step: its title in lower case, or its id."""
+        titles = ((step.node.id, str(step.node.title).lower()) for step in self.line.steps)
+        return unlike((name, re.sub("[^a-z0-9]+", "-", title)[:60].strip("-") or name) for name, title in titles)
+
+    @property
+    def shell(self) -> str:
+        """The shell of most steps."""
+        used = [step.interpreter for step in self.line.steps]
+        return max(sorted(set(used)), key=used.count)
+
+    @property
+    def lines(self) -> list[str]:
+        """The lines of all rules."""
+        names = self.names
+        # A variable of a rule holds for all rules before it: with several shells, each rule names its own.
+        shell = self.shell if len({step.interpreter for step in self.line.steps}) == 1 else ""
+        stamps = [f"$(DONE)/{names[step.node.id]}" for step in self.line.steps]
+        found: list[str] = []
+        for step, stamp, before in zip(self.line.steps, stamps, ["$(DONE)", *stamps], strict=False):
+            found += ["", *_rule(step, stamp, before, shell)]
+        return found
 
 
-def _rule(step: Step, before: Step | None, prefix: str) -> list[str]:
-    """Return the lines of a step: a heading, a block unless the command fits on a recipe line, and the rule."""
-    name, ignore = step.node.id, "-" if step.stop is None else ""
-    lines, task = heading(step.node), step.node.task
-    prompt = prompt_lines(str(task.prompt)) if isinstance(task, Shell) else []
-    shown = [f"\t@printf '%s\\n' {recipe(quoted(line))}" for line in prompt]
-    if is_direct(step):
-        done = recipe(step.command)
-    else:
-        lines += [f"define {prefix}do_{name}", *map(recipe, step.command.split("\n")), "endef"]
+def _rule(step: Step, stamp: str, before: str, shell: str) -> Iterator[str]:
+    """Yield the lines of a step: its title and prose, a block unless the command is a recipe, and the rule."""
+    node, ignore = step.node, "-" if step.stop is None else ""
+    yield f"# {comment(visible(f'{node.id} {node.title}'))}"
+    yield from (f"# {comment(line.strip())}" for line in remarks(node))
+    if step.interpreter != shell:
+        yield f"{stamp}: SHELL := {step.interpreter}"
+    if "RDC_STEP" in step.command:
+        yield f"{stamp}: export RDC_STEP = {node.id}"
+    command = escaped(step.command)
+    lines = None if step.retries or step.stop else recipe(command)
+    if lines is None:
+        yield from block(f"do-{stamp.removeprefix('$(DONE)/')}", command)
         tries = " ".join(map(str, range(1, step.retries + 2)))
-        done = f"$(call {prefix}RDC_TRY,{tries})" if step.retries else f"$({prefix}RDC_DO)"
-        done += f" || {{ printf '%s\\n' {recipe(quoted(visible(step.stop)))}; exit 1; }}" if step.stop else ""
-    needs = f"$({prefix}RDC_DONE)/{before.node.id}" if before else f"$({prefix}RDC_DONE)"
-    return [*lines, f"$({prefix}RDC_DONE)/{name}: | {needs}", *shown, f"\t{ignore}{done}", "\t@touch $@"]
+        done = f"$(call RDC_TRY,{tries})" if step.retries else "$(RDC_DO)"
+        message = escaped(quoted(visible(step.stop or "")))
+        lines = [f"\t{done}" + (f" || {{ printf '%s\\n' {message} >&2; exit 1; }}" if step.stop else "")]
+    yield f"{stamp}: | {before}"
+    yield f"\t{ignore}{lines[0][1:]}"
+    yield from lines[1:]
+    yield "\t@touch $@"

@@ -80,10 +80,6 @@ def refusals(program: Program) -> Iterator[Diagnostic]:
 
 def unused_options(program: Program, options: MakeOptions, reason: Reason | None) -> Iterator[Diagnostic]:
     """Yield findings about options without effect. A Makefile with a `reason` calls the program."""
-    if reason and options.driver == "shared":
-        problem = f"`driver: shared` has no effect, because the Makefile calls the program: {reason.clause}"
-        remedy = "compile this document with `driver: bundled`"
-        yield about_option(program, ("driver",), "RD540", problem, remedy)
     if not reason and options.program is not None:
         problem = f"`program: {options.program}` has no effect, because this Makefile calls no program"
         yield about_option(program, ("program",), "RD540", problem, "remove the option `program`")

@@ -15,14 +15,14 @@
 # The state directory is .rdc/examples.playbooks.change-review in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.playbooks.change-review.py
-override RDC_SHA256 := c03299b0ad6c6d870f4a504b683d3ef0c93503eee655fe744b57693c6c22a39c
+override RDC_SHA256 := 8460605609572a20dbc9945679f463a911f312e1ee71ee82d306ea9308a499ea
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:
 .NOTPARALLEL:
 
-run resume: ; $(call RDC_CALL,$(@:%=%),,$(RDC_ONCE))
-open answer goto status steps history reset help: ; $(call RDC_CALL,$(@:%=%))
+run resume: ; $(call RDC_CALL,$@,,$(RDC_ONCE))
+open answer goto status steps history reset help: ; $(call RDC_CALL,$@)
 clean: ; $(call RDC_CALL,reset)
 
 # --- The steps --------------------------------------------------------------------------------------------------------
@@ -84,7 +84,7 @@ override RDC_SILENT = $(findstring s,$(RDC_FLAGS))$(filter --no-print-directory,
 override RDC_IN = $(if $(findstring w,$(RDC_FLAGS))$(RDC_SILENT),-C $(call RDC_QUOTED,$(CURDIR)))
 override RDC_USUAL := $(firstword $(wildcard GNUmakefile makefile Makefile))
 override RDC_TOP := $(filter-out $(RDC_USUAL),$(firstword $(MAKEFILE_LIST)))
-override RDC_MAKE = $(RDC_IN) $(if $(RDC_TOP),-f $(call RDC_QUOTED,$(RDC_TOP))) ''
+override RDC_MAKE = $(RDC_IN) $(if $(RDC_TOP),-f $(call RDC_QUOTED,$(RDC_TOP)))
 
 # `make -n` prints the call. One call of make approves one gate.
 override RDC_ONCE = $(if $(RDC_OPENED),,RDC_OPENS=1$(eval override RDC_OPENED := yes))

@@ -11,14 +11,14 @@
 # The state directory is .rdc/examples.workflows.dependency-update in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.workflows.dependency-update.py
-override RDC_SHA256 := 546ffd3a7e38a502c80cfca0a90ef681c34a925336fa64d601d85297c7998646
+override RDC_SHA256 := e5ecab961a7e8bf86834552d4943e94058d2136a41d1724aa359658fee9c3feb
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:
 .NOTPARALLEL:
 
-run resume: ; $(call RDC_CALL,$(@:%=%),,$(RDC_ONCE))
-open answer approve goto status steps history reset help: ; $(call RDC_CALL,$(@:%=%))
+run resume: ; $(call RDC_CALL,$@,,$(RDC_ONCE))
+open answer approve goto status steps history reset help: ; $(call RDC_CALL,$@)
 clean: ; $(call RDC_CALL,reset)
 
 # --- The steps --------------------------------------------------------------------------------------------------------
@@ -140,7 +140,7 @@ override RDC_SILENT = $(findstring s,$(RDC_FLAGS))$(filter --no-print-directory,
 override RDC_IN = $(if $(findstring w,$(RDC_FLAGS))$(RDC_SILENT),-C $(call RDC_QUOTED,$(CURDIR)))
 override RDC_USUAL := $(firstword $(wildcard GNUmakefile makefile Makefile))
 override RDC_TOP := $(filter-out $(RDC_USUAL),$(firstword $(MAKEFILE_LIST)))
-override RDC_MAKE = $(RDC_IN) $(if $(RDC_TOP),-f $(call RDC_QUOTED,$(RDC_TOP))) ''
+override RDC_MAKE = $(RDC_IN) $(if $(RDC_TOP),-f $(call RDC_QUOTED,$(RDC_TOP)))
 
 # `make -n` prints the call. One call of make approves one gate.
 override RDC_ONCE = $(if $(RDC_OPENED),,RDC_OPENS=1$(eval override RDC_OPENED := yes))

@@ -13,14 +13,14 @@
 # The state directory is .rdc/examples.specifications.hello-steps in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.specifications.hello-steps.py
-override RDC_SHA256 := 565bb01234f857e923703bd4b0275f498a7061887f4bacad6c8dab80301725e3
+override RDC_SHA256 := a37657e6ed5dc0968ff456a3b4159abcd7dab8ce1e0f4f5f815098ab71aefea2
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:
 .NOTPARALLEL:
 
-run resume: ; $(call RDC_CALL,$(@:%=%),,$(RDC_ONCE))
-open answer timeline outputs status steps history reset help: ; $(call RDC_CALL,$(@:%=%))
+run resume: ; $(call RDC_CALL,$@,,$(RDC_ONCE))
+open answer timeline outputs status steps history reset help: ; $(call RDC_CALL,$@)
 clean: ; $(call RDC_CALL,reset)
 
 # --- The steps --------------------------------------------------------------------------------------------------------
@@ -56,7 +56,7 @@ override RDC_SILENT = $(findstring s,$(RDC_FLAGS))$(filter --no-print-directory,
 override RDC_IN = $(if $(findstring w,$(RDC_FLAGS))$(RDC_SILENT),-C $(call RDC_QUOTED,$(CURDIR)))
 override RDC_USUAL := $(firstword $(wildcard GNUmakefile makefile Makefile))
 override RDC_TOP := $(filter-out $(RDC_USUAL),$(firstword $(MAKEFILE_LIST)))
-override RDC_MAKE = $(RDC_IN) $(if $(RDC_TOP),-f $(call RDC_QUOTED,$(RDC_TOP))) ''
+override RDC_MAKE = $(RDC_IN) $(if $(RDC_TOP),-f $(call RDC_QUOTED,$(RDC_TOP)))
 
 # `make -n` prints the call. One call of make approves one gate.
 override RDC_ONCE = $(if $(RDC_OPENED),,RDC_OPENS=1$(eval override RDC_OPENED := yes))

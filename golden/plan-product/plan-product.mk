@@ -13,14 +13,14 @@
 # The state directory is .rdc/examples.specifications.plan-product in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.specifications.plan-product.py
-override RDC_SHA256 := 3ec0faff00b2c75866ec6593ae0550771f3a7cd7c69887113e2b2f8872702162
+override RDC_SHA256 := 4170a7d3b7e3d21146c9e5e8a391b7b427bff0c6d5bca0472567f338b465e8d3
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:
 .NOTPARALLEL:
 
-run resume: ; $(call RDC_CALL,$(@:%=%),,$(RDC_ONCE))
-open answer approve timeline outputs status steps history reset help: ; $(call RDC_CALL,$(@:%=%))
+run resume: ; $(call RDC_CALL,$@,,$(RDC_ONCE))
+open answer approve timeline outputs status steps history reset help: ; $(call RDC_CALL,$@)
 clean: ; $(call RDC_CALL,reset)
 
 # --- The steps --------------------------------------------------------------------------------------------------------
@@ -70,7 +70,7 @@ override RDC_SILENT = $(findstring s,$(RDC_FLAGS))$(filter --no-print-directory,
 override RDC_IN = $(if $(findstring w,$(RDC_FLAGS))$(RDC_SILENT),-C $(call RDC_QUOTED,$(CURDIR)))
 override RDC_USUAL := $(firstword $(wildcard GNUmakefile makefile Makefile))
 override RDC_TOP := $(filter-out $(RDC_USUAL),$(firstword $(MAKEFILE_LIST)))
-override RDC_MAKE = $(RDC_IN) $(if $(RDC_TOP),-f $(call RDC_QUOTED,$(RDC_TOP))) ''
+override RDC_MAKE = $(RDC_IN) $(if $(RDC_TOP),-f $(call RDC_QUOTED,$(RDC_TOP)))
 
 # `make -n` prints the call. One call of make approves one gate.
 override RDC_ONCE = $(if $(RDC_OPENED),,RDC_OPENS=1$(eval override RDC_OPENED := yes))

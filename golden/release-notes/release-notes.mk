@@ -11,14 +11,14 @@
 # The state directory is .rdc/examples.programs.release-notes in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.programs.release-notes.py
-override RDC_SHA256 := 2b7124309dcd6636228739c298a5958cef2d68a9af4de2387ae69dfba89d5647
+override RDC_SHA256 := cf12ed7f2f5029610a7fa8c59fcba5c79ae2ba0d8ddf77ef4872822573b834b5
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:
 .NOTPARALLEL:
 
-run resume: ; $(call RDC_CALL,$(@:%=%),,$(RDC_ONCE))
-open answer goto status steps history reset help: ; $(call RDC_CALL,$(@:%=%))
+run resume: ; $(call RDC_CALL,$@,,$(RDC_ONCE))
+open answer goto status steps history reset help: ; $(call RDC_CALL,$@)
 clean: ; $(call RDC_CALL,reset)
 
 # --- The steps --------------------------------------------------------------------------------------------------------
@@ -82,7 +82,7 @@ override RDC_SILENT = $(findstring s,$(RDC_FLAGS))$(filter --no-print-directory,
 override RDC_IN = $(if $(findstring w,$(RDC_FLAGS))$(RDC_SILENT),-C $(call RDC_QUOTED,$(CURDIR)))
 override RDC_USUAL := $(firstword $(wildcard GNUmakefile makefile Makefile))
 override RDC_TOP := $(filter-out $(RDC_USUAL),$(firstword $(MAKEFILE_LIST)))
-override RDC_MAKE = $(RDC_IN) $(if $(RDC_TOP),-f $(call RDC_QUOTED,$(RDC_TOP))) ''
+override RDC_MAKE = $(RDC_IN) $(if $(RDC_TOP),-f $(call RDC_QUOTED,$(RDC_TOP)))
 
 # `make -n` prints the call. One call of make approves one gate.
 override RDC_ONCE = $(if $(RDC_OPENED),,RDC_OPENS=1$(eval override RDC_OPENED := yes))

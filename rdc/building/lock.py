@@ -18,7 +18,7 @@ from typing import assert_never
 from msgspec import Struct
 from msgspec.structs import replace
 
-from backends.make.makefile import driver_sha256, driver_text
+from backends.make.native import common, loop
 from compiler.diagnostic import Diagnostic
 from compiler.files import DISK
 from compiler.ir.program import Program
@@ -34,7 +34,7 @@ COMMON = "default"
 _BUNDLED = re.compile(
     rb"^# The runtime of rdc [^\n]{1,40}, edition ([a-z]{1,20}) \(sha256 ([0-9a-f]{64})\)\.$", re.MULTILINE
 )
-_SHARED = re.compile(r"(?:.*/)?rdc_(?:runtime_)?([a-z_]+?)_[0-9a-f]{8}\.(?:py|mk)")
+_SHARED = re.compile(r"(?:.*/)?rdc_(?:runtime_)?([a-z_]+?)_[0-9a-f]{8}\.py")
 
 
 def items_of(program: Program, product: Product, files: Mapping[str, bytes]) -> dict[str, list[str]]:
@@ -78,9 +78,8 @@ def _bundled(data: bytes) -> Iterator[str]:
     """Yield the runtimes bundled in a file."""
     for edition, digest in _BUNDLED.findall(data):
         yield f"runtime {edition.decode()} {digest.decode()}"
-    driver = driver_text()
-    if data.startswith((b"#", b"MAKE")) and driver.encode() in data:
-        yield f"runtime make-driver {driver_sha256()}"
+    if data.startswith(b"#") and common().encode() in data:
+        yield f"runtime make-loop {sha256_of(loop())}"
 
 
 _GUARDS = ("gate ", "environment ")

@@ -8,8 +8,8 @@ from pathlib import Path
 import click
 from click.shell_completion import CompletionItem
 
-from backends.make.makefile import driver_text
-from backends.make.walked import driver_in
+from backends.make.native import loop
+from backends.make.proof import loop_in
 from backends.python.edition import PUBLISHER, text_of
 from backends.python.proof import runtime_in
 from compiler.files import Refusal, read_source
@@ -19,7 +19,7 @@ from rdc.terminal import put
 from rdc.usage import UnknownWordError
 from runtime_shim.editions import CALLERS, EDITIONS
 
-DRIVER = "make-driver"
+LOOP = "make-loop"
 
 
 def _known(_: click.Context, __: click.Parameter, name: str | None) -> str | None:
@@ -33,11 +33,11 @@ def _complete(_: click.Context, __: click.Parameter, begun: str) -> list[Complet
 
 
 def _names() -> list[str]:
-    return [*EDITIONS, *CALLERS, PUBLISHER, DRIVER]
+    return [*EDITIONS, *CALLERS, PUBLISHER, LOOP]
 
 
 def _text(name: str) -> str:
-    return driver_text() if name == DRIVER else text_of(name)
+    return loop() if name == LOOP else text_of(name)
 
 
 @click.command(name="runtime")
@@ -47,7 +47,7 @@ def _text(name: str) -> str:
 def command(name: str | None, old: str | None, *, hashes: bool) -> int:
     """Print the runtime of an edition, as generated programs contain it.
 
-    NAME may also be `make-driver`, the driver of Makefiles; `make` and `github`, the parts that Makefiles and workflows
+    NAME may also be `make-loop`, the loop of Makefiles; `make` and `github`, the parts that Makefiles and workflows
     call; `dbos`, the part for workers; or `publish`, the part that publishes for workflows.
 
     With --diff, OLD_FILE is a saved runtime, a Python program, a worker or a Makefile of any rdc version. Exit codes: 0
@@ -69,7 +69,7 @@ def _compare(name: str, old: str, context: click.Context) -> int:
     source = read_source(Path(old), old, old)
     if isinstance(source, Refusal):
         raise click.UsageError(f"{old}: {source.problem}", context)
-    before = driver_in(source.text) if name == DRIVER else runtime_in(source.text, name)
+    before = loop_in(source.text) if name == LOOP else runtime_in(source.text, name)
     after = _text(name)
     if before == after:
         return 0

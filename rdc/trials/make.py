@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterable
 
 from backends.base import Emission
 from backends.make import MakeBackend
-from compiler.ir.program import Program
-from compiler.ir.tasks import Ask, Verdict, alphabet
+from backends.make.identifiers import Identifiers
+from compiler.ir.tasks import PASS_OR_FAIL
 from rdc.trials.driver import drive, run_told
 from rdc.trials.process import Finished, execute, find_tool, last_line
-from rdc.trials.run import RESULTS, Run, Setting, Step
+from rdc.trials.run import Run, Setting, Step
 
 OF_MAKE = ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEFILES", "MAKEOVERRIDES")
 """Variables that an outer make would pass on."""
 
 
 def run(setting: Setting) -> Run:
-    """Run the generated Makefile, and read the run from its events or its `status`."""
+    """Run the generated Makefile, and read the run from its events or its log."""
     needs_operator = setting.is_prompted or setting.jumps
     emission = MakeBackend().emit(setting.program, {"operator": "full" if needs_operator else "basic"})
     return drive((_Calling if emission.companions else _Native)(setting, emission), setting)
@@ -45,33 +46,35 @@ class _Makefile:
 
 
 class _Native(_Makefile):
-    """A Makefile that runs by itself. The run is read from its status, and it has no jumps."""
+    """A Makefile that runs by itself. The run is read from its log, and it has no jumps."""
 
     def begin(self) -> None:
         """Start the run."""
-        self._last = self._call("run", f"ANSWERS={self._setting.write_answers()}")
+        self._last = self._call("run")
+        self._reply(self._setting.answers[0])
 
     def move(self, step: str) -> str:
         """Reject a jump."""
         raise NotImplementedError(step)
 
     def go_on(self, part: int) -> None:
-        """Continue the run."""
-        self._last = self._call("resume", f"ANSWERS={self._setting.write_answers(part)}")
+        """Answer the questions of another part of the run."""
+        self._reply(self._setting.answers[part])
+
+    def _reply(self, answers: Iterable[str]) -> None:
+        """Answer one question after the other, as long as the run waits."""
+        for answer in answers:
+            if not last_line(self._last.out).startswith("rdc: WAITING "):
+                return
+            self._last = self._call(f"REPLY={answer}")
 
     def told(self) -> Run:
         """Return the run from `status`."""
-        status = self._call("status")
-        words = (line.partition(" ") for line in status.out.splitlines())
-        over = next((rest for word, _, rest in words if word == "over:" and rest in RESULTS.split("|")), RESULTS)
-        return Run.told(tuple(self._steps(status)), self._last.out, self._last.code, over)
-
-    def _steps(self, status: Finished) -> list[Step]:
-        if status.out.strip() == "no run":
-            return []  # it was refused, and `no` isn't an outcome here
-        beginnings = _beginnings(self._setting.program).items()
-        begun = dict(sorted(beginnings, key=lambda item: len(item[0]), reverse=True))
-        return [step for line in status.out.splitlines() if (step := _step(line, begun))]
+        ids = {name: step for step, name in Identifiers(self._setting.program).nodes.items()}
+        lines = (line.partition(",")[0].split() for line in self._call("status").out.splitlines())
+        words = (found for found in lines if len(found) == 2 and found[0] in ids and found[1] in PASS_OR_FAIL)
+        steps = tuple(Step(ids[name], None, word) for name, word in words)
+        return Run.told(steps, self._last.out, self._last.code)
 
 
 class _Calling(_Makefile):
@@ -102,20 +105,3 @@ class _Calling(_Makefile):
     def told(self) -> Run:
         """Return the run from its events."""
         return run_told(self._events, self._setting, self._last.out, self._last.code)
-
-
-def _beginnings(program: Program) -> dict[str, Step]:
-    """Return the start of a `make status` line for each outcome of each step."""
-    found: dict[str, Step] = {}
-    for node in program.nodes:
-        words = {word: word for word in alphabet(node.task)}
-        if isinstance(node.task, Ask) and node.task.question == "yes_no":
-            words = {"yes": Verdict.PASS.value, "no": Verdict.FAIL.value}
-        found |= {f"{said} {node.id}": Step(node.id, None, word) for said, word in words.items()}
-    return found
-
-
-def _step(line: str, begun: dict[str, Step]) -> Step | None:
-    """Return the step of a line, which starts with one of `begun`. Longer keys must come first."""
-    found = (step for beginning, step in begun.items() if line.startswith((f"{beginning} ", f"{beginning}, ")))
-    return next(found, None)

@@ -1,8 +1,8 @@
 """Programs that a Makefile calls: make's variables become options, and hints name targets of the Makefile.
 
-The Makefile sets up to four variables. `RDC_MAKE` has the words that call make again, the last one the prefix of
-targets. `RDC_GIVEN` has words `NAME=VALUE`. `RDC_PLACE` has the places of a step, with `%` and two digits for odd
-characters. `RDC_OPENS` allows this call to open a gate.
+The Makefile sets up to four variables. `RDC_MAKE` has the words that call make again. `RDC_GIVEN` has words
+`NAME=VALUE`. `RDC_PLACE` has the places of a step, with `%` and two digits for odd characters. `RDC_OPENS` allows this
+call to open a gate.
 """
 
 import difflib
@@ -50,8 +50,7 @@ def given_to_make(command: str) -> dict[str, str]:
 
 def make_call() -> str:
     """Return the command that calls make again, up to the target's name."""
-    *words, prefix = shlex.split(os.environ["RDC_MAKE"])
-    return f"{shlex.join(['make', *words])} {prefix}"
+    return f"{shlex.join(['make', *shlex.split(os.environ['RDC_MAKE'])])} "
 
 
 def name_of(option: str) -> str:

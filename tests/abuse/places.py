@@ -39,7 +39,7 @@ def environment(**more: str) -> dict[str, str]:
 class Place:
     """A folder with a program that is called as a process."""
 
-    def __init__(self, folder: Path, document: str, target: str) -> None:
+    def __init__(self, folder: Path, document: str, target: str = "python") -> None:
         self.folder = folder
         self.target = target
         folder.mkdir(parents=True, exist_ok=True)

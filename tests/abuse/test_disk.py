@@ -22,27 +22,22 @@ from tests.rdc.cli_support import GOOD, call
 
 from .forked import Said
 from .places import PATIENCE, Place, environment
-from .test_journal_damage import FLOW, PLAIN
+from .test_journal_damage import FLOW
 
 pytestmark = pytest.mark.share(3)
 
-TARGETS = pytest.mark.parametrize(
-    ("target", "document"), [("python", FLOW), ("make", FLOW), ("make", PLAIN)], ids=["python", "make", "make-plain"]
-)
-BOTH = pytest.mark.parametrize("target", ["python", "make"])
 STATE = re.escape(".rdc/main")
 
 
 def run_words(place: Place, verb: str) -> list[str]:
     """The words that begin a run or go on with it, with answers."""
     (place.folder / "answers").write_text("yes\n", encoding="utf-8")
-    return [verb, "ANSWERS=answers"] if place.target == "make" else [verb, "--answers", "answers"]
+    return [verb, "--answers", "answers"]
 
 
-def end_of(place: Place, done: Said) -> str:
+def end_of(done: Said) -> str:
     """The line that says how it ended."""
-    said = done.out if place.target == "make" else done.err
-    return (said.splitlines() or [""])[-1]
+    return (done.err.splitlines() or [""])[-1]
 
 
 def limited(place: Place, size: int, *words: str) -> Said:
@@ -64,35 +59,33 @@ def limited(place: Place, size: int, *words: str) -> Said:
 
 def goes_on_as_told(place: Place, refused: Said) -> None:
     """See that the message names the file and what to do, and that this leads to each command having run once."""
-    last = end_of(place, refused)
+    last = end_of(refused)
     assert (refused.code, "Traceback" in refused.err) == (2, False), refused
     assert re.match(f"rdc: error: .*{STATE}", last), refused
-    decision = re.search(r"ASSUME=\w+|--assume \w+", last)
+    decision = re.search(r"--assume \w+", last)
     if decision:
         assert "ended with PASS, but this c" in last
         assert "free some space" in last
     words = decision[0].split() if decision else []
     resumed = place.call(*run_words(place, "resume"), *words)
-    if "no run" in end_of(place, resumed):
+    if "no run" in end_of(resumed):
         assert place.log() == []
         resumed = place.call(*run_words(place, "run"))
-    elif "WAITING" in end_of(place, resumed):
+    elif "WAITING" in end_of(resumed):
         assert "was interrupted" in resumed.err, (
             "all of the record but its line end was written: it can only be asked about"
         )
-        again = "RERUN=1" if place.target == "make" else "--rerun-interrupted"
-        resumed = place.call(*run_words(place, "resume"), again)
+        resumed = place.call(*run_words(place, "resume"), "--rerun-interrupted")
     assert resumed.code == 0, resumed
     assert place.log() == ["one", "three"]
 
 
 @pytest.mark.share(3)
-@TARGETS
-def test_a_journal_that_cannot_grow_loses_no_outcome(target: str, document: str, tmp_path: Path) -> None:
-    place = Place(tmp_path, document, target)
+def test_a_journal_that_cannot_grow_loses_no_outcome(tmp_path: Path) -> None:
+    place = Place(tmp_path, FLOW)
     assert place.call(*run_words(place, "run")).code == 0
     size = place.journal.stat().st_size
-    for limit in [0, 5, *range(60, size, 149 if target == "python" else 41), size - 1]:
+    for limit in [0, 5, *range(60, size, 149), size - 1]:
         shutil.rmtree(place.state)
         place.write_log([])
         refused = limited(place, limit, *run_words(place, "run"))
@@ -101,7 +94,7 @@ def test_a_journal_that_cannot_grow_loses_no_outcome(target: str, document: str,
 
 
 def test_a_command_is_not_ended_since_its_process_could_not_be_recorded(tmp_path: Path) -> None:
-    place = Place(tmp_path, FLOW.replace("echo one", "sleep 0.2; echo one"), "python")
+    place = Place(tmp_path, FLOW.replace("echo one", "sleep 0.2; echo one"))
     assert place.call("run").code == 75
     begin = len(place.journal.read_bytes().splitlines(keepends=True)[0])
     shutil.rmtree(place.state)
@@ -136,21 +129,20 @@ echo {N} >> log; [ {N} -lt 90 ]
 """
 
 
-@BOTH
 @pytest.mark.skipif(not shutil.which("mount") or os.geteuid() != 0, reason="only root can mount a file system")
-def test_a_disk_that_is_full_in_the_middle_of_a_run(target: str, tmp_path: Path) -> None:
-    place = Place(tmp_path, LOOP, target)
+def test_a_disk_that_is_full_in_the_middle_of_a_run(tmp_path: Path) -> None:
+    place = Place(tmp_path, LOOP)
     with small_disk(tmp_path / ".rdc"):
         filler = tmp_path / ".rdc" / "filler"
         leave_free(filler, pages=3)  # the lock, the file that hides the folder from Git, a part of the journal
         refused = place.call("run")
-        last = end_of(place, refused)
+        last = end_of(refused)
         assert refused.code == 2
         assert re.match(rf"rdc: error: .*{STATE}.*journal", last), refused
         done = place.log()
         assert 5 < len(done) < 90
         filler.unlink()
-        decision = re.search(r"ASSUME=\w+|--assume \w+", last)
+        decision = re.search(r"--assume \w+", last)
         resumed = place.call("resume", *(decision[0].split() if decision else []))
         assert resumed.code == 0, (refused, resumed)
     assert place.log() == [str(number) for number in range(1, 91)]
@@ -192,27 +184,21 @@ def is_unwritable(place: Place) -> None:
 
 
 @pytest.mark.parametrize("spoil", [is_file, is_dangling, is_circle, is_unwritable])
-@BOTH
-def test_a_state_directory_that_cannot_be_one_is_refused(
-    target: str, spoil: Callable[[Place], None], tmp_path: Path
-) -> None:
-    place = Place(tmp_path, FLOW, target)
+def test_a_state_directory_that_cannot_be_one_is_refused(spoil: Callable[[Place], None], tmp_path: Path) -> None:
+    place = Place(tmp_path, FLOW)
     spoil(place)
     before = sorted(tmp_path.rglob("*"))
     refused = place.call("run")
     assert (refused.code, "Traceback" in refused.err) == (2, False)
-    hint = (
-        "is it read-only|is a link" if target == "make" else "choose another directory with --state-dir|lock|is a link"
-    )
-    assert re.match(f"rdc: error: .*{STATE}.*({hint})", end_of(place, refused)), refused
+    hint = "choose another directory with --state-dir|lock|is a link"
+    assert re.match(f"rdc: error: .*{STATE}.*({hint})", end_of(refused)), refused
     assert place.log() == []
     assert [path for path in sorted(tmp_path.rglob("*")) if "proc" not in path.parts] == before
     assert place.call("resume").code == 2
 
 
-@BOTH
-def test_a_state_directory_that_is_a_link_is_refused(target: str, tmp_path: Path) -> None:
-    place = Place(tmp_path / "here", FLOW, target)
+def test_a_state_directory_that_is_a_link_is_refused(tmp_path: Path) -> None:
+    place = Place(tmp_path / "here", FLOW)
     (tmp_path / "elsewhere").mkdir()
     place.state.parent.mkdir()
     place.state.symlink_to(tmp_path / "elsewhere")
@@ -223,11 +209,8 @@ def test_a_state_directory_that_is_a_link_is_refused(target: str, tmp_path: Path
 
 
 @pytest.mark.parametrize("kind", ["pipe", "folder"])
-@BOTH
-def test_a_journal_that_is_no_file_is_refused_at_once_and_can_be_put_away(
-    target: str, kind: str, tmp_path: Path
-) -> None:
-    place = Place(tmp_path, FLOW, target)
+def test_a_journal_that_is_no_file_is_refused_at_once_and_can_be_put_away(kind: str, tmp_path: Path) -> None:
+    place = Place(tmp_path, FLOW)
     place.state.mkdir(parents=True)
     if kind == "pipe":
         os.mkfifo(place.journal)
@@ -235,24 +218,21 @@ def test_a_journal_that_is_no_file_is_refused_at_once_and_can_be_put_away(
         place.journal.mkdir()
     for verb in ("run", "resume", "status"):
         refused = place.call(verb)
-        if refused.code:
-            assert f".rdc/{place.state.name}/journal" in end_of(place, refused)
-        else:
-            assert (target, verb) == ("make", "status")
+        assert refused.code == 2
+        assert ".rdc/main/journal" in end_of(refused)
         assert "Traceback" not in refused.err
-    assert place.call("clean" if target == "make" else "reset").code == 0
+    assert place.call("reset").code == 0
     assert place.call(*run_words(place, "run")).code == 0
 
 
 @pytest.mark.parametrize("content", [b"", b"\0" * 100, b"not a number\n", b"../../x\n", b"99999999999999999999\n"])
-@BOTH
-def test_a_damaged_lock_is_taken_over_or_told(target: str, content: bytes, tmp_path: Path) -> None:
-    place = Place(tmp_path, FLOW, target)
+def test_a_damaged_lock_is_taken_over_or_told(content: bytes, tmp_path: Path) -> None:
+    place = Place(tmp_path, FLOW)
     place.state.mkdir(parents=True)
     (place.state / "lock").write_bytes(content)
     done = place.call(*run_words(place, "run"))
     if done.code:
-        assert f".rdc/{place.state.name}/lock; if no run is in progress, remove it" in end_of(place, done)
+        assert ".rdc/main/lock; if no run is in progress, remove it" in end_of(done)
         (place.state / "lock").unlink()
         done = place.call(*run_words(place, "run"))
     assert done.code == 0, done

@@ -81,7 +81,7 @@ def refusals(
         done = call(*words[count % len(words)])
         line = content[: alteration.place].count(b"\n") + 1
         assert done.code == 2, (damaged, done)
-        assert f"rdc: error: .rdc/{place.state.name}/journal:{line}: the journal is damaged" in done.out + done.err
+        assert f"rdc: error: .rdc/main/journal:{line}: the journal is damaged" in done.out + done.err
         assert "Traceback" not in done.err
         assert place.journal.read_bytes() == damaged
         assert place.log() == log
@@ -93,8 +93,7 @@ def finished(place: Place) -> bytes:
     """Run a program to its end, and return its journal."""
     (place.folder / "answers").write_text("yes\n", encoding="utf-8")
     place.write_log([])
-    words = ["run", "ANSWERS=answers"] if place.target == "make" else ["run", "--answers", "answers"]
-    assert place.call(*words).code == 0
+    assert place.call("run", "--answers", "answers").code == 0
     assert place.log() == ["one", "three"]
     return place.journal.read_bytes()
 
@@ -116,7 +115,7 @@ def cuts(content: bytes) -> list[int]:
 
 @pytest.fixture
 def python(tmp_path: Path) -> Iterator[tuple[Place, Calls]]:
-    place = Place(tmp_path, FLOW, "python")
+    place = Place(tmp_path, FLOW)
     finished(place)
     with Calls(place.script) as calls:
         yield place, calls
@@ -170,74 +169,10 @@ def has_ended(lines: list[bytes], step: int) -> bool:
     return any(b'"kind":"done","node":"%d"' % step in line for line in lines)
 
 
-# --- make -------------------------------------------------------------------------------------------------------------
-
-BOTH = pytest.mark.parametrize(("document", "stride"), [(PLAIN, 13), (FLOW, 17)], ids=["plain", "flow"])
-
-
-@BOTH
-def test_make_refuses_a_journal_with_any_byte_altered(document: str, stride: int, tmp_path: Path) -> None:
-    place = Place(tmp_path, document, "make")
-    size = len(finished(place))
-    words = (("status",), ("resume",), ("run",), ("status",))
-    assert refusals(place, place.call, words, islice(altered(size), 0, None, stride)) == -(-size // stride)
-
-
-@BOTH
-def test_make_puts_a_damaged_journal_away(document: str, stride: int, tmp_path: Path) -> None:
-    place = Place(tmp_path, document, "make")
-    damaged = b"x" + finished(place)[1:]
-    place.journal.write_bytes(damaged)
-    assert place.call("clean").code == 0
-    assert [archived(path) for path in (place.state / "history").iterdir()] == [damaged]
-    assert finished(place) != damaged
-
-
-@BOTH
-def test_make_goes_on_with_a_journal_that_was_cut(document: str, stride: int, tmp_path: Path) -> None:
-    place = Place(tmp_path, document, "make")
-    content = finished(place)
-    for length in cuts(content):
-        make_goes_on(place, content, length)
-
-
-def make_goes_on(place: Place, content: bytes, length: int) -> None:
-    """See that a run goes on where a journal that was cut says that it stands."""
-    ends = [line.split()[2] for line in content.splitlines() if line.split()[1] == b"end"]
-    commands = {ends[0]: "one", ends[-1]: "three"}
-    whole = [line.split() for line in whole_lines(content, length)]
-    done = [commands[line[2]] for line in whole if line[1] == b"end" and line[2] in commands]
-    place.journal.write_bytes(content[:length])
-    place.write_log(done)
-    status = place.call("status")
-    told = status.out.count("pass ") + status.out.count("yes ")
-    assert (status.code, status.err, told) == (0, "", sum(line[1] == b"end" for line in whole))
-    assert place.journal.read_bytes() == content[:length]
-    resumed = place.call("resume", "ANSWERS=answers")
-    last = resumed.out.splitlines()[-1]
-    if not whole:
-        assert last == "rdc: error: there is no run to continue"
-        assert place.call("run", "ANSWERS=answers").code == 0
-    elif whole[-1][1] == b"begin" and whole[-1][2] in commands:
-        assert last.startswith("rdc: WAITING "), resumed
-        assert place.log() == done, "what may have been done is not run without a decision"
-        assert place.call("resume", "ANSWERS=answers", "RERUN=1").code == 0
-    else:
-        assert last.startswith("rdc: COMPLETE"), resumed
-    assert place.log() == ["one", "three"]
-
-
 def sweep() -> None:
-    """Alter each byte in each way, and cut at each length, for both targets."""
+    """Alter each byte in each way, and cut at each length."""
     with tempfile.TemporaryDirectory() as folder:
-        for name, document in (("plain", PLAIN), ("flow", FLOW)):
-            made = Place(Path(folder) / name, document, "make")
-            content = finished(made)
-            count = refusals(made, made.call, (("status",),), altered(len(content), DAMAGES))
-            for length in range(len(content) + 1):
-                make_goes_on(made, content, length)
-            print(f"make, {name}: {count} damaged journals refused, {len(content)} that were cut gone on with")
-        place = Place(Path(folder) / "python", FLOW, "python")
+        place = Place(Path(folder), FLOW)
         content = finished(place)
         with Calls(place.script) as calls:
             count = refusals(place, calls, (("status",), ("resume",)), altered(len(content), DAMAGES))

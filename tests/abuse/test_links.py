@@ -135,7 +135,6 @@ def test_a_directory_that_everybody_may_write_is_refused(tmp_path: Path) -> None
 
 STRANGER = 65534
 ROOT_ONLY = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files to other users")
-TARGETS = pytest.mark.parametrize(("target", "operator"), [("python", "full"), ("make", "basic")])
 
 
 def told(said: Said) -> str:
@@ -149,9 +148,8 @@ def given_to(path: Path, user: int, group: int, mode: int) -> None:
 
 
 @ROOT_ONLY
-@TARGETS
-def test_the_state_of_another_user_is_refused(target: str, operator: str, tmp_path: Path) -> None:
-    place = Generated(tmp_path, "runbook", RUNBOOK, target, operator=operator)
+def test_the_state_of_another_user_is_refused(tmp_path: Path) -> None:
+    place = Generated(tmp_path, "runbook", RUNBOOK)
     assert "WAITING" in told(place.call("run"))
     given_to(place.state, STRANGER, STRANGER, 0o755)
     said = place.call("resume")
@@ -177,11 +175,10 @@ def test_root_may_name_the_state_of_another_user_unless_any_user_could_have_made
         assert (said.code, "belongs to another user" in said.err) == (code, code == 2), said
 
 
-@TARGETS
-def test_a_folder_above_that_every_user_can_write_to_is_refused(target: str, operator: str, tmp_path: Path) -> None:
+def test_a_folder_above_that_every_user_can_write_to_is_refused(tmp_path: Path) -> None:
     folder = tmp_path / "all" / "mine"
     folder.mkdir(parents=True)
-    place = Generated(folder, "runbook", RUNBOOK, target, operator=operator)
+    place = Generated(folder, "runbook", RUNBOOK)
     folder.parent.chmod(0o777)
     said = place.call("run")
     assert (said.code, f"chmod o-w {folder.parent}" in told(said)) == (2, True), said
@@ -192,56 +189,13 @@ def test_a_folder_above_that_every_user_can_write_to_is_refused(target: str, ope
 
 
 @ROOT_ONLY
-@TARGETS
-def test_a_folder_that_another_user_made_in_a_sticky_folder_is_refused(
-    target: str, operator: str, tmp_path: Path
-) -> None:
+def test_a_folder_that_another_user_made_in_a_sticky_folder_is_refused(tmp_path: Path) -> None:
     folder = tmp_path / "all" / "theirs"
     folder.mkdir(parents=True)
-    place = Generated(folder, "runbook", RUNBOOK, target, operator=operator)
+    place = Generated(folder, "runbook", RUNBOOK)
     folder.parent.chmod(0o1777)
     os.chown(folder, STRANGER, STRANGER)
     said = place.call("run")
     assert (said.code, "another user" in told(said)) == (2, True), said
     os.chown(folder, os.geteuid(), -1)
     assert "WAITING" in told(place.call("run"))
-
-
-MAKEFILE = ["journal", "process", ".gitignore"]
-
-
-@pytest.mark.parametrize("name", MAKEFILE)
-def test_a_makefile_follows_no_file_that_is_a_link(name: str, tmp_path: Path) -> None:
-    place = Generated(tmp_path, "runbook", RUNBOOK, "make", operator="basic")
-    (victim := tmp_path / "victim").write_text("mine\n")
-    place.state.mkdir(parents=True)
-    (place.state / name).symlink_to(victim)
-    said = place.call("run")
-    assert (said.code, victim.read_text()) == (2, "mine\n")
-    assert f".rdc/main.make/{name} is a link: remove it" in said.out + said.err
-    (place.state / name).unlink()
-    assert "WAITING" in place.call("run").out
-
-
-@pytest.mark.parametrize("name", [".rdc", ".rdc/main.make", ".rdc/main.make/history"])
-def test_a_makefile_follows_no_folder_that_is_a_link(name: str, tmp_path: Path) -> None:
-    place = Generated(tmp_path, "runbook", RUNBOOK, "make", operator="basic")
-    (elsewhere := tmp_path / "elsewhere").mkdir()
-    link = tmp_path / name
-    link.parent.mkdir(parents=True, exist_ok=True)
-    link.symlink_to(elsewhere)
-    said = place.call("run")
-    assert (said.code, list(elsewhere.iterdir())) == (2, [])
-    assert f"{name} is a link: remove it" in said.out + said.err
-    link.unlink()
-    assert "WAITING" in place.call("run").out
-
-
-def test_the_state_of_a_makefile_is_private(tmp_path: Path) -> None:
-    place = Generated(tmp_path, "runbook", RUNBOOK, "make", operator="basic")
-    assert "WAITING" in place.call("run").out
-    assert stat.S_IMODE(place.state.stat().st_mode) == 0o700
-    place.state.chmod(0o777)
-    said = place.call("resume")
-    assert said.code == 2
-    assert "chmod o-w" in said.out + said.err

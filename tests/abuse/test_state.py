@@ -6,7 +6,6 @@ What the Python runtime does about other versions of a program is tested in `tes
 from __future__ import annotations
 
 import re
-import shutil
 import signal
 import subprocess
 import time
@@ -18,14 +17,10 @@ from runtime_shim.engine.journal import encode
 
 from .places import PATIENCE, Place, archived, environment
 from .test_disk import end_of, run_words
-from .test_journal_damage import FLOW, PLAIN
+from .test_journal_damage import FLOW
 
 pytestmark = pytest.mark.share(3)
 
-BOTH = pytest.mark.parametrize("target", ["python", "make"])
-TARGETS = pytest.mark.parametrize(
-    ("target", "document"), [("python", FLOW), ("make", FLOW), ("make", PLAIN)], ids=["python", "make", "make-plain"]
-)
 
 # --- Clocks -----------------------------------------------------------------------------------------------------------
 
@@ -44,12 +39,6 @@ time.gmtime = lambda seconds=None: gmtime(time.time() if seconds is None else se
 time.monotonic = lambda: CLOCK
 os.urandom = bytes
 if __name__ == "__main__":"""
-DATES = {
-    "backwards": 'n=$(cat "$0.n" 2> /dev/null || echo 50); echo $((n - 1)) > "$0.n"; echo "20$n""0101-000000"',
-    "standing": "echo 20200101-000000",
-    "broken": "exit 1",
-    "babbling": r"printf 'one | two\n3 end u1_1 pass | 3 end u1_1 pass\n$(touch PWNED)\n'",
-}
 
 
 def with_clock(place: Place, clock: str) -> None:
@@ -60,56 +49,39 @@ def with_clock(place: Place, clock: str) -> None:
     place.script.write_text(hooked, encoding="utf-8")
 
 
-def with_date(folder: Path, script: str) -> str:
-    """A PATH that begins with another `date`."""
-    folder.mkdir()
-    (folder / "date").write_text(f"#!/bin/sh\n{script}\n")
-    (folder / "date").chmod(0o755)
-    return f"{folder}:{environment()['PATH']}"
-
-
 def runs_twice(place: Place, **variables: str) -> None:
     """Run a program in three calls and once more, and see that it walked as before and kept the journals of both."""
     kept: list[bytes] = []
     for _ in range(3):
         place.write_log([])
         begun = place.call("run", **variables)
-        assert "WAITING" in end_of(place, begun), begun
+        assert "WAITING" in end_of(begun), begun
         assert place.log() == ["one"]
         status = place.call("status", **variables)
         assert (status.code, "one" in status.out.lower() or "pass 1" in status.out) == (0, True), status
         assert place.call(*run_words(place, "resume"), **variables).code == 0
         assert place.log() == ["one", "three"]
         kept.append(place.journal.read_bytes())
-        assert place.call("clean" if place.target == "make" else "reset", **variables).code == 0
+        assert place.call("reset", **variables).code == 0
     history = [archived(path) for path in (place.state / "history").iterdir()]
     assert sorted(history) == sorted(kept)
 
 
 @pytest.mark.parametrize("clock", PYTHON_CLOCKS)
 def test_a_python_program_does_not_count_on_the_clock(clock: str, tmp_path: Path) -> None:
-    place = Place(tmp_path, FLOW, "python")
+    place = Place(tmp_path, FLOW)
     with_clock(place, PYTHON_CLOCKS[clock])
     runs_twice(place)
 
 
-@pytest.mark.parametrize("clock", DATES)
-def test_make_does_not_count_on_the_clock(clock: str, tmp_path: Path) -> None:
-    place = Place(tmp_path / "place", FLOW, "make")
-    runs_twice(place, PATH=with_date(tmp_path / "bin", DATES[clock]))
-    assert not list(tmp_path.rglob("PWNED"))
-
-
-@BOTH
-def test_damaged_journals_that_are_put_away_at_one_time_are_all_kept(target: str, tmp_path: Path) -> None:
-    place = Place(tmp_path, FLOW, target)
-    if target == "python":
-        with_clock(place, PYTHON_CLOCKS["standing"])
+def test_damaged_journals_that_are_put_away_at_one_time_are_all_kept(tmp_path: Path) -> None:
+    place = Place(tmp_path, FLOW)
+    with_clock(place, PYTHON_CLOCKS["standing"])
     damaged = [f"damage {number}\n".encode() for number in range(3)]
     for content in damaged:
         place.state.mkdir(parents=True, exist_ok=True)
         place.journal.write_bytes(content)
-        assert place.call("clean" if target == "make" else "reset").code == 0
+        assert place.call("reset").code == 0
     assert sorted(archived(path) for path in (place.state / "history").iterdir()) == damaged
 
 
@@ -125,59 +97,35 @@ OTHERS = {
 
 @pytest.mark.share(3)
 @pytest.mark.parametrize("change", OTHERS)
-@BOTH
-def test_state_of_another_version_is_refused_and_nothing_runs(target: str, change: str, tmp_path: Path) -> None:
-    place = Place(tmp_path, FLOW, target)
+def test_state_of_another_version_is_refused_and_nothing_runs(change: str, tmp_path: Path) -> None:
+    place = Place(tmp_path, FLOW)
     place.call("run")
     before = place.journal.read_bytes()
-    Place(tmp_path, OTHERS[change], target)
+    Place(tmp_path, OTHERS[change])
     for words in (["resume"], ["run"], run_words(place, "resume")):
         refused = place.call(*words)
         assert (refused.code, "Traceback" in refused.err) == (2, False)
-        assert re.search("another version|different version|an unfinished run", end_of(place, refused)), refused
+        assert re.search("another version|different version|an unfinished run", end_of(refused)), refused
     assert place.journal.read_bytes() == before
     assert place.log() == ["one"]
-    assert place.call("clean" if target == "make" else "reset").code == 0
+    assert place.call("reset").code == 0
     assert place.call("status").code == 0
 
 
-@TARGETS
-def test_a_program_that_is_replaced_while_it_runs_mixes_nothing(target: str, document: str, tmp_path: Path) -> None:
+def test_a_program_that_is_replaced_while_it_runs_mixes_nothing(tmp_path: Path) -> None:
     """As with a step that runs `git pull`: the run continues with the program that started it."""
-    document = document.replace("echo one >> log", "cp other program; echo one >> log")
+    document = FLOW.replace("echo one >> log", "cp other program; echo one >> log")
     newer = document.replace("echo three >> log", "echo from a newer version >> log")
-    place = Place(tmp_path, newer, target)
+    place = Place(tmp_path, newer)
     place.script.rename(tmp_path / "other")
-    place = Place(tmp_path, document, target)
+    place = Place(tmp_path, document)
     (tmp_path / "program").symlink_to(place.script)
     assert place.call(*run_words(place, "run")).code == 0
     assert place.log() == ["one", "three"]
 
 
-@BOTH
-def test_the_state_of_the_other_target_is_refused_and_kept(target: str, tmp_path: Path) -> None:
-    place, other = (Place(tmp_path, FLOW, name) for name in (target, {"make": "python", "python": "make"}[target]))
-    other.call("run")
-    assert place.call("status").code == 0
-    assert not place.state.exists(), "each has a folder of its own"
-    shutil.copytree(other.state, place.state)
-    for verb in ("status", "resume", "run"):
-        refused = place.call(verb)
-        assert refused.code == 2
-        lock = "this is not a lock: .rdc/main.make/lock; if no run is in progress, remove it"
-        assert (target == "make" and lock in end_of(place, refused)) or (
-            "journal:1: the journal is damaged" in end_of(place, refused)
-        )
-    if target == "make":
-        (place.state / "lock").unlink()  # a lock of make is a link
-        assert "journal:1: the journal is damaged" in end_of(place, place.call("resume"))
-    assert place.call("clean" if target == "make" else "reset").code == 0
-    assert archived(next((place.state / "history").iterdir())) == other.journal.read_bytes()
-    assert place.log() == ["one"]
-
-
 def test_another_format_of_state_is_refused_and_kept(tmp_path: Path) -> None:
-    place = Place(tmp_path, FLOW, "python")
+    place = Place(tmp_path, FLOW)
     place.state.mkdir(parents=True)
     place.journal.write_bytes(encode({"n": 0, "kind": "begin", "format": 2, "what": "ever"}))
     for verb in ("status", "resume", "run"):
@@ -188,25 +136,12 @@ def test_another_format_of_state_is_refused_and_kept(tmp_path: Path) -> None:
     assert place.call("run").code == 75
 
 
-def test_another_format_of_the_journal_of_make_is_refused_and_kept(tmp_path: Path) -> None:
-    place = Place(tmp_path, FLOW, "make")
-    place.state.mkdir(parents=True)
-    for content in ("1 run v2 abc 2 | 1 run v2 abc 2\n", "run abc 20200101-1\nbegin u1_1\n"):
-        place.journal.write_text(content)
-        refused = place.call("resume")
-        assert refused.code == 2
-        assert re.search("another version of the Makefile|another rdc version", end_of(place, refused))
-        assert place.call("clean").code == 0
-    assert place.log() == []
-
-
 # --- Two at once ------------------------------------------------------------------------------------------------------
 
 
-@TARGETS
-def test_a_second_runner_is_refused_and_does_no_harm(target: str, document: str, tmp_path: Path) -> None:
-    slow = document.replace("echo one", "touch began; until test -e go; do sleep 0.02; done; echo one")
-    place = Place(tmp_path, slow, target)
+def test_a_second_runner_is_refused_and_does_no_harm(tmp_path: Path) -> None:
+    slow = FLOW.replace("echo one", "touch began; until test -e go; do sleep 0.02; done; echo one")
+    place = Place(tmp_path, slow)
     command = [*place.command, *run_words(place, "run")]
     quiet = subprocess.DEVNULL
     first = subprocess.Popen(
@@ -214,16 +149,14 @@ def test_a_second_runner_is_refused_and_does_no_harm(target: str, document: str,
     )
     try:
         deadline = time.monotonic() + PATIENCE
-        while not (tmp_path / "began").exists() or (
-            target == "python" and b"process" not in place.journal.read_bytes()
-        ):
+        while not (tmp_path / "began").exists() or b"process" not in place.journal.read_bytes():
             assert time.monotonic() < deadline
             time.sleep(0.01)
         before = place.journal.read_bytes()
-        for verb in ("run", "resume", "clean" if target == "make" else "reset"):
+        for verb in ("run", "resume", "reset"):
             refused = place.call(verb)
             assert refused.code == 2
-            assert re.search(r"another process is using \S+ \(pid \d", end_of(place, refused))
+            assert re.search(r"another process is using \S+ \(pid \d", end_of(refused))
         assert place.call("status").code == 0
         assert place.journal.read_bytes() == before
         (tmp_path / "go").touch()

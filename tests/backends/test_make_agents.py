@@ -206,19 +206,6 @@ def test_an_input_has_no_name_that_the_makefile_itself_is_given(tmp_path: Path) 
         assert ("RD530" in found) == is_refused, (name, step, found)
 
 
-def test_a_makefile_with_a_prefix_takes_all_of_it(tmp_path: Path) -> None:
-    made = play(tmp_path, PLAY, prefix="p-")
-    (tmp_path / "Makefile").rename(tmp_path / "p.mk")
-    (tmp_path / "Makefile").write_text("include p.mk\n", encoding="utf-8")
-    assert made.end("p-run", f"topic={HOSTILE}") == "rdc: WAITING 1 First"
-    assert made.make("p-answer", "STEP=1", f"REPLY={HOSTILE}").returncode == 0
-    assert made.end("p-resume").startswith("rdc: WAITING 2")
-    assert made.make("p-answer", "STEP=2", "REPLY=x%").returncode == 0
-    assert made.end("p-resume", "AGENT=cat", "OUT=out.md") == "rdc: COMPLETE"
-    assert (tmp_path / "out.md").read_bytes().endswith(f"Go on with {HOSTILE} and x%.".encode())
-    assert not (tmp_path / "pwned").exists()
-
-
 # --- Breakpoints ------------------------------------------------------------------------------------------------------
 
 STEPS = """# Play

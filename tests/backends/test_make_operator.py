@@ -44,9 +44,7 @@ def flow(tmp_path: Path) -> Place:
 def test_a_basic_makefile_needs_no_program_and_a_full_one_calls_it(tmp_path: Path) -> None:
     basic = Place(tmp_path, FLOW)
     assert not (tmp_path / "rdc").exists()
-    assert last_line(basic.make("PROMPTED=1")).startswith("rdc: error: this Makefile does not take PROMPTED; ")
-    text = (tmp_path / "Makefile").read_text(encoding="utf-8")
-    assert "goto" not in re.findall(r"^\.PHONY.*|RDC_TARGETS :=.*", text, re.MULTILINE)[0].split()
+    assert basic.make("goto", "STEP=1").returncode
     full = MakeBackend().emit(_compiled(tmp_path), {"operator": "full"})
     assert full.reason is not None
     assert full.reason.clause == "the option `operator` is `full`"
@@ -249,21 +247,6 @@ def test_history_lists_and_prunes(tmp_path: Path) -> None:
 
 
 # --- Elsewhere --------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("evil", EVIL[:3])
-def test_with_a_prefix_it_is_text_too(evil: str, tmp_path: Path) -> None:
-    place = Place(tmp_path, FLOW, operator="full", prefix="deploy-")
-    (tmp_path / "Makefile").rename(tmp_path / "deploy.mk")
-    (tmp_path / "Makefile").write_text("include deploy.mk\n", encoding="utf-8")
-    place.make("deploy-run")
-    for verb in ("answer", "goto", "status", "history", "resume"):
-        place.make(f"deploy-{verb}", *(f"{name}={evil}" for name in ("BY", "STEP", "REPLY", "VALUE", "KEEP", "AS")))
-    place.make("deploy-answer", "STEP=2", "REPLY=yes", f"NOTE={evil}", "BY=ann")
-    assert f"by ann: {evil}\n" in place.make("deploy-status").stdout
-    place.make("deploy-goto", "STEP=4")
-    assert last_line(place.make("deploy-resume")) == "rdc: COMPLETE Out it goes"
-    assert not list(tmp_path.rglob("canary*"))
 
 
 def test_a_terminal_asks_and_takes_answers(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Variables that are in the environment, or given on make's command line, and what becomes of them."""
+"""Variables on the command line of a make that calls the program: those that are nearly an input."""
 
 from __future__ import annotations
 
@@ -7,20 +7,6 @@ from pathlib import Path
 import pytest
 
 from tests.backends.makefiles import Place
-
-SHOWS = '# Shows\n\n## 1. Show\n\n```sh\nprintf "%s\\n" "$RDC" > seen\n```\n'
-ASKS = f"{SHOWS}\n## 2. Look\n\nIs it good?\n\n- YES: CONTINUE\n- NO: STOP\n"
-
-
-@pytest.mark.parametrize("document", [SHOWS, ASKS], ids=["plain", "flow"])
-@pytest.mark.parametrize("value", ["mine", "a 'b' $(c) #d", ""])
-def test_a_variable_with_the_name_of_rdc_reaches_commands(tmp_path: Path, document: str, value: str) -> None:
-    place = Place(tmp_path, document)
-    place.make(RDC=value)
-    assert place.lines("seen") == [value]
-    assert place.make("step-1", RDC=value).returncode == 0
-    assert place.lines("seen") == [value]
-
 
 REGION = """---
 rdc:
@@ -65,16 +51,3 @@ def test_make_does_not_warn_of_other_variables(tmp_path: Path, given: str) -> No
     assert "warning" not in place.make(given).stderr
     assert "warning" not in place.make(REGOIN="us").stderr
     assert "warning" not in place.make("REGION=us", "REGIONS=all").stderr
-
-
-def test_a_makefile_with_a_prefix_warns_too(tmp_path: Path) -> None:
-    place = Place(tmp_path, REGION, prefix="ship-")
-    (tmp_path / "Makefile").rename(tmp_path / "ship.mk")
-    (tmp_path / "Makefile").write_text("override TAG = x\nall:\n\t@echo mine\ninclude ship.mk\n", encoding="utf-8")
-    assert "warning: REGOIN is not an input; did you mean REGION?" in place.make("ship-run", "REGOIN=us").stderr
-    assert place.make("REGOIN=us").stderr == ""
-
-
-def test_near_misses_are_found_by_shells_and_awks_of_all_kinds(kind: dict[str, str], tmp_path: Path) -> None:
-    place = Place(tmp_path, REGION)
-    assert "did you mean REGION?" in place.make(kind["shell"], "REGOIN=us", PATH=kind["path"]).stderr

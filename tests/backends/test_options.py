@@ -162,7 +162,7 @@ def test_words_are_yaml_where_a_list_or_a_mapping_can_stand(word: str, value: ob
 
 GIVEN = {
     "github": {"runs-on": "x", "setup": [{"run": "true"}]},
-    "make": {"prefix": "a"},
+    "make": {"state-dir": "a"},
     "python": {"runtime": "shared"},
     "dot": {"theme": "dark"},
 }

@@ -57,10 +57,6 @@ CASES = {
     "python": ("python", (*PYTHON, "run"), ()),
     "python with a shared runtime": ("python", (*PYTHON, "run"), ("-O", "runtime=shared")),
     "script": ("python", PYTHON, ("-O", "runtime=script")),
-    "make": ("make", ("make", "-f", "a.mk"), ()),
-    "make with a shared driver": ("make", ("make", "-f", "a.mk"), ("-O", "driver=shared")),
-    "make with a prefix": ("make", ("make", "-f", "a.mk", "x-run"), ("-O", "prefix=x-")),
-    "plain": ("make", ("make", "-f", "a.mk", "-s"), ("-O", "form=plain")),
 }
 
 
@@ -84,13 +80,3 @@ def test_the_text_of_a_group_is_above_its_first_step(options: tuple[str, ...], t
     words = PYTHON if options else (*PYTHON, "run")
     out = ran(tmp_path, "python", *words, document=GROUP, options=options)
     assert out.index("    The group's text.\n") < out.index("    Its own text.\n") < out.index("a\n    PASS")
-
-
-def test_a_long_prompt_fits_into_a_rule(tmp_path: Path) -> None:
-    lines = [f"Line {number} " + "x" * 90 for number in range(3_000)]
-    document = DOCUMENT.replace("endef\n@echo %s \\\n", "\n".join(lines) + "\n")
-    for options in ((), ("-O", "form=plain")):
-        out = ran(tmp_path, "make", "make", "-f", "a.mk", "-s", document=document, options=(*options, "--force"))
-        assert out.count("    Line ") == 3_000
-        (tmp_path / "again").unlink()
-        subprocess.run(["make", "-f", "a.mk", "clean"], cwd=tmp_path, check=True, capture_output=True)

@@ -6,7 +6,7 @@ import pytest
 
 from .shares import compare_random_cases
 
-SHARES = {"make": 6, "make-waiting": 2, "make-prompted": 1, "make-plain": 8}
+SHARES = {"make": 6, "make-waiting": 2, "make-killed": 3, "make-prompted": 1, "make-plain": 8}
 
 
 @pytest.mark.parametrize("driver", SHARES)

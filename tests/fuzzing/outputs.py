@@ -5,20 +5,15 @@ from __future__ import annotations
 import ast
 import json
 import re
-import tempfile
 from collections.abc import Callable, Iterator
-from functools import cache
-from pathlib import Path
 from typing import Any
 
 import yaml
 
-from backends.make.proof import Pinned, pinned
-from backends.make.walked import changed
+from backends.make.proof import Pinned, changed, pinned
 from backends.python.edition import optimized
 from backends.python.proof import proof, split
 from backends.registry import load
-from compiler.driver import compile_file
 from compiler.ir.program import Program
 from compiler.passes import optimize
 from runtime_shim.editions import EDITIONS
@@ -26,9 +21,6 @@ from runtime_shim.engine.builder import built
 from tests.backends.plain_table import table
 from tests.program_json import from_json
 from tests.workflows.compiling import LOADER
-
-# Harmless documents: a command, and questions.
-_HARMLESS = ("## 1. A\n\n```sh\ntrue\n```\n", "## 1. A\n\n## 2. B\n\n- NO: GOTO 1\n")
 
 
 def check_python(program: Program, text: str) -> None:
@@ -81,66 +73,69 @@ def _scripts(value: object) -> Iterator[str]:
         yield from _scripts(inner)
 
 
+NAME = r"[A-Za-z0-9_.{}/~-]+"
+VALUE = r"(?:\$\$|\$\(rdc_\w+\)|[^$])*"
+"""What make expands to itself, except for counters."""
+
+OUTSIDE = re.compile(
+    rf"|#.*(?<!\\)|SHELL := (?:ba)?sh|RDC_E :=|RDC_B := \\\$\(RDC_E\)|RDC_CR := \$\(shell printf '\\r'\)"
+    rf"|title-{NAME} =(?: (?:\$\$|\$\(rdc_\w+\)|[^$#\\]|\\(?:\\)*#|\\(?!$|#))*(?:\$\(RDC_B\))?)?"
+    rf"|step-{NAME}: (?:SHELL := (?:ba)?sh|export RDC_STEP = (?:\$\$|\\#|\$\(RDC_B\)|[^$#])*"
+    r"|export RDC_(?:SUB)?STEP_INSTANCE = \$\(rdc_\w+\))"
+)
+WORDS = {"go", "flow", "retry", "say", "COMPLETE", "STOP", "if", "elif", "then", "else", "fi", "{", "}", ":"}
+BLOCK = re.compile(rf"define (RDC_FLOW|do-{NAME})\n((?:.*\n)*?)endef\n")
+
+
 def check_make(_: Program, text: str) -> None:
-    """Outside of blocks each line is a comment, or as in a harmless Makefile except for names; code holds quoted texts.
+    """Outside of blocks and recipes each line has a known form, and nothing of a document's texts is expanded.
 
     A Makefile that calls the program has only comments and targets of steps besides what rdc can write again.
     """
     if "RDC_CHECKED\n" in text:
         assert isinstance(pinned(text), Pinned), pinned(text)
         return
-    assert changed(text) is None, changed(text)
-    outside, blocks = _taken_apart(text)
-    strange = {_shape(line) for line in outside if not line.startswith("#")} - _shapes()
-    assert not strange, strange
-    assert not any(line.startswith("#") and line.endswith("\\") for line in outside)
-    for name, body in blocks:
-        if name.startswith(("step_", "RDC_COUNTERS")):
-            bare = re.sub(r"'[^']*'|\\'", "", body)
-            assert not re.search(r"[`\\'\0]|\$(?!rdc_text_)", bare), (name, bare)
-
-
-def _taken_apart(text: str) -> tuple[list[str], list[tuple[str, str]]]:
-    """The lines that make reads, as it reads them, and the blocks between with their names."""
-    outside: list[str] = []
-    blocks: list[tuple[str, str]] = []
-    body: list[str] | None = None
-    for line in re.split(r"(?<!\\)(?:\\\\)*\n", text):  # a line that ends with a backslash goes on
-        if body is None:
-            outside.append(line.split("\n")[0])
-            body = [line.split()[1]] if re.match(r"\s*define\b", line) else None
-        elif re.match(r"\s*endef\b", line):
-            assert line == "endef"
-            blocks.append((body[0], "\n".join(body[1:])))
-            body = None
+    assert changed(text) == "loop unchanged", changed(text)
+    author, _, rest = text.partition("\n# --- The same in all Makefiles")
+    for name in re.findall(r"^RDC_(?:STEPS|QUESTIONS) := (.*)$", rest, re.MULTILINE)[:2]:
+        assert re.fullmatch(rf"{NAME}(?: {NAME})*", name), name
+    for name, body in BLOCK.findall(author):
+        (_check_flow if name == "RDC_FLOW" else _check_block)(body)
+    lines = iter(BLOCK.sub("", author).split("\n"))
+    for line in lines:
+        if re.fullmatch(f"step-{NAME}:", line):
+            _check_recipe(lines)
         else:
-            assert not re.match(r"\s*define\b", line)
-            body.append(line)
-    assert body is None
-    return outside, blocks
+            assert OUTSIDE.fullmatch(line), line
 
 
-@cache
-def _shapes() -> set[str]:
-    """The lines of harmless Makefiles."""
-    found: set[str] = set()
-    for document in _HARMLESS:
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / "main.runbook.md"
-            path.write_text(document, encoding="utf-8")
-            program = compile_file(str(path)).program
-        assert program
-        text = load("make").emit(program, {}).text
-        assert text
-        found |= {_shape(line) for line in _taken_apart(text)[0]}
-    return found
+def _check_recipe(lines: Iterator[str]) -> None:
+    """A command on one line, or on several whose ends the shell joins; or one of two words for a block."""
+    line = next(lines)
+    if line in ("\t$(RDC_DO)", "\t@printf '%s\\n' \"$$RDC_COMMAND\""):
+        return
+    assert line[1:2] not in {*"@-+ \t"}, line
+    while line.endswith("\\"):
+        assert re.fullmatch(rf"\t{VALUE}(?:&&|\|) \\", line), line
+        line = next(lines)
+    assert re.fullmatch(rf"\t{VALUE}", line), line
 
 
-def _shape(line: str) -> str:
-    """A line with `*` for names of steps, and for a list of them."""
-    line = re.sub(r"^(RDC_(?:STEPS|PROGRAM|STATE) :=)[\w./ -]*$", r"\1 *", line, flags=re.ASCII)
-    name = r"(?:escaped_)?(?:do|ask|prompt|step|text|RDC)_[\w.-]+"
-    return re.sub(rf"^define {name}$", "define *", line, flags=re.ASCII)
+def _check_block(body: str) -> None:
+    """What make reads in a block neither ends it nor joins lines, nor expands more than it must."""
+    for line in body.split("\n"):
+        assert not re.match(r"\s*(?:define|endef)\b", line), line
+        assert not line.endswith("\\"), line
+        assert not re.search(r"\$(?!\((?:rdc_\w+|RDC_E|RDC_B|RDC_CR)\))", line.replace("$$", "")), line
+
+
+def _check_flow(body: str) -> None:
+    """Messages are in quotes, and all else is names, numbers and what joins them."""
+    assert "$" not in body.replace("$$", ""), body
+    bare = re.sub(r"'[^']*'|\\'", "", body.replace("$$", "$"))
+    assert re.fullmatch(r"(?:\$(?=rdc_|\(\(rdc_)|[A-Za-z0-9_.{}/~:*()\[\];|&=+\s-])*", bare), bare
+    for word in re.findall(r"(?:[;)|{&]|\b(?:then|else|if|elif))\s+([^\s;=]+)(?![^\s;])", bare):
+        assert word in WORDS or re.fullmatch(rf"[\[;]+|{NAME}:(?:pass|fail|\*)\)|{NAME}\)", word), word
 
 
 def check_json(program: Program, text: str) -> None:

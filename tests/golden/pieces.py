@@ -1,6 +1,6 @@
 """What golden files leave out: texts that many files share are once in `golden/shared`, and a runtime is its hash.
 
-A golden file has one line instead of each. Shared texts are the driver of Makefiles, and the scripts of those steps of
+A golden file has one line instead of each. Shared texts are the loop of Makefiles, and the scripts of those steps of
 workflows that say nothing of a document.
 """
 
@@ -19,7 +19,7 @@ STEPS = ("Check the secrets", "Prepare the time limits", "Prepare the outputs", 
 
 FORMS: Mapping[str, re.Pattern[str]] = {
     "py": re.compile(r"(?m)^# The (?P<title>runtime) of rdc .*\n(?:#.*\n)*(?P<text>(?s:.+))"),
-    "mk": re.compile(r"(?m)^(?P<text>\n# --- The (?P<title>driver): .*? -+\n(?s:.+))"),
+    "mk": re.compile(r"(?m)^RDC_COUNTERS :=.*\n(?P<text>(?s:.+)define RDC_(?P<title>LOOP)\n(?s:.+))"),
     "yml": re.compile(
         rf"(?m)^ {{6}}- name: (?P<title>{'|'.join(STEPS)})\n(?: {{8}}(?!run: ).*\n| {{10}}.*\n)*? {{8}}run: \|\n"
         r"(?P<text>(?: {10}.*\n|\n)+)"

@@ -183,7 +183,7 @@ def test_the_lock_names_what_files_may_do_and_what_they_call(tmp_path: Path) -> 
     assert kinds >= {"action", "permission", "secret", "input", "runtime", "agent", "gate"}, kinds
     assert lock(project) == sorted(lock(project))
     assert len(lock(project)) == len(set(lock(project)))
-    assert [line for line in lock(project) if line.startswith("make/nightly-cleanup.mk runtime make-driver ")]
+    assert [line for line in lock(project) if line.startswith("make/nightly-cleanup.mk runtime make-loop ")]
 
 
 def test_a_command_over_several_lines_cannot_hide_one_in_a_comment(tmp_path: Path) -> None:

@@ -115,9 +115,8 @@ def test_status_lists_runs_of_makefiles(tmp_path: Path, output: str, called: str
     make(tmp_path, *words)
     expected = f"deploy.make  WAITING at 2: Check the site: Is it up?\n  {called} resume\n"
     assert spawn("status", cwd=tmp_path).out == expected
-    make(tmp_path, *words, "answer", "STEP=2", "REPLY=yes")
-    make(tmp_path, *words, "resume")
-    assert spawn("status", cwd=tmp_path).out == "deploy.make  COMPLETE\n"
+    make(tmp_path, *words, "STEP=2", "REPLY=yes")
+    assert spawn("status", cwd=tmp_path).out.startswith("deploy.make  COMPLETE")
 
 
 def test_status_tells_where_a_run_stands_whose_document_is_gone_or_changed(tmp_path: Path) -> None:

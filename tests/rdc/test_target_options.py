@@ -348,27 +348,11 @@ def test_the_help_for_a_wrong_option_leads_to_the_list(tmp_path: Path) -> None:
     assert "= help: replace `githb` with `github`\n" in call("check", ".", cwd=tmp_path).err
 
 
-INPUT = "rdc:\n  inputs: {topic: {description: What it is about}}"
-
-
 @pytest.mark.parametrize(
-    ("frontmatter", "options", "said", "remedy"),
+    ("options", "said", "remedy"),
     [
+        ({"program": "a.py"}, "`program: a.py` has no effect, because this Makefile calls no program", {}),
         (
-            INPUT,
-            {"driver": "shared"},
-            "`driver: shared` has no effect, because the Makefile calls the program: the document takes inputs",
-            {"driver": "bundled"},
-        ),
-        (
-            "",
-            {"driver": "shared", "operator": "full"},
-            "`driver: shared` has no effect, because the Makefile calls the program: the option `operator` is `full`",
-            {"driver": "bundled", "operator": "full"},
-        ),
-        ("", {"program": "a.py"}, "`program: a.py` has no effect, because this Makefile calls no program", {}),
-        (
-            "",
             {"program": "a.py", "form": "plain"},
             "`program: a.py` has no effect, because this Makefile calls no program",
             {"form": "plain"},
@@ -376,18 +360,17 @@ INPUT = "rdc:\n  inputs: {topic: {description: What it is about}}"
     ],
 )
 def test_an_option_without_use_for_a_makefile_is_refused_and_the_remedy_works(
-    frontmatter: str, options: dict[str, str], said: str, remedy: dict[str, str], tmp_path: Path
+    options: dict[str, str], said: str, remedy: dict[str, str], tmp_path: Path
 ) -> None:
-    write(tmp_path, frontmatter, "[make]\n" + "".join(f'{name} = "{value}"\n' for name, value in options.items()))
+    write(tmp_path, "", "[make]\n" + "".join(f'{name} = "{value}"\n' for name, value in options.items()))
     refused = call("compile", "a.runbook.md", "--to", "make", "-o", "Makefile", cwd=tmp_path)
     assert refused.code == 1
     assert f"error[RD540]: {said}\n" in refused.err
-    option = "driver" if "driver" in options else "program"
-    at = list(options).index(option) + 2
+    at = list(options).index("program") + 2
     assert f"rdc.toml:{at}:1: error[RD540]" in refused.err
     assert not (tmp_path / "Makefile").exists()
-    assert (f"`{option}: {remedy[option]}`" if option in remedy else f"remove the option `{option}`") in refused.err
-    write(tmp_path, frontmatter)
+    assert "remove the option `program`" in refused.err
+    write(tmp_path, "")
     words = [word for name, value in remedy.items() for word in ("-O", f"{name}={value}")]
     done = call("compile", "a.runbook.md", "--to", "make", "-o", "Makefile", *words, cwd=tmp_path)
     assert done.code == 0, done.err

@@ -56,7 +56,7 @@ def test_source_proves_a_file(target: str, tmp_path: Path) -> None:
     [
         ("python", ["-O", "operator=full"]),
         ("python", ["-O", "runtime=shared"]),
-        ("make", ["-O", "prefix=ops", "-O", "operator=full"]),
+        ("make", ["-O", "state-dir=ops", "-O", "operator=full"]),
         ("github", ["-O", "runs-on=[self-hosted, linux]", "-O", "timeout-minutes=5"]),
     ],
 )
@@ -66,11 +66,11 @@ def test_options_come_from_the_header(target: str, options: list[str], tmp_path:
 
 
 def test_header_is_the_same_for_every_way_to_compile(tmp_path: Path) -> None:
-    path = compiled(tmp_path, "make", "-O", "prefix=ops", "-O", "operator=full")
+    path = compiled(tmp_path, "make", "-O", "state-dir=ops", "-O", "operator=full")
     text = path.read_bytes()
-    assert b"#   rdc compile deploy.runbook.md -O operator=full -O prefix=ops --to make\n" in text
+    assert b"#   rdc compile deploy.runbook.md -O operator=full -O state-dir=ops --to make\n" in text
     (tmp_path / "below").mkdir()
-    options = ["-O", "operator=full", "-O", "prefix=ops", "-O", "state-dir=.rdc"]
+    options = ["-O", "operator=full", "-O", "state-dir=ops", "-O", "form=resumable"]
     made = call("compile", "../deploy.runbook.md", "--to", "make", *options, "-o", "other.mk", cwd=tmp_path / "below")
     assert made.code == 0
     assert (tmp_path / "below" / "other.mk").read_bytes() == text
@@ -375,7 +375,7 @@ def test_the_header_says_how_the_source_is_read(name: str, tmp_path: Path) -> No
 # --- Makefiles that call the program ----------------------------------------------------------------------------------
 
 SLOW = "---\nrdc:\n  steps:\n    '1': {timeout: 10m}\n---\n# Slow\n\n## 1. Wait\n\n```sh\ntrue # `$(x)` \\\n```\n"
-OPTIONS = [[], ["-O", "prefix=ops-"], ["-O", "state-dir=state", "-O", "operator=full"], ["-O", "program=lib/p.py"]]
+OPTIONS = [[], ["-O", "state-dir=state", "-O", "operator=full"], ["-O", "program=lib/p.py"]]
 
 
 def calling(folder: Path, *options: str) -> Path:
@@ -470,7 +470,7 @@ WALKED = (
     '# Try\n\n## 1. Try\n\nTry it `now`.\n\n```sh\necho try\n```\n\n- PASS: GOTO 2\n- FAIL: RETRY 2 STOP "It\'s over"\n'
     "\n## 2. Ask\n\nIs it?\n"
 )
-WALKS = [[], ["-O", "prefix=ops-"], ["-O", "state-dir=/var/state"], ["-O", "driver=shared"]]
+WALKS = [[], ["-O", "state-dir=/var/state"]]
 
 
 def walking(folder: Path, *options: str) -> Path:
@@ -481,34 +481,34 @@ def walking(folder: Path, *options: str) -> Path:
 
 
 @pytest.mark.parametrize("options", WALKS, ids=" ".join)
-def test_a_makefile_that_walks_has_a_known_driver_and_known_words(options: list[str], tmp_path: Path) -> None:
+def test_a_makefile_that_walks_has_a_known_loop(options: list[str], tmp_path: Path) -> None:
     path = walking(tmp_path, *options)
     found = call("verify", path.name, cwd=tmp_path)
-    assert (found.code, "driver unchanged, source not compared" in found.out) == (3, True), found.out
+    assert (found.code, "loop unchanged, source not compared" in found.out) == (3, True), found.out
 
 
 BENT = {
-    "the driver": ("\nfail() {", "\nfail() { touch x; "),
-    "behind the driver": ('*) "$rdc_verb" ;; esac\nendef\n', '*) "$rdc_verb" ;; esac\nendef\nrun: x\n'),
-    "a recipe": ("): ; $(RDC_CALL)", "): ; touch x; $(RDC_CALL)"),
+    "the loop": ("\nfail() {", "\nfail() { touch x; "),
+    "behind the loop": ('"$rdc_end"\nendef\n', '"$rdc_end"\nendef\nrun: x\n'),
+    "a recipe": ("\t@exec $(SHELL)", "\t@touch x; exec $(SHELL)"),
     "a list": ("RDC_STEPS := 1 2", "RDC_STEPS := 1 2 $(shell x)"),
     "the state": ("RDC_STATE := .rdc", "RDC_STATE := $(shell x)/.rdc"),
-    "a line of make": ("# 1. Try", "x := $(shell x)\n# 1. Try"),
-    "a rule": ("# 1. Try", "run: ; touch x\n# 1. Try"),
-    "a comment that continues before a carriage return": ("\n# 1. Try", "\n# 1. Try \\\r\n"),
-    "a quoted name of a counter": ("pass) GOTO 2", "pass) set_to 'x=1; touch x; y' 1; GOTO 2"),
-    "a comment that continues": ("\n# 1. Try", "\n# 1. Try \\\n"),
-    "a word": ("pass) GOTO 2", "pass) touch 2"),
-    "a word behind a word": ("pass) GOTO 2", "pass) GOTO 2; touch x"),
-    "a word in a test": ("retry 2 ||", "retry 2 || touch x ||"),
-    "an expansion": ("pass) GOTO 2", "pass) GOTO $(touch x)"),
-    "a substitution": ("pass) GOTO 2", "pass) GOTO `x`"),
-    "quotes": ("sh 'Try'", "sh 'Try'$(touch x)''"),
-    "an end": ("pass) GOTO 2", "pass) GOTO 2 ;; esac; touch x; case x in x)"),
-    "a block in a block": ("echo try", "define x"),
-    "an end of a block": ("echo try", "endef # x"),
-    "a block that has no end": ("echo try", "echo try \\"),
-    "another block": ("define do_1", "define RDC_CALL"),
+    "a line of make": ("title-1 =", "x := $(shell x)\ntitle-1 ="),
+    "another loop": ("title-1 =", "override define RDC_LOOP\ntouch x\nendef\ntitle-1 ="),
+    "a rule": ("title-1 =", "run: ; touch x\ntitle-1 ="),
+    "a prerequisite": ("step-1:", "step-1: x"),
+    "a comment that continues": ("\n# Try it", "\n# Try it \\\n"),
+    "a comment that continues before a carriage return": ("\n# Try it", "\n# Try it \\\r\n"),
+    "an expansion in a title": ("= 1 Try", "= 1 $(shell x)"),
+    "an expansion in a command": ("\techo try", "\techo $(shell x)"),
+    "an expansion in the flow": ("go 2", "go $(shell x)"),
+    "an expansion in braces": ("go 2", "go ${RDC_ID}"),
+    "a short expansion": ("go 2", "go $@"),
+    "another shell": ("SHELL := sh", "SHELL := x"),
+    "a block in a block": ("Is it?", "define x"),
+    "an end of a block": ("Is it?", "endef # x"),
+    "a block that has no end": ("Is it?", "Is it \\"),
+    "another block": ("define do-2", "define RDC_DO"),
 }
 
 
@@ -518,15 +518,4 @@ def test_nothing_but_texts_gets_by_without_the_source(change: tuple[str, str], t
     text = path.read_text(encoding="utf-8")
     assert change[0] in text
     path.write_text(text.replace(*change, 1), encoding="utf-8")
-    assert call("verify", path.name, cwd=tmp_path).code == 1
-
-
-def test_a_shared_driver_is_proven_alone_and_with_its_makefile(tmp_path: Path) -> None:
-    path = walking(tmp_path, "-O", "driver=shared")
-    (driver,) = tmp_path.glob("rdc_make_driver_*.mk")
-    assert call("verify", driver.name, cwd=tmp_path).code == 0
-    driver.write_text(driver.read_text(encoding="utf-8") + "x := $(shell x)\n", encoding="utf-8")
-    for name in (driver.name, path.name):
-        assert call("verify", name, cwd=tmp_path).code == 1
-    driver.unlink()
     assert call("verify", path.name, cwd=tmp_path).code == 1

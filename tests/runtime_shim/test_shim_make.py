@@ -95,12 +95,12 @@ def test_an_unfinished_run_of_another_makefile_is_seen(journal: bytes, is_one: b
 
 
 def test_rules_go_to_standard_output_where_make_calls(place: Compiled) -> None:
-    done = place.run("run", RDC_MAKE="-f 'my x.mk' p-", RDC_GIVEN="'topic=it'\\''s' 'MINE=1'")
+    done = place.run("run", RDC_MAKE="-f 'my x.mk'", RDC_GIVEN="'topic=it'\\''s' 'MINE=1'")
     assert (done.code, done.out) == (0, "rdc: COMPLETE all done\n")
     assert "1 step run" in done.err
-    done = place.run("run", RDC_MAKE="-f 'my x.mk' p-")
+    done = place.run("run", RDC_MAKE="-f 'my x.mk'")
     assert done.out == "rdc: error: input topic: a value is required; set it with topic=VALUE\n"
-    assert "  make -f 'my x.mk' p-run" in place.run("help", RDC_MAKE="-f 'my x.mk' p-").out
+    assert "  make -f 'my x.mk' run" in place.run("help", RDC_MAKE="-f 'my x.mk'").out
 
 
 def test_without_make_none_of_it_is_there(place: Compiled) -> None:
@@ -111,4 +111,4 @@ def test_without_make_none_of_it_is_there(place: Compiled) -> None:
 def test_a_program_that_people_call_has_none_of_it(place: Compiled) -> None:
     place.bundle(runtime="shared")
     assert "OfMake" not in "".join(map(runtime, EDITIONS))
-    assert place.run("help", RDC_MAKE="-f my.mk ''", RDC_GIVEN="topic=x").code == 2
+    assert place.run("help", RDC_MAKE="-f my.mk", RDC_GIVEN="topic=x").code == 2

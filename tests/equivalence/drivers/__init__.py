@@ -75,6 +75,7 @@ DRIVERS = {
     "rdc-run": Driver(python.compare_in_place, "python", every=8),
     "make": Driver(make.compare, "make"),
     "make-waiting": Driver(make.compare_in_pieces, "make", needs_prompts=True, jumps=True),
+    "make-killed": Driver(make.compare_killed, "make", every=2),
     "make-prompted": Driver(make.compare_prompted, "make", jumps=True, every=4),
     "make-plain": Driver(make.compare_plain, "make", documents=lines, names=False),
     "dbos": Driver(dbos.compare, "dbos", every=4, missing=no_dbos),

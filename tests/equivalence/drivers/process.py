@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import time
 from collections.abc import Mapping, Sequence
@@ -50,3 +51,18 @@ def check_waiting(trial: Trial, done: Done) -> None:
 def last_line(text: str) -> str:
     """The last line of a text."""
     return (text.splitlines() or [""])[-1]
+
+
+def check_end(trial: Trial, line: str, said: str) -> None:
+    """Compare a last line with the end; a question mark may stand for what no terminal shows as it is."""
+    same("the last line", _plain(line), _plain(f"rdc: {trial.end}"), said)
+
+
+def is_at(line: str, label: str) -> bool:
+    """Whether a Makefile that runs by itself waits at a step, which has a name without what make would read."""
+    name = re.sub(r"[^A-Za-z0-9_.{}/~-]+", "-", label)
+    return re.fullmatch(rf"rdc: WAITING {re.escape(name)}(?:[-~.]\d+)?( was interrupted)?", line) is not None
+
+
+def _plain(text: str) -> str:
+    return "".join(character for character in text if character.isprintable() and character not in " ?")

@@ -9,7 +9,7 @@ import sys
 from backends.registry import load
 from tests.conftest import ROOT
 from tests.equivalence.difference import same
-from tests.equivalence.drivers.process import Done, check_waiting, last_line, run
+from tests.equivalence.drivers.process import Done, check_end, check_waiting, last_line, run
 from tests.equivalence.execution import Trial
 from tests.equivalence.visits import Jump, Visit
 
@@ -36,7 +36,7 @@ def compare_script(trial: Trial) -> bool:
     done = run(trial, [sys.executable, str(script), "--answers", str(trial.answers)])
     trial.check_log(done.said)
     same("the exit code", done.code, trial.exit_code, done.said)
-    same("the last line", last_line(done.errors), f"rdc: {trial.end}", done.said)
+    check_end(trial, last_line(done.errors), done.said)
     return True
 
 
@@ -163,7 +163,7 @@ def _check(trial: Trial, done: Done, *, is_prompted: bool = False) -> bool:
     end = (str(events[-1]["result"]).upper(), events[-1]["message"])
     same("the end by the events", end, trial.scenario.trace.end, done.said)
     same("the exit code", done.code, trial.exit_code, done.said)
-    same("the last line", last_line(done.errors), f"rdc: {trial.end}", done.said)
+    check_end(trial, last_line(done.errors), done.said)
     trial.check_secrets(done.said, text)
     return True
 

@@ -1,13 +1,13 @@
 """The generated Makefile, run by GNU make: with all answers at once, one by one, and killed again and again.
 
-Most Makefiles call the program; those of commands and plain questions walk by themselves.
+Most Makefiles call the program; those of commands and plain questions walk by themselves and take one answer per call.
+These are killed in `tests.equivalence`.
 """
 
 from __future__ import annotations
 
 import json
 import random
-from pathlib import Path
 
 from tests.equivalence.difference import same
 from tests.programs.drivers import python
@@ -22,6 +22,8 @@ LONGEST_WORD = 50_000
 def compare(trial: Trial) -> bool:
     """Run a case to its end."""
     make = Make(trial)
+    if not make.calls:
+        return make.check(make.answered())
     trial.write_answers()
     return make.check(make.run("run", *_inputs(trial), "ANSWERS=answers"))
 
@@ -29,6 +31,8 @@ def compare(trial: Trial) -> bool:
 def compare_in_pieces(trial: Trial) -> bool:
     """Run a case without answers; each is recorded before another make goes on, or brought by that one."""
     make = Make(trial)
+    if not make.calls:
+        return make.check(make.answered())
     done = make.run("run", *_inputs(trial))
     for number, (step, reply) in enumerate(trial.asked):
         same("what a run waits for", _last(done).startswith(f"rdc: WAITING {step}"), True, done.said)
@@ -48,6 +52,8 @@ def compare_killed(trial: Trial) -> bool:
     """Run a case and kill all of it at random moments, a call among them; no step that has finished is done again."""
     moments = random.Random(trial.case.text)
     make = Make(trial)
+    if not make.calls:
+        return False
     trial.write_answers()
     words = make.words("run", *_inputs(trial), "ANSWERS=answers")
     done: Done | None = None
@@ -55,7 +61,7 @@ def compare_killed(trial: Trial) -> bool:
         done = killed(trial, words, moments, _environment(trial))
         if done is not None:
             break
-        count = make.finished()
+        count = python.finished(trial)
         go_back_to(trial, count or 0, python.answered(trial))
         if count is not None:
             words = make.words("resume", "RERUN=1", "ANSWERS=answers")
@@ -69,13 +75,13 @@ class Make:
 
     def __init__(self, trial: Trial) -> None:
         self._trial = trial
-        self._calls = trial.lay("make", "Makefile")
+        self.calls = trial.lay("make", "Makefile")
         tools = "".join(f"{name}={command}\n" for name, command in trial.tools.items())
         (trial.folder / "tools").write_text(tools, encoding="utf-8")
 
     def words(self, *words: str) -> list[str]:
         """A call that runs steps: with tools, and the agent where it is the only one, and no question is its own."""
-        trial, given = self._trial, ["EVENTS=events"] if self._calls else []
+        trial, given = self._trial, ["EVENTS=events"]
         given += ["TOOLS=tools"] if trial.tools else []
         given += [f"AGENT={trial.agents['']}"] if list(trial.agents) == [""] and not trial.asked else []
         return ["make", *words, *given]
@@ -86,27 +92,28 @@ class Make:
 
     def call(self, *words: str) -> Done:
         """Call make for something else."""
-        return run(self._trial, ["make", *words, *(["EVENTS=events"] * self._calls)])
+        return run(self._trial, ["make", *words, "EVENTS=events"])
+
+    def answered(self) -> Done:
+        """Call make, and once more for each question that it waits at."""
+        done = run(self._trial, ["make"])
+        for step, reply in self._trial.asked:
+            same("what a run waits for", _last(done).startswith(f"rdc: WAITING {step}"), True, done.said)
+            done = run(self._trial, ["make", "resume", f"REPLY={reply}"])
+        return done
 
     def check(self, done: Done, *, is_whole: bool = True) -> bool:
         """Compare the calls, the end and its message, and that make fails where it must."""
         trial = self._trial
-        state = trial.folder / ".rdc" / ("program" if self._calls else "program.make")
+        state = trial.folder / ".rdc" / ("program" if self.calls else "program.make")
         trial.check_calls(done.said)
         trial.check_reports(state / "reports", done.said)
         same("the last line", _plain(_last(done)), _plain(f"rdc: {trial.end}"), done.said)
         trial.check_artifact(state, done.said)
         same("whether make fails", bool(done.code), not trial.end.startswith("COMPLETE"), done.said)
-        if self._calls:
+        if self.calls:
             python.check_events(trial, done, is_whole=is_whole)
         return True
-
-    def finished(self) -> int | None:
-        """How many steps the journal says have ended; None if there is no run."""
-        if self._calls:
-            return python.finished(self._trial)
-        lines = _journal(self._trial.folder / ".rdc" / "program.make" / "journal")
-        return sum(line.split(" ", 2)[1] == "end" for line in lines) if lines else None
 
 
 def _environment(trial: Trial) -> dict[str, str]:
@@ -139,8 +146,3 @@ def _last(done: Done) -> str:
 def _plain(text: str) -> str:
     """A message without spaces, and without what no terminal shows as it is: a question mark stands for it."""
     return "".join(character for character in text if character.isprintable() and character not in " ?")
-
-
-def _journal(path: Path) -> list[str]:
-    text = path.read_text(encoding="utf-8", errors="replace") if path.exists() else ""
-    return text[: text.rfind("\n") + 1].splitlines()

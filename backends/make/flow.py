@@ -1,0 +1,210 @@
+"""The flow of a run as one table for the shell: a row for each outcome of each step (T-3, T-4)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from itertools import groupby
+from typing import assert_never
+
+from msgspec import Struct
+
+from backends.make.identifiers import Identifiers, visible
+from backends.make.line import own_retries, retries_of, shown_counters
+from backends.templating import quoted
+from compiler.ir.edges import (
+    Add,
+    AtLeast,
+    CounterTest,
+    Edge,
+    Effect,
+    Reset,
+    Set,
+    counter_effects,
+    counter_tests,
+    may_follow,
+)
+from compiler.ir.program import Node, Program, Register, scope_members
+from compiler.ir.tasks import IDLE, End, alphabet
+from compiler.ir.texts import Text
+
+_OPERATORS = {"<": "-lt", ">=": "-ge", "=": "-eq"}
+_WIDEST = 118
+_BRANCH = "\0"
+"""Marks where a long row may be broken. No message has it."""
+
+_Choice = tuple[str, list[str]]
+"""The condition of a transition ("" for none), and the words that take it."""
+
+
+class Flow(Struct, frozen=True, dict=True):
+    """The table of an optimized program, and the counters that it changes."""
+
+    program: Program
+    names: Identifiers
+
+    @cached_property
+    def _nodes(self) -> Mapping[str, Node]:
+        return self.program.index()
+
+    @cached_property
+    def _own(self) -> dict[str, str]:
+        """The counter of each step whose retries `tries` counts."""
+        return own_retries(self.program, shown_counters(self.program))
+
+    @cached_property
+    def counters(self) -> tuple[Register, ...]:
+        """The counters that have names."""
+        hidden = set(self._own.values())
+        return tuple(one for one in self.program.registers if one.name not in hidden)
+
+    @cached_property
+    def _scopes(self) -> dict[str, tuple[Register, ...]]:
+        return scope_members(self.counters)
+
+    def rows(self) -> Iterator[str]:
+        """Yield the rows, in which `$` stands for itself: the start, the steps, and what several rows lead to."""
+        initial = [f"{self.names.counters[one.name]}={one.initial}" for one in self.counters]
+        start = [*([" ".join(initial)] if initial else []), *self._to(self.program.entry)]
+        yield self._row("start", start)
+        for node in self.program.nodes:
+            if type(node.task) not in IDLE:
+                yield from self._of_step(node)
+        shared: list[str] = []
+        while len(shared) < len(self._referred):
+            name = next(name for name in self._referred if name not in shared)
+            shared.append(name)
+            node = self._nodes[name]
+            yield self._row(self.names.nodes[name], [*self._said(node), *self._choose(node, node.edges)])
+
+    @cached_property
+    def _referred(self) -> dict[str, None]:
+        """The nodes without a task that need a row, as found so far."""
+        return {}
+
+    def _of_step(self, node: Node) -> Iterator[str]:
+        name = self.names.nodes[node.id]
+        words = alphabet(node.task)
+        found = [self._choose(node, [edge for edge in node.edges if may_follow(edge, word)]) for word in words]
+        if all(each == found[0] for each in found):
+            yield self._row(f"{name}:*", found[0])
+            return
+        for word, done in zip(words, found, strict=True):
+            yield self._row(f"{name}:{word}", done)
+
+    def _row(self, pattern: str, done: Sequence[str]) -> str:
+        row = f"{pattern}) {'; '.join(done)} ;;"
+        is_short = len(row) <= _WIDEST
+        return row.replace(f"; {_BRANCH}", "; " if is_short else "\n  ").replace(_BRANCH, "")
+
+    # --- The transitions of a node ------------------------------------------------------------------------------------
+
+    def _choose(self, node: Node, edges: Sequence[Edge]) -> list[str]:
+        """Return the words that take the first edge whose guard holds. The last one needs no test (I2)."""
+        choices = list(self._choices(node, edges))
+        (asked, done), *others = choices
+        if not others:
+            return done
+        if len(others) == 1 and not done:
+            return [f"{asked} || {_grouped(others[0][1])}"]
+        parts = [f"{_BRANCH}elif {asked}; then {'; '.join(done) or ':'}" for asked, done in choices[:-1]]
+        first = parts[0].removeprefix(f"{_BRANCH}el")
+        return [first, *parts[1:], f"{_BRANCH}else {'; '.join(choices[-1][1])}", f"{_BRANCH}fi"]
+
+    def _choices(self, node: Node, edges: Sequence[Edge]) -> Iterator[_Choice]:
+        """Yield the edges up to one that always holds. Neighbors that do the same are one choice."""
+        for done, group in groupby(self._each(node, edges), key=lambda choice: choice[1]):
+            tests = [asked for asked, _ in group]
+            if not tests[-1]:
+                yield "", done
+                return
+            yield " || ".join(f"{{ {asked}; }}" if tests[1:] and "&&" in asked else asked for asked in tests), done
+
+    def _each(self, node: Node, edges: Sequence[Edge]) -> Iterator[_Choice]:
+        for edge in edges:
+            limit = retries_of(edge, self._own.get(node.id, ""))
+            if limit is not None:
+                yield f"retry {limit}", []
+                continue
+            asked = " && ".join(map(self._test, counter_tests(edge))) if edge is not edges[-1] else ""
+            yield asked, [*self._effects(edge), *self._to(edge.target)]
+            if not asked:
+                return
+
+    def _test(self, test: CounterTest) -> str:
+        return f"[ ${self.names.counters[test.register]} {_OPERATORS[test.operator]} {test.value} ]"
+
+    def _to(self, name: str, passed: tuple[str, ...] = ()) -> list[str]:
+        """Return the words that go to a node. What decides nothing is passed at once."""
+        node = self._nodes[name]
+        if isinstance(node.task, End) and not node.edges:
+            word = {"complete": "COMPLETE", "stop": "STOP"}[node.task.result]
+            message = self.message(node.task.message)
+            return [f"{word} {message}" if message else word]
+        if type(node.task) not in IDLE:
+            tries = (
+                [] if node.id in self._own or not node.retries else [f"rdc_tries=${self.names.counters[node.retries]}"]
+            )
+            return [f"go {self.names.nodes[name]}", *tries]
+        if len(node.edges) == 1 and name not in passed:
+            (edge,) = node.edges
+            return [*self._said(node), *self._effects(edge), *self._to(edge.target, (*passed, name))]
+        self._referred[name] = None
+        return [f"flow {self.names.nodes[name]}"]
+
+    def _said(self, node: Node) -> list[str]:
+        """Return the message of a nested document that has ended."""
+        message = self.message(node.task.message) if isinstance(node.task, End) else ""
+        return [f"say {message}"] if message else []
+
+    def message(self, text: Text) -> str:
+        """Return a message as a shell word, with the values of its counters."""
+        found = ""
+        for part in text.parts:
+            if isinstance(part, str):
+                found += quoted(visible(f"x{part}x")[1:-1])
+            else:
+                before, after = (quoted(visible(side)) if side else "" for side in (part.before, part.after))
+                found += f"{before}${self.names.counters[part.register]}{after}"
+        return found
+
+    # --- Effects ------------------------------------------------------------------------------------------------------
+
+    def _effects(self, edge: Edge) -> list[str]:
+        """Return the assignments of an edge. Constants share a word."""
+        found: list[str] = []
+        for is_constant, group in groupby(self._assignments(edge.effects), key=_is_constant):
+            words = list(group)
+            found += [" ".join(words)] if is_constant else words
+        return found
+
+    def _assignments(self, effects: Iterable[Effect]) -> Iterator[str]:
+        hidden = set(self._own.values())
+        for effect in counter_effects(effects):
+            if isinstance(effect, Reset):
+                yield from (
+                    f"{self.names.counters[one.name]}={one.initial}" for one in self._scopes.get(effect.scope, ())
+                )
+            elif effect.register not in hidden:
+                yield self._assignment(effect, self.names.counters)
+
+    @staticmethod
+    def _assignment(effect: Set | Add | AtLeast, names: Mapping[str, str]) -> str:
+        name = names[effect.register]
+        match effect:
+            case Set(_, value):
+                return f"{name}={value}"
+            case Add(_, amount):
+                return f"{name}=$(({name} + {names[amount] if isinstance(amount, str) else amount}))"
+            case AtLeast(_, value):
+                return f"[ ${name} -ge {value} ] || {name}={value}"
+            case _:
+                assert_never(effect)
+
+
+def _is_constant(assignment: str) -> bool:
+    return not set("$ ") & set(assignment)
+
+
+def _grouped(done: Sequence[str]) -> str:
+    return done[0] if len(done) == 1 else f"{{ {'; '.join(done)}; }}"
