@@ -53,7 +53,7 @@ class Written(Struct, metaclass=_AbstractMeta, frozen=True, dict=True):
         """The nodes by the ids of their steps."""
 
     @property
-    def loader(self) -> str:
+    def shell(self) -> str:
         """The shell of all jobs that set no other; "" for none."""
         return ""
 
@@ -79,9 +79,8 @@ class Written(Struct, metaclass=_AbstractMeta, frozen=True, dict=True):
             timeout=options.timeout_minutes,
             jobs=pinned(list(self._guarded()), options.actions),
             guide=self._guide,
-            shell_says=self._shell_says,
             plain_shell=PLAIN_SHELL,
-            loader=self.loader,
+            shell=self.shell,
         )
 
     def _guarded(self) -> Iterator[Job]:
@@ -109,10 +108,6 @@ class Written(Struct, metaclass=_AbstractMeta, frozen=True, dict=True):
     @property
     def _guide(self) -> str:
         """The lines at the top of the file that explain it; "" for none."""
-        return ""
-
-    @property
-    def _shell_says(self) -> str:
         return ""
 
     @property

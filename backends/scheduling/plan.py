@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from msgspec import Struct
 
 from backends.scheduling.condition import FALSE, Literal, literals
-from backends.scheduling.flow import ANSWER, APPROVAL, Flow, Identifiers, Report, TangledError, Values, Verdicts
+from backends.scheduling.flow import Flow, Identifiers, Report, TangledError, Values
 from backends.scheduling.places import Place, changes, find_places, scopes_of
 from compiler.ir.edges import CounterTest, feeding
 from compiler.ir.graph import between, reached_from, to_graph
@@ -35,7 +35,7 @@ class Plan(Struct, frozen=True):
         return {name: str(number) for name, number in self.instances.get(node.id, {}).items()}
 
 
-def make_plan(program: Program, ids: Identifiers, answers: Verdicts = ANSWER, *, repeats: bool = True) -> Plan:
+def make_plan(program: Program, ids: Identifiers, *, repeats: bool = True) -> Plan:
     """Return the plan of a simplified program. With `repeats`, a step may retry its node itself.
 
     If conditions on outcomes cannot express a counter, the nodes between its changes and its use become one loop, which
@@ -43,9 +43,9 @@ def make_plan(program: Program, ids: Identifiers, answers: Verdicts = ANSWER, *,
     """
     together: list[frozenset[str]] = []
     while True:
-        places = find_places(program, together, repeats=repeats, asks=answers is APPROVAL)
+        places = find_places(program, together, repeats=repeats)
         try:
-            flow = Flow(program, places, ids, answers)
+            flow = Flow(program, places, ids)
             places = [place for place in places if flow.reached[place.name] != FALSE]
             counters, reports = _followed(program, places, flow, ids)
             instances = {place.name: _instances(place, flow) for place in places if place.kind != "loop"}

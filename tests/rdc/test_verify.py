@@ -413,7 +413,7 @@ def test_a_pin_that_does_not_hold_is_found(has_source: bool, which: str, how: st
 
 CHANGES = {
     "a recipe": ("step-1: ;", "step-1: ; rm -rf x; #"),
-    "another call": ("$(call RDC_CALL,step,1)", "$(call RDC_CALL,step,$(shell x))"),
+    "another call": ("$(call CALL,step,1)", "$(call CALL,step,$(shell x))"),
     "a target more": ("step-1: ;", "run: x\nx: ; touch x\nstep-1: ;"),
     "the script": ('exec "$@"', 'touch x; exec "$@"'),
     "a variable": ("SHELL = /bin/sh", "SHELL = /tmp/sh"),
@@ -490,7 +490,7 @@ def test_a_makefile_that_walks_has_a_known_driver_and_known_words(options: list[
 BENT = {
     "the driver": ("\nfail() {", "\nfail() { touch x; "),
     "behind the driver": ('*) "$rdc_verb" ;; esac\nendef\n', '*) "$rdc_verb" ;; esac\nendef\nrun: x\n'),
-    "a recipe": ("): ; $(RDC_CALL)", "): ; touch x; $(RDC_CALL)"),
+    "a recipe": ("): ; $(CALL)", "): ; touch x; $(CALL)"),
     "a list": ("RDC_STEPS := 1 2", "RDC_STEPS := 1 2 $(shell x)"),
     "the state": ("RDC_STATE := .rdc", "RDC_STATE := $(shell x)/.rdc"),
     "a line of make": ("# 1. Try", "x := $(shell x)\n# 1. Try"),
@@ -508,7 +508,7 @@ BENT = {
     "a block in a block": ("echo try", "define x"),
     "an end of a block": ("echo try", "endef # x"),
     "a block that has no end": ("echo try", "echo try \\"),
-    "another block": ("define do_1", "define RDC_CALL"),
+    "another block": ("define do_1", "define CALL"),
 }
 
 

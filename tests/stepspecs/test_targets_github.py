@@ -146,7 +146,7 @@ def test_each_step_is_a_native_one_with_its_comment_and_its_time(tmp_path: Path)
         compiled(tmp_path, PUBLISH.replace("human_gate: required", "retries: {max: 2, backoff_seconds: 30}"))
     ).text
     assert text
-    assert "RDC_CALL: step announce\n" in text
+    assert "CALL: step announce\n" in text
     assert "timeout-minutes: 92" in text  # three attempts of half an hour, two pauses of 30 s, and a minute
     assert re.search(r"# notes.stepspec.yaml:\d+\n      - name: announce", text)
     assert "# calls the tool announce\n          # calls the executor, with up to 2 retries\n" in text

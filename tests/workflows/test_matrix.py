@@ -98,7 +98,7 @@ def test_each_entry_is_a_job_with_an_artifact_of_its_own() -> None:
     entry, keep = job["steps"][-2:]
     assert entry["timeout-minutes"] == 31
     assert entry["env"] == {
-        "RDC_CALL": "entry review",
+        "CALL": "entry review",
         "RDC_ENTRY": "${{ matrix.entry }}",
         "RDC_OPTIONS": f"--agent={AGENT}",
     }

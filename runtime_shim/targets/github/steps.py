@@ -9,6 +9,7 @@ from typing import Any
 
 from runtime_shim.engine.builder import built
 from runtime_shim.engine.journal import read_journal
+from runtime_shim.engine.lifecycle import Kinds
 from runtime_shim.engine.program import EXIT_COMPLETE, EXIT_STOP, RefusedError, Table, takes_empty
 from runtime_shim.engine.state import digest
 from runtime_shim.targets.github.api import Api, HaltError, check_run, kept_by_run
@@ -307,6 +308,6 @@ STEP_CALLS: dict[str, StepCall] = {
 }
 
 
-def on_github(own: Table, document: Any, script: str) -> int:  # the function of the document
-    """Run the call of a workflow's step with the loaded program; `script` is the step's file."""
-    return do_call(own, built(document, own["EXTENSIONS"]), STEP_CALLS, script)
+def on_github(document: Any, kinds: Kinds, edition: str, file: str) -> int:  # the function of the document
+    """Run the call of a workflow's step with the loaded program, whose path is `file`."""
+    return do_call(built(document, kinds), kinds, edition, file, STEP_CALLS)
