@@ -40,6 +40,8 @@ class Reviews:
             return 201 if decision else 404, []
         self.reads += 1
         is_known = authorization == f"Bearer {TOKEN}"
+        if is_known and "/artifacts?" in path:
+            return 200, {"artifacts": [{"name": "rdc-state-part_1", "expired": False}]}
         return 200 if is_known and _APPROVALS.fullmatch(path) else 404, self.found
 
 
@@ -66,7 +68,7 @@ def begin_with(text: str, job: str, lines: list[str]) -> str:
     added = "".join(f"          {line}\n" for line in lines)
     parts = re.split(r"(?m)^(?=  \w+:$)", text)
     begins = re.compile(rf"  {job}:\n" if job else r"  \w+:\n(?:    .*\n)*?    environment: approval\n")
-    parts = [re.sub(r"run: '(#.*)'\n", r"run: |\n          \1\n", part) for part in parts]
+    parts = [re.sub(r"run: (echo '.*)\n", r"run: |\n          \1\n", part) for part in parts]
     changed = [part.replace("run: |\n", f"run: |\n{added}", 1) if begins.match(part) else part for part in parts]
     assert changed != parts
     return "".join(changed)

@@ -14,10 +14,7 @@ from tests.workflows import engine
 from tests.workflows.compiling import emission, parsed, text_of
 from tests.workflows.ends import end_of
 from tests.workflows.engine import EngineRun
-from tests.workflows.lint import findings
 from tests.workflows.test_prompts import DOCUMENT
-
-AGAIN = DOCUMENT.replace("NO: GOTO Withdraw", "NO: RETRY 2 GOTO Withdraw")
 
 
 def step(number: int, *said: str) -> str:
@@ -49,59 +46,6 @@ def job_of(text: str, step: str) -> dict[str, Any]:
     jobs: list[dict[str, Any]] = list(parsed(text)["jobs"].values())
     (found,) = [job for job in jobs if any(other.get("id") == step for other in job["steps"])]
     return found
-
-
-@pytest.mark.share(3)
-@pytest.mark.parametrize("summary", [False, True])
-@pytest.mark.parametrize(
-    ("document", "decisions", "end", "done"),
-    [
-        (DOCUMENT, ["approved"], "COMPLETE It is there", ["build", "install built"]),
-        (DOCUMENT, ["rejected"], "STOP Not wanted", ["build", "withdraw built"]),
-        (DOCUMENT, ["refused"], "WAITING 2", ["build"]),
-        (AGAIN, ["approved"], "COMPLETE It is there", ["build", "install built"]),
-        (AGAIN, ["rejected", "approved"], "COMPLETE It is there", ["build", "install built"]),
-        (AGAIN, ["rejected", "rejected", "approved"], "COMPLETE It is there", ["build", "install built"]),
-        (AGAIN, ["rejected"] * 3, "STOP Not wanted", ["build", "withdraw built"]),
-        (AGAIN, ["rejected", "refused", "refused"], "WAITING 2", ["build"]),
-    ],
-)
-def test_a_prompt_is_approved_or_rejected(
-    document: str, decisions: list[str], end: str, done: list[str], summary: bool, tmp_path: Path
-) -> None:
-    options = {"prompts": "environment", "summary": summary}
-    text, run, log = walked(tmp_path, document, options, {"approval": decisions})
-    assert (str(end_of(text, run)), log) == (end, done)
-
-
-def test_the_job_of_an_approval_alone_has_the_environment_and_no_job_is_empty(tmp_path: Path) -> None:
-    text = text_of(tmp_path, DOCUMENT, {"prompts": "environment"})
-    jobs = parsed(text)["jobs"]
-    assert {name: job.get("environment") for name, job in jobs.items()} == {
-        "part_1": None,
-        "approve_agree": "approval",
-        "part_2": None,
-    }, "what comes after a rejection gets no secrets of the environment"
-    assert job_of(text, "install") is not job_of(text, "build")
-    assert all(job["steps"] for job in jobs.values())
-    path = tmp_path / "x.yml"
-    path.write_text(text_of(tmp_path, AGAIN, {"prompts": "environment"}), encoding="utf-8")
-    assert findings([path]) == []
-
-
-def test_a_rejection_that_stops_begins_no_job_unless_there_is_something_to_say(tmp_path: Path) -> None:
-    document = "## 1. Ask\n\nGo on?\n\n- NO: STOP\n\n## 2. Do it\n\n```bash\ntrue\n```\n"
-    jobs = parsed(text_of(tmp_path, document, {"prompts": "environment"}))["jobs"]
-    assert [job.get("environment") for job in jobs.values()] == [None, "approval", None]
-    assert "failure" not in jobs["part_2"]["if"]
-    said = text_of(tmp_path, document.replace("STOP", 'STOP "Not wanted"'), {"prompts": "environment"})
-    assert "needs.approve_ask.result == 'failure'" in parsed(said)["jobs"]["part_2"]["if"]
-
-
-def test_a_prompt_that_is_asked_too_often_is_refused(tmp_path: Path) -> None:
-    document = DOCUMENT.replace("NO: GOTO Withdraw", "NO: RETRY 20 GOTO Withdraw")
-    made = emission(tmp_path, document, {"prompts": "environment"})
-    assert [(found.code, found.span and found.span.line) for found in made.diagnostics] == [("RD520", 9)]
 
 
 def test_an_environment_of_a_step_is_a_job_and_each_step_gets_its_secrets(tmp_path: Path) -> None:
@@ -149,14 +93,6 @@ def test_nothing_follows_a_job_that_is_out_of_time(tmp_path: Path) -> None:
         "part_3": "skipped",
     }
     assert [line[0] for line in log.read_text(encoding="utf-8").splitlines()] == ["1", "2"]
-
-
-def test_the_environment_of_the_step_that_follows_is_asked_besides(tmp_path: Path) -> None:
-    document = "## 1. Ask\n\nGo on?\n\n" + step(2)
-    approvals = {"approval": ["approved"], "production": ["approved"]}
-    text, run, log = walked(tmp_path, document, {"prompts": "environment", **SECRETS}, approvals)
-    assert (run.conclusion, log) == ("success", ["2 secret-a secret-b"])
-    assert [job.get("environment") for job in parsed(text)["jobs"].values()] == [None, "approval", "production"]
 
 
 def test_steps_of_a_loop_get_their_own_secrets(tmp_path: Path) -> None:

@@ -92,7 +92,7 @@ class SpecificationWorkflow(CallsProgram, frozen=True, dict=True):
             condition=self._reached(part, before) if before else "",
             needs=tuple(needs),
             environment=self.options.environment or "",
-            permissions=tuple(self._permissions(asks=bool(self._gates))),
+            permissions=tuple(self._granted(reviews=bool(self._gates), continues=before is None)),
             outputs=surroundings.outputs_of(outputs),
             env=self._environment(),
         )
@@ -158,8 +158,8 @@ class SpecificationWorkflow(CallsProgram, frozen=True, dict=True):
                 env["RDC_REVIEWS"] = Expression(f"${{{{ needs.{self._first.id}.outputs.reviews }}}}")
             if part.gates:
                 env["RDC_ASKED"] = lines_of(gate.id for gate in part.gates)
-        if self._gates:
-            env |= {**surroundings.reviewed_in(self.options), "RDC_TOKEN": TOKEN}
+        env |= surroundings.reviewed_in(self.options) if self._gates else {}
+        env |= {"RDC_TOKEN": TOKEN} if self._gates or before is None else {}
         name = "Open the run" if before is None else "Continue the run"
         return Step(name, OPEN, env=env, run=CALLS)
 

@@ -19,7 +19,7 @@ from backends.github.scalar import Alias, Expression, comment, label, scalar
 from backends.github.settings import StepSecrets
 from backends.github.step import CALLING_SHELL, Job, Step
 from backends.github.triggers import OF_PULL_REQUESTS
-from backends.github.workflow import Written, missing
+from backends.github.workflow import OPTION, REASON_TO_ASK, USUAL, Written, missing
 from compiler.ir.edges import may_follow
 from compiler.ir.program import Input, Node, Program
 from compiler.ir.tasks import End, Shell, Verdict
@@ -50,6 +50,19 @@ class CallsProgram(Written, frozen=True, dict=True):
     def shell(self) -> str:
         """The shell of all jobs that set no other."""
         return CALLING_SHELL
+
+    def _granted(self, *, reviews: bool = False, continues: bool = False) -> Iterator[tuple[str, str, str]]:
+        """Yield the permissions of a job that reads the run's reviews, or a run to continue."""
+        granted, checks_out = dict(self.options.permissions), self.options.checkout
+        if granted == USUAL.permissions and not checks_out and not continues:
+            granted = {}
+        why = {"contents": "check out the repository" if checks_out else "compare the commit of the waiting run"}
+        if reviews or continues:
+            why["actions"] = REASON_TO_ASK if reviews else "check the waiting run and load its state"
+            granted["actions"] = "write" if granted.get("actions") == "write" else "read"
+        for scope, access in granted.items():
+            is_ours = access == "read" and (scope != "contents" or checks_out or continues)
+            yield scope, access, why.get(scope, OPTION) if is_ours else OPTION
 
     def _guarded(self) -> Iterator[Job]:
         """Yield the jobs with the loader in the first step that calls the program, and without unused ids."""

@@ -127,7 +127,6 @@ class CallingWorkflow(CallsProgram, frozen=True, dict=True):
     def _part(self, part: Part) -> Job:
         earlier = self.cut.parts[: part.level]
         before = self.cut.before(part)
-        asks = bool(self._gates)
         needs = [self.when.id_of(each) for each in earlier]
         if before:
             needs += [self.when.gate(place) for place in self.cut.questions_before(part)]
@@ -140,7 +139,7 @@ class CallingWorkflow(CallsProgram, frozen=True, dict=True):
             condition=self.when.reached(part) if earlier else "",
             needs=tuple(needs),
             environment=self.environment_of(part),
-            permissions=tuple(self._permissions(asks=asks)),
+            permissions=tuple(self._granted(reviews=bool(self._gates), continues=self.waits and not earlier)),
             outputs=self._outputs(part, is_last=is_last),
             env=self._environment(),
         )
@@ -347,7 +346,7 @@ class CallingWorkflow(CallsProgram, frozen=True, dict=True):
             condition=self.when.asked(part, place),
             needs=(self.when.id_of(part),),
             environment=environment,
-            permissions=tuple(self._permissions()),
+            permissions=tuple(self._granted()),
             env=self._environment(),
             matrix=tuple(label(comment(agent), _LONGEST_LABEL) or "inline" for agent in agent_types(node)),
         )

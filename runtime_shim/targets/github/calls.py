@@ -11,7 +11,7 @@ import threading
 import time
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Any, Callable
+from typing import Callable
 
 from runtime_shim.data.secrets import SHORTEST, masking, secret_values
 from runtime_shim.engine.command_line import OPTIONS, execute, read_words
@@ -25,7 +25,6 @@ from runtime_shim.targets.github.api import HaltError
 from runtime_shim.targets.github.extension import CallFacts, kinds_on_github
 from runtime_shim.targets.github.says import Runner, annotation, as_block
 from runtime_shim.targets.github.shown import SHOWN_AS, is_shown, words_of_places
-from runtime_shim.tasks.answers import read_lines
 
 LEAST_LINE = 16  # characters; a shorter line of a secret may be in any file
 OWN = ("RDC_SECRETS", "RDC_AGENT", "RDC_AGENTS", "RDC_EXECUTOR")  # for the program
@@ -226,14 +225,6 @@ class Job:
         """Return where the run last went from some places; "" if it never left them."""
         left = [one["next"] for one in state.finished if one["node"] in places and one["next"] not in places]
         return words_of_places(self.program)[left[-1]] if left else ""
-
-    def reader(self) -> Any:  # of a file of answers
-        """Return the reader of answers."""
-        replies: Any = next((kind for kind in self._found if kind.__name__ == "Replies"), None)
-        if replies is None:
-            return read_lines
-        performers = {task: each for kind in self._found for task, each in kind.performers.items()}
-        return lambda text, nodes: replies.script(nodes, performers).read(text)
 
     def masks(self) -> list[bytes]:
         """Return the secrets and their long lines, which no kept file may have."""

@@ -18,7 +18,7 @@ from runtime_shim.targets.github.api import STATE, HaltError, workflow_path
 from runtime_shim.targets.github.calls import Job
 from runtime_shim.targets.github.changes import CHANGES, check_secrets
 from runtime_shim.targets.github.gates import DECISIONS, is_approved, passed_gates, unapproved
-from runtime_shim.targets.github.kept import ANSWERS_FILE, KEPT, keep_run, unsaved
+from runtime_shim.targets.github.kept import KEPT, keep_run, unsaved
 from runtime_shim.targets.github.says import annotation, as_block, as_cell, plain
 from runtime_shim.targets.github.shown import words_of_places
 from runtime_shim.targets.github.strict import check_records
@@ -255,7 +255,7 @@ def _keep(job: Job, state: State, name: str) -> None:
         if in_strings(mask, texts) != texts:
             raise unsaved("the output of an earlier step contains a secret of another step")
     about = {"run": os.environ["GITHUB_RUN_ID"], "attempt": os.environ["GITHUB_RUN_ATTEMPT"]}
-    keep_run(job.path(KEPT), job.path("rdc"), job.path(ANSWERS_FILE), about, job.masks())
+    keep_run(job.path(KEPT), job.path("rdc"), about, job.masks())
     job.runner.output("kept", name)
 
 
@@ -269,8 +269,7 @@ def _say_how_to_go_on(job: Job, state: State, is_handed: bool) -> None:
         return
     job.runner.page(how_to_continue(state, job.said("BRANCH"), first_reply(job.program, state)))
     if job.said("CALLED"):
-        says = "Run that workflow again, with all answers in its input `answers`."
-        job.runner.page(f"\nIf another workflow called this one, this run cannot be continued. {says}\n")
+        job.runner.page("\nIf another workflow called this one, this run cannot be continued.\n")
 
 
 def _leave(job: Job) -> None:

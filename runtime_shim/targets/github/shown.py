@@ -14,7 +14,7 @@ OPENED = "$ " + "{{"
 MOST_LINES = 200  # most lines shown of a text; the program has all
 MOST_BYTES = 100_000  # Linux takes 131,072 for a variable
 SHOWN_AS = ("COMMAND", "PROMPT", "STEP")  # the variables that show what a step runs
-PROMPTS = ("agent", "ask", "gate", "parallel")
+WITH_PROMPTS = ("agent", "ask", "gate", "parallel")
 SHOWN_TEXTS = ("reason", "prompt", "block", "command", "arguments")
 ENDS = ("COMPLETE", "STOP")
 PLAIN_NAME = r"[A-Za-z0-9][A-Za-z0-9_./:~-]{0,99}"
@@ -58,7 +58,7 @@ def shown_text(program: Table, places: Sequence[str]) -> tuple[str, str]:
             lines += _of_stage(node, nodes.values(), spec)
         else:
             lines += _of_node(name, node, several, _above(program, node.get("context", "")))
-    return "PROMPT" if task in PROMPTS else "STEP", _inert(lines)
+    return "PROMPT" if task in WITH_PROMPTS else "STEP", _inert(lines)
 
 
 def _nodes_of(nodes: Table, steps: Sequence[str]) -> list[str]:
