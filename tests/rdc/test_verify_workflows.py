@@ -50,7 +50,7 @@ def compiled(folder: Path, *, has_source: bool, options: tuple[str, ...] = ()) -
     return folder / WORKFLOW
 
 
-@pytest.mark.parametrize("options", [(), ("program=lib/p.py",), ("prompts=environment",)], ids=" ".join)
+@pytest.mark.parametrize("options", [(), ("program=lib/p.py",), ("parallel=matrix",)], ids=" ".join)
 def test_a_workflow_its_program_and_the_runtime_are_proven_together(options: tuple[str, ...], tmp_path: Path) -> None:
     compiled(tmp_path, has_source=True, options=options)
     assert call("verify", WORKFLOW, cwd=tmp_path).code == 0
@@ -113,7 +113,7 @@ WHOLE = {
     "a download over the workspace": ("rdc-kept\n          run-id", "rdc-x/../../repo\n          run-id"),
     "a condition of the check": ("if: inputs.resume\n        env:", "if: false\n        env:"),
     "a condition of the load": ("if: inputs.resume\n        uses:", "if: always()\n        uses:"),
-    "a condition of a step": ("        id: build\n", "        id: build\n        if: false\n"),
+    "a condition of a step": ("      - name: 1. Build\n", "      - name: 1. Build\n        if: false\n"),
     "a condition of the end": ("if: ${{ !cancelled() }}", "if: failure()"),
     "a secret that is not hidden": ("          RDC_SECRETS: KEY\n", ""),
     "a secret that no step has": ("CALL: step 1\n", "CALL: step 1\n          X: ${{ secrets.OTHER }}\n"),
@@ -138,7 +138,7 @@ def test_a_step_of_rdc_is_compared_as_a_whole(change: tuple[str, str], tmp_path:
 
 MANY: tuple[dict[str, object], ...] = (
     {},
-    {"prompts": "environment", "approval-environment": "live"},
+    {"approval-environment": "live", "agent": "x"},
     {"prompts": "agent", "agent": "claude -p", "agent-calls": 5, "agent-retries": 2},
     {
         "agent": {"run": "claude -p", "secrets": ["K"]},

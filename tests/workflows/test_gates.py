@@ -24,10 +24,10 @@ def gated(build: str = BUILD) -> Program:
     """A program with a gate between two commands, and a command after a rejection."""
     log = 'echo "{} $(cat result)" >> "$LOG"'.format
     return program(
-        node("1", Shell(text(build)), to("2", "pass"), to("STOP", "fail"), title="Build"),
+        node("1", Shell("bash", text(build)), to("2", "pass"), to("STOP", "fail"), title="Build"),
         node("2", Gate("2"), to("3", "approved"), to("Withdraw", "rejected"), title="Agree"),
-        node("3", Shell(text(log("install"))), to("There", "pass"), to("STOP", "fail"), title="Install"),
-        node("Withdraw", Shell(text(log("withdraw"))), to("Unwanted", "pass"), to("STOP", "fail"), title=""),
+        node("3", Shell("bash", text(log("install"))), to("There", "pass"), to("STOP", "fail"), title="Install"),
+        node("Withdraw", Shell("bash", text(log("withdraw"))), to("Unwanted", "pass"), to("STOP", "fail"), title=""),
         node("There", End("complete", text("It is there"))),
         node("Unwanted", End("stop", text("Not wanted"))),
     )
@@ -38,7 +38,8 @@ def two() -> Program:
     return program(
         node("1", Gate("1"), to("2", "approved"), to("Other", "rejected"), title="First"),
         node("2", Gate("2"), to("Both", "approved"), to("Second", "rejected"), title="Second"),
-        node("Other", Gate("Other"), to("Done", "approved"), to("Neither", "rejected")),
+        node("Other", Gate("Other"), to("Done", "approved"), to("Last", "rejected")),
+        node("Last", Shell("bash", text("true")), to("Neither", "pass"), to("STOP", "fail")),
         node("Both", End("complete", text("Both"))),
         node("Second", End("stop", text("Second"))),
         node("Done", End("complete", text("Other"))),
@@ -83,7 +84,7 @@ def test_an_approval_passes(tmp_path: Path, github: Reviews) -> None:
     assert ran.exit_code == 0
     assert done(tmp_path) == ["build", "install built"]
     rows = re.findall(r"^\| (\d)\. \w+ \| 1 \| (\w+)", ran.summary, re.MULTILINE)
-    assert rows == [("1", "PASS"), ("2", "YES"), ("3", "PASS")], "the table has all parts"
+    assert rows == [("1", "PASS"), ("2", "APPROVED"), ("3", "PASS")], "the table has all parts"
 
 
 def test_a_rejection_fails(tmp_path: Path, github: Reviews) -> None:
@@ -97,9 +98,9 @@ def test_the_job_of_an_approval_is_protected_and_may_only_look(tmp_path: Path) -
     jobs = parsed(approvals())["jobs"]
     assert [job.get("environment") for job in jobs.values()] == [None, "approval", None]
     assert [job.get("permissions", {}) for job in jobs.values()] == [
-        {"contents": "read", "actions": "read"},
+        {"actions": "read"},
         {},
-        {"contents": "read", "actions": "read"},
+        {"actions": "read"},
     ]
     assert all("TOKEN" not in str(job.get("env")) for job in jobs.values()), "no step gets the token"
     nodes = [step for job in jobs.values() for step in job["steps"] if step["name"] in {"1. Build", "3. Install"}]
@@ -124,7 +125,7 @@ def test_nobody_is_asked_where_no_gate_is_reached(tmp_path: Path, github: Review
     text = approvals(build="exit 4")
     ran = run(tmp_path, text, github)
     assert [job for job, outcome in ran.jobs.items() if outcome == "skipped"] == ["approve_agree", "part_2"]
-    assert heading(ran) == ["STOP"]
+    assert heading(ran) == ["STOP It failed."]
 
 
 @pytest.mark.share(3)

@@ -148,12 +148,9 @@ def _put_answer(job: Job, resumes: str) -> None:
 
 
 def _answers(job: Job) -> list[str]:
-    """Return the option for the answer while the run waits for it. `rdc test` sets a file of all answers instead."""
-    if job.said("REPLIES"):
-        return ["--answers", job.said("REPLIES")]
-    state = job.state()
-    is_waiting = state is not None and state.condition == "waiting" and os.path.exists(job.path(ANSWERS_FILE))
-    return ["--answers", job.path(ANSWERS_FILE)] if is_waiting else []
+    """Return the option for the answer of this run. `rdc test` sets a file with all answers instead."""
+    path = job.said("REPLIES") or job.path(ANSWERS_FILE)
+    return ["--answers", path] if os.path.exists(path) else []
 
 
 def _inputs(job: Job) -> list[str]:
