@@ -216,23 +216,20 @@ Is it good?
 """
 
 
-@pytest.mark.parametrize(("prompts", "who"), [("answers", "a person"), ("agent", "the agent")])
+@pytest.mark.parametrize(
+    ("prompts", "who"),
+    [("answers", "The run waits here. A person continues it with the answer."), ("agent", "Asks the agent: cat")],
+)
 def test_a_loop_says_what_follows_and_who_is_asked(prompts: str, who: str, tmp_path: Path) -> None:
     text = text_of(tmp_path, LOOPED, {"prompts": prompts, "agent": "cat"})
     said = [
-        "      # main.runbook.md:3 1.1. Move",
+        "      # 1.1. Move",
+        "      #   PASS: GOTO 1.2",
         '      #   FAIL: COMPLETE "Nothing is left"',
-        "      # main.runbook.md:11 1.2. Look",
-        f"      #   asks {who}",
+        "      # 1.2. Look",
+        f"      #   {who}",
         '      #   YES: STOP "It is out"',
         "      #   NO: GOTO 1.1",
         "      - name: 'Loop: 1. Roll out'",
     ]
     assert "\n".join(said) in text
-
-
-def test_a_job_behind_a_prompt_says_so(tmp_path: Path) -> None:
-    document = '## 1. Ask\n\nGo on?\n\n- YES: CONTINUE\n- NO: STOP "No"\n\n## 2. Do it\n\n```bash\ntrue\n```\n'
-    jobs = parsed(text_of(tmp_path, document, {"prompts": "environment"}))["jobs"]
-    assert jobs["approve_ask"]["name"] == "Approve 1. Ask"
-    assert jobs["part_2"]["needs"] == ["part_1", "approve_ask"]

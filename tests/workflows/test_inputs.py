@@ -175,15 +175,6 @@ def test_a_continuation_has_the_inputs_and_asks_for_none(tmp_path: Path) -> None
     assert shown(tmp_path) == ["1=b $(x)", "3=b $(x)"]
 
 
-def test_a_part_behind_an_approval_has_the_inputs(tmp_path: Path) -> None:
-    workflow = compiled(asking(), {"prompts": "environment"})
-    assert findings([written(tmp_path, workflow)]) == []
-    done = run(tmp_path, workflow, inputs={"NAME": "b"}, environments={"approval": ["approved"]})
-    assert done.conclusion == "success", done.log
-    assert shown(tmp_path) == ["1=b", "3=b"]
-    assert "Publish b?" in "".join(step.summary for step in done.jobs["part_1"].steps)
-
-
 def written(folder: Path, workflow: str) -> Path:
     path = folder / "workflow.yml"
     path.write_text(workflow, encoding="utf-8")

@@ -18,7 +18,7 @@ from runtime_shim.targets.github.api import STATE, HaltError, workflow_path
 from runtime_shim.targets.github.calls import Job
 from runtime_shim.targets.github.changes import CHANGES, check_secrets
 from runtime_shim.targets.github.gates import DECISIONS, is_approved, passed_gates, unapproved
-from runtime_shim.targets.github.kept import KEPT, keep_run, unsaved
+from runtime_shim.targets.github.kept import ANSWERS_FILE, KEPT, keep_run, unsaved
 from runtime_shim.targets.github.says import annotation, as_block, as_cell, plain
 from runtime_shim.targets.github.shown import words_of_places
 from runtime_shim.targets.github.strict import check_records
@@ -255,7 +255,7 @@ def _keep(job: Job, state: State, name: str) -> None:
         if in_strings(mask, texts) != texts:
             raise unsaved("the output of an earlier step contains a secret of another step")
     about = {"run": os.environ["GITHUB_RUN_ID"], "attempt": os.environ["GITHUB_RUN_ATTEMPT"]}
-    keep_run(job.path(KEPT), job.path("rdc"), about, job.masks())
+    keep_run(job.path(KEPT), job.path("rdc"), job.path(ANSWERS_FILE), about, job.masks())
     job.runner.output("kept", name)
 
 

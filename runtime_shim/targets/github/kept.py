@@ -20,9 +20,10 @@ from runtime_shim.engine.program import Table
 from runtime_shim.targets.github.api import HaltError
 from runtime_shim.targets.github.strict import damaged
 
+ANSWERS_FILE = "rdc-answers"
 KEPT = "rdc-kept"
 ABOUT, WORKSPACE = "about.json", "workspace.tar.gz"
-NAMES = r"about\.json|workspace\.tar\.gz|state/journal|state/reports/[A-Za-z0-9._-]+|program/[A-Za-z0-9._-]+\.py"
+NAMES = r"about\.json|workspace\.tar\.gz|answers|state/journal|state/reports/[A-Za-z0-9._-]+|program/[A-Za-z0-9._-]+\.py"
 REPORT = r"[A-Za-z0-9._-]+"
 CHUNK = 1 << 20
 LARGEST_JOURNAL = 64 * CHUNK
@@ -58,9 +59,9 @@ def files_in(folder: str, inside: str = "") -> Iterator[str]:
 # --- To keep a run ---
 
 
-def keep_run(kept: str, state: str, about: Table, masks: Sequence[bytes]) -> None:
+def keep_run(kept: str, state: str, answers: str, about: Table, masks: Sequence[bytes]) -> None:
     """Collect a run in a directory, or raise HaltError."""
-    for name in ("state", ABOUT, WORKSPACE):  # not the program in a workflow
+    for name in ("state", "answers", ABOUT, WORKSPACE):  # not the program in a workflow
         path = os.path.join(kept, name)
         if os.path.isdir(path):
             shutil.rmtree(path)
@@ -70,6 +71,8 @@ def keep_run(kept: str, state: str, about: Table, masks: Sequence[bytes]) -> Non
     try:
         shutil.copyfile(os.path.join(state, "journal"), os.path.join(kept, "state", "journal"), follow_symlinks=False)
         _copy_reports(os.path.join(state, "reports"), os.path.join(kept, "state", "reports"))
+        with suppress(FileNotFoundError):  # for the next job
+            shutil.copyfile(answers, os.path.join(kept, "answers"), follow_symlinks=False)
         plain = [mask.decode("utf-8", "surrogateescape") for mask in masks]
         wide = [mask.encode(f"utf-16-{order}", "surrogatepass") for mask in plain for order in ("le", "be")]
         for folder in (os.getcwd(), os.path.join(kept, "state", "reports")):
@@ -176,7 +179,7 @@ def check_kept(kept: str) -> Table:
     return about
 
 
-def take_over(kept: str, state: str, own: Iterable[str]) -> None:
+def take_over(kept: str, state: str, answers: str, own: Iterable[str]) -> None:
     """Put a kept run's files in place; the files `own` of the workspace stay as they are."""
     temporary = os.environ["RUNNER_TEMP"]
     before = os.path.join(temporary, "rdc-before")
@@ -192,6 +195,8 @@ def take_over(kept: str, state: str, own: Iterable[str]) -> None:
         for name in ("journal", "reports"):
             with suppress(FileNotFoundError):
                 shutil.move(os.path.join(kept, "state", name), os.path.join(state, name))
+        with suppress(FileNotFoundError):
+            shutil.move(os.path.join(kept, "answers"), answers)
     except (OSError, ValueError, tarfile.TarError, EOFError) as error:
         says = "The run's files could not be put into the workspace; see the log. Free some disk space, then try again"
         raise HaltError("Workspace", f"{says} ({type(error).__name__}: {error})") from None

@@ -25,12 +25,11 @@ from runtime_shim.targets.github.gates import (
     runs_before,
     same_attempt,
 )
-from runtime_shim.targets.github.kept import KEPT, check_kept, take_over, unlinked
+from runtime_shim.targets.github.kept import ANSWERS_FILE, KEPT, check_kept, take_over, unlinked
 from runtime_shim.targets.github.says import plain
 from runtime_shim.targets.github.shown import words_of_places
 from runtime_shim.targets.github.strict import check_records, damaged
 
-ANSWERS_FILE = "rdc-answers"
 ASKING = ("ask", "confirm", "input", "select", "gate")
 
 
@@ -120,7 +119,7 @@ def _taken(job: Job, resumes: str) -> Table:
         says = "The waiting run belongs to another version of this workflow. Start a new run"
         raise HaltError("Another program", says)
     check_records(job.program, records)
-    take_over(job.path(KEPT), job.path("rdc"), job.own_files())
+    take_over(job.path(KEPT), job.path("rdc"), job.path(ANSWERS_FILE), job.own_files())
     return about
 
 
