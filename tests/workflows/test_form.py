@@ -218,7 +218,7 @@ Is it good?
 
 @pytest.mark.parametrize(
     ("prompts", "who"),
-    WHO,
+    [("answers", "The run waits here. A person continues it with the answer."), ("agent", "Asks the agent: cat")],
 )
 def test_a_loop_says_what_follows_and_who_is_asked(prompts: str, who: str, tmp_path: Path) -> None:
     text = text_of(tmp_path, LOOPED, {"prompts": prompts, "agent": "cat"})

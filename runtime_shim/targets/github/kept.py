@@ -23,7 +23,9 @@ from runtime_shim.targets.github.strict import damaged
 ANSWERS_FILE = "rdc-answers"
 KEPT = "rdc-kept"
 ABOUT, WORKSPACE = "about.json", "workspace.tar.gz"
-NAMES = r"about\.json|workspace\.tar\.gz|answers|state/journal|state/reports/[A-Za-z0-9._-]+|program/[A-Za-z0-9._-]+\.py"
+NAMES = (
+    r"about\.json|workspace\.tar\.gz|answers|state/journal|state/reports/[A-Za-z0-9._-]+|program/[A-Za-z0-9._-]+\.py"
+)
 REPORT = r"[A-Za-z0-9._-]+"
 CHUNK = 1 << 20
 LARGEST_JOURNAL = 64 * CHUNK

@@ -125,22 +125,26 @@ def _taken(job: Job, resumes: str) -> Table:
 
 def _put_answer(job: Job, resumes: str) -> None:
     """Write the answer to the question at which an earlier run waits; no other question was shown (T-27)."""
-    path, reply = job.path(ANSWERS_FILE), job.said("ANSWERS").strip()
+    path, reply, nodes = job.path(ANSWERS_FILE), job.said("ANSWERS"), job.program["nodes"]
     unlinked(path)
-    if not reply:
+    if not reply.strip():
         return
     state = job.state() if resumes else None
     if state is None or state.condition != "waiting":
         says = "An answer needs a question that a run has shown. Start a run without `answers`"
         raise HaltError("Answers", f"{says}. If it waits, continue it with `resume` and `answers`")
-    name, _, rest = reply.partition(" ")
-    if name != state.node and job.program["nodes"].get(name, {}).get("task") in ASKING:
-        raise HaltError("Answers", f"The run waits at {plain(state.node)}, so it takes no answer to {plain(name)} yet")
-    lines = (rest if name == state.node else reply).replace("\r\n", "\n").split("\n")
+    at, asking = state.node, [name for name, node in nodes.items() if node["task"] in ASKING]
+    other = next((name for name in asking if name != at and reply.startswith(f"{name} ")), at)
+    if other != at and not reply.startswith(f"{at} "):
+        raise HaltError("Answers", f"The run waits at {plain(at)}, so it takes no answer to {plain(other)} yet")
+    reply = reply[len(at) + 1 :] if reply.startswith(f"{at} ") else reply
+    lines = (
+        (reply.strip() if at in asking and nodes[at]["task"] != "input" else reply).replace("\r\n", "\n").split("\n")
+    )
     word = "END"
     while word in lines:
         word += "_"
-    said = [f"{state.node} {lines[0]}"] if len(lines) == 1 else [f"{state.node}<<{word}", *lines, word]
+    said = [f"{at} {lines[0]}"] if len(lines) == 1 else [f"{at}<<{word}", *lines, word]
     used = [""] * len(state.used)  # never the same text as an earlier answer
     with open(path, "w", encoding="utf-8", errors="surrogateescape") as file:
         file.write("\n".join([*used, *said, ""]))

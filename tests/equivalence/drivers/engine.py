@@ -11,11 +11,10 @@ from tests.equivalence.scenario import FOLDER_VARIABLE
 from tests.workflows import engine
 
 NOTHING: Mapping[str, str] = {}
-ENVIRONMENT = "approval"
 
 
 def compare(trial: Trial) -> bool:
-    """Run a case with all answers at once; by a table it is the flow alone that is compared."""
+    """Run a case with one answer each time; by a table it is the flow alone that is compared."""
     return _compare_flow(trial) if trial.scenario.is_tabled else github.compare(trial, _run)
 
 
@@ -40,11 +39,6 @@ def _usual(end: str) -> str:
     return {"COMPLETE": "success", "STOP": "failure"}.get(end, "a step that says the end")
 
 
-def compare_in_pieces(trial: Trial) -> bool:
-    """Run a case without answers, and go on with some more in another run each time."""
-    return github.compare_in_pieces(trial, _run)
-
-
 def compare_with_agent(trial: Trial) -> bool:
     """Run a case whose prompts an agent answers."""
     return github.compare_with_agent(trial, _run)
@@ -58,27 +52,12 @@ def compare_in_environments(trial: Trial) -> bool:
     return github.check(trial, text, _run(trial, text, inputs=github.inputs_of(trial)))
 
 
-def compare_with_approvals(trial: Trial) -> bool:
-    """Run a case whose prompts are approvals, which are given and refused by a table."""
-    text = github.with_approvals(trial)
-    if text is None:
-        return False
-    ran = _run(
-        trial,
-        text,
-        inputs=github.inputs_of(trial),
-        decisions=["approved" if answer == "pass" else "rejected" for _, answer in trial.asked],
-    )
-    return github.check(trial, text, ran, rejected=github.has_rejection(trial))
-
-
 def _run(
     trial: Trial,
     text: str,
     *,
     inputs: Mapping[str, str] = NOTHING,
     run_id: int = 1,
-    decisions: list[str] | None = None,
 ) -> engine.EngineRun:
     try:
         return engine.run(
@@ -88,7 +67,6 @@ def _run(
             inputs=inputs,
             env={FOLDER_VARIABLE: str(trial.folder)},
             secrets=trial.secrets,
-            environments={} if decisions is None else {ENVIRONMENT: decisions},
             run_id=run_id,
             by_table=trial.scenario.is_tabled,
         )

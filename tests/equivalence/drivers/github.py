@@ -1,4 +1,4 @@
-"""The generated workflow, run by act: with answers at once, some each time, of an agent, or as approvals.
+"""The generated workflow, run by act: with one answer each time, or of an agent.
 
 `engine.py` runs it in the same manner by another engine: `run` of these functions says by which.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import subprocess
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Protocol
 
 from backends.github.inputs import input_names
@@ -19,16 +19,12 @@ from tests.equivalence.scenario import FOLDER_VARIABLE
 from tests.workflows import act
 from tests.workflows.ends import end_of
 from tests.workflows.engine import EngineRun
-from tests.workflows.reviews import reviewed, stand_in
 
 REFUSED, TOO_LARGE = "RD520", "RD521"
 NOTHING: Mapping[str, str] = {}
 
 NEXT_ANSWER = f'sh "${FOLDER_VARIABLE}/next-answer"'
 AGENT = f"cat > /dev/null; {NEXT_ANSWER}"
-
-DECISION = f"{NEXT_ANSWER} | sed 's/pass/approved/; s/fail/rejected/'"
-
 
 Ran = act.ActRun | EngineRun
 """What an engine says of a run."""
@@ -40,37 +36,26 @@ class Run(Protocol):
     def __call__(self, trial: Trial, text: str, *, inputs: Mapping[str, str] = NOTHING, run_id: int = 1) -> Ran: ...
 
 
-def by_act(trial: Trial, text: str, *, inputs: Mapping[str, str] = NOTHING, run_id: int = 1, api_url: str = "") -> Ran:
+def by_act(trial: Trial, text: str, *, inputs: Mapping[str, str] = NOTHING, run_id: int = 1) -> Ran:
     """Run a workflow by act."""
     env = {FOLDER_VARIABLE: str(trial.folder), "ARTIFACTS": str(trial.folder / "artifacts")}
     try:
         secrets = {**act.TOKEN, **trial.secrets}
-        return act.run(trial.folder, text, inputs=inputs, env=env, secrets=secrets, run_id=run_id, api_url=api_url)
+        return act.run(trial.folder, text, inputs=inputs, env=env, secrets=secrets, run_id=run_id)
     except subprocess.TimeoutExpired as late:
         raise DifferenceError(f"act after {late.timeout} s", "still running", "an end") from late
 
 
 def compare(trial: Trial, run: Run = by_act) -> bool:
-    """Run a case with all answers at once."""
+    """Run a case without answers, and continue it with one answer in another run each time."""
     text = workflow(trial)
     if text is None:
         return False
-    answers = "; ".join(trial.answer_lines)
-    inputs = {"answers": answers} if "      answers:\n" in text else {}
-    return check(trial, text, run(trial, text, inputs={**inputs, **inputs_of(trial)}))
-
-
-def compare_in_pieces(trial: Trial, run: Run = by_act) -> bool:
-    """Run a case without answers, and go on with one or two more each time: one that is not used yet is kept."""
-    text = workflow(trial)
-    if text is None:
-        return False
-    ran, given = run(trial, text, inputs=inputs_of(trial)), 0
-    for number, piece in enumerate(_pieces(trial.answer_lines), 2):
-        same("what a run waits for", str(end_of(text, ran)), f"WAITING {trial.asked[given][0]}", ran.log)
+    ran = run(trial, text, inputs=inputs_of(trial))
+    for number, (line, (step, _)) in enumerate(zip(trial.answer_lines, trial.asked, strict=True), 2):
+        same("what a run waits for", str(end_of(text, ran)), f"WAITING {step}", ran.log)
         same("whether a run that waits fails", bool(ran.exit_code), True, ran.log)
-        given += len(piece)
-        ran = run(trial, text, inputs={"answers": "; ".join(piece), "resume": str(number - 1)}, run_id=number)
+        ran = run(trial, text, inputs={"answers": line, "resume": str(number - 1)}, run_id=number)
     return check(trial, text, ran)
 
 
@@ -80,28 +65,10 @@ def inputs_of(trial: Trial) -> dict[str, str]:
     return {names[name]: value for name, value in trial.inputs.items()}
 
 
-def _pieces(lines: list[str]) -> Iterator[list[str]]:
-    while lines:
-        yield lines[:1]
-        if lines[1:]:
-            yield lines[1:3]
-        lines = lines[3:]
-
-
 def compare_with_agent(trial: Trial, run: Run = by_act) -> bool:
     """Run a case whose prompts an agent answers, unless it and the program in it are too large together."""
     text = workflow(trial, {"prompts": "agent", "agent": AGENT})
     return text is not None and check(trial, text, run(trial, text, inputs=inputs_of(trial)))
-
-
-def compare_with_approvals(trial: Trial) -> bool:
-    """Run a case whose prompts are approvals."""
-    text = with_approvals(trial)
-    if text is None:
-        return False
-    with stand_in() as reviews:
-        ran = by_act(trial, reviewed(text, DECISION), inputs=inputs_of(trial), api_url=reviews.url)
-    return check(trial, text, ran, rejected=has_rejection(trial))
 
 
 def in_environments(trial: Trial) -> str | None:
@@ -141,39 +108,22 @@ def workflow(trial: Trial, options: Mapping[str, object] = NOTHING) -> str | Non
     return emission.text
 
 
-def with_approvals(trial: Trial) -> str | None:
-    """The workflow of a trial whose prompts are approvals; None where the target refuses that."""
-    emission = trial.documents.emission(
-        "github", {"checkout": False, "runtime": "inline", "prompts": "environment", "summary": _has_summary(trial)}
-    )
-    if emission.text is None:
-        same("why approvals are refused", {found.code for found in errors(emission)}, {REFUSED})
-    return emission.text
-
-
-def has_rejection(trial: Trial) -> bool:
-    """Whether somebody rejects a deployment: such a run counts as failed, whatever the runbook says."""
-    return any(answer == "fail" for _, answer in trial.asked)
-
-
 def _has_summary(trial: Trial) -> bool:
     """Whether a workflow has a summary: that of every other document, and of those whose messages may show values."""
     return bool(trial.scenario.variables) or zlib.crc32(trial.documents.main.read_bytes()) % 2 == 0
 
 
-def check(trial: Trial, text: str, run: Ran, *, rejected: bool = False) -> bool:
+def check(trial: Trial, text: str, run: Ran) -> bool:
     """Compare the log of the commands, the end and its message, the job's result, and the summary if there is one."""
     trial.check_log(run.log)
     end = end_of(text, run)
-    # A rejection that leads to STOP without a message begins no further part, which would say so.
-    is_silent = rejected and end.word == "WAITING" and trial.end == "STOP"
     if not trial.scenario.variables:  # a message that shows values does not stand in the workflow
-        said = "STOP" if is_silent else str(end).replace("# # [", "##[")
+        said = str(end).replace("# # [", "##[")
         same("the end", said, trial.end if end.is_said else trial.end.split(" ")[0], run.log)
         same("whether a message is said", end.is_said or " " not in trial.end, True, run.log)
-    same("whether the job fails", bool(run.exit_code), bool(trial.exit_code) or rejected, run.log)
+    same("whether the job fails", bool(run.exit_code), bool(trial.exit_code), run.log)
     trial.check_secrets(run.log, run.summary)
-    if is_silent or not _has_summary(trial):
+    if not _has_summary(trial):
         return True
     same("the heading", _ended(run.summary), trial.end, run.log)
     rows = re.findall(r"\| (\d+) \| (PASS|YES|FAIL|NO)(?: \(.*\))? \| (?:\d+ s)? \|$", run.summary, re.MULTILINE)
