@@ -233,3 +233,14 @@ def test_a_further_attempt_is_refused(tmp_path: Path, github: Reviews) -> None:
     again = run(tmp_path, text, github, attempt=2)
     assert "Completed steps would run again. Instead, start a new run" in again.summary
     assert done(tmp_path) == ["build", "withdraw built"]
+
+
+def test_a_secret_handed_to_another_job_is_refused(tmp_path: Path, github: Reviews) -> None:
+    text = compiled(gated('echo "$DEPLOY_TOKEN" > token'), {"secrets": {"DEPLOY_TOKEN": "DEPLOY_TOKEN"}})
+    env = {"LOG": str(tmp_path / "log"), "ARTIFACTS": str(tmp_path / "artifacts")}
+    secrets = act.TOKEN | {"DEPLOY_TOKEN": "a-long-secret-of-a-deployment"}
+    ran = act.run(tmp_path, text, env=env, secrets=secrets, api_url=github.url)
+    assert "the file token contains a secret" in ran.summary
+    assert ran.jobs["part_1"] == "failure"
+    assert not (tmp_path / "log").exists()
+    assert not list((tmp_path / "artifacts").rglob("rdc-state*"))
