@@ -187,3 +187,10 @@ def test_a_schedule_with_prompts_is_warned_of(
     made = emission(tmp_path, document, {**SCHEDULE, **options})
     assert made.text
     assert [finding.code for finding in made.diagnostics] == codes
+
+
+@pytest.mark.parametrize("options", [{"env": {"PROMPT": "x"}}, {"secrets": ["COMMAND"]}, {"secrets": {"CALL": "X"}}])
+def test_variables_of_rdc_cannot_be_set(options: dict[str, object], tmp_path: Path) -> None:
+    (found,) = emission(tmp_path, PROMPT, options).diagnostics
+    assert (found.code, "steps set the variable" in found.message) == ("RD013", True)
+    assert text_of(tmp_path, COMMAND, options), "native steps don't set them"

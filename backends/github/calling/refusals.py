@@ -16,6 +16,7 @@ from compiler.diagnostic import Diagnostic
 from compiler.ir.program import Node, Program
 from compiler.ir.tasks import Ask, Gate, Parallel, Stage, Tool
 from compiler.times import spoken
+from runtime_shim.targets.github.shown import SHOWN_AS
 
 BINARY = frozenset({"pass_fail", "yes_no"})
 """Questions with two possible replies."""
@@ -27,6 +28,9 @@ def refused_calls(program: Program, options: GithubOptions) -> Iterator[Diagnost
         problem = "the steps call a program in the repository, but `checkout` is false"
         remedy = "remove `checkout: false`, or use `runtime: inline`, which puts the program into the workflow"
         yield about_option(program, ("checkout",), "RD013", problem, remedy)
+    for name in sorted({"CALL", *SHOWN_AS} & {*options.env, *options.all_secrets(), *program.secrets}):
+        option = "env" if name in options.env else "secrets"
+        yield about_option(program, (option,), "RD013", f"steps set the variable {name} themselves", "rename it")
     labels = [options.runs_on] if isinstance(options.runs_on, str) else options.runs_on
     is_windows = any("windows" in label.lower() for label in labels)
     if is_windows and options.python == USUAL_PYTHON:

@@ -20,9 +20,8 @@ from backends.github.settings import StepSecrets
 from backends.github.step import CALLING_SHELL, Job, Step
 from backends.github.triggers import OF_PULL_REQUESTS
 from backends.github.workflow import OPTION, REASON_TO_ASK, USUAL, Written, missing
-from compiler.ir.edges import may_follow
-from compiler.ir.program import Input, Node, Program
-from compiler.ir.tasks import End, Shell, Verdict
+from compiler.ir.program import Input
+from compiler.ir.tasks import Shell
 from compiler.regex import Regex
 
 CLOSED = "Close the run"
@@ -110,20 +109,8 @@ def guide(calling: Calling, *, waits: bool) -> Iterator[str]:
         yield "A run that stops or waits is red. Its summary shows how to continue it. Completed steps don't run again."
     if calling.program.limit:
         yield f"A run stops after {calling.program.limit} steps."
-    if _goes_on_failing(calling.program):
-        yield "A step with a failed command stays green if the run continues. Its output `next` names the next step."
-
-
-def _goes_on_failing(program: Program) -> bool:
-    """Return whether a run may continue after a failed command, at another step than after a passed one."""
-    ends = {node.id for node in program.nodes if isinstance(node.task, End)}
-    commands = [node for node in program.nodes if isinstance(node.task, Shell)]
-    return any(_after(node, Verdict.FAIL) - _after(node, Verdict.PASS) - ends - {node.id} for node in commands)
-
-
-def _after(node: Node, outcome: Verdict) -> set[str]:
-    """Return the nodes that a run may reach after an outcome."""
-    return {edge.target for edge in node.edges if may_follow(edge, outcome)}
+    if any(isinstance(node.task, Shell) for node in calling.program.nodes):
+        yield "A step whose command fails stays green if the run continues. Its output `next` names the next step."
 
 
 def outputs_of(steps: Mapping[str, str]) -> dict[str, str]:
