@@ -19,14 +19,14 @@ _PLAIN_EXPRESSION = Regex(r"\$\{\{[ -~]*\}\}[!-~]*|[A-Za-z0-9][A-Za-z0-9.-]*")
 _JOINER = "\u200d"  # does not print, but is part of some emoji
 
 
-class Expression(str):
-    """A string that contains a GitHub expression on purpose."""
+class Alias(str):
+    """A reference to a value that is written elsewhere in the file, or that value with its anchor."""
 
     __slots__ = ()
 
 
-class Alias(str):
-    """A reference to a value that is written elsewhere in the file, or that value with its anchor."""
+class Expression(str):
+    """A string that contains a GitHub expression on purpose."""
 
     __slots__ = ()
 

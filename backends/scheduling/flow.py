@@ -86,6 +86,7 @@ class Verdicts(Struct, frozen=True):
 
 OUTCOME = Verdicts("outcome", "success", "failure", "skipped")
 ANSWER = Verdicts("outputs.answer", "pass", "fail", "")
+APPROVAL = Verdicts("result", "success", "failure", "skipped")
 
 
 class Flow:
@@ -95,15 +96,17 @@ class Flow:
         program: The program.
         places: All of its places.
         ids: A step id for each node, and a variable for each counter.
+        answers: How later steps see a question's outcome.
     """
 
-    def __init__(self, program: Program, places: Sequence[Place], ids: Identifiers) -> None:
+    def __init__(self, program: Program, places: Sequence[Place], ids: Identifiers, answers: Verdicts = ANSWER) -> None:
         self.ids = ids
         self._steps = ids.nodes
         self.places = places
         self.arcs: dict[str, list[Arc]] = {place.name: [] for place in places}
         self.halts: dict[str, list[Literal]] = {}
         self.reached: dict[str, Condition] = {}
+        self.answers = answers
         self._initial = {register.name: register.initial for register in program.registers}
         self._scopes = scopes_of(program)
         self._stops = {node.id for node in program.nodes if _is_plain_stop(node)}
@@ -174,7 +177,7 @@ class Flow:
         return Literal(self._steps[source], seen.property, "!=", seen.absent)
 
     def _seen(self, node: Node) -> Verdicts:
-        return ANSWER if isinstance(node.task, Ask) else OUTCOME
+        return self.answers if isinstance(node.task, Ask) else OUTCOME
 
     # --- Where a run goes from a place --------------------------------------------------------------------------------
 
