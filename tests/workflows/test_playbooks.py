@@ -150,7 +150,7 @@ def test_each_step_stands_for_itself_and_branches_by_a_label(tmp_path: Path) -> 
     assert "if" not in steps["3. Suggest labels"]
     assert steps["1. Classify"]["env"]["PROMPT"].startswith("Read this issue of {{project}}:")
     assert steps["2a. Analyze the bug"]["env"]["PROMPT"].split("{kind}\n\n")[1].startswith("Say how severe")
-    assert '      # PASS, kind == "feature": elif kind == "feature"\n' in text
+    assert '      # PASS, kind == "feature": GOTO 2b\n' in text
 
 
 def test_an_agent_is_called_by_name(tmp_path: Path) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from msgspec.structs import replace
+
 from backends.github.filling import as_written
 from backends.github.nodes import title
 from backends.github.options import GithubOptions, command_of
@@ -95,7 +97,7 @@ def _transitions(
         if isinstance(target.task, Branch) and not edge.label and target.id not in passed:
             yield from _transitions(start, target, nodes, (*passed, target.id), when if when != "always" else "")
         else:
-            yield when, _destination(start, edge, nodes)
+            yield when, _destination(start, edge if node is start else replace(edge, written=()), nodes)
 
 
 def _test(node: Node, test: Test) -> str:

@@ -58,7 +58,7 @@ def shown_text(program: Table, places: Sequence[str]) -> tuple[str, str]:
             lines += _of_stage(node, nodes.values(), spec)
         else:
             lines += _of_node(name, node, several, _above(program, node.get("context", "")))
-    return "PROMPT" if task in WITH_PROMPTS else "STEP", _inert(lines)
+    return "PROMPT" if task in WITH_PROMPTS else "STEP", _inert(line if line.strip() else "" for line in lines)
 
 
 def _nodes_of(nodes: Table, steps: Sequence[str]) -> list[str]:
