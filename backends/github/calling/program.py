@@ -44,7 +44,7 @@ def publish_name() -> str:
 def loader(python: str, path: str, sha256: str, argument: str = "") -> str:
     """Return the script of each step that calls a program.
 
-    It reads the file once, so the bytes that it checks are those that run. Only rdc's variables can hold a whole
+    It reads the file once, so it runs exactly the bytes that it checked. Only rdc's variables can hold a whole
     program: one that is exported would be too large. `exec` lets Python get the signal when GitHub cancels a run.
     """
     where = f'"{path}"' if "$" in path else path

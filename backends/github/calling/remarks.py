@@ -1,4 +1,4 @@
-"""The comments above a step that calls the program: its transitions, who answers, and what its tools do."""
+"""The comments above a step that calls the program: its transitions, its tools, and who answers."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Nodes = Mapping[str, Node]
 
 
 def about(node: Node, nodes: Nodes, options: GithubOptions) -> Iterator[str]:
-    """Yield the comments above a step: its prose, who answers it or what it calls, and all its transitions."""
+    """Yield the comments above a step: its prose, who answers it, its tool, and all its transitions."""
     yield from map(comment, remarks(node))
     task = node.task
     if isinstance(task, (Ask, Gate)) and (isinstance(task, Gate) or options.prompts != "agent"):
@@ -59,7 +59,7 @@ def _by_people(node: Node) -> str:
 
 
 def _tool(task: Tool, options: GithubOptions) -> str:
-    """Return what a step calls for its tool."""
+    """Return the command of a step's tool, for a comment."""
     command = command_of(options.tools.get(task.connection))
     if not command:
         return f"The option `tools` has no command for {task.connection}, so this step does nothing."

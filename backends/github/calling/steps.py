@@ -63,7 +63,7 @@ def lines_of(names: Iterable[str]) -> str:
 
 
 def shown(calling: Calling, names: Sequence[str]) -> dict[str, str]:
-    """Return the variable that shows what a step runs; the program compares it."""
+    """Return the variable with the text of a step; the program compares it."""
     name, text = shown_text(calling.table, names)
     return {name: f"{text}\n" if "\n" in text else text} if text else {}
 

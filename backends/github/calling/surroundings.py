@@ -100,7 +100,7 @@ def guide(calling: Calling, *, waits: bool) -> Iterator[str]:
     called = "the program from the step `Write the program`" if calling.is_inline else calling.place
     checked = "" if calling.is_inline else " `rdc verify` checks that file, too."
     yield (
-        f"Each step calls {called}, which runs its own copy of the texts in `env:`. If you edit a text here, the step "
+        f"Each step calls {called}, which runs its own copy of the commands and prompts in `env:`. If you edit one here, the step "
         f"fails.{checked}"
     )
     if calling.program.contract:
