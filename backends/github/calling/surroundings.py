@@ -100,8 +100,8 @@ def guide(calling: Calling, *, waits: bool) -> Iterator[str]:
     called = "the program from the step `Write the program`" if calling.is_inline else calling.place
     checked = "" if calling.is_inline else " `rdc verify` checks that file, too."
     yield (
-        f"Each step calls {called}, which runs its own copy of the commands and prompts in `env:`. If you edit one here, the step "
-        f"fails.{checked}"
+        f"Each step calls {called}, which runs its own copy of the commands and prompts in `env:`. If you edit one "
+        f"here, the step fails.{checked}"
     )
     if calling.program.contract:
         yield "A failed run is red. Its summary shows how to continue it. Completed steps don't run again."
