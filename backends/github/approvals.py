@@ -59,7 +59,7 @@ class Approvals(Runbook, frozen=True, dict=True):
         return {self.plan.ids.nodes[node.id]: node for node in self.document.nodes}
 
     @property
-    def loader(self) -> str:
+    def shell(self) -> str:
         """The shell of all jobs."""
         return PLAIN_SHELL
 

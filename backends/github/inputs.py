@@ -15,7 +15,7 @@ from backends.github.identifiers import identifiers
 from backends.github.nodes import as_file
 from backends.github.options import Bound, GithubOptions
 from backends.github.scalar import FILTERS, OPEN, Expression, label
-from backends.github.step import PLAIN_SHELL, Step
+from backends.github.step import PLAIN_SHELL, Limit, Step
 from backends.github.triggers import can_be_long, events_with, example_field
 from backends.templating import render
 from compiler.diagnostic import Diagnostic
@@ -151,7 +151,7 @@ def said(inputs: Iterable[Input], events: Mapping[str, Any], options: GithubOpti
             name=label(f"Get {declared.name}"),
             comments=("Its output is the value of this input, unless the run is given one.",),
             condition=f"${{{{ {' && '.join(tests)} }}}}" if tests else "",
-            timeout=_PATIENCE,
+            limit=Limit(_PATIENCE),
             shell=_BOUND_SHELL % number,
             run=as_file(bound.run),
         )

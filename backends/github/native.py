@@ -204,10 +204,6 @@ class Runbook(Written, frozen=True, dict=True):
         return Shells(self.options.summary)
 
     @property
-    def _shell_says(self) -> str:
-        return self._shells.says
-
-    @property
     def _acts(self) -> bool:
         """Whether the job has more than ends."""
         return any(place.kind in {"step", "loop"} for place in self.plan.places)

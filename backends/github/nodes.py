@@ -23,7 +23,7 @@ from backends.scheduling.places import Place, Retry, retry_of
 from backends.scheduling.plan import Plan
 from backends.templating import render
 from compiler.ir.program import Group, Node, Settings, map_texts, scope_members, texts_of
-from compiler.ir.tasks import Ask, Branch, End, Gate, Shell
+from compiler.ir.tasks import Ask, Branch, End, Shell
 from runtime_shim.targets.naming import name_in_words
 
 LONGEST_PAUSE = 10**8
@@ -185,7 +185,7 @@ class Nodes(Struct, frozen=True, dict=True):
             name=loop_title(nodes, self.plan.program.groups),
             id=self.plan.ids.nodes[place.name],
             comments=(
-                *in_loop(nodes, self.plan.program.index(), ""),
+                *in_loop(nodes, self.plan.program.index()),
                 *map(comment, of_placeholders(nodes, loop.counters)),
             ),
             condition=when_reached(self.plan, place),
@@ -280,17 +280,9 @@ def loop_title(nodes: Sequence[Node], groups: Iterable[Group]) -> str:
     return label(f"Loop: {called or ', '.join(node.id for node in nodes)}")
 
 
-def in_loop(steps: Iterable[Node], nodes: Mapping[str, Node], answerer: str) -> Iterator[str]:
-    """Yield comments for each node of a loop: its title, who answers it, and its transitions."""
+def in_loop(steps: Iterable[Node], nodes: Mapping[str, Node]) -> Iterator[str]:
+    """Yield comments for each node of a loop: its source line and its transitions."""
     for node in steps:
         yield comment(title(node))
         yield from (f"  {comment(as_written(line))}" for line in remarks(node))
-        if isinstance(node.task, (Ask, Gate)):
-            yield f"  asks {answerer}"
         yield from (f"  {transition}" for transition in transitions_from(node, nodes))
-
-
-def about(node: Node) -> Iterator[str]:
-    """Yield the comments above a node's command, starting with its source line."""
-    yield comment(f"{node.origin.path}:{node.origin.span.line}")
-    yield from map(comment, remarks(node))

@@ -33,20 +33,6 @@ def _reply(node: Node) -> str:
     )
 
 
-_BY_PEOPLE = "in the input `answers` or in a run that continues this one."
-BY_PEOPLE = f"A person answers, {_BY_PEOPLE}"
-
-
-def by_people(node: Node) -> str:
-    """Return who answers a node, with its possible replies unless any text will do."""
-    if not isinstance(node.task, Ask) or node.task.question not in {"confirm", "select"}:
-        return BY_PEOPLE
-    if node.task.question == "confirm":
-        return f"A person answers yes or no, {_BY_PEOPLE}"
-    options = ", ".join(f'"{option}"' for option in node.task.options)
-    return f"A person chooses one of {comment(options)}, {_BY_PEOPLE}"
-
-
 def transitions_from(node: Node, nodes: Mapping[str, Node]) -> Iterator[str]:
     """Yield the transitions from a node, each as a comment: `PASS: CONTINUE`, `FAIL: STOP "It is broken"`."""
     for edge in node.edges:

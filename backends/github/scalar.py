@@ -19,6 +19,12 @@ _PLAIN_EXPRESSION = Regex(r"\$\{\{[ -~]*\}\}[!-~]*|[A-Za-z0-9][A-Za-z0-9.-]*")
 _JOINER = "\u200d"  # does not print, but is part of some emoji
 
 
+class Alias(str):
+    """A reference to a value that is written elsewhere in the file, or that value with its anchor."""
+
+    __slots__ = ()
+
+
 class Expression(str):
     """A string that contains a GitHub expression on purpose."""
 
@@ -35,6 +41,8 @@ def scalar(text: str, indent: int = 0, *, code: bool = False) -> str:
 
     An `Expression` is kept. In any other string, `${{` has no special meaning. Code prefers a block to quotes.
     """
+    if isinstance(text, Alias):
+        return text
     if isinstance(text, Expression):
         if _PLAIN_EXPRESSION.fullmatch(text) and ": " not in text and " #" not in text:
             return folded(text, indent)
@@ -111,11 +119,8 @@ def comment(text: str, longest: int = 200) -> str:
     return remarks.comment(text, longest).replace(OPEN, "$ {{")
 
 
-def shell_scalar(template: str, indent: int = 10) -> str:
-    """Return a shell template as a scalar: rdc's own are plain, others may need quotes, a loader has several lines."""
-    lines = getattr(template, "lines", ())
-    if lines:
-        return ">-\n" + "\n".join(f"{' ' * indent}{line}" for line in lines)
+def shell_scalar(template: str) -> str:
+    """Return a shell template as a scalar: rdc's own are plain, others may need quotes."""
     return template if template.startswith("bash -c ") else scalar(template)
 
 

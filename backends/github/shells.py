@@ -31,13 +31,6 @@ class Shells(Struct, frozen=True):
 
     summary: bool = False
 
-    @property
-    def says(self) -> str:
-        """The comment on a job's shell; "" if the shell needs none."""
-        return (
-            "Runs a script without -e and pipefail, and records its exit code for the summary." if self.summary else ""
-        )
-
     def shell(self, interpreter: str, before: str = "") -> str:
         """Return the template for a script in an interpreter's language, with the words `before` in front of it."""
         if self.summary:

@@ -10,19 +10,29 @@ from backends.scheduling.condition import TRUE, Literal, expression
 from backends.scheduling.places import Place
 from backends.scheduling.plan import Plan
 
+CALLING_SHELL = "bash -p {0}"
+"""Bash that ignores BASH_ENV and functions in the environment."""
+
 PLAIN_SHELL = "bash {0}"
 """Bash as M2 wants it: without `-e` and `pipefail`."""
 
 
+class Limit(Struct, frozen=True):
+    """A time limit in minutes, 0 for none, and how it comes about, for a comment."""
+
+    minutes: int = 0
+    why: str = ""
+
+
 class Step(Struct, frozen=True):
-    """One step. `condition` is an expression, empty for none; `timeout` is in minutes."""
+    """One step. `condition` is an expression, empty for none."""
 
     name: str
     id: str = ""
     comments: tuple[str, ...] = ()
     condition: str = ""
     tolerated: bool = False
-    timeout: int = 0
+    limit: Limit = Limit()
     uses: str = ""
     version: str = ""
     inputs: Mapping[str, str] = field(default_factory=dict)

@@ -214,15 +214,13 @@ def _unfit(name: str, said: object) -> Iterator[tuple[KeyPath, str]]:
 
 
 def with_inputs(events: Mapping[str, Any], example: str) -> dict[str, Any]:
-    """Return the events with inputs for replies and for continuing a waiting run.
+    """Return the events with inputs for a reply and for continuing a waiting run. A called one cannot be continued.
 
     `example` is a reply that the workflow accepts.
     """
-    answers = {"description": f"Replies to questions, for example: {example}", "type": "string"}
+    answers = {"description": f"With resume: the answer to the question, for example: {example}", "type": "string"}
     resume = {"description": f"To continue a waiting run, its ID: {_ID}", "type": "string"}
-    # A called workflow cannot be continued, so it has no input for that.
-    called = _with(events, "workflow_call", answers=answers) if "workflow_call" in events else events
-    return _with(called, "workflow_dispatch", answers=answers, resume=resume)
+    return _with(events, "workflow_dispatch", answers=answers, resume=resume)
 
 
 def with_continuation(events: Mapping[str, Any]) -> dict[str, Any]:

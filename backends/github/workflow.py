@@ -31,8 +31,6 @@ from compiler.version import __version__
 REASON_TO_ASK = "see who reviewed this run"
 """Why a token may read a run on GitHub: a comment on its permission."""
 
-_REASONS = {"contents": "check out the repository", "actions": "check the waiting run and load its state"}
-
 OPTION = "option permissions"
 """Why a token has a permission that no step of rdc needs."""
 
@@ -62,7 +60,7 @@ class Written(Struct, metaclass=_AbstractMeta, frozen=True, dict=True):
         """The nodes by the ids of their steps."""
 
     @property
-    def loader(self) -> str:
+    def shell(self) -> str:
         """The shell of all jobs that set no other; "" for none."""
         return ""
 
@@ -88,9 +86,8 @@ class Written(Struct, metaclass=_AbstractMeta, frozen=True, dict=True):
             timeout=options.timeout_minutes,
             jobs=pinned(list(self._guarded()), options.actions),
             guide=self._guide,
-            shell_says=self._shell_says,
             plain_shell=PLAIN_SHELL,
-            loader=self.loader,
+            shell=self.shell,
         )
 
     def _guarded(self) -> Iterator[Job]:
@@ -121,25 +118,22 @@ class Written(Struct, metaclass=_AbstractMeta, frozen=True, dict=True):
         return ""
 
     @property
-    def _shell_says(self) -> str:
-        return ""
-
-    @property
     def _title(self) -> str:
         return label(self.program.title or self.program.name)
 
     @property
     def _concurrency(self) -> Concurrency:
-        """One run at a time for each workflow's file and branch, and for each continued run (T-28).
+        """One run at a time on all branches: also one that continues another (T-28). Pull requests don't wait.
 
-        When a run joins a group, GitHub cancels the run of that group that waits to start. A continuation has a
-        separate group, so that a new run does not cancel it. Workflows of other documents may have the same title.
+        When a run joins a group, GitHub cancels the run of that group that waits to start.
         """
         workflow = re.sub(r"[^A-Za-z0-9._/-]+", "-", self.program.name) + "-called" * (
             "workflow_call" in self.events
         )  # its caller may be a namesake
-        resume = "-${{ inputs.resume || 'new' }}" if self.waits else ""
-        return Concurrency(group=Expression(f"{workflow}-${{{{ github.ref }}}}{resume}"))
+        if OF_PULL_REQUESTS.isdisjoint(self.events):
+            return Concurrency(group=workflow)
+        each = "-${{ github.event.pull_request.number || 'other' }}"
+        return Concurrency(group=Expression(f"{workflow}{each}"))
 
     def _set_up(self) -> Iterator[Step]:
         yield from map(set_up, self.options.setup)
@@ -154,14 +148,11 @@ class Written(Struct, metaclass=_AbstractMeta, frozen=True, dict=True):
         """The names of all secrets on GitHub, by their variables."""
         return self._secrets.stored
 
-    def _permissions(self, *, asks: bool = False) -> Iterator[tuple[str, str, str]]:
-        """Yield the permissions of a job's token. A job that `asks` reads the reviews of the run."""
-        granted = dict(self.options.permissions)
-        if (self.waits or asks) and granted.get("actions") != "write":
-            granted["actions"] = "read"
-        reasons = {**_REASONS, "actions": REASON_TO_ASK} if asks else _REASONS
-        for scope, access in granted.items():
-            yield scope, access, reasons.get(scope, OPTION) if access == "read" else OPTION
+    def _permissions(self) -> Iterator[tuple[str, str, str]]:
+        """Yield the permissions of a job's token."""
+        for scope, access in self.options.permissions.items():
+            checks_out = (scope, access, self.options.checkout) == ("contents", "read", True)
+            yield scope, access, "check out the repository" if checks_out else OPTION
 
     def _checkout(self) -> Step:
         compares = any(isinstance(value, Bound) for value in self.options.bind.values())  # as `git diff` does

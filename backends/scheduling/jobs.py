@@ -10,11 +10,10 @@ from collections.abc import Set as AbstractSet
 
 from msgspec import Struct
 
-from backends.scheduling.places import Place, retry_of
+from backends.scheduling.places import Place
 from backends.scheduling.routes import Routes, ahead_of, is_stop
 from compiler.ir.edges import may_follow
-from compiler.ir.program import Node
-from compiler.ir.tasks import Ask, End, Gate, Parallel
+from compiler.ir.tasks import Ask, Gate, Parallel
 
 BEGIN = ""
 """Stands for the step that starts a job, instead of a place's name."""
@@ -47,8 +46,8 @@ class Part(Struct, frozen=True):
 class Jobs:
     """Routes divided into jobs.
 
-    `approvals` and `matrices` say whether questions and parallel steps get separate jobs. `waits` says whether a run
-    may wait for a reply: another run then continues it, and its first job passes the run on to the waiting job.
+    `matrices` says whether parallel steps get separate jobs. `waits` says whether a run may wait for a reply: another
+    run then continues it, and its first job passes the run on to the waiting job.
     `environments` are the environments of nodes.
     """
 
@@ -56,13 +55,12 @@ class Jobs:
         self,
         routes: Routes,
         *,
-        approvals: bool = False,
         waits: bool = False,
         matrices: bool = False,
         environments: Mapping[str, str] | None = None,
     ) -> None:
         self.routes = routes
-        self._approvals, self._matrices = approvals, matrices
+        self._matrices = matrices
         self.environments = environments or {}
         self._of_level: dict[int, str] = {}
         self._leading = routes.leading()
@@ -83,9 +81,7 @@ class Jobs:
 
     def is_gate(self, place: Place) -> bool:
         """Return whether people approve a place."""
-        if place.kind != "step":
-            return False
-        return isinstance(place.node.task, Gate) or (self._approvals and isinstance(place.node.task, Ask))
+        return place.kind == "step" and isinstance(place.node.task, Gate)
 
     def is_matrix(self, place: Place) -> bool:
         """Return whether a place's agents have separate jobs. In a loop they can't, because a job runs only once."""
@@ -167,18 +163,9 @@ class Jobs:
         return [name for name in self.routes.home if name in found]
 
     def survives(self, place: Place) -> bool:
-        """Return whether a run may continue after a rejection. After a question, a message counts too."""
-        is_gate = isinstance(place.node.task, Gate)
-        word = "rejected" if is_gate else "fail"
-        targets = {edge.target for edge in place.node.edges if may_follow(edge, word)} - {place.name}
-        beyond = [self.routes.nodes[name] for name in self.routes.beyond(targets)]
-        return any(not (is_stop(node) if is_gate else _is_silent(node)) for node in beyond)
-
-    @staticmethod
-    def asked(place: Place) -> int:
-        """Return how often people may be asked about a place. RETRY asks again after a rejection."""
-        retry = retry_of(place.node)
-        return 1 + (retry.on_fail or 0 if retry else 0)
+        """Return whether a run may continue after a rejection."""
+        targets = {edge.target for edge in place.node.edges if may_follow(edge, "rejected")}
+        return any(not is_stop(self.routes.nodes[name]) for name in self.routes.beyond(targets))
 
     def completing(self) -> list[Part]:
         """Return the parts in which a run may complete."""
@@ -225,8 +212,3 @@ class Jobs:
                     yield place.name
                 if not self.is_apart(place):
                     ahead = others | ahead_of(self.routes.exits[place.name], nodes)
-
-
-def _is_silent(node: Node) -> bool:
-    """Return whether a node is STOP without a message."""
-    return is_stop(node) and isinstance(node.task, End) and not node.task.message

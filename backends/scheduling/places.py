@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from compiler.ir.edges import Add, Clear, CounterTest, Edge, Effect, Keep, OutcomeTest, Reset
 from compiler.ir.graph import Graph, ordered_components, to_graph
 from compiler.ir.program import Node, Program, scope_members
-from compiler.ir.tasks import Ask, Branch, End, Shell, Verdict
+from compiler.ir.tasks import Branch, End, Shell, Verdict
 from compiler.ir.texts import Text
 from compiler.passes import optimize
 
@@ -85,23 +85,20 @@ def retry_of(node: Node) -> Retry | None:
     return Retry(limits.get(Verdict.PASS), limits.get(Verdict.FAIL)) if limits else None
 
 
-def find_places(
-    program: Program, together: Iterable[frozenset[str]] = (), *, repeats: bool = True, asks: bool = False
-) -> list[Place]:
+def find_places(program: Program, together: Iterable[frozenset[str]] = (), *, repeats: bool = True) -> list[Place]:
     """Return the places of a program in topological order, preferring document order.
 
     Args:
         program: A program without unreachable nodes.
         together: Sets of nodes that must be one place, each closed under paths between its members.
         repeats: Whether a step can retry a node itself, so that the node is not a loop.
-        asks: Whether jobs can repeat a question, so that a question with retries is not a loop.
 
     Returns:
         Places that contain every node once. Every edge leads within its place or to a later one.
     """
     graph = to_graph(program)
     for node in program.nodes:
-        if (repeats and stands_alone(node)) or (asks and is_asked_again(node)):
+        if repeats and stands_alone(node):
             graph[node.id].pop(node.id, None)
     index = program.index()
     components = ordered_components(graph, together)
@@ -111,12 +108,6 @@ def find_places(
 def stands_alone(node: Node) -> bool:
     """Return whether one step can do all retries of a node."""
     return isinstance(node.task, Shell) and retry_of(node) is not None
-
-
-def is_asked_again(node: Node) -> bool:
-    """Return whether a question is repeated after a FAIL, and has no other path back to itself."""
-    retry = retry_of(node)
-    return isinstance(node.task, Ask) and retry is not None and retry.on_pass is None
 
 
 def _place(nodes: list[Node], graph: Graph) -> Place:

@@ -48,10 +48,10 @@ class Routes(Struct, frozen=True):
         return found
 
 
-def make_routes(program: Program, *, asks: bool = False) -> Routes:
-    """Return the routes of a program. With `asks`, jobs repeat a question, so it is not a loop."""
+def make_routes(program: Program) -> Routes:
+    """Return the routes of a program."""
     index = program.index()
-    places = tuple(place for place in find_places(program, repeats=False, asks=asks) if place.kind != "branch")
+    places = tuple(place for place in find_places(program, repeats=False) if place.kind != "branch")
     exits = {}
     for place in places:
         own = {node.id for node in place.nodes}

@@ -95,12 +95,8 @@ def _words(setting: Setting) -> Iterator[str]:
     yield "--secret=GITHUB_TOKEN=none"
     yield from (f"--secret={name}" for name in setting.secrets)  # act takes the values from its environment
     yield from (f"--input={name}={value}" for name, value in setting.inputs.items())
-    if setting.replies:
-        steps = dict.fromkeys(step for step, _ in setting.replies)
-        given = {step: [reply for other, reply in setting.replies if other == step] for step in steps}
-        yield f"--input=answers={json.dumps(given)}"
-    elif setting.answers[0]:
-        yield f"--input=answers={'; '.join(setting.answers[0])}"
+    if setting.replies or setting.answers[0]:
+        yield f"--env=RDC_REPLIES={setting.write_answers()}"
 
 
 def _workflow(setting: Setting) -> Emission:

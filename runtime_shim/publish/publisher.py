@@ -7,6 +7,7 @@ import base64
 import json
 import os
 import re
+import sys
 import urllib.error
 import urllib.request
 from pathlib import Path
@@ -208,3 +209,7 @@ def published(kind: str) -> int:
         print(f"::error title=Not published::{str(error).replace('%', '%25')}", flush=True)
         return 1
     return 0
+
+
+if __name__ == "__main__":
+    sys.exit(published(sys.argv[1]))

@@ -334,7 +334,7 @@ def test_several_goals_open_one_gate(tmp_path: Path) -> None:
 
 
 def test_variables_of_the_makefile_cannot_be_given(made: Made) -> None:
-    given = ["RDC_PROGRAM=/dev/null", "RDC_SHA256=x", "RDC_CALL=@touch x", "RDC_SCRIPT=touch x", "RDC_CHECKED=touch x",
+    given = ["RDC_PROGRAM=/dev/null", "RDC_SHA256=x", "CALL=@touch x", "RDC_SCRIPT=touch x", "RDC_CHECKED=touch x",
              "RDC_GIVEN='", "RDC_MAKE='", "RDC_QUOTED=$(1)", "RDC_NAMES=", "MAKEOVERRIDES=x"]  # fmt: skip
     assert made.end("topic=x", *given) == "rdc: WAITING 2"
     assert shown_lines(made) == ["x"]

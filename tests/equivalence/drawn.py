@@ -34,7 +34,6 @@ SHARES = {
     "dbos-waiting": 1,
     "github": 1,
     "engine": 1,
-    "engine-waiting": 1,
 }
 """How many documents of a kind `make test` compares with each driver."""
 

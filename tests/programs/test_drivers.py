@@ -33,7 +33,6 @@ SHARES = {
     "dbos-waiting": 1,
     "github": 1,
     "engine": 2,
-    "engine-waiting": 1,
 }
 """How many programs."""
 
@@ -66,7 +65,7 @@ def test_it_walks_as_the_oracle(driver: str) -> None:
 
 
 @pytest.mark.share(5)
-@pytest.mark.parametrize("driver", ["semantics", "python", "make", "engine", "engine-waiting"])
+@pytest.mark.parametrize("driver", ["semantics", "python", "make", "engine"])
 @pytest.mark.parametrize("path", sorted(FOUND.glob("*.json")), ids=lambda path: path.stem)
 def test_what_was_found_once_is_mended(path: Path, driver: str) -> None:
     if lacking := missing(driver):

@@ -50,7 +50,7 @@ def compiled(folder: Path, *, has_source: bool, options: tuple[str, ...] = ()) -
     return folder / WORKFLOW
 
 
-@pytest.mark.parametrize("options", [(), ("program=lib/p.py",)], ids=" ".join)
+@pytest.mark.parametrize("options", [(), ("program=lib/p.py",), ("parallel=matrix",)], ids=" ".join)
 def test_a_workflow_its_program_and_the_runtime_are_proven_together(options: tuple[str, ...], tmp_path: Path) -> None:
     compiled(tmp_path, has_source=True, options=options)
     assert call("verify", WORKFLOW, cwd=tmp_path).code == 0
@@ -80,26 +80,29 @@ def test_a_pin_that_does_not_hold_is_found(has_source: bool, which: str, is_gone
 
 
 LOADERS = {
-    "what is checked": ("hashlib.sha256(code).hexdigest() == sha256 or", "True or"),
-    "what is executed": ("own['on_github'](own,", "own['on_github'](print('x') or own,"),
+    "what is checked": ("  -' ] ||", "  -' ] || true ||"),
+    "what is executed": ('"$RDC_PROGRAM")\n', '"$RDC_PROGRAM"; echo x)\n'),
     "the interpreter": ("/usr/bin/python3 -I", "/usr/bin/python3"),
-    "the path": ("path = '.github/rdc/deploy.py'", "path = '.github/rdc/../deploy.py'"),
+    "the path": (".github/rdc/deploy.py)", ".github/rdc/../deploy.py)"),
+    "the path of the program": ("- .github/rdc/deploy.py", "- .github/rdc/other.py"),
     "no YAML": ("jobs:\n", "jobs:\n\t"),
 }
 STEP = "      - name: Close the run\n"
 OTHERS = {
     "a step of its own": (STEP, f"      - name: More\n        shell: bash\n        run: touch x\n{STEP}"),
     "a shell of a step": (STEP, f"{STEP}        shell: bash {{0}}\n"),
+    "another shell": ("shell: bash -p {0}", "shell: bash {0}"),
+    "another script": ("        run: *rdc\n", "        run: touch x\n"),
     "another action": ("uses: actions/checkout@", "uses: other/checkout@"),
     "another repository": ("persist-credentials: false", "persist-credentials: false\n          repository: other/one"),
     "a variable of the job": ("    runs-on:", "    env:\n      LD_PRELOAD: ./x.so\n    runs-on:"),
-    "a variable of a step": ("          RDC_CALL: step", "          LD_PRELOAD: ./x.so\n          RDC_CALL: step"),
-    "an agent": ("          RDC_CALL: step", "          RDC_AGENT: ./x\n          RDC_CALL: step"),
+    "a variable of a step": ("          CALL: step", "          LD_PRELOAD: ./x.so\n          CALL: step"),
+    "an agent": ("          CALL: step", "          RDC_AGENT: ./x\n          CALL: step"),
     "an option": (
-        "          RDC_CALL: step",
-        "          RDC_OPTIONS: --agent=${{ github.head_ref }}\n          RDC_CALL: step",
+        "          CALL: step",
+        "          RDC_OPTIONS: --agent=${{ github.head_ref }}\n          CALL: step",
     ),
-    "another call": ("RDC_CALL: open", "RDC_CALL: other"),
+    "another call": ("CALL: open", "CALL: other"),
     "a container": ("    runs-on:", "    container: other\n    runs-on:"),
     "a shell of a job": ("    runs-on:", "    defaults:\n      run:\n        shell: bash {0}\n    runs-on:"),
 }
@@ -110,12 +113,12 @@ WHOLE = {
     "a download over the workspace": ("rdc-kept\n          run-id", "rdc-x/../../repo\n          run-id"),
     "a condition of the check": ("if: inputs.resume\n        env:", "if: false\n        env:"),
     "a condition of the load": ("if: inputs.resume\n        uses:", "if: always()\n        uses:"),
-    "a condition of a step": ("        id: build\n", "        id: build\n        if: false\n"),
+    "a condition of a step": ("      - name: 1. Build\n", "      - name: 1. Build\n        if: false\n"),
     "a condition of the end": ("if: ${{ !cancelled() }}", "if: failure()"),
     "a secret that is not hidden": ("          RDC_SECRETS: KEY\n", ""),
-    "a secret that no step has": ("RDC_CALL: step 1\n", "RDC_CALL: step 1\n          X: ${{ secrets.OTHER }}\n"),
+    "a secret that no step has": ("CALL: step 1\n", "CALL: step 1\n          X: ${{ secrets.OTHER }}\n"),
     "a fixed reply": ("RDC_ANSWERS: ${{ inputs.answers }}", "RDC_ANSWERS: 2 yes"),
-    "a token for the document": ("RDC_CALL: step 1\n", "RDC_CALL: step 1\n          RDC_TOKEN: ${{ github.token }}\n"),
+    "a token for the document": ("CALL: step 1\n", "CALL: step 1\n          RDC_TOKEN: ${{ github.token }}\n"),
     "another folder": ("defaults:\n  run:\n", "defaults:\n  run:\n    working-directory: other\n"),
     "another trigger": ("on:\n", "on:\n  pull_request_target:\n"),
     "a permission of all jobs": ("permissions: {}", "permissions: write-all"),
@@ -135,7 +138,7 @@ def test_a_step_of_rdc_is_compared_as_a_whole(change: tuple[str, str], tmp_path:
 
 MANY: tuple[dict[str, object], ...] = (
     {},
-    {"prompts": "environment", "approval-environment": "live"},
+    {"approval-environment": "live", "agent": "x"},
     {"prompts": "agent", "agent": "claude -p", "agent-calls": 5, "agent-retries": 2},
     {
         "agent": {"run": "claude -p", "secrets": ["K"]},

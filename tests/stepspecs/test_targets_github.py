@@ -146,10 +146,10 @@ def test_each_step_is_a_native_one_with_its_comment_and_its_time(tmp_path: Path)
         compiled(tmp_path, PUBLISH.replace("human_gate: required", "retries: {max: 2, backoff_seconds: 30}"))
     ).text
     assert text
-    assert "RDC_CALL: step announce\n" in text
-    assert "timeout-minutes: 92" in text  # three attempts of half an hour, two pauses of 30 s, and a minute
-    assert re.search(r"# notes.stepspec.yaml:\d+\n      - name: announce", text)
-    assert "# calls the tool announce\n          # calls the executor, with up to 2 retries\n" in text
+    assert "CALL: step announce\n" in text
+    assert "timeout-minutes: 92 # limit of an attempt 30m × 3 + 2\n" in text  # two pauses of 30 s, and a minute
+    assert re.search(r"# Tool announce: .*risk.*at most 30 s\n      # Executor: .*\n      - name: announce", text)
+    assert re.search(r"calls the tool announce {.*\n            calls the executor, with up to 2 retries\n", text)
 
 
 def test_a_step_that_a_person_would_do_is_refused(tmp_path: Path) -> None:
@@ -274,10 +274,10 @@ step_specs:
 def test_another_program_than_that_of_the_workflow_is_not_run(tmp_path: Path) -> None:
     place = Place(tmp_path, FAILS)
     program = place.folder / ".github" / "rdc" / "notes.py"
-    program.write_text(program.read_text(encoding="utf-8") + "\n", encoding="utf-8")
+    program.write_text(program.read_text(encoding="utf-8") + "#\n", encoding="utf-8")
     done = place.run(output_folder="out")
     assert done.exit_code != 0
-    assert "notes.py was changed" in done.log
+    assert "notes.py is missing or was changed" in done.log
     assert done.outcomes["first"] == "skipped"
 
 

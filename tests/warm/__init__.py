@@ -186,7 +186,7 @@ def forked_steps(workflow: str, python: str = "/usr/bin/python3") -> str:
     """A workflow whose steps have `steps.py` fork for the program that they call by this interpreter."""
     if not FORKS:
         return workflow
-    return workflow.replace(f"{python} -I -c ", f"{_steps(os.getpid(), '-I', '-S') / 'call'} ")
+    return workflow.replace(f"exec {python} -I - ", f"exec {_steps(os.getpid(), '-I', '-S') / 'call'} - ")
 
 
 def forking(environment: Mapping[str, str]) -> dict[str, str]:

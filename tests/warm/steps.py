@@ -13,12 +13,11 @@ from __future__ import annotations
 import builtins
 import gc
 import os
-import re
 import selectors
 import signal
 import stat
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
@@ -37,9 +36,6 @@ STANDARD = (
 )
 """Of the standard library, what programs import; it says nothing about a program that it finds them loaded."""
 
-PROGRAM = re.compile(r"path = (os\.environ\['RUNNER_TEMP'\] \+ '/' \+ )?'([^']+)'")
-"""Where a command finds its program."""
-
 
 class Texts:
     """The code of programs and of the texts beside them."""
@@ -49,14 +45,12 @@ class Texts:
         self._codes: dict[bytes, CodeType] = {}
         self._compile = builtins.compile
 
-    def load(self, command: str, environment: Mapping[str, str], folder: Path) -> None:
-        """Compile what the program of a command, or a script, consists of, unless it is known."""
-        found = [("", command)] if is_script(command) else PROGRAM.findall(command)
-        for temp, name in found:
-            program = Path(environment["RUNNER_TEMP"] if temp else folder, name)
-            with suppress(OSError, SyntaxError, ValueError):
-                for path in (program, *program.parent.glob("rdc_*.py")):
-                    self._load(path)
+    def load(self, name: str, folder: Path) -> None:
+        """Compile what a program consists of, unless it is known."""
+        program = Path(folder, name)
+        with suppress(OSError, SyntaxError, ValueError):
+            for path in (program, *program.parent.glob("rdc_*.py")):
+                self._load(path)
 
     def _load(self, path: Path) -> None:
         text = path.read_bytes()
@@ -87,7 +81,7 @@ def serve(folder: Path, texts: Texts) -> tuple[str, list[str], dict[str, str]]:
         for caller in callers(selector, folder, calls):
             try:
                 words, environment = asked(caller)
-                texts.load(words[0], environment, Path("/proc", caller, "cwd"))
+                texts.load(words[words[0] == "-"], Path("/proc", caller, "cwd"))
                 ends = os.pidfd_open(int(caller))
             except (OSError, ValueError):  # it was killed meanwhile
                 (folder / caller).unlink(missing_ok=True)
@@ -189,19 +183,14 @@ def position_of(caller: str, number: int) -> int:
     return int(Path(f"/proc/{caller}/fdinfo/{number}").read_text(encoding="utf-8").split()[1])
 
 
-def is_script(command: str) -> bool:
-    """Whether this is the path of a script; a command has several lines."""
-    return command.endswith(".py") and "\n" not in command
-
-
 def perform(words: list[str]) -> None:
-    """Run a script as `python3` does, or a command as `python3 -I -c` does, and end."""
+    """Run a script as `python3` does, or standard input as `python3 -I -` does, and end."""
     program = ModuleType("__main__")
     program.__dict__["__builtins__"] = builtins
     sys.modules["__main__"] = program
-    if not is_script(words[0]):
-        sys.argv = ["-c", *words[1:]]
-        codes.run([compile(words[0], "<string>", "exec", dont_inherit=True)], program)
+    if words[0] == "-":
+        sys.argv = words
+        codes.run([compile(sys.stdin.buffer.read(), "<stdin>", "exec", dont_inherit=True)], program)
     path = os.path.join(os.getcwd(), words[0])  # noqa: PTH109, PTH118 (pathlib takes `./` away)
     sys.argv, sys.path[0] = words, str(Path(path).resolve().parent)
     program.__dict__["__file__"] = path

@@ -44,6 +44,8 @@ class Reviews:
         if is_known and _ENVIRONMENT.fullmatch(path):
             return 200, _PROTECTED
         self.reads += 1
+        if is_known and "/artifacts?" in path:
+            return 200, {"artifacts": [{"name": "rdc-state-part_1", "expired": False}]}
         return 200 if is_known and _APPROVALS.fullmatch(path) else 404, self.found
 
 
@@ -70,7 +72,7 @@ def begin_with(text: str, job: str, lines: list[str]) -> str:
     added = "".join(f"          {line}\n" for line in lines)
     parts = re.split(r"(?m)^(?=  \w+:$)", text)
     begins = re.compile(rf"  {job}:\n" if job else r"  \w+:\n(?:    .*\n)*?    environment: approval\n")
-    parts = [re.sub(r"run: '(#.*)'\n", r"run: |\n          \1\n", part) for part in parts]
+    parts = [re.sub(r"run: (echo '.*)\n", r"run: |\n          \1\n", part) for part in parts]
     changed = [part.replace("run: |\n", f"run: |\n{added}", 1) if begins.match(part) else part for part in parts]
     assert changed != parts
     return "".join(changed)

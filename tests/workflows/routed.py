@@ -83,6 +83,7 @@ __all__ = [
     "Ask",
     "Branch",
     "Clear",
+    "End",
     "Gate",
     "Input",
     "Keep",

@@ -137,9 +137,8 @@ def test_in_a_loop_a_gate_waits_and_reports_go_on_with_the_run(tmp_path: Path) -
     assert ended(last) == "COMPLETE", last.log
     rounds = "# Done.\n\n# Done again.\n\n# Done again.\n"
     assert (kept(tmp_path, 3)["implement.md"], kept(tmp_path, 3)["plan.md"]) == (rounds, REPORTS["plan.md"])
-    for prompts_by in ("environment", "agent"):
-        refused = GithubBackend().emit(looped(), {"agent": AGENT, "prompts": prompts_by})
-        assert [item.code for item in refused.diagnostics] == ["RD520"]
+    refused = GithubBackend().emit(looped(), {"agent": AGENT, "prompts": "agent"})
+    assert [item.code for item in refused.diagnostics] == ["RD520"]
 
 
 LIES = """\

@@ -41,7 +41,7 @@ def shown(folder: Path) -> str:
 def test_an_event_gives_the_value_and_it_stays_a_text(made: Program, tmp_path: Path) -> None:
     on = {"issues": {"types": ["opened"]}, "workflow_dispatch": None}
     workflow = compiled(made, {**AGENT, "on": on, "bind": BIND})
-    assert ("RDC_CALL" in workflow) == (made is ROUTED)
+    assert ("CALL" in workflow) == (made is ROUTED)
     assert findings([written(tmp_path, workflow)]) == []
     done = run(tmp_path, workflow, event="issues", payload={"action": "opened", "issue": {"body": HOSTILE}})
     assert (done.conclusion, shown(tmp_path)) == ("success", f"{HOSTILE}/shop"), done.log

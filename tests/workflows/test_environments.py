@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
@@ -41,13 +40,6 @@ def walked(
     return text, run, log.read_text(encoding="utf-8").splitlines()
 
 
-def job_of(text: str, step: str) -> dict[str, Any]:
-    """The job that has a step, by the step's id."""
-    jobs: list[dict[str, Any]] = list(parsed(text)["jobs"].values())
-    (found,) = [job for job in jobs if any(other.get("id") == step for other in job["steps"])]
-    return found
-
-
 def test_an_environment_of_a_step_is_a_job_and_each_step_gets_its_secrets(tmp_path: Path) -> None:
     text, run, log = walked(tmp_path, THREE, SECRETS, {"production": ["approved"]})
     assert log == ["1  secret-b", "2 secret-a secret-b", "3  secret-b"]
@@ -62,9 +54,8 @@ def test_a_step_whose_environment_is_refused_stops_the_run(tmp_path: Path) -> No
 
 def test_no_job_knows_the_secrets_of_another_but_to_hide_them(tmp_path: Path) -> None:
     text = text_of(tmp_path, THREE, {"steps": {"1": {"secrets": ["B"]}, **PRODUCTION}})
-    own = {
-        name: [step for step in job["steps"] if step.get("id") != "close"] for name, job in parsed(text)["jobs"].items()
-    }
+    parts = parsed(text)["jobs"].items()
+    own = {name: [step for step in job["steps"] if step["name"] != "Close the run"] for name, job in parts}
     jobs = {name: yaml.safe_dump(steps) for name, steps in own.items()}
     found = {name: set(re.findall(r"secrets\.(\w+)", job)) for name, job in jobs.items()}
     assert found == {"part_1": {"B"}, "part_2": {"A"}, "part_3": set()}
@@ -86,7 +77,7 @@ def test_a_job_for_an_end_that_several_jobs_lead_to_has_a_step(summary: bool, tm
 def test_nothing_follows_a_job_that_is_out_of_time(tmp_path: Path) -> None:
     text = text_of(tmp_path, THREE, {"checkout": False, **SECRETS})
     log = tmp_path / "log"
-    run = engine.run(tmp_path, text, history=tmp_path / "h", expire="part_2/s2", env={"LOG": str(log)})
+    run = engine.run(tmp_path, text, history=tmp_path / "h", expire="part_2/__run_2", env={"LOG": str(log)})
     assert {name: job.result for name, job in run.jobs.items()} == {
         "part_1": "success",
         "part_2": "cancelled",
@@ -114,7 +105,7 @@ def test_a_step_that_asks_people_gets_no_secrets(prompts: str, tmp_path: Path) -
     text = text_of(tmp_path, DOCUMENT, {"prompts": prompts, "agent": "cat", "secrets": ["A"]})
     asking = [step for job in parsed(text)["jobs"].values() for step in job["steps"] if "Agree" in step["name"]]
     assert [("A" in step.get("env", {})) for step in asking] == [prompts == "agent"]
-    build = next(step for step in job_of(text, "build")["steps"] if step.get("id") == "build")
+    (build,) = [step for job in parsed(text)["jobs"].values() for step in job["steps"] if "Build" in step["name"]]
     assert build["env"]["A"] == "${{ secrets.A }}"
 
 

@@ -216,14 +216,18 @@ Is it good?
 """
 
 
-@pytest.mark.parametrize(("prompts", "who"), [("answers", "a person"), ("agent", "the agent")])
+@pytest.mark.parametrize(
+    ("prompts", "who"),
+    [("answers", "The run waits here. A person continues it with the answer."), ("agent", "Asks the agent: cat")],
+)
 def test_a_loop_says_what_follows_and_who_is_asked(prompts: str, who: str, tmp_path: Path) -> None:
     text = text_of(tmp_path, LOOPED, {"prompts": prompts, "agent": "cat"})
     said = [
         "      # 1.1. Move",
+        "      #   PASS: GOTO 1.2",
         '      #   FAIL: COMPLETE "Nothing is left"',
         "      # 1.2. Look",
-        f"      #   asks {who}",
+        f"      #   {who}",
         '      #   YES: STOP "It is out"',
         "      #   NO: GOTO 1.1",
         "      - name: 'Loop: 1. Roll out'",

@@ -36,29 +36,29 @@ def test_the_parser_of_github_complains_of_nothing(path: str) -> None:
 @pytest.mark.parametrize("by", ["act", "engine"])
 @pytest.mark.parametrize("name", NAMES)
 def test_it_runs_to_its_end(name: str, by: str, tmp_path: Path) -> None:
-    answers = ROOT / "examples" / "answers" / f"{name}.txt"
-    inputs = {"answers": answers.read_text(encoding="utf-8")} if answers.exists() else {}
-    inputs |= dict(word.split("=", 1) for word in INPUTS.get(name, ()) if "=" in word)
-    secrets = {**act.TOKEN, **SECRETS}
     folder, workflow = tmp_path / "repository", workflows()[f"{name}/{name}.yml"]
     is_decided = "environment: approval" in workflow.read_text(encoding="utf-8")
     if is_decided and by == "act":
         pytest.skip("act has no reviewers")
-    inputs = {} if is_decided else inputs
     shutil.copytree(workflow.parents[2], folder)
-    if by == "act":
-        ran: act.ActRun | engine.EngineRun = act.run(folder, workflow, inputs=inputs, secrets=secrets)
-    else:
-        text = workflow.read_text(encoding="utf-8")
-        ran = engine.run(
-            folder,
-            text,
-            history=tmp_path / "history",
-            inputs=inputs,
-            secrets=secrets,
-            environments={"approval": ["approved"]},
+    text, secrets = workflow.read_text(encoding="utf-8"), {**act.TOKEN, **SECRETS}
+    environments = {"approval": ["approved"]} if is_decided else {}
+
+    def run(inputs: dict[str, str], number: int) -> act.ActRun | engine.EngineRun:
+        if by == "act":
+            env = {"ARTIFACTS": str(tmp_path / "artifacts")}
+            return act.run(folder, workflow, inputs=inputs, secrets=secrets, env=env, run_id=number)
+        history = tmp_path / "history"
+        return engine.run(
+            folder, text, history=history, inputs=inputs, secrets=secrets, run_id=number, environments=environments
         )
-    end = end_of(workflow.read_text(encoding="utf-8"), ran)
+
+    ran = run(dict(word.split("=", 1) for word in INPUTS.get(name, ()) if "=" in word), 1)
+    answers = ROOT / "examples" / "answers" / f"{name}.txt"
+    for number, line in enumerate(answers.read_text(encoding="utf-8").splitlines() if answers.exists() else (), 2):
+        if str(end_of(text, ran)).startswith("WAITING"):
+            ran = run({"answers": line, "resume": str(number - 1)}, number)
+    end = end_of(text, ran)
     assert (end.word, bool(end.message)) == ("STOP" if name in STOPS else "COMPLETE", True)
     assert bool(ran.exit_code) == (name in STOPS)
 

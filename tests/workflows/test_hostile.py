@@ -130,7 +130,9 @@ def test_titles_prompts_and_messages_are_data(title: str, tmp_path: Path) -> Non
     path = tmp_path / "main.yml"
     path.write_text(text_of(tmp_path, document, {"checkout": False, "summary": True}), encoding="utf-8")
     assert findings([path]) == []
-    ran = act.run(tmp_path, path, inputs={"answers": "pass"})
+    env = {"ARTIFACTS": str(tmp_path.with_name("artifacts"))}
+    act.run(tmp_path, path, env=env)
+    ran = act.run(tmp_path, path, env=env, inputs={"answers": "pass", "resume": "1"}, run_id=2)
     assert ran.exit_code == 0
     shown = ran.summary.splitlines()[0].replace("\\\\", "\0").replace("\\", "").replace("\0", "\\")
     assert shown == f"### COMPLETE {title}"

@@ -133,7 +133,7 @@ def test_values_are_checked_before_anything_runs(declared: Input, value: str, pr
         made_text = compiled(made).replace("${NAME", "${X")
     else:
         made_text = compiled(row(declared))
-    assert "RDC_CALL" not in made_text
+    assert "CALL" not in made_text
     done = run(tmp_path, made_text, inputs={"X": value})
     if problem:
         assert (done.conclusion, shown(tmp_path)) == ("failure", [])
@@ -208,7 +208,7 @@ ROUTED: Mapping[str, Program] = {
 
 @pytest.mark.parametrize("why", ROUTED)
 def test_what_native_steps_cannot_say_exactly_is_left_to_the_runtime(why: str) -> None:
-    assert "RDC_CALL" in compiled(ROUTED[why])
+    assert "CALL" in compiled(ROUTED[why])
 
 
 def test_comments_show_a_message_as_it_is_written(tmp_path: Path) -> None:

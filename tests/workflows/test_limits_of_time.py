@@ -62,7 +62,7 @@ def is_gone(folder: Path) -> bool:
 def test_attempts_are_ended_with_all_they_have_begun(back: str, summary: bool, tmp_path: Path) -> None:
     made = retried(f'{NOTE}{LEFT}[ "$RDC_ATTEMPT" = 2 ] || sleep 60', Settings(1, 1, 2), back)
     workflow = compiled(made, {"summary": summary})
-    assert "RDC_CALL" not in workflow
+    assert "CALL" not in workflow
     assert findings([written(tmp_path, workflow)]) == []
     done = run(tmp_path, workflow)
     assert done.conclusion == "success", done.log
@@ -150,7 +150,7 @@ def test_what_a_command_asks_for_by_name_is_told(tmp_path: Path) -> None:
         node("3", Shell("sh", text("true")), to("2")),
     )
     workflow = compiled(made)
-    assert "RDC_CALL" not in workflow
+    assert "CALL" not in workflow
     assert parsed(workflow)
     run(tmp_path, workflow)
     assert (tmp_path / "tries").read_text() == '1: Build "it" $(now)\n2: Ship\n'

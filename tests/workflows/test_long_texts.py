@@ -43,9 +43,10 @@ ANOTHER_STOP = COMMAND.replace("FAIL: COMPLETE", 'FAIL: STOP "Not shipped: {{not
 @pytest.mark.parametrize("step", [COMMAND, ANOTHER_STOP, QUESTION], ids=["native", "several ends", "calling"])
 def test_a_message_shows_a_long_input_three_times(step: str, summary: bool, tmp_path: Path, walk: Engine) -> None:
     workflow = text_of(tmp_path, DOCUMENT + step, {"checkout": False, "runtime": "inline", "summary": summary})
-    answers = {"answers": "yes"} if step == QUESTION else {}
     note = "%x" * ((LONGEST - 100) // 2)
-    run = walk(workflow, inputs={"note": note, **answers})
+    run = walk(workflow, inputs={"note": note})
+    if step == QUESTION:
+        run = walk(workflow, inputs={"answers": "yes", "resume": "1"}, run_id=2)
     told = [said for job in run.jobs.values() for _, title, said in job.annotations if title == "STOP"]
     assert (told or [end_of(workflow, run).message])[0] == f"100% \\ {note}, {note} and {note} %s"
     assert run.conclusion == "failure"

@@ -94,15 +94,15 @@ def test_each_entry_is_a_job_with_an_artifact_of_its_own() -> None:
     include = [{"entry": 0, "agent": "editor"}, {"entry": 1, "agent": "inline"}]
     assert job["strategy"] == {"fail-fast": False, "matrix": {"include": include}}
     assert job["name"] == "review Step review ${{ matrix.entry }} (${{ matrix.agent }})"
-    assert (job["needs"], job["permissions"]) == (["part_1"], {"contents": "read"})
+    assert (job["needs"], job["permissions"]) == (["part_1"], {})
     entry, keep = job["steps"][-2:]
     assert entry["timeout-minutes"] == 31
     assert entry["env"] == {
-        "RDC_CALL": "entry review",
+        "CALL": "entry review",
+        "PROMPT": "editor:\n  Edit: {{draft}}\nagent:\n  Read\n",
         "RDC_ENTRY": "${{ matrix.entry }}",
         "RDC_OPTIONS": f"--agent={AGENT}",
     }
-    assert entry["run"] == "# editor:\n#   Edit: {{draft}}\n# agent:\n#   Read\n"
     assert keep["with"]["name"] == "rdc-entries_review-${{ matrix.entry }}"
     assert keep["with"]["overwrite"] is True
     assert keep["if"] == "steps.review.outputs.kept"
@@ -233,7 +233,9 @@ def test_a_run_that_leaves_the_job_passes_over_what_comes_after(apart: Any) -> N
         node("2", apart, to(STOP)),
         node("3", Agent("", text("!")), to(COMPLETE)),
     )
-    (step,) = (step for step in parsed(compiled(made, MATRIX))["jobs"]["part_1"]["steps"] if step.get("id") == "s3")
+    (step,) = (
+        step for step in parsed(compiled(made, MATRIX))["jobs"]["part_1"]["steps"] if step["name"] == "3. Step 3"
+    )
     assert step["if"] == "steps.s1.outputs.next == '3'"
 
 

@@ -203,17 +203,16 @@ CALLED = {"workflow_call": None, "workflow_dispatch": None}
 @pytest.mark.parametrize(
     ("document", "options", "group"),
     [
-        (DOCUMENT, {}, "main-${{ github.ref }}"),
-        (QUESTION, {}, "main-${{ github.ref }}-${{ inputs.resume || 'new' }}"),
-        (QUESTION, {"prompts": "environment"}, "main-${{ github.ref }}"),
-        (DOCUMENT, {"on": CALLED}, "main-called-${{ github.ref }}"),
-        (QUESTION, {"on": "pull_request"}, "main-${{ github.ref }}-${{ inputs.resume || 'new' }}"),
-        (QUESTION, {"on": CALLED}, "main-called-${{ github.ref }}-${{ inputs.resume || 'new' }}"),
+        (DOCUMENT, {}, "main"),
+        (QUESTION, {}, "main"),
+        (DOCUMENT, {"on": CALLED}, "main-called-${{ github.event.pull_request.number || 'other' }}"),
+        (QUESTION, {"on": CALLED}, "main-called-${{ github.event.pull_request.number || 'other' }}"),
+        (QUESTION, {"on": "pull_request"}, "main-${{ github.event.pull_request.number || 'other' }}"),
         (QUESTION, {"concurrency": {"group": "mine"}}, "mine"),
     ],
 )
 def test_the_group_of_a_run(document: str, options: dict[str, object], group: str, tmp_path: Path) -> None:
-    """A continuation is in no group with new runs, nor a workflow that is called in one with its caller."""
+    """One run at a time, but a workflow that is called does not wait for its caller."""
     text = text_of(tmp_path, document, options)
     path = tmp_path / "main.yml"
     path.write_text(text, encoding="utf-8")

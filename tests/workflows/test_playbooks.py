@@ -90,25 +90,25 @@ def steps_of(text: str) -> dict[str, dict[str, Any]]:
 def test_a_reviewer_reads_what_people_may_choose_and_what_branches_where(tmp_path: Path) -> None:
     found = workflow(tmp_path, (EXAMPLES / "newsletter.playbook.md").read_text(encoding="utf-8"), agent="cat")
     assert found.count("A prompt starts with its context. `{NAME}` is a value of the run.") == 1
-    assert '# A person chooses one of "factual", "cheerful", "very short", in the input `answers`' in found
-    assert "# A person answers yes or no, in the input `answers`" in found
+    assert (
+        '# The run waits here. A person continues it and chooses one of "factual", "cheerful", "very short".' in found
+    )
+    assert "# The run waits here. A person continues it with the answer yes or no." in found
     names = [step["name"] for step in parsed(found)["jobs"]["playbook"]["steps"]]
     assert len(names) == len({*names})
 
 
 def test_a_prompt_that_a_variable_holds_leaves_the_others_readable(tmp_path: Path) -> None:
     steps = "## STEP 1: Ask\n\nSay.\n\n@output(ask)\n\n## STEP 2: Do\n\n@prompt({{ask}})\n\nUse {{ask}}.\n"
-    shown = steps_of(workflow(tmp_path, f"# Two\n\n{steps}", agent="cat"))["2. Do"]["run"]
-    assert shown == "# ## Output of step 1: Ask (ask)\n#\n# {output 1}\n#\n# {{ask}}\n#\n# Use {{ask}}.\n"
+    shown = steps_of(workflow(tmp_path, f"# Two\n\n{steps}", agent="cat"))["2. Do"]["env"]["PROMPT"]
+    assert shown == "## Output of step 1: Ask (ask)\n\n{output 1}\n\n{{ask}}\n\nUse {{ask}}.\n"
 
 
 def test_a_reviewer_reads_all_that_an_agent_is_given(tmp_path: Path) -> None:
     system = "# A\n\n## SYSTEM\n\nYou are brief, in {{tone}}.\n\n## INPUTS\n\n- `tone` (string: plain): How\n\n"
     steps = "## STEP 1: One\n\nWrite.\n\n@output(draft)\n\n## STEP 2: Two\n\nShorten.\n"
-    shown = steps_of(workflow(tmp_path, system + steps, agent="cat"))["2. Two"]["run"]
-    assert shown == (
-        "# You are brief, in {tone}.\n#\n# ## Output of step 1: One (draft)\n#\n# {output 1}\n#\n# Shorten.\n"
-    )
+    shown = steps_of(workflow(tmp_path, system + steps, agent="cat"))["2. Two"]["env"]["PROMPT"]
+    assert shown == "You are brief, in {tone}.\n\n## Output of step 1: One (draft)\n\n{output 1}\n\nShorten.\n"
 
 
 def test_commands_that_nothing_calls_are_not_in_the_job(tmp_path: Path) -> None:
@@ -148,9 +148,9 @@ def test_each_step_stands_for_itself_and_branches_by_a_label(tmp_path: Path) -> 
     assert [name for name in steps if name in names] == names
     assert steps["2a. Analyze the bug"]["if"] == "steps.classify.outputs.next == '2a'"
     assert "if" not in steps["3. Suggest labels"]
-    assert steps["1. Classify"]["run"].startswith("# Read this issue of {{project}}:")
-    assert steps["2a. Analyze the bug"]["run"].split("# {kind}\n#\n")[1].startswith("# Say how severe")
-    assert '      # if kind == "feature"\n      - name: ' in text
+    assert steps["1. Classify"]["env"]["PROMPT"].startswith("Read this issue of {{project}}:")
+    assert steps["2a. Analyze the bug"]["env"]["PROMPT"].split("{kind}\n\n")[1].startswith("Say how severe")
+    assert '      # PASS, kind == "feature": GOTO 2b\n' in text
 
 
 def test_an_agent_is_called_by_name(tmp_path: Path) -> None:

@@ -44,9 +44,9 @@ from tests.workflows.routed_runs import AGENT, HOSTILE, OPTIONS, ended, log, run
 
 
 def conditions(workflow: str) -> dict[str, str]:
-    """The conditions of all steps that have an id."""
+    """The conditions of all steps."""
     jobs = parsed(workflow)["jobs"].values()
-    return {step["id"]: step["if"] for job in jobs for step in job["steps"] if "id" in step and "if" in step}
+    return {step["name"]: step["if"] for job in jobs for step in job["steps"] if "if" in step}
 
 
 # --- What a reviewer reads -------------------------------------------------------------------------------------------
@@ -70,9 +70,9 @@ def test_no_tool_finds_anything(tmp_path: Path) -> None:
 
 def test_conditions_compare_nothing_but_names_that_rdc_made() -> None:
     found = conditions(compiled(triage(), OPTIONS))
-    assert {name: said for name, said in found.items() if name != "close"} == {
-        "s2a": "steps.s1.outputs.next == '2a'",
-        "s2b": "steps.s1.outputs.next == '2b'",
+    assert {name: said for name, said in found.items() if "steps.close" not in said and "cancelled" not in said} == {
+        "2a. Step 2a": "steps.s1.outputs.next == '2a'",
+        "2b. Step 2b": "steps.s1.outputs.next == '2b'",
     }
 
 
@@ -82,16 +82,16 @@ def test_a_straight_program_has_no_conditions() -> None:
         node("2", Tool("tracker", "x", text("{}")), to("3", "pass"), to(STOP, "fail")),
         node("3", Shell("sh", text("true")), to(COMPLETE, "pass"), to(STOP, "fail")),
     )
-    assert set(conditions(compiled(straight, OPTIONS))) == {"close"}
+    assert not any("next" in said for said in conditions(compiled(straight, OPTIONS)).values())
 
 
 def test_commands_stand_in_their_steps_and_prompts_beside_them() -> None:
-    steps = {step.get("id"): step for step in parsed(compiled(triage(), OPTIONS))["jobs"]["part_1"]["steps"]}
-    assert steps["s2a"]["run"].startswith('printf "%s" "$ISSUE"')
-    assert steps["s1"]["run"] == "# Classify: {{issue}}\n"
-    assert steps["s2b"]["run"] == '# calls the tool tracker close\n# {"issue": "{{issue}}"}\n'
-    assert (steps["s1"]["timeout-minutes"], steps["s2b"]["timeout-minutes"]) == (31, 2)
-    assert "timeout-minutes" not in steps["s2a"]
+    steps = {step["name"][:2]: step for step in parsed(compiled(triage(), OPTIONS))["jobs"]["part_1"]["steps"]}
+    assert steps["2a"]["env"]["COMMAND"].startswith('printf "%s" "$ISSUE"')
+    assert steps["1."]["env"]["PROMPT"] == "Classify: {{issue}}"
+    assert steps["2b"]["env"]["STEP"] == 'calls the tool tracker close\n{"issue": "{{issue}}"}\n'
+    assert (steps["1."]["timeout-minutes"], steps["2b"]["timeout-minutes"]) == (31, 2)
+    assert "timeout-minutes" not in steps["2a"]
 
 
 def test_steps_get_the_secrets_of_what_they_call() -> None:
@@ -101,10 +101,10 @@ def test_steps_get_the_secrets_of_what_they_call() -> None:
         "secrets": ["KEY", "DEPLOY"],
     }
     jobs = parsed(compiled(triage(), options))["jobs"]
-    found = {step.get("id"): set(step.get("env", ())) & {"KEY", "DEPLOY"} for step in jobs["part_1"]["steps"]}
-    assert found["s1"] == {"KEY"}
-    assert found["s2a"] == {"KEY", "DEPLOY"}
-    assert found["s2b"] == set()
+    found = {step["name"][:2]: set(step.get("env", ())) & {"KEY", "DEPLOY"} for step in jobs["part_1"]["steps"]}
+    assert found["1."] == {"KEY"}
+    assert found["2a"] == {"KEY", "DEPLOY"}
+    assert found["2b"] == set()
     assert not any({"KEY", "DEPLOY"} & set(step.get("env", ())) for step in jobs["approve_s4"]["steps"])
 
 
@@ -117,7 +117,7 @@ def test_a_workflow_has_the_program_and_a_later_part_takes_it_over() -> None:
     assert written[:3] == ["Load the run and its workspace", "Continue the run", "5. Step 5"]
 
 
-def test_comments_say_why_a_step_is_reached() -> None:
+def test_comments_say_where_a_step_leads() -> None:
     made = program(
         node(
             "a", Agent("", text("?"), Reading(("OK", "BAD"))), to("b", "OK"), to("b", "none"), to("c", "BAD"), to(STOP)
@@ -128,15 +128,23 @@ def test_comments_say_why_a_step_is_reached() -> None:
         slots=("x",),
     )
     workflow = compiled(made, OPTIONS)
-    assert "# if a: BAD\n      - name: c Step c" in workflow
-    assert '# if x == "one two"\n      # if c: PASS\n      - name: d Step d' in workflow
+    ways = [
+        'OK, x == "one two": GOTO d',
+        "OK, otherwise: GOTO c",
+        'none, x == "one two": GOTO d',
+        "none, otherwise: GOTO c",
+        "BAD: GOTO c",
+        'otherwise: STOP "It failed."',
+    ]
+    assert "".join(f"      # {way}\n" for way in ways) + "      - name: a Step a\n" in workflow
+    assert "      # PASS: GOTO d\n      # FAIL: COMPLETE\n      - name: c Step c\n" in workflow
 
 
 @pytest.mark.parametrize(("prompts", "is_asked"), [("answers", True), ("agent", False)])
 def test_comments_say_where_people_are_asked(prompts: str, is_asked: bool) -> None:
     made = program(node("a", Ask("yes_no", text("Ready?")), to(COMPLETE)))
     workflow = compiled(made, {**OPTIONS, "prompts": prompts})
-    assert ("# A person answers" in workflow) == is_asked
+    assert ("# The run waits here. A person continues it with the answer." in workflow) == is_asked
 
 
 # --- Paths -----------------------------------------------------------------------------------------------------------
@@ -210,9 +218,11 @@ def test_a_continuation_does_not_wait_again_before_a_question(tmp_path: Path) ->
         settings=Settings(delay=1),
     )
     workflow = compiled(program(asked, registers=(again,)))
-    assert "waiting 1.0 s" in run(tmp_path, workflow, inputs={"answers": "no"}).log
-    done = run(tmp_path, workflow, None, 2, inputs={"resume": "1", "answers": "no; yes"})
-    assert (ended(done), done.log.count("waiting ")) == ("COMPLETE", 1), done.log
+    run(tmp_path, workflow)
+    done = run(tmp_path, workflow, None, 2, inputs={"resume": "1", "answers": "no"})
+    assert (ended(done), done.log.count("waiting 1.0 s")) == ("WAITING 1", 1), done.log
+    done = run(tmp_path, workflow, None, 3, inputs={"resume": "2", "answers": "yes"})
+    assert (ended(done), done.log.count("waiting ")) == ("COMPLETE", 0), done.log
 
 
 def test_entries_of_a_parallel_step_run_at_the_same_time(tmp_path: Path) -> None:
@@ -269,8 +279,8 @@ def test_unfit_inputs_are_refused_before_anything_runs(tmp_path: Path) -> None:
     assert done.conclusion == "failure"
     assert not (tmp_path / "values").exists()
     assert done.jobs["runbook"].annotations[:3] == tuple(("error", "rdc", reason) for reason in said)
-    assert done.jobs["runbook"].outcomes["open"] == "failure"
-    assert done.jobs["runbook"].outcomes["s1"] == "skipped"
+    outcomes = {step.name: step.outcome for step in done.jobs["runbook"].steps}
+    assert (outcomes["Open the run"], outcomes["1. Step 1"]) == ("failure", "skipped")
 
 
 def test_inputs_keep_apart_from_those_of_rdc_and_of_the_options() -> None:
@@ -279,7 +289,7 @@ def test_inputs_keep_apart_from_those_of_rdc_and_of_the_options() -> None:
     workflow = parsed(compiled(asked, options))
     declared = workflow["on"]["workflow_dispatch"]["inputs"]
     assert list(declared) == ["Resume_2", "answers", "resume", "Answers_2", "resume_3"]
-    (begin,) = (step for step in workflow["jobs"]["runbook"]["steps"] if step.get("id") == "open")
+    (begin,) = (step for step in workflow["jobs"]["runbook"]["steps"] if step["name"] == "Open the run")
     assert begin["env"]["RDC_INPUT_resume"] == "${{ inputs.resume_3 }}"
 
 
@@ -308,11 +318,11 @@ def test_an_entry_of_a_loop_and_a_step_have_prompts_of_their_own() -> None:
         node("review_1", Agent("", text("own")), to("review", "fail"), to(COMPLETE)),
     )
     steps = parsed(compiled(made, OPTIONS))["jobs"]["runbook"]["steps"]
-    (loop,) = (step for step in steps if step.get("id") == "review")
-    assert [line for line in loop["run"].splitlines() if line.split()[-1] in {"one", "own", "zero"}] == [
-        "#     zero",
-        "#     one",
-        "#   own",
+    (loop,) = (step["env"]["STEP"] for step in steps if step["name"].startswith("Loop"))
+    assert [line for line in loop.splitlines() if line.split()[-1] in {"one", "own", "zero"}] == [
+        "    zero",
+        "    one",
+        "  own",
     ]
 
 
@@ -341,11 +351,10 @@ def looped(task: Any) -> Program:
 
 
 REFUSED: Sequence[tuple[str, Program, dict[str, object]]] = [
-    ("RD520", looped(Gate("p")), {"prompts": "environment"}),
-    ("RD520", looped(Ask("yes_no", text("?"))), {"prompts": "environment"}),
+    ("RD520", looped(Gate("p")), {"prompts": "agent", "agent": "cat"}),
     ("RD532", program(node("1", Agent("", text("?")), to(COMPLETE))), {}),
     ("RD532", program(node("1", Tool("t", "x", text("{}")), to(COMPLETE))), {"agent": "cat"}),
-    ("RD533", program(node("1", Ask("input", text("?")), to(COMPLETE))), {"prompts": "environment"}),
+    ("RD533", program(node("1", Ask("input", text("?")), to(COMPLETE))), {"prompts": "agent", "agent": "cat"}),
     ("RD534", program(node("1", Ask("input", text("?")), to(COMPLETE)), inputs=[Input("x")]), {"on": "push"}),
 ]
 

@@ -11,8 +11,6 @@ import pytest
 from runtime_shim.targets.github import kept
 from runtime_shim.targets.github.api import HaltError
 from tests.workflows import act
-from tests.workflows.compiling import text_of
-from tests.workflows.reviews import stand_in
 from tests.workflows.test_continuation import Run, said
 
 pytestmark = pytest.mark.share(3)
@@ -116,22 +114,6 @@ def test_what_holds_no_secret_is_kept(tmp_path: Path) -> None:
     assert b"s3cret" not in everything
 
 
-def test_a_secret_handed_to_another_job_is_refused(tmp_path: Path) -> None:
-    document = DOCUMENT.replace("COMMAND", 'echo "$DEPLOY_TOKEN" > token')
-    text = text_of(
-        tmp_path,
-        document,
-        {"prompts": "environment", "summary": True, "checkout": False, "secrets": {"DEPLOY_TOKEN": "DEPLOY_TOKEN"}},
-    )
-    env = {"LOG": str(tmp_path / "log"), "ARTIFACTS": str(tmp_path / "artifacts")}
-    with stand_in() as reviews:
-        ran = act.run(tmp_path, text, env=env, secrets=act.TOKEN | {"DEPLOY_TOKEN": LONG}, api_url=reviews.url)
-    assert "the file token contains a secret" in ran.summary
-    assert ran.jobs["part_1"] == "failure"
-    assert not (tmp_path / "log").exists()
-    assert not list((tmp_path / "artifacts").rglob("rdc-state*"))
-
-
 @pytest.mark.parametrize("name", ["GITHUB_ENV", "GITHUB_PATH", "GITHUB_OUTPUT", "GITHUB_STATE"])
 def test_a_command_has_no_way_to_later_steps(tmp_path: Path, name: str) -> None:
     run, ran = waits(tmp_path, f'printenv {name} >> "$LOG"; echo {name} >> "$LOG"')
@@ -209,7 +191,7 @@ def test_answers_that_cannot_be_read_are_not_a_no(tmp_path: Path, no: str) -> No
     command = 'rm "$RUNNER_TEMP/rdc-answers"; mkdir "$RUNNER_TEMP/rdc-answers"; echo one >> "$LOG"'
     run, _ = waits(tmp_path, command, DOCUMENT.replace("NO: STOP", f"NO: {no}"))
     run.log.unlink()
-    ran = run(answers="yes")
+    ran = run()
     assert ran.exit_code
     assert said(ran) in {"", "WAITING 2"}
     assert run.done() == ["one"]

@@ -78,7 +78,7 @@ def test_a_value_goes_on_as_a_text(value: str, tmp_path: Path) -> None:
         slots=NAMES,
     )
     workflow = compiled(made)
-    assert "RDC_CALL" not in workflow
+    assert "CALL" not in workflow
     assert findings([written(tmp_path, workflow)]) == []
     done = run(tmp_path, workflow)
     assert done.conclusion == "success", done.log
@@ -111,7 +111,7 @@ def test_attempts_and_loops_see_what_was_given_before(tmp_path: Path) -> None:
         slots=NAMES,
     )
     workflow = compiled(made)
-    assert "RDC_CALL" not in workflow
+    assert "CALL" not in workflow
     assert findings([written(tmp_path, workflow)]) == []
     assert run(tmp_path, workflow).conclusion == "success"
     assert shown(tmp_path) == ["unset", "1", "2", "3"]
@@ -158,7 +158,7 @@ def test_secrets_are_masked_from_the_moment_a_value_is_read(tmp_path: Path) -> N
         slots=NAMES,
     )
     workflow = compiled(replace(made, secrets=("KEY", "LONG", "TEXT")))
-    assert "RDC_CALL" not in workflow
+    assert "CALL" not in workflow
     assert findings([written(tmp_path, workflow)]) == []
     values = {"KEY": "sesame", "LONG": "sesame-open", "TEXT": "first line of it\n2nd"}
     done = run(tmp_path, workflow, secrets=values)
@@ -300,4 +300,4 @@ ROUTED: Mapping[str, tuple[Program, dict[str, object]]] = {
 @pytest.mark.parametrize("why", ROUTED)
 def test_what_native_steps_cannot_hand_on_is_left_to_the_runtime(why: str) -> None:
     made, options = ROUTED[why]
-    assert "RDC_CALL" in compiled(made, options)
+    assert "CALL" in compiled(made, options)

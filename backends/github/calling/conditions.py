@@ -26,10 +26,9 @@ class Conditions(Struct, frozen=True):
         """Return the id of a part's job."""
         return f"part_{part.level + 1}" if self.cut.is_cut else self.kind
 
-    def gates(self, place: Place) -> list[str]:
-        """Return the ids of the jobs that wait for a place's approval. Each later one asks again after a rejection."""
-        first = f"approve_{self.ids[place.name]}"
-        return [first, *(f"{first}_again_{number}" for number in range(1, self.cut.asked(place)))]
+    def gate(self, place: Place) -> str:
+        """Return the id of the job that waits for a place's approval."""
+        return f"approve_{self.ids[place.name]}"
 
     def entries(self, place: Place) -> str:
         """Return the id of the matrix job that calls the agents of a place."""
@@ -53,7 +52,7 @@ class Conditions(Struct, frozen=True):
             for name in [self.id_of(other) for other in earlier if other not in sure]
         )
         asked = (place for each in earlier[:-1] for place in each.questions)
-        passed = (f"{self._decided(place)} || needs.{self.gates(place)[0]}.result == 'skipped'" for place in asked)
+        passed = (f"{self._decided(place)} || needs.{self.gate(place)}.result == 'skipped'" for place in asked)
         return all_of("!cancelled()", *fine, *later, *passed, " || ".join(tests))
 
     def handing(self, part: Part) -> Sequence[Part]:
@@ -66,9 +65,8 @@ class Conditions(Struct, frozen=True):
 
         A rejection counts only if the run can continue after it.
         """
-        gates = [f"needs.{gate}.result" for gate in self.gates(place)]
-        rejected = [f"{gates[-1]} == 'failure'"] if self.cut.survives(place) else []
-        return " || ".join([*(f"{gate} == 'success'" for gate in gates), *rejected])
+        result = f"needs.{self.gate(place)}.result"
+        return f"{result} == 'success'" + (f" || {result} == 'failure'" if self.cut.survives(place) else "")
 
     def asked(self, part: Part, place: Place) -> str:
         """Return the condition of the job that decides about a place after a part.

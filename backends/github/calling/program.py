@@ -1,4 +1,4 @@
-"""The program that a workflow calls, its companion files, and the loader in each job's shell (rules 2 and 4)."""
+"""The program that a workflow calls, its companion files, and the loader in each step (rules 2 and 4, T-31)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import posixpath
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any, Self
+from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -41,38 +41,21 @@ def publish_name() -> str:
     return f"rdc_publish_{sha256_of(publisher())[:8]}.py"
 
 
-def publish_loader(python: str, path: str, kind: str) -> Loader:
-    """Return the shell of a job that publishes: like `loader`, with the publishing script."""
-    return Loader(
-        [
-            *_checked(python, path, sha256_of(publisher())),
-            "own = dict(__name__='rdc'); exec(compile(code, path, 'exec'), own);",
-            f"sys.exit(own['published']('{kind}'))\" {{0}}",
-        ]
+def loader(python: str, path: str, sha256: str, argument: str = "") -> str:
+    """Return the script of each step that calls a program.
+
+    It reads the file once, so it runs exactly the bytes that it checked. Only rdc's variables can hold a whole
+    program: one that is exported would be too large. `exec` lets Python get the signal when GitHub cancels a run.
+    """
+    where = f'"{path}"' if "$" in path else path
+    problem = f"{posixpath.basename(path)} is missing or was changed. Compile the document again and commit all files"
+    hashed = """$(printf '%s\\n' "$RDC_PROGRAM" | /usr/bin/env -i /usr/bin/shasum -a 256)"""
+    return (
+        f"RDC_PROGRAM=$(< {where})\n"
+        f"""[ "{hashed}" = '{sha256}  -' ] ||\n"""
+        f"""  {{ echo '::error title=Altered::{problem}'; exit 2; }}\n"""
+        f"""exec {python} -I - {argument or where} < <(printf '%s\\n' "$RDC_PROGRAM")\n"""
     )
-
-
-def loader(python: str, path: str, sha256: str, kind: str) -> Loader:
-    """Return the shell of the steps. It executes the same bytes that it hashed. `path` is a Python expression."""
-    return Loader(
-        [
-            *_checked(python, path, sha256),
-            "own = dict(__name__='rdc', __file__=path); exec(compile(code, path, 'exec'), own);",
-            f"sys.exit(own['on_github'](own, own['{kind}'], sys.argv[1]))\" {{0}}",
-        ]
-    )
-
-
-def _checked(python: str, path: str, sha256: str) -> list[str]:
-    """Return the part of a loader that reads a file and stops if the file was changed."""
-    return [
-        f'{python} -I -c "import hashlib, os, sys; path = {path};',
-        "os.path.exists(path) or (print('::error title=No program::' + path + ' is not in the repository. Commit it,",
-        "or compile with the option runtime: inline'), sys.exit(2));",
-        f"code = open(path, 'rb').read(); sha256 = '{sha256}';",
-        "hashlib.sha256(code).hexdigest() == sha256 or",
-        "(print('::error title=Altered::' + path + ' was changed. Compile the document again'), sys.exit(2));",
-    ]
 
 
 def plain_name(name: str) -> str:
@@ -81,7 +64,7 @@ def plain_name(name: str) -> str:
 
 
 def problem_with_path(path: str) -> str:
-    """Return what is wrong with a program's path in a job's shell, or ""."""
+    """Return what is wrong with a program's path in a script, or ""."""
     return "" if _PLAIN_PATH.fullmatch(path) else "the program's path has a character other than A-Z a-z 0-9 _ . / -"
 
 
@@ -166,25 +149,25 @@ class Calling(Struct, frozen=True, dict=True):
         for path, text in files:
             word = f"RDC_{sha256_of(text)[:16]}"
             lines += [f"cat > {path} <<'{word}' || exit", text.rstrip("\n"), word]
-        says = "Writes the program and the runtime of rdc. The loader checks each file before it runs it."
+        says = "Writes the program and the runtime of rdc. Each step checks them before it runs them."
         run = "\n".join(lines) + "\n"
         return Step("Write the program", comments=(says,), shell=PLAIN_SHELL, run=run)
 
     @property
-    def loader(self) -> Loader:
-        """The shell of the steps."""
+    def loader(self) -> str:
+        """The script of the steps."""
         program, text = self.files[0]
-        return loader(self.options.python, f"{self._home}'{program}'", sha256_of(text), self.program.kind)
+        return loader(self.options.python, f"{self._home}{program}", sha256_of(text))
 
-    def publish_loader(self, kind: str) -> Loader:
-        """Return the shell of a job that publishes."""
+    def publish_loader(self, kind: str) -> str:
+        """Return the script of the step that publishes."""
         place = posixpath.join(INLINE, publish_name()) if self.is_inline else self.publisher
-        return publish_loader(self.options.python, f"{self._home}'{place}'", kind)
+        return loader(self.options.python, f"{self._home}{place}", sha256_of(publisher()), kind)
 
     @property
     def _home(self) -> str:
-        """The prefix of a path in a Python expression."""
-        return "os.environ['RUNNER_TEMP'] + '/' + " if self.is_inline else ""
+        """The start of a path in a script."""
+        return "$RUNNER_TEMP/" if self.is_inline else ""
 
 
 def _as_script(text: str) -> str:
@@ -197,17 +180,3 @@ def _as_script(text: str) -> str:
 def _without_raw(found: re.Match[str]) -> str:
     has_either = OPEN in found[0] or _OLD_COMMAND.search(found[0])
     return repr(ast.literal_eval(found[0])) if has_either else found[0]
-
-
-class Loader(str):
-    """A shell on several lines."""
-
-    __slots__ = ("lines",)
-
-    lines: Sequence[str]
-
-    def __new__(cls, lines: Sequence[str]) -> Self:
-        """Join the lines as YAML does."""
-        made = super().__new__(cls, " ".join(lines))
-        made.lines = tuple(lines)
-        return made

@@ -1,6 +1,6 @@
 """Checks from its text what a workflow that calls the program does. Nothing in it is executed.
 
-Only the loader runs code in a step, and it executes the bytes that it hashed. So a workflow is proven if each step has
+Only the loader runs code in a step, and it executes the bytes that it hashed. So a workflow is proven if each step runs
 this loader or is one that rdc writes, and passes only literal options to the program. rdc's own steps are compared as a
 whole: with their conditions, inputs and variables.
 """
@@ -11,31 +11,32 @@ import json
 import posixpath
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any, get_args
+from typing import Any
 
 from msgspec import Struct
 
 from backends.base import Companion
 from backends.github.calling import artifacts
-from backends.github.calling.program import PROGRAMS, WORKFLOWS, loader, publish_loader, publish_name
-from backends.github.calling.surroundings import ASKED_LATER, remark
+from backends.github.calling.program import PROGRAMS, WORKFLOWS, loader, publish_name
+from backends.github.calling.surroundings import ASKED_LATER
 from backends.github.options import GithubOptions
 from backends.github.pins import pins
-from backends.github.step import PLAIN_SHELL, Step
+from backends.github.step import CALLING_SHELL, Step
 from backends.python.edition import publisher
 from backends.python.proof import Problem
-from compiler.ir.program import Noun
 from compiler.regex import Regex
+from compiler.source import sha256_of
 from compiler.yaml_text import UnreadableError, load_value
-from runtime_shim.targets.github.shown import OPEN
+from runtime_shim.targets.github.shown import OPEN, SHOWN_AS
 
-_PYTHON, _PLACE, _PIN, _KIND = "@PYTHON@", "@PLACE@", "0" * 64, "@KIND@"
+_PYTHON, _PLACE, _PIN = "/PYTHON", "PLACE", "0" * 64
 _LOADER = Regex(
-    re.escape(loader(_PYTHON, _PLACE, _PIN, _KIND))
+    re.escape(loader(_PYTHON, f"{_PLACE}/{_PLACE}", _PIN))
     .replace(re.escape(_PYTHON), r"(?P<python>/[A-Za-z0-9_+./-]+)")
-    .replace(re.escape(_PLACE), r"'(?P<place>[A-Za-z0-9_./-]+)'")
+    .replace(f"{_PLACE}/{_PLACE}", r"(?P<place>[A-Za-z0-9_./-]+)", 1)
+    .replace(f"{_PLACE}/{_PLACE}", "(?P=place)")
+    .replace(_PLACE, "[A-Za-z0-9_.-]+")
     .replace(_PIN, r"(?P<sha256>[0-9a-f]{64})")
-    .replace(re.escape(_KIND), f"(?:{'|'.join(get_args(Noun))})")
 )
 _TOP = {"name", "run-name", "on", "permissions", "concurrency", "defaults", "jobs"}
 _JOB = {
@@ -63,8 +64,8 @@ _VARIABLES = {
     "check": "RESUME EVENTS TOKEN",
     "open": "ANSWERS RESUME RERUN MISSING PLACE FORK TOKEN GATES REVIEWS ASKED JOINED RESULT ENVIRONMENT EVENTS "
     "OPTIONS",
-    "step": "OPTIONS GIVEN SECRETS",
-    "entry": "ENTRY OPTIONS SECRETS",
+    "step": "COMMAND PROMPT STEP OPTIONS GIVEN SECRETS",
+    "entry": "PROMPT ENTRY OPTIONS SECRETS",
     "changes": "",
     "close": "ONWARD GATES APPROVED NAME CALLED BRANCH HEAD SECRETS",
 }
@@ -90,7 +91,9 @@ _SECRET = Regex(r"\$\{\{ (?:contains\(fromJSON\('[\[\]0-9, ]*'\), matrix\.entry\
 _LOADED = Regex(r"(?i)(?:LD_|DYLD_|GLIBC|MALLOC_|PYTHON|GCONV|LOCPATH|BASH_|ENV$|PATH$).*")
 _OF_PUBLISHER = {"TOKEN", "NUMBER", "FILE", "TITLE"}
 _OUTPUT = Regex(r"\$\{\{ steps\.\w+\.outputs\.\w+ \}\}")
-_WAITS = {"shell": PLAIN_SHELL, "run": remark(ASKED_LATER)}
+_OWN = {"CALL", *SHOWN_AS}
+"""The program's variables whose names don't start with `RDC_`."""
+
 _ID, _LEFT = "@ID@", "@LEFT@"
 
 
@@ -110,22 +113,21 @@ def called_by(text: str) -> Called | Problem | None:
         workflow = load_value(text)
     except UnreadableError:
         return Problem(1, "this is not valid YAML")
-    shell = _shell(workflow)
-    found = _LOADER.fullmatch(shell)
+    jobs = list(_jobs(workflow))
+    scripts = dict.fromkeys(str(step.get("run")) for job in jobs for step in _steps(job))
+    found = next(filter(None, map(_LOADER.fullmatch, scripts)), None)
     if found is None:
-        is_altered = "own['on_github']" in text and "RUNNER_TEMP" not in shell
+        is_altered = any("RDC_PROGRAM" in script and "RUNNER_TEMP" not in script for script in scripts)
         return Problem(1, "the loader is not the one that rdc writes") if is_altered else None
     assert isinstance(workflow, dict)  # noqa: S101 (tells mypy)
-    place, others = found["place"], list[Companion]()
+    place, beside = found["place"], _beside(found["place"])
     if posixpath.normpath(place) != place or place.startswith(("/", "../")) or not place.endswith(".py"):
         return Problem(1, "the loader's path is not a program in the repository")
-    publishers: set[str] = {publish_loader(found["python"], f"'{_beside(place)}'", kind) for kind in _KINDS}
-    if publishers.intersection(map(_shell, _jobs(workflow))):
-        others.append(_companion(_beside(place), publisher()))
-    jobs = list(_jobs(workflow))
+    publishers = {loader(found["python"], beside, sha256_of(publisher()), kind) for kind in _KINDS}
+    others = (_companion(beside, publisher()),) if publishers.intersection(scripts) else ()
     forms = _forms()
-    is_known = _is_known_top(workflow, shell) and all(_is_known_job(job, publishers, forms) for job in jobs)
-    return Called(_companion(place), found["sha256"], tuple(others), is_known)
+    is_known = _is_known_top(workflow) and all(_is_known_job(job, found[0], publishers, forms) for job in jobs)
+    return Called(_companion(place), found["sha256"], others, is_known)
 
 
 _KINDS = ("changes", "comment", "pull-request", "summary")
@@ -141,55 +143,52 @@ def _companion(place: str, text: str = "") -> Companion:
     return Companion(posixpath.relpath(place, WORKFLOWS), text, "program", home=home)
 
 
-def _shell(part: Any) -> str:  # noqa: ANN401 (any value of YAML)
-    """Return the shell that a workflow or job sets for its steps, or ""."""
-    for key in ("defaults", "run", "shell"):
-        part = part.get(key) if isinstance(part, dict) else None
-    return part if isinstance(part, str) else ""
-
-
-def _jobs(workflow: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    jobs = workflow.get("jobs")
+def _jobs(workflow: object) -> Iterator[Mapping[str, Any]]:
+    jobs = workflow.get("jobs") if isinstance(workflow, dict) else None
     for job in jobs.values() if isinstance(jobs, dict) else ():
         yield job if isinstance(job, dict) else {}
 
 
-def _is_known_top(workflow: Mapping[Any, Any], shell: str) -> bool:
+def _steps(job: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    steps = job.get("steps")
+    return [step for step in steps if isinstance(step, dict)] if isinstance(steps, list) else []
+
+
+def _is_known_top(workflow: Mapping[Any, Any]) -> bool:
     """Return whether everything around the jobs is as rdc writes it. Triggers and names depend on the document."""
     events = workflow.get("on")
-    own = workflow.get("permissions") == {} and workflow.get("defaults") == {"run": {"shell": shell}}
+    own = workflow.get("permissions") == {} and workflow.get("defaults") == {"run": {"shell": CALLING_SHELL}}
     return own and isinstance(events, dict) and "pull_request_target" not in events and set(workflow) <= _TOP
 
 
-def _is_known_job(job: Mapping[str, Any], publishers: set[str], forms: re.Pattern[str]) -> bool:
-    steps, permissions, outputs = job.get("steps"), job.get("permissions", {}), job.get("outputs", {})
-    is_publisher = _shell(job) in publishers and job["defaults"] == {"run": {"shell": _shell(job)}}
-    if not isinstance(steps, list) or not set(job) - ({"defaults"} if is_publisher else set()) <= _JOB:
+def _is_known_job(job: Mapping[str, Any], own: str, publishers: set[str], forms: re.Pattern[str]) -> bool:
+    steps, permissions, outputs = _steps(job), job.get("permissions", {}), job.get("outputs", {})
+    if steps != job.get("steps") or not set(job) <= _JOB or not _is_condition(job.get("if")):
         return False
-    if not isinstance(permissions, dict) or not isinstance(outputs, dict) or not _is_condition(job.get("if")):
+    if not isinstance(permissions, dict) or not isinstance(outputs, dict):
         return False
     if not all(_OUTPUT.fullmatch(str(value)) for value in outputs.values()):
         return False
-    if not all(isinstance(step, dict) and _is_known(step, forms, publishes=is_publisher) for step in steps):
+    if not all(_is_known(step, own, publishers, forms) for step in steps):
         return False
-    closing = [_secrets(_env(step)) for step in steps if str(_env(step).get("RDC_CALL", "")).startswith("close")]
+    closing = [_secrets(_env(step)) for step in steps if str(_env(step).get("CALL", "")).startswith("close")]
     return all(_secrets(_env(step)) <= masked for masked in closing for step in steps)
 
 
-def _is_known(step: Mapping[str, Any], forms: re.Pattern[str], *, publishes: bool) -> bool:
+def _is_known(step: Mapping[str, Any], own: str, publishers: set[str], forms: re.Pattern[str]) -> bool:
     if "uses" in step:
         return _is_checkout(step) or forms.fullmatch(_canonical(step)) is not None
-    if "shell" in step:
-        return set(step) <= {"name", *_WAITS} and all(step.get(key) == text for key, text in _WAITS.items())
-    env, condition = _env(step), step.get("if")
+    env, condition, run = _env(step), step.get("if"), step.get("run")
     if not set(step) <= _STEP or not isinstance(step.get("env", {}), dict):
         return False
-    if publishes:
+    if run == ASKED_LATER:
+        return set(step) == {"name", "run"}
+    if run in publishers:
         return set(env) <= _OF_PUBLISHER and "secrets" not in f"{env}" and _is_condition(condition)
-    call = next(iter(str(env.get("RDC_CALL", "")).split()), "")
-    if call not in _VARIABLES or _CONDITIONS.get(call, condition) != condition:
+    call = next(iter(str(env.get("CALL", "")).split()), "")
+    if run != own or call not in _VARIABLES or _CONDITIONS.get(call, condition) != condition:
         return False
-    names = {"RDC_CALL", *(f"RDC_{name}" for name in _VARIABLES[call].split())}
+    names = {"CALL"}.union(name if name in _OWN else f"RDC_{name}" for name in _VARIABLES[call].split())
     fine = (_is_fine(name, str(value), names, reads=call == "open") for name, value in env.items())
     masked = set(str(env.get("RDC_SECRETS", "")).split())
     return (call in _CONDITIONS or _is_condition(condition)) and all(fine) and masked == _secrets(env)
@@ -206,7 +205,7 @@ def _env(step: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def _secrets(env: Mapping[str, Any]) -> set[str]:
     """Return the variables with secrets: all that are not the program's own."""
-    return {name for name in env if not name.startswith("RDC_")}
+    return {name for name in env if not name.startswith("RDC_") and name not in _OWN}
 
 
 def _is_checkout(step: Mapping[str, Any]) -> bool:

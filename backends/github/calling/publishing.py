@@ -9,7 +9,6 @@ from msgspec import Struct
 from backends.base import about_option
 from backends.github.calling.artifacts import TOKEN, taken_artifact
 from backends.github.calling.program import Calling, plain_name
-from backends.github.calling.surroundings import remark
 from backends.github.options import GithubOptions
 from backends.github.scalar import Expression, label
 from backends.github.step import Job, Step
@@ -86,7 +85,8 @@ def publications(
         if kind == "artifact":  # each run uploads its output anyway
             continue
         about = _CHANGES if is_changes else _about(kind, frozenset(events))
-        step = _step(kind, about, options, label(program.title))
+        run = calling.publish_loader("changes" if is_changes else kind)
+        step = _step(kind, about, options, label(program.title), run)
         yield Job(
             id=f"publish_{kind.replace('-', '_')}",
             name=f"{about.title} of {name}",
@@ -95,7 +95,6 @@ def publications(
             needs=tuple(needs),
             permissions=about.permissions,
             timeout=_MINUTES,
-            shell=calling.publish_loader("changes" if is_changes else kind),
             comments=(f"{about.says} in a job without agents and secrets.",),
         )
 
@@ -123,7 +122,7 @@ def _number(events: frozenset[str]) -> str:
     return " || ".join(f"github.event.{name}.number" for name, having in subjects if events & having)
 
 
-def _step(kind: str, about: _Kind, options: GithubOptions, title: str) -> Step:
+def _step(kind: str, about: _Kind, options: GithubOptions, title: str, run: str) -> Step:
     env: dict[str, str] = {} if kind == "summary" else {"TOKEN": TOKEN}
     if kind == "comment":
         env["NUMBER"] = Expression(f"${{{{ {_number(frozenset(options.triggers()))} }}}}")
@@ -131,5 +130,4 @@ def _step(kind: str, about: _Kind, options: GithubOptions, title: str) -> Step:
         env["FILE"] = options.publish_file
     if about is _CHANGES:
         env["TITLE"] = title
-    says = "Publishes the file that the run has left. The file is read, never executed."
-    return Step(about.title, env=env, run=remark(says))
+    return Step(about.title, env=env, run=run)

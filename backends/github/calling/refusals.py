@@ -11,20 +11,15 @@ from backends.github.calling.workflow import CallingWorkflow
 from backends.github.limits import MOST_STEPS, with_too_many_steps
 from backends.github.options import USUAL_PYTHON, GithubOptions, command_of
 from backends.github.settings import agent_types, environments_of
-from backends.scheduling.jobs import Jobs
-from backends.scheduling.places import Place
 from backends.scheduling.routes import Routes
 from compiler.diagnostic import Diagnostic
 from compiler.ir.program import Node, Program
 from compiler.ir.tasks import Ask, Gate, Parallel, Stage, Tool
 from compiler.times import spoken
+from runtime_shim.targets.github.shown import SHOWN_AS
 
 BINARY = frozenset({"pass_fail", "yes_no"})
 """Questions with two possible replies."""
-
-
-MOST_ATTEMPTS = 10
-"""How often people may be asked the same question. Each time is a job."""
 
 
 def refused_calls(program: Program, options: GithubOptions) -> Iterator[Diagnostic]:
@@ -33,6 +28,9 @@ def refused_calls(program: Program, options: GithubOptions) -> Iterator[Diagnost
         problem = "the steps call a program in the repository, but `checkout` is false"
         remedy = "remove `checkout: false`, or use `runtime: inline`, which puts the program into the workflow"
         yield about_option(program, ("checkout",), "RD013", problem, remedy)
+    for name in sorted({"CALL", *SHOWN_AS} & {*options.env, *options.all_secrets(), *program.secrets}):
+        option = "env" if name in options.env else "secrets"
+        yield about_option(program, (option,), "RD013", f"steps set the variable {name} themselves", "rename it")
     labels = [options.runs_on] if isinstance(options.runs_on, str) else options.runs_on
     is_windows = any("windows" in label.lower() for label in labels)
     if is_windows and options.python == USUAL_PYTHON:
@@ -101,25 +99,12 @@ def entries_apart(routes: Routes, options: GithubOptions) -> Iterator[Diagnostic
 
 
 def _approval(node: Node, options: GithubOptions, *, in_loop: bool) -> Iterator[Diagnostic]:
-    if in_loop and isinstance(node.task, Gate) and options.prompts in {"agent", "environment"}:
+    if in_loop and isinstance(node.task, Gate) and options.prompts == "agent":
         problem = f"the gate of step {node.id} is in a loop, but a run can have only one approval of it"
         yield about_node(node, "RD520", problem, "use `prompts: answers`, or leave the loop before the gate")
     if isinstance(node.task, Ask) and options.prompts == "agent" and node.task.question not in BINARY:
         problem = f"step {node.id} asks for more than yes or no, but an agent can only answer yes or no"
         yield about_node(node, "RD533", problem, "use `prompts: answers`, or ask the agent in a separate prompt")
-    if not isinstance(node.task, Ask) or options.prompts != "environment":
-        return
-    if in_loop:
-        problem = f"the question of step {node.id} is in a loop, but a run can have only one approval of it"
-        remedy = "use `prompts: answers` or `prompts: agent`, or leave the loop before the question"
-        yield about_node(node, "RD520", problem, remedy)
-    elif Jobs.asked(Place("step", (node,))) > MOST_ATTEMPTS:
-        problem = f"step {node.id} may ask more than {MOST_ATTEMPTS} times, but each time needs a separate job"
-        remedy = f"reduce RETRY to at most {MOST_ATTEMPTS - 1}, or use `prompts: answers` or `prompts: agent`"
-        yield about_node(node, "RD520", problem, remedy)
-    elif node.task.question not in BINARY:
-        problem = f"step {node.id} asks for more than yes or no, but an approval can only be yes or no"
-        yield about_node(node, "RD533", problem, "use `prompts: answers` or `prompts: agent`")
 
 
 def unexecuted(line: Line, options: GithubOptions) -> Iterator[Diagnostic]:

@@ -5,6 +5,7 @@ Jobs pass the run and the outputs of completed steps on as an artifact. Another 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
@@ -13,14 +14,15 @@ from msgspec import Struct
 
 from backends.github.calling import artifacts, surroundings
 from backends.github.calling.artifacts import TOKEN
-from backends.github.calling.steps import AROUND, CLOSE, OPEN, limit_in_minutes, lines_of, masked, option_lines
+from backends.github.calling.remarks import of_contract
+from backends.github.calling.steps import AROUND, CALLS, CLOSE, OPEN, limited, lines_of, masked, option_lines, shown
 from backends.github.calling.surroundings import CallsProgram
 from backends.github.identifiers import identifiers, identifiers_of
 from backends.github.inputs import measured, said
 from backends.github.options import named_command
-from backends.github.scalar import Expression, comment, label
+from backends.github.scalar import Expression, label
 from backends.github.settings import StepSecrets
-from backends.github.step import Job, Step
+from backends.github.step import Job, Limit, Step
 from backends.github.triggers import with_continuation
 from backends.github.workflow import all_of
 from backends.scheduling.flow import Identifiers
@@ -29,7 +31,6 @@ from backends.specification import Step as ContractStep
 from backends.specification import shown as shown_text
 from compiler.ir.program import Node, Program
 from compiler.ir.tasks import Gate
-from runtime_shim.targets.github.shown import shown_script
 
 
 class SpecificationWorkflow(CallsProgram, frozen=True, dict=True):
@@ -84,15 +85,14 @@ class SpecificationWorkflow(CallsProgram, frozen=True, dict=True):
         needs = dict.fromkeys([self._first.id, before.id, *self._approvals(part)] if before else ())
         outputs = {"next": CLOSE} if after else {}
         outputs |= {"reviews": OPEN, "approved": OPEN} if self._gates and before is None else {}
-        number = self.line.parts.index(part) + 1
         return Job(
             id=part.id,
-            name=label(f"{self._title}, part {number}" if after or before else self._title),
+            name=label(_named(part.steps[0])) if part.steps and (after or before) else self._title,
             steps=tuple(self._steps_of(part)),
             condition=self._reached(part, before) if before else "",
             needs=tuple(needs),
             environment=self.options.environment or "",
-            permissions=tuple(self._permissions(asks=bool(self._gates))),
+            permissions=tuple(self._granted(reviews=bool(self._gates), continues=before is None)),
             outputs=surroundings.outputs_of(outputs),
             env=self._environment(),
         )
@@ -114,11 +114,11 @@ class SpecificationWorkflow(CallsProgram, frozen=True, dict=True):
         jobs = [self.line.approvals[each.id] for each in earlier]
         fine = (f"needs.{job}.result == 'success' || needs.{job}.result == 'skipped'" for job in jobs)
         reason = shown_text(gate.task.reason) if isinstance(gate.task, Gate) else ""
-        name = label(f"Approve {gate.id}")
+        step = next(step for part in self.line.parts for step in part.steps if gate in step.gates)
         return self._deciding(
             self.line.approvals[gate.id],
-            name,
-            Step(name, comments=(comment(reason),)),
+            f"Approve: {_named(step)}",
+            reason,
             condition=all_of("!cancelled()", f"needs.{before.id}.result == 'success'", asked, *fine)
             if jobs or before is not self._first
             else asked,
@@ -144,7 +144,7 @@ class SpecificationWorkflow(CallsProgram, frozen=True, dict=True):
         yield from self._closed(part, is_last=after is None)
 
     def _opened(self, part: LinePart, before: LinePart | None) -> Step:
-        env: dict[str, str] = {"RDC_CALL": OPEN}
+        env: dict[str, str] = {"CALL": OPEN}
         if before is None:
             env |= {f"RDC_{name.upper()}": Expression(f"${{{{ inputs.{name} }}}}") for name in ("resume", "rerun")}
             env |= surroundings.opened_with(self.program.inputs, self._events, self.options)
@@ -153,28 +153,36 @@ class SpecificationWorkflow(CallsProgram, frozen=True, dict=True):
                 self.program.secrets, self._secrets, self.options.environment or "", self.events
             )
         else:
-            env["RDC_CALL"] = f"{OPEN} {before.id}"
+            env["CALL"] = f"{OPEN} {before.id}"
             if self._gates:
                 env["RDC_REVIEWS"] = Expression(f"${{{{ needs.{self._first.id}.outputs.reviews }}}}")
             if part.gates:
                 env["RDC_ASKED"] = lines_of(gate.id for gate in part.gates)
-        if self._gates:
-            env |= {**surroundings.reviewed_in(self.options), "RDC_TOKEN": TOKEN}
+        env |= surroundings.reviewed_in(self.options) if self._gates else {}
+        env |= {"RDC_TOKEN": TOKEN} if self._gates or before is None else {}
         name = "Open the run" if before is None else "Continue the run"
-        return Step(name, OPEN, env=env, run=surroundings.shown_call("resume" if before is None else "next"))
+        return Step(name, OPEN, env=env, run=CALLS)
 
     def _step(self, step: ContractStep) -> Step:
-        at = step.group.origin
         secrets = self._secrets.of(*step.stages)
-        env: dict[str, str] = {"RDC_CALL": lines_of(["step", step.id]), **option_lines(self._options_of(step))}
+        env: dict[str, str] = {
+            "CALL": lines_of(["step", step.id]),
+            **shown(self.calling, [step.id]),
+            **option_lines(self._options_of(step)),
+        }
         return Step(
-            name=label(step.title),
+            name=label(_named(step)),
             id=self.line.ids.nodes[step.id],
-            comments=(comment(f"{at.path}:{at.span.line}"),),
-            timeout=min(limit_in_minutes(step.seconds), self.options.timeout_minutes),
+            comments=tuple(of_contract(step, self.line.contract, self.options)),
+            limit=self._limit(step),
             env={**env, **masked(secrets)},
-            run=shown_script(self.calling.table, [step.id]),
+            run=CALLS,
         )
+
+    def _limit(self, step: ContractStep) -> Limit:
+        found = limited("limit of an attempt", step.limit, step.retries + 1, step.delay * step.retries)
+        most = self.options.timeout_minutes
+        return found if found.minutes <= most else Limit(most, "limit of the job, shorter than that of the step")
 
     def _options_of(self, step: ContractStep) -> list[str]:
         """Return the commands that the program calls for a step, unless the configuration sets them."""
@@ -196,7 +204,7 @@ class SpecificationWorkflow(CallsProgram, frozen=True, dict=True):
         ]
         secrets = self._secrets.of(*self.line.program.nodes)
         env: dict[str, str] = {
-            "RDC_CALL": f"{CLOSE} {part.id}" if onward else CLOSE,
+            "CALL": f"{CLOSE} {part.id}" if onward else CLOSE,
             **({"RDC_ONWARD": lines_of(onward)} if onward else {}),
         }
         if self._gates:
@@ -208,6 +216,13 @@ class SpecificationWorkflow(CallsProgram, frozen=True, dict=True):
             yield artifacts.transcript("" if len(self.line.parts) == 1 else f"-{part.id}", self.options)
         if is_last:
             yield artifacts.outputs(self.options)
+
+
+def _named(step: ContractStep) -> str:
+    """Return a step's name for people: its title if that says the id, otherwise both."""
+    title = shown_text(step.group.title)
+    has_id = set(re.findall(r"\w+", step.id.lower())) <= set(re.findall(r"\w+", title.lower()))
+    return title if has_id else f"{step.id}: {title}" if title else step.id
 
 
 class LinePart(Struct, frozen=True):

@@ -8,20 +8,19 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from backends.github.calling.program import Calling
-from backends.github.nodes import about, headings, in_loop, loop_title, title
+from backends.github.calling.remarks import about, in_loop
+from backends.github.nodes import headings, loop_title, title
 from backends.github.options import Caller, GithubOptions, named_command
-from backends.github.question import by_people, transitions_from
-from backends.github.scalar import Expression, comment
+from backends.github.scalar import Alias, Expression
 from backends.github.settings import StepSecrets, agent_types
-from backends.github.step import Step, compare
+from backends.github.step import Limit, Step, compare
 from backends.scheduling.condition import Condition, Literal, expression, some
 from backends.scheduling.jobs import BEGIN, Jobs, Part
 from backends.scheduling.places import Place
 from compiler.ir.answers import usual_seconds
-from compiler.ir.edges import Edge, OutcomeTest, SlotTest
 from compiler.ir.program import Node
 from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Stage, Tool
-from runtime_shim.targets.github.shown import shown_script
+from runtime_shim.targets.github.shown import shown_text
 from runtime_shim.tasks.recipes import is_recipe
 
 FIRST_PAUSE = 2
@@ -30,30 +29,43 @@ FIRST_PAUSE = 2
 CHECK, OPEN, CLOSE = AROUND = ("check", "open", "close")
 """The ids of the steps that call the program around those of the document."""
 
-_MOST_REASONS = 5
+CALLS = Alias("*rdc")
+"""The script of all steps that call the program. The first of them has the anchor."""
+
 _MINUTE = 60
 _PATIENCE = 60
 """Seconds for ending a process and its step after the time limit."""
 
 
-def minutes(node: Node, options: GithubOptions) -> int:
-    """Return the minutes after which GitHub ends a node, a little later than the program does; 0 for no limit."""
-    seconds = node.settings.timeout or usual_seconds(node.task)
+def limit(node: Node, options: GithubOptions) -> Limit:
+    """Return when GitHub ends a node, a little later than the program does."""
+    each, why, calls, pauses = node.settings.timeout or usual_seconds(node.task), "timeout", 1, 0
     if isinstance(node.task, Agent | Parallel):
-        seconds = (options.agent_seconds or seconds) * (options.agent_retries + 1)
-        seconds += FIRST_PAUSE * (2**options.agent_retries - 1)
-    return limit_in_minutes(seconds) if seconds else 0
+        each, calls = options.agent_seconds or each, options.agent_retries + 1
+        why = "option agent-timeout" if options.agent_seconds else "limit of a call"
+        pauses = FIRST_PAUSE * (2**options.agent_retries - 1)
+    return limited(why, each, calls, pauses)
 
 
-def limit_in_minutes(seconds: int) -> int:
-    """Return GitHub's limit in minutes for a limit of the program in seconds: a little longer."""
-    return -(-(seconds + _PATIENCE) // _MINUTE)
+def limited(why: str, each: int, times: int, pauses: int) -> Limit:
+    """Return a limit for a number of attempts, in minutes: a little longer than theirs. Its comment shows the sum."""
+    if not each:
+        return Limit()
+    minutes, whole = -(-(each * times + pauses + _PATIENCE) // _MINUTE), -(-each * times // _MINUTE)
+    spelled = f"{each // _MINUTE}m" if each % _MINUTE == 0 else f"{each}s"
+    return Limit(minutes, f"{why} {spelled}{f' × {times}' if times > 1 else ''} + {minutes - whole}")
 
 
 def lines_of(names: Iterable[str]) -> str:
     """Return names as a variable: on separate lines if one has a space."""
     found = list(names)
     return "".join(f"{name}\n" for name in found) if any(" " in name for name in found) else " ".join(found)
+
+
+def shown(calling: Calling, names: Sequence[str]) -> dict[str, str]:
+    """Return the variable with the text of a step; the program compares it."""
+    name, text = shown_text(calling.table, names)
+    return {name: f"{text}\n" if "\n" in text else text} if text else {}
 
 
 def option_lines(options: Iterable[str]) -> dict[str, str]:
@@ -138,42 +150,34 @@ class Places(Struct, frozen=True, dict=True):
 
     def _node(self, place: Place) -> Step:
         node = place.node
-        condition = self.condition(place)
-        answered = [by_people(node)] if isinstance(node.task, Ask) and self._options.prompts != "agent" else []
         return Step(
             name=title(node),
             id=self.ids[place.name],
-            comments=(
-                *about(node),
-                *self._uncalled(node),
-                *answered,
-                *(self._when(node) if condition else ()),
-                *transitions_from(node, self.jobs.routes.nodes),
-            ),
-            condition=condition,
-            timeout=minutes(node, self._options),
+            comments=tuple(about(node, self.jobs.routes.nodes, self._options)),
+            condition=self.condition(place),
+            limit=limit(node, self._options),
             env=self._env([node]),
-            run=shown_script(self.calling.table, [node.id]),
+            run=CALLS,
         )
 
     def _loop(self, place: Place) -> Step:
         nodes = [node for node in place.nodes if not isinstance(node.task, (Branch, End))]
         program = self.jobs.routes.program
-        asked = "a person" if self._options.prompts != "agent" else "the agent"
         return Step(
             name=loop_title(nodes, program.groups),
             id=self.ids[place.name],
-            comments=tuple(in_loop(nodes, self.jobs.routes.nodes, asked)),
+            comments=tuple(in_loop(iter(nodes), self.jobs.routes.nodes, self._options)),
             condition=self.condition(place),
             env=self._env(nodes),
-            run=shown_script(self.calling.table, [node.id for node in nodes]),
+            run=CALLS,
         )
 
     def entry(self, place: Place) -> Step:
         """Return the step of a matrix job, which calls the agent of one entry with its secrets."""
         node = place.node
         env = {
-            "RDC_CALL": lines_of(["entry", node.id]),
+            "CALL": lines_of(["entry", node.id]),
+            **shown(self.calling, [node.id]),
             "RDC_ENTRY": Expression("${{ matrix.entry }}"),
             **option_lines(options_for([node], self._options)),
             **self._entry_secrets(node),
@@ -181,15 +185,16 @@ class Places(Struct, frozen=True, dict=True):
         return Step(
             name=title(node),
             id=self.ids[place.name],
-            comments=(*about(node), *self._when(node), *transitions_from(node, self.jobs.routes.nodes)),
-            timeout=minutes(node, self._options),
+            comments=tuple(about(node, self.jobs.routes.nodes, self._options)),
+            limit=limit(node, self._options),
             env=env,
-            run=shown_script(self.calling.table, [node.id]),
+            run=CALLS,
         )
 
     def _env(self, nodes: Sequence[Node]) -> dict[str, str]:
         secrets = self.secrets.of(*nodes)
-        env = {"RDC_CALL": lines_of(["step", *(node.id for node in nodes)])}
+        names = [node.id for node in nodes]
+        env = {"CALL": lines_of(["step", *names]), **shown(self.calling, names)}
         env |= option_lines(options_for(nodes, self._options))
         calling = [node for node in nodes if not isinstance(node.task, Ask | Gate) or self._options.prompts == "agent"]
         given = {node.id: [*self.secrets.of(node)] for node in calling}
@@ -207,44 +212,6 @@ class Places(Struct, frozen=True, dict=True):
                 test = f"contains(fromJSON('{wanting}'), matrix.entry)"
                 found[name] = Expression(f"${{{{ {test} && secrets.{self.secrets.stored[name]} || '' }}}}")
         return found
-
-    def _uncalled(self, node: Node) -> Iterator[str]:
-        """Yield a comment on an optional tool without a command."""
-        task = node.task
-        if isinstance(task, Tool) and task.optional and task.connection not in self._options.tools:
-            yield comment(f"The option `tools` has no command for {task.connection}, so this step does nothing.")
-
-    def _when(self, node: Node) -> Iterator[str]:
-        """Yield comments on what leads to a node."""
-        found = reasons(self.jobs.routes.nodes).get(node.id, [])
-        for said in found[:_MOST_REASONS]:
-            yield comment(f"if {said}")
-        if found[_MOST_REASONS:]:
-            yield f"or in {len(found) - _MOST_REASONS} more cases"
-
-
-def reasons(nodes: Mapping[str, Node]) -> dict[str, list[str]]:
-    """Return what leads to each node, for people: `review: REJECT`, `issue_type == "bug"`."""
-    found: dict[str, dict[str, None]] = {}
-    for node in nodes.values():
-        words: dict[str, list[str]] = {}
-        for edge in node.edges:
-            said = found.setdefault(edge.target, {})
-            tests = [test for test in edge.guard if isinstance(test, SlotTest)]
-            if tests:
-                said[" and ".join(f'{test.slot} {test.operator} "{test.text}"' for test in tests)] = None
-            words.setdefault(edge.target, []).extend(_words(edge))
-        for target, outcomes in words.items() if len(words) > 1 else ():
-            if outcomes:
-                found[target][f"{node.id}: {', '.join(dict.fromkeys(outcomes))}"] = None
-    return {target: list(said) for target, said in found.items()}
-
-
-def _words(edge: Edge) -> Iterator[str]:
-    """Yield the outcomes that an edge needs, for people."""
-    for test in edge.guard:
-        if isinstance(test, OutcomeTest):
-            yield test.word.upper() if test.word in {"pass", "fail"} else test.word
 
 
 def calls_something(node: Node) -> bool:

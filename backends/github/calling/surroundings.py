@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import Any
 
@@ -12,34 +12,24 @@ from backends.base import Companion
 from backends.github.calling import artifacts
 from backends.github.calling.artifacts import TOKEN
 from backends.github.calling.program import Calling
-from backends.github.calling.steps import CHECK, CLOSE, OPEN, masked
+from backends.github.calling.steps import CALLS, CHECK, CLOSE, masked
 from backends.github.inputs import given, input_names
 from backends.github.options import GithubOptions
-from backends.github.scalar import Expression
+from backends.github.scalar import Alias, Expression, comment, label, scalar
 from backends.github.settings import StepSecrets
-from backends.github.step import PLAIN_SHELL, Job, Step
+from backends.github.step import CALLING_SHELL, Job, Step
 from backends.github.triggers import OF_PULL_REQUESTS
-from backends.github.workflow import Written, missing
-from compiler.ir.edges import may_follow
-from compiler.ir.program import Input, Node, Program
-from compiler.ir.tasks import End, Shell, Verdict
-from runtime_shim.targets.github.shown import as_comments
-
-_SHOWN = {
-    OPEN: "Starts the run and checks its inputs.",
-    "resume": "Starts a new run or loads the waiting one, and checks its inputs.",
-    "next": "Loads the run and asks GitHub for the approvals.",
-    "check": "Checks that the waiting run is from this workflow and branch.",
-    CLOSE: "Writes the run summary and collects the files that are uploaded below.",
-    "changes": "Compares the workspace with the commit of the run.",
-}
+from backends.github.workflow import OPTION, REASON_TO_ASK, USUAL, Written, missing
+from compiler.ir.program import Input
+from compiler.ir.tasks import Shell
+from compiler.regex import Regex
 
 CLOSED = "Close the run"
 """The name of the last step that calls the program. It writes the run summary."""
 
-ASKED_LATER = "The next part checks the approval on GitHub and fails without one, so the environment needs reviewers."
+ASKED_LATER = "echo 'The next job asks GitHub who approved, and fails if no one did.'"
 
-LOADS = "Runs the file at this path only if it has this SHA-256. {0} is the text of the step."
+_USED = Regex(r"\bsteps\.(\w+)\.")
 
 
 class CallsProgram(Written, frozen=True, dict=True):
@@ -56,28 +46,52 @@ class CallsProgram(Written, frozen=True, dict=True):
         return self.calling.companions
 
     @property
-    def loader(self) -> str:
+    def shell(self) -> str:
         """The shell of all jobs that set no other."""
-        return self.calling.loader
+        return CALLING_SHELL
 
-    @property
-    def _shell_says(self) -> str:
-        return LOADS
+    def _granted(self, *, reviews: bool = False, continues: bool = False) -> Iterator[tuple[str, str, str]]:
+        """Yield the permissions of a job that reads the run's reviews, or a run to continue."""
+        granted, checks_out = dict(self.options.permissions), self.options.checkout
+        if granted == USUAL.permissions and not checks_out and not continues:
+            granted = {}
+        why = {"contents": "check out the repository" if checks_out else "compare the commit of the waiting run"}
+        if reviews or continues:
+            why["actions"] = REASON_TO_ASK if reviews else "check the waiting run and load its state"
+            granted["actions"] = "write" if granted.get("actions") == "write" else "read"
+        for scope, access in granted.items():
+            is_ours = access == "read" and (scope != "contents" or checks_out or continues)
+            yield scope, access, why.get(scope, OPTION) if is_ours else OPTION
+
+    def _guarded(self) -> Iterator[Job]:
+        """Yield the jobs with the loader in the first step that calls the program, and without unused ids."""
+        own = Alias(f"&rdc {scalar(self.calling.loader, 10)}")
+        for job in super()._guarded():
+            used = set(_USED.findall(repr(job)))
+            steps = []
+            for step in job.steps:
+                run = own if step.run is CALLS else step.run
+                own = CALLS if run is own else own
+                steps.append(replace(step, run=run, id=step.id if step.id in used else ""))
+            yield replace(job, steps=tuple(steps))
 
     def word(self, name: str) -> str:
         """Return the name of a place in conditions."""
         return self.calling.words[name]
 
-    def _deciding(self, job: str, name: str, step: Step, *, condition: str, needs: tuple[str, ...]) -> Job:
+    def _deciding(
+        self, job: str, name: str, reason: str, ways: Iterable[str] = (), *, condition: str, needs: tuple[str, ...]
+    ) -> Job:
         """Return the job that people approve or reject. Its only step shows the reason."""
+        comments = (*map(comment, reason.strip().split("\n")), *ways) if reason else tuple(ways)
         return Job(
             id=job,
-            name=name,
-            steps=(replace(step, shell=PLAIN_SHELL, run=remark(ASKED_LATER)),),
+            name=label(name),
+            steps=(Step("Approved", comments=comments, run=ASKED_LATER),),
             condition=condition,
             needs=needs,
             environment=self.options.approval_environment,
-            timeout=10,
+            timeout=5,
         )
 
 
@@ -86,7 +100,7 @@ def guide(calling: Calling, *, waits: bool) -> Iterator[str]:
     called = "the program from the step `Write the program`" if calling.is_inline else calling.place
     checked = "" if calling.is_inline else " `rdc verify` checks that file, too."
     yield (
-        f"Each step calls {called}, which has the same text as `run:` and runs its own copy. If you edit the text "
+        f"Each step calls {called}, which runs its own copy of the commands and prompts in `env:`. If you edit one "
         f"here, the step fails.{checked}"
     )
     if calling.program.contract:
@@ -95,30 +109,8 @@ def guide(calling: Calling, *, waits: bool) -> Iterator[str]:
         yield "A run that stops or waits is red. Its summary shows how to continue it. Completed steps don't run again."
     if calling.program.limit:
         yield f"A run stops after {calling.program.limit} steps."
-    if _goes_on_failing(calling.program):
-        yield "A step with a failed command stays green if the run continues. Its output `next` names the next step."
-
-
-def _goes_on_failing(program: Program) -> bool:
-    """Return whether a run may continue after a failed command, at another step than after a passed one."""
-    ends = {node.id for node in program.nodes if isinstance(node.task, End)}
-    commands = [node for node in program.nodes if isinstance(node.task, Shell)]
-    return any(_after(node, Verdict.FAIL) - _after(node, Verdict.PASS) - ends - {node.id} for node in commands)
-
-
-def _after(node: Node, outcome: Verdict) -> set[str]:
-    """Return the nodes that a run may reach after an outcome."""
-    return {edge.target for edge in node.edges if may_follow(edge, outcome)}
-
-
-def remark(text: str) -> str:
-    """Return the text of a step that runs nothing itself: a comment."""
-    return as_comments([text]).rstrip("\n")
-
-
-def shown_call(call: str) -> str:
-    """Return the text of a step that runs nothing from the document."""
-    return remark(_SHOWN[call])
+    if any(isinstance(node.task, Shell) for node in calling.program.nodes):
+        yield "A step whose command fails stays green if the run continues. Its output `next` names the next step."
 
 
 def outputs_of(steps: Mapping[str, str]) -> dict[str, str]:
@@ -158,12 +150,12 @@ def begun_by(options: GithubOptions) -> dict[str, str]:
 def checked_run(options: GithubOptions) -> Iterator[Step]:
     """Yield the steps that check the waiting run on GitHub and then download it."""
     env = {
-        "RDC_CALL": CHECK,
+        "CALL": CHECK,
         "RDC_RESUME": Expression("${{ inputs.resume }}"),
         **begun_by(options),
         "RDC_TOKEN": TOKEN,
     }
-    yield Step("Check the waiting run", CHECK, condition="inputs.resume", env=env, run=shown_call("check"))
+    yield Step("Check the waiting run", CHECK, condition="inputs.resume", env=env, run=CALLS)
     yield artifacts.of_another_run()
 
 
@@ -189,12 +181,12 @@ def told_missing(
 
 def said_on_page(env: Mapping[str, str], secrets: Mapping[str, str]) -> Step:
     """Return the step that writes the run summary and saves the run. It runs nothing from the workspace."""
-    says = ("This step has all secrets, to hide them in its output. It runs nothing from the workspace.",)
+    says = ("This step has all secrets, to hide them in its output.",)
     return Step(
         CLOSED,
         CLOSE,
         comments=says if secrets else (),
         condition="${{ !cancelled() }}",
         env={**env, **masked(secrets)},
-        run=shown_call(CLOSE),
+        run=CALLS,
     )

@@ -11,7 +11,8 @@ from backends.github.calling.artifacts import TOKEN
 from backends.github.calling.conditions import Conditions
 from backends.github.calling.program import plain_name
 from backends.github.calling.publishing import ABOUT_ISSUES, proposes_changes, publications
-from backends.github.calling.steps import AROUND, CLOSE, OPEN, Places, calls_something, lines_of, option_lines
+from backends.github.calling.remarks import decision, transitions
+from backends.github.calling.steps import AROUND, CALLS, CLOSE, OPEN, Places, calls_something, lines_of, option_lines
 from backends.github.calling.surroundings import CallsProgram
 from backends.github.identifiers import identifiers_of
 from backends.github.inputs import measured, said
@@ -22,12 +23,12 @@ from backends.github.scalar import Expression, comment, label
 from backends.github.settings import StepSecrets, agent_types, callers_of, environments_of
 from backends.github.step import Job, Step
 from backends.github.triggers import with_inputs
-from backends.github.workflow import all_of, set_up
+from backends.github.workflow import set_up
 from backends.scheduling.jobs import Jobs, Part
 from backends.scheduling.places import Place
 from backends.scheduling.routes import Routes, make_routes
 from compiler.ir.program import Node
-from compiler.ir.tasks import Ask, Gate
+from compiler.ir.tasks import Gate
 from compiler.passes import optimize
 
 _LONGEST_LABEL = 60
@@ -39,7 +40,7 @@ class CallingWorkflow(CallsProgram, frozen=True, dict=True):
     @cached_property
     def routes(self) -> Routes:
         """The paths of a run."""
-        return make_routes(optimize(self.program, jumps=False), asks=self.options.prompts == "environment")
+        return make_routes(optimize(self.program, jumps=False))
 
     @cached_property
     def waits(self) -> bool:
@@ -51,7 +52,6 @@ class CallingWorkflow(CallsProgram, frozen=True, dict=True):
         """The places, divided into jobs."""
         return Jobs(
             self.routes,
-            approvals=self.options.prompts == "environment",
             waits=self.waits,
             matrices=self.options.parallel == "matrix",
             environments=environments_of(self.program, self.options),
@@ -110,8 +110,7 @@ class CallingWorkflow(CallsProgram, frozen=True, dict=True):
         found: list[Job] = []
         for part in self.cut.parts:
             found.append(self._part(part))
-            for place in part.questions:
-                found += [self._approval(part, place, number) for number in range(self.cut.asked(place))]
+            found += [self._approval(part, place) for place in part.questions]
             found += [self._matrix(part, place) for place in part.matrices]
         if self.program.artifact is not None or self._proposes:
             completing = [self.when.id_of(part) for part in self.cut.completing()]
@@ -128,20 +127,19 @@ class CallingWorkflow(CallsProgram, frozen=True, dict=True):
     def _part(self, part: Part) -> Job:
         earlier = self.cut.parts[: part.level]
         before = self.cut.before(part)
-        asks = bool(self._gates)
         needs = [self.when.id_of(each) for each in earlier]
         if before:
-            needs += [gate for place in self.cut.questions_before(part) for gate in self.when.gates(place)]
+            needs += [self.when.gate(place) for place in self.cut.questions_before(part)]
             needs += [self.when.entries(place) for place in before.matrices]
         is_last = part is self.cut.parts[-1]
         return Job(
             id=self.when.id_of(part),
-            name=self._title if len(self.cut.parts) == 1 else f"{self._title}, part {part.level + 1}",
+            name=title(part.own[0].node) if part.own and len(self.cut.parts) > 1 else self._title,
             steps=tuple(self._steps(part)),
             condition=self.when.reached(part) if earlier else "",
             needs=tuple(needs),
             environment=self.environment_of(part),
-            permissions=tuple(self._permissions(asks=asks)),
+            permissions=tuple(self._granted(reviews=bool(self._gates), continues=self.waits and not earlier)),
             outputs=self._outputs(part, is_last=is_last),
             env=self._environment(),
         )
@@ -200,8 +198,8 @@ class CallingWorkflow(CallsProgram, frozen=True, dict=True):
             yield Step(
                 "Collect the changes",
                 comments=says,
-                env={"RDC_CALL": "changes"},
-                run=surroundings.shown_call("changes"),
+                env={"CALL": "changes"},
+                run=CALLS,
             )
         yield from self._closed(part)
 
@@ -216,12 +214,12 @@ class CallingWorkflow(CallsProgram, frozen=True, dict=True):
 
     def _opened(self, part: Part) -> Step:
         """Return the step that starts or loads the run. It checks approvals before anything in the run is executed."""
-        env: dict[str, str] = {"RDC_CALL": OPEN}
+        env: dict[str, str] = {"CALL": OPEN}
         before = self.cut.before(part)
         if before is None:
             env |= self._given() | (surroundings.begun_by(self.options) if self._gates and self.waits else {})
         else:
-            env["RDC_CALL"] = f"{OPEN} {self.when.id_of(before)}"
+            env["CALL"] = f"{OPEN} {self.when.id_of(before)}"
             env |= self._decisions(before)
             if before.matrices:
                 place = before.matrices[0]
@@ -234,8 +232,7 @@ class CallingWorkflow(CallsProgram, frozen=True, dict=True):
             env["RDC_TOKEN"] = TOKEN
         budget = [f"--agent-calls={self.options.agent_calls}"] if self.options.agent_calls and before is None else []
         name = "Open the run" if before is None else "Continue the run"
-        says = "next" if before is not None else "resume" if self.waits else OPEN
-        return Step(name, OPEN, env={**env, **option_lines(budget)}, run=surroundings.shown_call(says))
+        return Step(name, OPEN, env={**env, **option_lines(budget)}, run=CALLS)
 
     def _decisions(self, before: Part) -> dict[str, str]:
         """Return the number of reviews before the first step, and the gates that were asked since."""
@@ -290,7 +287,7 @@ class CallingWorkflow(CallsProgram, frozen=True, dict=True):
         before = self.cut.before(part)
         done = [*part.own, *(before.matrices if before else ())]
         talks = any(calls_something(node) for place in done for node in place.nodes)
-        env: dict[str, str] = {"RDC_CALL": f"{CLOSE} {self.when.id_of(part)}" if onward else CLOSE}
+        env: dict[str, str] = {"CALL": f"{CLOSE} {self.when.id_of(part)}" if onward else CLOSE}
         env |= {"RDC_ONWARD": lines_of(onward)} if onward else {}
         if self._gates:
             reviewed = Expression(f"${{{{ steps.{OPEN}.outputs.approved }}}}")
@@ -311,19 +308,16 @@ class CallingWorkflow(CallsProgram, frozen=True, dict=True):
 
     # --- Jobs that decide ---------------------------------------------------------------------------------------------
 
-    def _approval(self, part: Part, place: Place, number: int) -> Job:
+    def _approval(self, part: Part, place: Place) -> Job:
         """Return the job that people approve or reject. The next part reads their decision from GitHub."""
-        node, gates = place.node, self.when.gates(place)
-        reason = str(node.task.reason) if isinstance(node.task, Gate) else ""
-        prompt = str(node.task.prompt) if isinstance(node.task, Ask) else reason
-        reasons = map(comment, prompt.strip().split("\n")[:5])
-        again = all_of("!cancelled()", f"needs.{gates[number - 1]}.result == 'failure'")
+        node, nodes = place.node, self.routes.nodes
         return self._deciding(
-            gates[number],
-            f"Approve {title(node)}" + (f", attempt {number + 1}" if number else ""),
-            Step(title(node), comments=tuple(reasons)),
-            condition=again if number else self.when.asked(part, place),
-            needs=(gates[number - 1] if number else self.when.id_of(part),),
+            self.when.gate(place),
+            decision(node, nodes),
+            str(node.task.reason) if isinstance(node.task, Gate) else "",
+            transitions(node, nodes),
+            condition=self.when.asked(part, place),
+            needs=(self.when.id_of(part),),
         )
 
     def _matrix(self, part: Part, place: Place) -> Job:
@@ -331,7 +325,7 @@ class CallingWorkflow(CallsProgram, frozen=True, dict=True):
         job, node = self.when.entries(place), place.node
         environment = self._environment_of_entries(place)
         step = self._places(part).entry(place)
-        env = {"RDC_CALL": f"{OPEN} {self.when.id_of(part)} entry"}
+        env = {"CALL": f"{OPEN} {self.when.id_of(part)} entry"}
         if environment != self.environment_of(self.cut.parts[0]):
             needed = [name for name in self.program.secrets if name in self._secrets.of(node)]
             env |= surroundings.told_missing(needed, self._secrets, environment, self.events)
@@ -339,7 +333,7 @@ class CallingWorkflow(CallsProgram, frozen=True, dict=True):
             *([self._checkout()] if self.options.checkout else ()),
             artifacts.of_earlier([self.when.id_of(part)]),
             artifacts.entry_again(job),
-            Step("Load the run", OPEN, env=env, run=surroundings.shown_call("next")),
+            Step("Load the run", OPEN, env=env, run=CALLS),
             *self._set_up(),
             *self.installed([node]),
             step,
@@ -352,7 +346,7 @@ class CallingWorkflow(CallsProgram, frozen=True, dict=True):
             condition=self.when.asked(part, place),
             needs=(self.when.id_of(part),),
             environment=environment,
-            permissions=tuple(self._permissions()),
+            permissions=tuple(self._granted()),
             env=self._environment(),
             matrix=tuple(label(comment(agent), _LONGEST_LABEL) or "inline" for agent in agent_types(node)),
         )

@@ -1,4 +1,4 @@
-"""The calls of a workflow's steps: `RDC_CALL` names the call, other variables have its arguments."""
+"""The calls of a workflow's steps: `CALL` names the call, other variables have its arguments."""
 
 import functools
 import os
@@ -11,7 +11,7 @@ import threading
 import time
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Any, Callable
+from typing import Callable
 
 from runtime_shim.data.secrets import SHORTEST, masking, secret_values
 from runtime_shim.engine.command_line import OPTIONS, execute, read_words
@@ -24,8 +24,7 @@ from runtime_shim.engine.state import State, Store
 from runtime_shim.targets.github.api import HaltError
 from runtime_shim.targets.github.extension import CallFacts, kinds_on_github
 from runtime_shim.targets.github.says import Runner, annotation, as_block
-from runtime_shim.targets.github.shown import is_shown, words_of_places
-from runtime_shim.tasks.answers import read_lines
+from runtime_shim.targets.github.shown import SHOWN_AS, is_shown, words_of_places
 
 LEAST_LINE = 16  # characters; a shorter line of a secret may be in any file
 OWN = ("RDC_SECRETS", "RDC_AGENT", "RDC_AGENTS", "RDC_EXECUTOR")  # for the program
@@ -101,18 +100,17 @@ class Job:
         self.program, self.host, self.runner, self.given = program, host, Runner(), CallFacts()
         # A step has only its own secrets; the first step checked all.
         self._own_secrets = {key: value for key, value in program.items() if key != "secrets"}
-        self.asked = {name: os.environ[name] for name in os.environ if name.startswith("RDC_")}
-        for name in self.asked:
-            if name not in OWN:
-                del os.environ[name]
+        self.asked: dict[str, str] = {}
+        for name in [name for name in os.environ if name.startswith("RDC_") or name in ("CALL", *SHOWN_AS)]:
+            self.asked[name.replace("RDC_", "", 1)] = os.environ[name] if name in OWN else os.environ.pop(name)
         self._found = [kind for kind in kinds if kind.suits(program)]
         self.lines: list[str] = []  # commands to the runner at the end of the step
 
     # --- Variables and files of a step ---
 
     def said(self, name: str) -> str:
-        """Return a variable of the step."""
-        return self.asked.get(f"RDC_{name}", "")
+        """Return a variable of the step, named without `RDC_`."""
+        return self.asked.get(name, "")
 
     def words(self, name: str) -> list[str]:
         """Return the words of a variable, separated by newlines if it has any, otherwise by spaces."""
@@ -228,14 +226,6 @@ class Job:
         left = [one["next"] for one in state.finished if one["node"] in places and one["next"] not in places]
         return words_of_places(self.program)[left[-1]] if left else ""
 
-    def reader(self) -> Any:  # of a file of answers
-        """Return the reader of answers."""
-        replies: Any = next((kind for kind in self._found if kind.__name__ == "Replies"), None)
-        if replies is None:
-            return read_lines
-        performers = {task: each for kind in self._found for task, each in kind.performers.items()}
-        return lambda text, nodes: replies.script(nodes, performers).read(text)
-
     def masks(self) -> list[bytes]:
         """Return the secrets and their long lines, which no kept file may have."""
         whole = {value.strip() for value in self._secrets}
@@ -277,19 +267,15 @@ def worded(text: str) -> str:
     return re.sub(r"; set it with --input \S+=VALUE", "", text)
 
 
-def edition_of_program(own: Table) -> str:
-    """Return the name and hash of the program's edition, as in its journal."""
-    name, sha256 = next(iter(own["RUNTIME"].items()))
-    return f"{name.split('_')[2]} {sha256[:12]}"
-
-
-def do_call(own: Table, program: Table, calls: Table, script: str) -> int:
+def do_call(program: Table, kinds: Kinds, edition: str, file: str, calls: Table) -> int:
     """Run the call of a workflow's step and return its exit code, 2 for errors."""
-    job = Job(program, own["EXTENSIONS"], Host("rdc", edition=edition_of_program(own)), own["__file__"])
-    word, *places = job.words("CALL") or ["step"]
+    job = Job(program, kinds, Host("rdc", edition=edition), file)
+    word, *places = job.words("CALL") or [""]
     relay = Relay()
     try:
-        if word in ("step", "entry") and not _is_as_shown(program, places, script):
+        if word not in calls:
+            raise HaltError("No call", "This file runs the steps of a workflow. To run it yourself, name it to Python")
+        if word in ("step", "entry") and not is_shown(program, places, job.said):
             says = "This step does not show what the program runs. Compile the document again and commit all files"
             raise HaltError("Another command", says)
         code: int = calls[word](job, places)
@@ -303,12 +289,6 @@ def do_call(own: Table, program: Table, calls: Table, script: str) -> int:
         relay.end(*job.lines)
         job.runner.end()
     return code
-
-
-def _is_as_shown(program: Table, places: Sequence[str], script: str) -> bool:
-    with suppress(OSError, UnicodeDecodeError), open(script, encoding="utf-8") as file:
-        return is_shown(program, places, file.read())
-    return False
 
 
 StepCall = Callable[[Job, list[str]], int]

@@ -269,8 +269,7 @@ def _say_how_to_go_on(job: Job, state: State, is_handed: bool) -> None:
         return
     job.runner.page(how_to_continue(state, job.said("BRANCH"), first_reply(job.program, state)))
     if job.said("CALLED"):
-        says = "Run that workflow again, with all answers in its input `answers`."
-        job.runner.page(f"\nIf another workflow called this one, this run cannot be continued. {says}\n")
+        job.runner.page("\nIf another workflow called this one, this run cannot be continued.\n")
 
 
 def _leave(job: Job) -> None:

@@ -73,7 +73,7 @@ def keep_run(kept: str, state: str, answers: str, about: Table, masks: Sequence[
     try:
         shutil.copyfile(os.path.join(state, "journal"), os.path.join(kept, "state", "journal"), follow_symlinks=False)
         _copy_reports(os.path.join(state, "reports"), os.path.join(kept, "state", "reports"))
-        with suppress(FileNotFoundError):
+        with suppress(FileNotFoundError):  # for the next job
             shutil.copyfile(answers, os.path.join(kept, "answers"), follow_symlinks=False)
         plain = [mask.decode("utf-8", "surrogateescape") for mask in masks]
         wide = [mask.encode(f"utf-16-{order}", "surrogatepass") for mask in plain for order in ("le", "be")]

@@ -1,15 +1,20 @@
-"""The `run:` of a workflow's step: the emitter writes it, and each call compares it."""
+"""What a workflow's step shows in its variables: the emitter writes it, and each call compares it."""
 
+import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Callable
 
 from runtime_shim.engine.program import Table
 from runtime_shim.engine.texts import clean
 
 OPEN = "$" + "{{"  # the start of an expression
 OPENED = "$ " + "{{"
-MOST_LINES = 200  # most lines shown as comments; the program has all
+MOST_LINES = 200  # most lines shown of a text; the program has all
+MOST_BYTES = 100_000  # Linux takes 131,072 for a variable
+SHOWN_AS = ("COMMAND", "PROMPT", "STEP")  # the variables that show what a step runs
+WITH_PROMPTS = ("agent", "ask", "gate", "parallel")
 SHOWN_TEXTS = ("reason", "prompt", "block", "command", "arguments")
 ENDS = ("COMPLETE", "STOP")
 PLAIN_NAME = r"[A-Za-z0-9][A-Za-z0-9_./:~-]{0,99}"
@@ -37,23 +42,23 @@ def words_of_places(program: Table) -> dict[str, str]:
     return words
 
 
-def shown_script(program: Table, places: Sequence[str]) -> str:
-    """Return the script of the workflow step that runs these places."""
+def shown_text(program: Table, places: Sequence[str]) -> tuple[str, str]:
+    """Return the variable of the workflow step that runs these places, and its text."""
     all_nodes = program["nodes"]
     names = _nodes_of(all_nodes, places) if "contract" in program else [name for name in places if name in all_nodes]
     nodes = {name: all_nodes[name] for name in names}
-    if len(nodes) == 1 and (command := plain_command(nodes[names[0]])):
-        return command
     several = len({nodes[name].get("step", name) for name in names}) > 1
+    task = nodes[names[0]]["task"] if len(names) == 1 else ""
+    if task == "shell":
+        return "COMMAND", _inert(str(nodes[names[0]]["command"]).split("\n"))
     lines: list[str] = []
     for name, node in nodes.items():
         if "step" in node:
             spec = program["contract"]["steps"].get(node["step"], {})
-            executor = _lines(program["contract"].get("config", {}).get("executor") or "")
-            lines += _of_stage(node, nodes.values(), spec.get("retries", {}).get("max", 0), executor)
+            lines += _of_stage(node, nodes.values(), spec)
         else:
             lines += _of_node(name, node, several, _above(program, node.get("context", "")))
-    return as_comments(lines)
+    return "PROMPT" if task in WITH_PROMPTS else "STEP", _inert(line if line.strip() else "" for line in lines)
 
 
 def _nodes_of(nodes: Table, steps: Sequence[str]) -> list[str]:
@@ -63,30 +68,11 @@ def _nodes_of(nodes: Table, steps: Sequence[str]) -> list[str]:
     return sorted(names, key=lambda name: rank.get(name, rank.get(nodes[name].get("step"), 0)))
 
 
-def plain_command(node: Table) -> str:
-    """Return a step's command as a script; "" if it has placeholders or would change in a file."""
-    if node["task"] != "shell":
-        return ""
-    command = str(node["command"])
-    is_filled = any(mark in command for mark in node.get("placeholders", ()))
-    is_odd = "\r" in command or command.endswith("\\") or not _is_visible(command)
-    if is_filled or is_odd or not command.strip():
-        return ""
-    return command.replace(OPEN, OPENED).rstrip("\n") + "\n"
-
-
-def is_shown(program: Table, places: Sequence[str], script: str) -> bool:
-    """Return whether a script matches the step of these places."""
-    return _bare(script) == _bare(shown_script(program, places))
-
-
-def _bare(script: str) -> str:
-    """Return a script without surrounding line breaks, which a runner may add."""
-    return script.replace("\r\n", "\n").strip("\n")
-
-
-def _is_visible(text: str) -> bool:
-    return all(character.isprintable() or character in "\n\t" for character in text)
+def is_shown(program: Table, places: Sequence[str], said: Callable[[str], str]) -> bool:
+    """Return whether a step's variables show what it runs. A runner may add line breaks around a text."""
+    name, text = shown_text(program, places)
+    found = {each: said(each).replace("\r\n", "\n").strip("\n") for each in SHOWN_AS}
+    return found == {**dict.fromkeys(SHOWN_AS, ""), name: text.strip("\n")}
 
 
 def _above(program: Table, context: str) -> Iterator[str]:
@@ -120,17 +106,18 @@ def _of_node(name: str, node: Table, several: bool, above: Iterable[str]) -> Ite
     yield from (f"{indent}- {line}" for option in node.get("options", ()) for line in _lines(option))
 
 
-def _of_stage(node: Table, nodes: Iterable[Table], again: int, executor: Sequence[str]) -> Iterator[str]:
+def _of_stage(node: Table, nodes: Iterable[Table], spec: Table) -> Iterator[str]:
     """Return the lines of a stage of a specification; validation is shown with the outputs."""
+    again = spec.get("retries", {}).get("max", 0)
     stage, paths = node.get("stage", ""), ", ".join(node.get("paths", ()))
     if node["task"] == "gate" or (stage == "outputs" and not paths):
         return
     if stage == "tool":
-        yield f"calls the tool {node.get('subject', '')}"
+        tools, place = spec.get("tools", ()), node.get("place", 0)
+        arguments = json.dumps(tools[place].get("args", {}), ensure_ascii=False) if place < len(tools) else ""
+        yield f"calls the tool {node.get('subject', '')} {arguments}".rstrip()
     elif stage == "execute":
-        tries = f", with up to {again} retries" if again > 1 else ", with up to 1 retry" * again
-        yield f"calls the executor{tries}" + (f": {executor[0]}" if len(executor) == 1 else "")
-        yield from (f"  {line}" for line in executor if len(executor) > 1)
+        yield "calls the executor" + (f", with up to {again} retries" if again > 1 else ", with up to 1 retry" * again)
     elif stage == "validation":
         same = any(one.get("stage") == "outputs" and one.get("paths") == node.get("paths") for one in nodes)
         yield f"{'makes, and ' * same}checks ({', '.join(node.get('checks', ()))}): {paths}"
@@ -148,11 +135,12 @@ def _lines(text: str) -> list[str]:
     return [*lines[:MOST_LINES], f"... {more} more lines in the program"] if more > 0 else lines
 
 
-def as_comments(lines: Iterable[str]) -> str:
-    """Return lines as comments, without anything special to GitHub."""
-    texts = (clean(line.replace("\r", " ").replace("\n", " ")) for line in lines)
-    plain = (text.replace(OPEN, OPENED).replace("::", ": :") for text in texts)
-    return "".join(f"# {_visible_line(text)}".rstrip() + "\n" for text in plain) or "#\n"
+def _inert(lines: Iterable[str]) -> str:
+    """Return lines as a text without anything special to GitHub or a terminal."""
+    plain = (clean(line.replace("\r", " ").replace("\n", " ")).replace(OPEN, OPENED) for line in lines)
+    text = "\n".join(_visible_line(line) for line in plain).strip("\n")
+    cut = text.encode("utf-8", "replace")[:MOST_BYTES].decode("utf-8", "ignore")
+    return text if cut == text else f"{cut}\n... more in the program"
 
 
 def _visible_line(text: str) -> str:

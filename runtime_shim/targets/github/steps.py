@@ -1,17 +1,15 @@
-"""The calls of a workflow's steps, and the answers that they read."""
+"""The calls of a workflow's steps, and the answer that they read."""
 
 import json
 import os
-import re
-from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any
 
 from runtime_shim.engine.builder import built
 from runtime_shim.engine.journal import read_journal
+from runtime_shim.engine.lifecycle import Kinds
 from runtime_shim.engine.program import EXIT_COMPLETE, EXIT_STOP, RefusedError, Table, takes_empty
-from runtime_shim.engine.state import digest
-from runtime_shim.targets.github.api import Api, HaltError, check_run, kept_by_run
+from runtime_shim.targets.github.api import Api, HaltError, check_run, find_kept
 from runtime_shim.targets.github.calls import Job, StepCall, do_call
 from runtime_shim.targets.github.changes import collect_changes
 from runtime_shim.targets.github.closing import close
@@ -27,92 +25,39 @@ from runtime_shim.targets.github.gates import (
     runs_before,
     same_attempt,
 )
-from runtime_shim.targets.github.kept import ANSWERS_FILE, KEPT, check_kept, take_over
+from runtime_shim.targets.github.kept import ANSWERS_FILE, KEPT, check_kept, take_over, unlinked
+from runtime_shim.targets.github.says import plain
 from runtime_shim.targets.github.shown import words_of_places
 from runtime_shim.targets.github.strict import check_records, damaged
-from runtime_shim.tasks.answers import Answer, Reader, read_answers, take_answer
 
-FREE = ("input", "select", "agent", "tool", "parallel", "stage")
-JSON_START = r'\s*\{\s*["}]'  # a step's name may start with a brace too
-
-
-def as_lines(program: Table, text: str) -> str:
-    """Return answers one per line. GitHub's form has only one line, with semicolons between answers."""
-    nodes = program["nodes"]
-    if re.match(JSON_START, text):
-        return _of_json(text)
-    if any(node["task"] in FREE for node in nodes.values()):
-        return "\n".join(_of_one_line(nodes, text) or re.split(r"\r\n|\r|\n", text))
-    pieces = re.split(r"[,;](?:[ \t]|$)|[\r\n]", text, flags=re.MULTILINE)
-    return "\n".join(pieces)
-
-
-def _of_one_line(nodes: Table, text: str) -> list[str]:
-    """Split one line at semicolons, if each part names a step."""
-    pieces = [piece.strip() for piece in text.split(";")]
-    are_named = all(any(piece.startswith(f"{name} ") for name in nodes) for piece in pieces)
-    return pieces if len(pieces) > 1 and are_named and not re.search(r"[\r\n]", text) else []
-
-
-def _of_json(text: str) -> str:
-    """Return answers in JSON as lines."""
-    try:
-        pairs: Any = json.loads(text, object_pairs_hook=list)
-        found = [(name, reply) for name, value in pairs for reply in (value if isinstance(value, list) else [value])]
-    except (ValueError, RecursionError, TypeError) as error:
-        raise HaltError("Answers", f"the answers look like JSON, but are not valid: {error}") from None
-    for name, reply in found:
-        if not isinstance(reply, str):
-            raise HaltError("Answers", f"the answers of {name} must be a string or a list of strings")
-    return written(Answer(number, name, reply) for number, (name, reply) in enumerate(found, 1))
-
-
-def written(answers: Iterable[Answer]) -> str:
-    """Return answers as lines of a file."""
-    lines: list[str] = []
-    for answer in answers:
-        if answer.step is None:
-            lines.append(answer.reply)
-        elif re.search(r"[\r\n]", answer.reply):
-            word = "END"
-            while word in answer.reply.split("\n"):
-                word += "_"
-            lines += [f"{answer.step}<<{word}", answer.reply, word]
-        else:
-            lines.append(f"{answer.step} {answer.reply}")
-    return "".join(f"{line}\n" for line in lines)
-
-
-def left_over(program: Table, text: str, used: set[tuple[str, int]], digest: str, read: Reader, at: str) -> str:
-    """Return the unused answers of an earlier run, without those for the step `at`, where one did not fit."""
-    found = [
-        answer for answer in read_answers("answers", text, program["nodes"], read) if (digest, answer.line) not in used
-    ]
-    if at:
-        take_answer(found, at, program["nodes"][at]["task"] != "gate")
-    return written(found)
+ASKING = ("ask", "confirm", "input", "select", "gate")
 
 
 def check(job: Job, _places: list[str]) -> int:
     """Check with GitHub that the run to continue belongs to this workflow, before fetching anything."""
     api, number = Api(job.said("TOKEN")), job.said("RESUME")
     check_run(api, number, job.events())
-    job.runner.output("artifact", kept_by_run(api, number, "contract" in job.program))
+    artifact = find_kept(api, number, "contract" in job.program)
+    if not artifact:
+        raise HaltError("Nothing kept", f"Run {number} is not waiting: it kept no state, or its state has expired")
+    job.runner.output("artifact", artifact)
     return EXIT_COMPLETE
 
 
 def begin(job: Job, places: list[str]) -> int:
     """Start a run, or continue one from another job or run."""
     _look_for_secrets(job)
-    is_next, resumes, joins = bool(places), job.said("RESUME"), False
+    api, is_next, resumes, joins = Api(job.said("TOKEN")), bool(places), job.said("RESUME"), False
+    if not is_next:
+        _check_attempt(job, api, resumes)
     if is_next or resumes:
         about = _taken(job, resumes)
         joins = _joined(job, about)
         if is_next and not joins and "entry" not in places:  # a lost entry is called again by itself
             same_attempt(about.get("attempt"))
     if not is_next:
-        _put_answers(job, resumes)
-    api, gates = Api(job.said("TOKEN")), job.gates()
+        _put_answer(job, resumes)
+    gates = job.gates()
     left = _held_to_reviews(job, api, gates) if gates else []
     job.given.again, job.given.asked = job.said("RERUN") == "true", gates & set(job.words("ASKED"))
     job.given.decided = lambda: next_decision(left, job.environment())
@@ -145,11 +90,22 @@ def _look_for_secrets(job: Job) -> None:
         raise HaltError("Missing secrets", f"{says}, then start a new run")
 
 
-def _taken(job: Job, resumes: str) -> Table:
-    """Check the files of a run and put them in place."""
-    if resumes and os.environ["GITHUB_RUN_ATTEMPT"] != "1":
+def _check_attempt(job: Job, api: Api, resumes: str) -> None:
+    """Refuse a later attempt that would repeat completed steps (T-23)."""
+    number, contract = os.environ["GITHUB_RUN_ID"], "contract" in job.program
+    if os.environ["GITHUB_RUN_ATTEMPT"] == "1" or not job.said("TOKEN"):
+        return
+    if find_kept(api, number, True):
+        goes_on = contract or not job.gates()
+        says = f"start this workflow with the input `resume`: {number}" if goes_on else "start a new run"
+        raise HaltError("Re-run", f"Completed steps would run again. Instead, {says}")
+    if resumes:
         says = "A re-run would repeat the first attempt"
         raise HaltError("Re-run", f"{says}. Start a new run, or continue the run that is waiting now")
+
+
+def _taken(job: Job, resumes: str) -> Table:
+    """Check the files of a run and put them in place."""
     about = check_kept(job.path(KEPT))
     if about.get("run") != (resumes or os.environ["GITHUB_RUN_ID"]):
         raise damaged()
@@ -167,22 +123,37 @@ def _taken(job: Job, resumes: str) -> Table:
     return about
 
 
-def _put_answers(job: Job, resumes: str) -> None:
-    """Write the answers given to this run, and the unused ones of an earlier run."""
-    path, text = job.path(ANSWERS_FILE), as_lines(job.program, job.said("ANSWERS"))
+def _put_answer(job: Job, resumes: str) -> None:
+    """Write the answer to the question at which an earlier run waits; no other question was shown (T-27)."""
+    path, reply, nodes = job.path(ANSWERS_FILE), job.said("ANSWERS"), job.program["nodes"]
+    unlinked(path)
+    if not reply.strip():
+        return
     state = job.state() if resumes else None
-    if state is not None and os.path.exists(path):
-        with open(path, encoding="utf-8") as file:
-            old = file.read()
-        at = state.node if state.condition == "waiting" else ""  # don't retry one that did not fit
-        rest = left_over(job.program, old, state.used, digest(old), job.reader(), at)
-        text = "\n" * len(state.used) + f"{text}\n{rest}"  # never the same text as an earlier run's
+    if state is None or state.condition != "waiting":
+        says = "An answer needs a question that a run has shown. Start a run without `answers`"
+        raise HaltError("Answers", f"{says}. If it waits, continue it with `resume` and `answers`")
+    at, asking = state.node, [name for name, node in nodes.items() if node["task"] in ASKING]
+    other = next((name for name in asking if name != at and reply.startswith(f"{name} ")), at)
+    if other != at and not reply.startswith(f"{at} "):
+        raise HaltError("Answers", f"The run waits at {plain(at)}, so it takes no answer to {plain(other)} yet")
+    reply = reply[len(at) + 1 :] if reply.startswith(f"{at} ") else reply
+    lines = (
+        (reply.strip() if at in asking and nodes[at]["task"] != "input" else reply).replace("\r\n", "\n").split("\n")
+    )
+    word = "END"
+    while word in lines:
+        word += "_"
+    said = [f"{at} {lines[0]}"] if len(lines) == 1 else [f"{at}<<{word}", *lines, word]
+    used = [""] * len(state.used)  # never the same text as an earlier answer
     with open(path, "w", encoding="utf-8", errors="surrogateescape") as file:
-        file.write(text)
+        file.write("\n".join([*used, *said, ""]))
 
 
 def _answers(job: Job) -> list[str]:
-    return ["--answers", job.path(ANSWERS_FILE)] if os.path.exists(job.path(ANSWERS_FILE)) else []
+    """Return the option for the answer of this run. `rdc test` sets a file with all answers instead."""
+    path = job.said("REPLIES") or job.path(ANSWERS_FILE)
+    return ["--answers", path] if os.path.exists(path) else []
 
 
 def _inputs(job: Job) -> list[str]:
@@ -307,6 +278,6 @@ STEP_CALLS: dict[str, StepCall] = {
 }
 
 
-def on_github(own: Table, document: Any, script: str) -> int:  # the function of the document
-    """Run the call of a workflow's step with the loaded program; `script` is the step's file."""
-    return do_call(own, built(document, own["EXTENSIONS"]), STEP_CALLS, script)
+def on_github(document: Any, kinds: Kinds, edition: str, file: str) -> int:  # the function of the document
+    """Run the call of a workflow's step with the loaded program, whose path is `file`."""
+    return do_call(built(document, kinds), kinds, edition, file, STEP_CALLS)

@@ -81,11 +81,9 @@ DRIVERS = {
     "dbos": Driver(dbos.compare, "dbos", every=4, missing=no_dbos),
     "dbos-waiting": Driver(dbos.compare_in_pieces, "dbos", needs_prompts=True, jumps=True, every=4, missing=no_dbos),
     "github": Driver(github.compare, "github", unfit="${{"),
-    "github-waiting": Driver(github.compare_in_pieces, "github", needs_prompts=True, unfit="${{"),
     "github-agent": Driver(github.compare_with_agent, "github", needs_prompts=True, unfit="${{"),
     "github-environment": Driver(native.compare_by_act, "github", needs_prompts=True, documents=questions, unfit="${{"),
     "engine": Driver(engine.compare, "github", tables=200, flow_only=True, missing=node),
-    "engine-waiting": Driver(engine.compare_in_pieces, "github", needs_prompts=True, tables=6, missing=node),
     "engine-agent": Driver(engine.compare_with_agent, "github", needs_prompts=True, tables=6, missing=node),
     "engine-steps": Driver(engine.compare_in_environments, "github", tables=6, every=4, missing=node),
     "engine-environment": Driver(

@@ -14,14 +14,14 @@ NOTHING: Mapping[str, str] = {}
 
 
 def compare(trial: Trial) -> bool:
-    """Run a case with all answers at once; by a table it is the flow alone that is compared."""
+    """Run a case with one answer each time; by a table it is the flow alone that is compared."""
     return _compare_flow(trial) if trial.scenario.is_tabled else github.compare(trial, _run)
 
 
 def _compare_flow(trial: Trial) -> bool:
     outcomes = ["pass" if passed else "fail" for _, passed in trial.scenario.trace.visits]
     text = github.workflow(trial)
-    if text is None or "RDC_CALL: " in text:  # the program decides where such a workflow goes on, which no table can
+    if text is None or "CALL: " in text:  # the program decides where such a workflow goes on, which no table can
         return False
     try:
         flow = engine.flow(text, outcomes, trial.visit)
@@ -37,11 +37,6 @@ def _compare_flow(trial: Trial) -> bool:
 def _usual(end: str) -> str:
     """What a job ends with where no step says the end: it has no message then."""
     return {"COMPLETE": "success", "STOP": "failure"}.get(end, "a step that says the end")
-
-
-def compare_in_pieces(trial: Trial) -> bool:
-    """Run a case without answers, and go on with some more in another run each time."""
-    return github.compare_in_pieces(trial, _run)
 
 
 def compare_with_agent(trial: Trial) -> bool:

@@ -1,4 +1,4 @@
-"""The generated workflow, run by act: with answers at once, some each time, or of an agent.
+"""The generated workflow, run by act: with one answer each time, or of an agent.
 
 `engine.py` runs it in the same manner by another engine: `run` of these functions says by which.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import subprocess
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Protocol
 
 from backends.github.inputs import input_names
@@ -47,26 +47,15 @@ def by_act(trial: Trial, text: str, *, inputs: Mapping[str, str] = NOTHING, run_
 
 
 def compare(trial: Trial, run: Run = by_act) -> bool:
-    """Run a case with all answers at once."""
+    """Run a case without answers, and continue it with one answer in another run each time."""
     text = workflow(trial)
     if text is None:
         return False
-    answers = "; ".join(trial.answer_lines)
-    inputs = {"answers": answers} if "      answers:\n" in text else {}
-    return check(trial, text, run(trial, text, inputs={**inputs, **inputs_of(trial)}))
-
-
-def compare_in_pieces(trial: Trial, run: Run = by_act) -> bool:
-    """Run a case without answers, and go on with one or two more each time: one that is not used yet is kept."""
-    text = workflow(trial)
-    if text is None:
-        return False
-    ran, given = run(trial, text, inputs=inputs_of(trial)), 0
-    for number, piece in enumerate(_pieces(trial.answer_lines), 2):
-        same("what a run waits for", str(end_of(text, ran)), f"WAITING {trial.asked[given][0]}", ran.log)
+    ran = run(trial, text, inputs=inputs_of(trial))
+    for number, (line, (step, _)) in enumerate(zip(trial.answer_lines, trial.asked, strict=True), 2):
+        same("what a run waits for", str(end_of(text, ran)), f"WAITING {step}", ran.log)
         same("whether a run that waits fails", bool(ran.exit_code), True, ran.log)
-        given += len(piece)
-        ran = run(trial, text, inputs={"answers": "; ".join(piece), "resume": str(number - 1)}, run_id=number)
+        ran = run(trial, text, inputs={"answers": line, "resume": str(number - 1)}, run_id=number)
     return check(trial, text, ran)
 
 
@@ -74,14 +63,6 @@ def inputs_of(trial: Trial) -> dict[str, str]:
     """The inputs by the names that they have on GitHub."""
     names = input_names(trial.program.inputs)
     return {names[name]: value for name, value in trial.inputs.items()}
-
-
-def _pieces(lines: list[str]) -> Iterator[list[str]]:
-    while lines:
-        yield lines[:1]
-        if lines[1:]:
-            yield lines[1:3]
-        lines = lines[3:]
 
 
 def compare_with_agent(trial: Trial, run: Run = by_act) -> bool:

@@ -62,7 +62,6 @@ DRIVERS = {
     "dbos-waiting": Driver(dbos.compare_in_pieces, "dbos", needs_questions=True, every=3, missing=no_dbos),
     "github": Driver(github.compare, "github", every=2),
     "engine": Driver(github.compare_by_engine, "github", missing=node),
-    "engine-waiting": Driver(github.compare_in_pieces, "github", needs_questions=True, every=2, missing=node),
 }
 SEMANTICS = "semantics"
 """The driver that runs nothing."""

@@ -6,7 +6,6 @@ the interface of runs says; gates outside of loops are environments, which the e
 
 from __future__ import annotations
 
-import json
 import re
 import subprocess
 from collections.abc import Mapping, Sequence
@@ -23,7 +22,7 @@ from compiler.ir.tasks import Gate
 from tests.equivalence.difference import DifferenceError, same
 from tests.equivalence.drivers.github import Ran
 from tests.program_json import from_json
-from tests.programs.trial import Trial, is_plain
+from tests.programs.trial import Trial
 from tests.workflows import act, engine
 
 REFUSALS = {"RD520", "RD521"}
@@ -55,35 +54,17 @@ class Prepared(NamedTuple):
         """The decisions among some replies."""
         return [reply for step, reply in asked if step in self.gates]
 
-    def answers(self, asked: Sequence[Reply]) -> list[Reply]:
-        """The answers among some replies."""
-        return [(step, reply) for step, reply in asked if step not in self.gates]
-
 
 def compare(trial: Trial) -> bool:
     """Run a case by act, which has no protected environments: a case whose gates are jobs is the engine's."""
     prepared = _prepared(trial)
-    return prepared is not None and not prepared.gates and _at_once(trial, prepared, _by_act)
+    return prepared is not None and not prepared.gates and _in_pieces(trial, prepared, _by_act)
 
 
 def compare_by_engine(trial: Trial) -> bool:
     """Run a case by the second engine."""
     prepared = _prepared(trial)
-    return prepared is not None and _at_once(trial, prepared, _by_engine)
-
-
-def compare_in_pieces(trial: Trial) -> bool:
-    """Run a case by the second engine without answers; each begins a continuation of the run that waits for it."""
-    prepared = _prepared(trial)
     return prepared is not None and _in_pieces(trial, prepared, _by_engine)
-
-
-def _at_once(trial: Trial, prepared: Prepared, run: Run) -> bool:
-    inputs = dict(prepared.inputs)
-    if "      answers:\n" in prepared.text:
-        inputs["answers"] = _written(prepared.answers(trial.asked))
-    decisions = prepared.decisions(trial.asked)
-    return _check(trial, run(trial, prepared.text, inputs, decisions), decisions)
 
 
 def _in_pieces(trial: Trial, prepared: Prepared, run: Run) -> bool:
@@ -96,7 +77,7 @@ def _in_pieces(trial: Trial, prepared: Prepared, run: Run) -> bool:
         same("what a run waits for", _ended(ran.summary), f"WAITING {step}", ran.log)
         same("whether a run that waits fails", bool(ran.exit_code), True, ran.log)
         number += 1
-        inputs = {**prepared.inputs, "resume": str(number - 1), "answers": _written([(step, reply)])}
+        inputs = {**prepared.inputs, "resume": str(number - 1), "answers": f"{step} {reply}"}
         decisions = prepared.decisions(trial.asked[place:])
         ran = run(trial, prepared.text, inputs, decisions, number)
     return _check(trial, ran, decisions)
@@ -165,13 +146,6 @@ def _gates(program: Program) -> frozenset[str]:
     places = make_routes(simplified(program)).places
     steps = (node for place in places if place.kind == "step" for node in place.nodes)
     return frozenset(node.id for node in steps if isinstance(node.task, Gate))
-
-
-def _written(asked: Sequence[Reply]) -> str:
-    if all(is_plain(reply) for _, reply in asked):
-        return "; ".join(f"{step} {reply}" for step, reply in asked)
-    steps = dict.fromkeys(step for step, _ in asked)
-    return json.dumps({step: [reply for other, reply in asked if other == step] for step in steps})
 
 
 def _by_act(trial: Trial, text: str, inputs: Mapping[str, str], decisions: Sequence[str], number: int = 1) -> Ran:
