@@ -17,7 +17,7 @@ from compiler.ir.program import Node, Program
 from compiler.ir.tasks import Ask, End, Stage
 from compiler.regex import Regex
 from compiler.times import spoken
-from runtime_shim.tasks.recipes import is_recipe
+from runtime_shim.tasks.recipes import RECIPES, is_recipe
 
 LONGEST_EXPRESSION = 21_000
 """Documented maximum length of an expression, in characters."""
@@ -45,6 +45,9 @@ _OPEN = frozenset(["issue_comment", "discussion_comment"])
 
 _HOSTED = ("ubuntu-", "windows-", "macos-")
 """How the labels of GitHub's own runners start. The programs of other runners are unknown."""
+
+_AGENTS = frozenset(recipe.command.split()[0] for recipe in RECIPES)
+"""The programs of known agents, which GitHub's runners don't have."""
 
 _TRUSTED = "[OWNER, MEMBER, COLLABORATOR]"
 _PINNED = Regex(r"\./.*|docker://.*@sha256:[0-9a-f]{64}|.*@[0-9a-f]{40}")
@@ -98,28 +101,28 @@ def _started_by_anyone(program: Program, options: GithubOptions) -> Iterator[Opt
 
 
 def _unready(program: Program, options: GithubOptions) -> Iterator[OptionFinding]:
-    """Report agents by name that nothing installs on GitHub's runners, or that have no key."""
+    """Report known agents that nothing installs on GitHub's runners, and agents by name that have no key."""
     runners = [options.runs_on] if isinstance(options.runs_on, str) else options.runs_on
     if not all(runner.startswith(_HOSTED) for runner in runners):
         return
     for path, caller in options.callers():
         name = named_command(caller)
-        if path[0] not in {"agent", "agents"} or not is_recipe(name):
+        called_by_name = is_recipe(name)
+        if path[0] == "tools" or not (called_by_name or _AGENTS.intersection(name.split()[:1])):
             continue
         own = caller if isinstance(caller, Called) else Called(run=name)
         shared = isinstance(caller, str) or any(said.secrets for said in options.steps.values())
+        has_key = own.secrets or (shared and (program.secrets or options.all_secrets())) or not called_by_name
         lacks = [
             *(["set-up that installs it"] if not (own.setup or options.setup) else []),
-            *(
-                ["secret with its key"]
-                if not (own.secrets or (shared and (program.secrets or options.all_secrets())))
-                else []
-            ),
+            *(["secret with its key"] if not has_key else []),
         ]
         if lacks and not (options.setup and options.permissions.get("id-token") == "write"):
-            problem = f"the agent {name} has no {' and no '.join(lacks)}"
-            wanted = f"`{'.'.join(path)}: {{run: {name}, setup: [{{run: COMMAND}}], secrets: [NAME]}}`"
-            remedy = f"write {wanted} with the command that installs it, and add NAME to the option `secrets`"
+            problem = f"the agent {name.split()[0]} has no {' and no '.join(lacks)}"
+            one_line = label(name) if called_by_name else "'" + label(name).replace("'", "''") + "'"
+            wanted = f"run: {one_line}, setup: [{{run: COMMAND}}]{', secrets: [NAME]' if called_by_name else ''}"
+            more = ", and add NAME to the option `secrets`" if called_by_name else ""
+            remedy = f"write `{'.'.join(path)}: {{{wanted}}}` with the command that installs it{more}"
             yield about_option(program, path, "RD550", problem, remedy)
 
 
