@@ -106,6 +106,8 @@ class Backend(ABC, Generic[OptionsType]):
     summary: ClassVar[str]
     suffix: ClassVar[str]
     executable: ClassVar[bool] = False
+    has_packages: ClassVar[bool] = False
+    """Whether the main file names packages that `uv` installs, and a lock file beside it fixes."""
     features: ClassVar[frozenset[Feature]]
     options: type[OptionsType]
 
