@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import PurePosixPath
 from typing import Literal
 
@@ -10,8 +11,9 @@ from msgspec import Struct
 from backends.base import Companion, Reason
 from backends.python import PythonBackend
 from backends.python.calls import Calls
+from backends.remarks import listed
 from compiler.ir.features import Feature, uses
-from compiler.ir.program import Program
+from compiler.ir.program import Node, Program
 from compiler.source import sha256_of
 
 Operator = Literal["full", "basic"]
@@ -51,16 +53,24 @@ _VAGUE = frozenset({Feature.TEXTS, Feature.CONTEXTS, Feature.LIMITS, Feature.KEY
 
 
 def reason(program: Program, native: frozenset[Feature] = BASIC, operator: Operator = "basic") -> Reason | None:
-    """Return why a target with some native features must call the program, or None."""
-    foreign = (use for use in uses(program) if use.feature not in native)
-    use = min(foreign, key=lambda use: use.feature in _VAGUE, default=None)
-    if use is None:
+    """Return all reasons why a target with some native features must call the program, or None."""
+    foreign = [use for use in uses(program) if use.feature not in native]
+    clear = [use for use in foreign if use.feature not in _VAGUE] or foreign
+    if not clear:
         path = program.sources[0].path
         return Reason(path, None, "the option `operator` is `full`") if operator == "full" else None
-    feature, node = use
-    if node is None:
-        return Reason(program.sources[0].path, None, f"the document {DOES[feature]}")
-    return Reason(node.origin.path, node.origin.span, f"step {node.id} {DOES[feature]}")
+    origin = next((use.node.origin for use in clear if use.node), None)
+    features = dict.fromkeys(use.feature for use in clear)
+    clauses = [_clause([use.node for use in clear if use.feature == each], DOES[each]) for each in features]
+    place = (origin.path, origin.span) if origin else (program.sources[0].path, None)
+    return Reason(*place, listed(clauses))
+
+
+def _clause(nodes: Sequence[Node | None], does: str) -> str:
+    """Return the first step with a feature, and how many others have it."""
+    steps = [node.id for node in nodes if node]
+    more = f" (and {len(steps) - 1} more)" if steps[1:] else ""
+    return f"step {steps[0]}{more} {does}" if steps else f"the document {does}"
 
 
 class Called(Struct, frozen=True):
