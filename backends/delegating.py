@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 from pathlib import PurePosixPath
 from typing import Literal
 
@@ -53,24 +53,27 @@ _VAGUE = frozenset({Feature.TEXTS, Feature.CONTEXTS, Feature.LIMITS, Feature.KEY
 
 
 def reason(program: Program, native: frozenset[Feature] = BASIC, operator: Operator = "basic") -> Reason | None:
-    """Return all reasons why a target with some native features must call the program, or None."""
-    foreign = [use for use in uses(program) if use.feature not in native]
-    clear = [use for use in foreign if use.feature not in _VAGUE] or foreign
-    if not clear:
+    """Return all reasons why a target with some native features must call the program, as one, or None."""
+    found = list(reasons(program, native))
+    if not found:
         path = program.sources[0].path
         return Reason(path, None, "the option `operator` is `full`") if operator == "full" else None
-    origin = next((use.node.origin for use in clear if use.node), None)
-    features = dict.fromkeys(use.feature for use in clear)
-    clauses = [_clause([use.node for use in clear if use.feature == each], DOES[each]) for each in features]
-    place = (origin.path, origin.span) if origin else (program.sources[0].path, None)
-    return Reason(*place, listed(clauses))
+    place = next((each for each in found if each.span), found[0])
+    return Reason(place.path, place.span, listed([each.clause for each in found]))
 
 
-def _clause(nodes: Sequence[Node | None], does: str) -> str:
-    """Return the first step with a feature, and how many others have it."""
-    steps = [node.id for node in nodes if node]
-    more = f" (and {len(steps) - 1} more)" if steps[1:] else ""
-    return f"step {steps[0]}{more} {does}" if steps else f"the document {does}"
+def reasons(program: Program, native: frozenset[Feature]) -> Iterator[Reason]:
+    """Yield a reason for each feature that is not native, unless it follows from the others."""
+    foreign = [use for use in uses(program) if use.feature not in native]
+    found: dict[Feature, list[Node]] = {}
+    for use in [use for use in foreign if use.feature not in _VAGUE] or foreign:
+        found.setdefault(use.feature, []).extend([use.node] if use.node else ())
+    for feature, nodes in found.items():
+        if not nodes:
+            yield Reason(program.sources[0].path, None, f"the document {DOES[feature]}")
+            continue
+        more = f" (and {len(nodes) - 1} more)" if nodes[1:] else ""
+        yield Reason(nodes[0].origin.path, nodes[0].origin.span, f"step {nodes[0].id}{more} {DOES[feature]}")
 
 
 class Called(Struct, frozen=True):
