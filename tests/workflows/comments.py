@@ -16,9 +16,9 @@ from backends.github import GithubBackend
 from backends.github.options import GithubOptions, command_of
 from backends.github.pins import pins
 from backends.specification import Specification
-from compiler.ir.edges import Edge, OutcomeTest, SlotTest
+from compiler.ir.edges import CounterTest, Edge, OutcomeTest, SlotTest, Test
 from compiler.ir.program import Node, Program, texts_of
-from compiler.ir.tasks import Ask, End, Gate, Shell, Stage, Tool, agents_of
+from compiler.ir.tasks import Ask, Branch, End, Gate, Shell, Stage, Tool, agents_of
 from compiler.ir.texts import Text
 from runtime_shim.targets.naming import name_in_words
 from tests.workflows.compiling import LOADER
@@ -382,7 +382,7 @@ class Blocks:
 
     workflow: Workflow
     node: Node | None = None
-    found: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
+    found: dict[str, list[str]] = field(default_factory=dict)
 
     def title(self, text: str) -> bool:
         """Take a line with a node's source line or name. Return whether it is one."""
@@ -401,41 +401,75 @@ class Blocks:
 
     def transition(self, text: str) -> bool:
         """Take a line with a transition of the node. Return whether it is one."""
-        if self.node is None or not (parts := re.fullmatch(r"([^:]+?): (.+)", text)):
+        if self.node is None or not any(fits(self.workflow, path, text) for path in paths(self.workflow, self.node)):
             return False
-        if not any(fits(self.workflow, edge, parts[1], parts[2]) for edge in self.node.edges):
-            return False
-        self.found.setdefault(self.node.id, []).append((parts[1], parts[2]))
+        self.found.setdefault(self.node.id, []).append(text)
         return True
 
-    def check(self, node: Node | None) -> None:
-        """Check that the transitions above a step are all of its node's that an author wrote."""
+    def check(self, step: Step) -> None:
+        """Check that the transitions above a step are all: of a native loop, at least those that an author wrote."""
+        is_whole = "CALL" in (step.get("env") or {})
         for name, lines in self.found.items():
-            for edge in self.workflow.nodes[name].edges:
-                word = next((test.word for test in edge.guard if isinstance(test, OutcomeTest)), "")
-                if lines and word and edge.label and (node is None or node.id == name):
-                    assert any(fits(self.workflow, edge, *line) for line in lines), (name, edge, lines)
+            for path in paths(self.workflow, self.workflow.nodes[name]) if lines else ():
+                if is_whole or (path.edge.label and len(path.conditions) > 1):
+                    assert any(fits(self.workflow, path, line) for line in lines), (name, path, lines)
 
 
-def fits(workflow: Workflow, edge: Edge, condition: str, action: str) -> bool:
-    """Return whether a transition in a comment is this edge."""
-    word, *tests = condition.split(", ")
-    words = {test.word for test in edge.guard if isinstance(test, OutcomeTest)}
-    known = {"PASS": "pass", "YES": "pass", "FAIL": "fail", "NO": "fail"}
-    slots = {f'{test.slot} {test.operator} "{test.text}"' for test in edge.guard if isinstance(test, SlotTest)}
-    if word != "otherwise" and not words & {word, known.get(word, word), word.lower()} and (words or word not in slots):
+@dataclass(frozen=True)
+class Path:
+    """A transition with the branches that a run passes: the ways to write its condition, and its last edge."""
+
+    conditions: tuple[str, ...]
+    edge: Edge
+
+
+WORDS = {"pass": ("PASS", "YES"), "fail": ("FAIL", "NO")}
+
+
+def paths(
+    workflow: Workflow, node: Node, before: Sequence[str] = ("",), passed: frozenset[str] = frozenset()
+) -> Iterator[Path]:
+    """Yield the transitions of a node."""
+    for edge in node.edges:
+        words = [test.word for test in edge.guard if isinstance(test, OutcomeTest)]
+        tests = [_written(test) for test in edge.guard if not isinstance(test, OutcomeTest)]
+        tests = [text for text, is_slot in tests if is_slot or not edge.label]
+        forms = [" and ".join([form, *tests]) for word in words for form in (word, *WORDS.get(word, ()))]
+        forms = forms or [" and ".join(tests) or ("otherwise" if len(node.edges) > 1 else "")]
+        whole = [", ".join(filter(None, (first, form))) or "always" for first in before for form in forms]
+        target = workflow.nodes[edge.target]
+        if isinstance(target.task, Branch) and not edge.label and target.id not in passed:
+            onward = ["" if form == "always" else form for form in whole]
+            yield from paths(workflow, target, onward, passed | {target.id})
+            continue
+        yield Path((*whole, *(form for word in words for form in (word, *WORDS.get(word, ())))), edge)
+
+
+def _written(test: Test) -> tuple[str, bool]:
+    """Return a test of a value, and whether it is one of a string."""
+    if isinstance(test, SlotTest):
+        return f'{test.slot} {test.operator} "{test.text}"', True
+    assert isinstance(test, CounterTest)
+    return f"{test.register} {test.operator} {test.value}", False
+
+
+def fits(workflow: Workflow, path: Path, text: str) -> bool:
+    """Return whether a line of a comment is this transition."""
+    condition = next((each for each in path.conditions if text.startswith(f"{each}: ")), None)
+    if condition is None:
         return False
-    if any(test not in slots for test in tests if test != "otherwise"):
-        return False
-    target = workflow.nodes[edge.target]
-    rest = re.sub(r", skips .*", "", action)
-    said, _, message = rest.partition(' "')
-    said = re.sub(r"^(?:to|next) ", "", said).removeprefix("GOTO ")
-    says = shown(target.task.message) if isinstance(target.task, End) else ""
-    if message and not bare(says).startswith(bare(message.rstrip('"').rstrip("…"))):
-        return bare(edge.label) == bare(action)
-    ends = isinstance(target.task, End) and said.lower() in (target.task.result, edge.target, target.id.lower())
-    return ends or bare(said) in (bare(edge.label), bare(edge.label.removeprefix("GOTO ")), bare(edge.target))
+    edge, target = path.edge, workflow.nodes[path.edge.target]
+    action = re.sub(r", skips the approvals? .*", "", text.removeprefix(f"{condition}: "))
+    said, _, message = action.partition(' "')
+    if isinstance(target.task, End) and message and bare(edge.label) != bare(action):
+        return bare(shown(target.task.message)).startswith(bare(message.rstrip('"').rstrip("…")))
+    said = re.sub(r"^(?:to|next|GOTO) ", "", said if isinstance(target.task, End) else action)
+    ends = isinstance(target.task, End) and said.lower() in (target.task.result, "end")
+    return ends or bare(said) in {
+        bare(edge.label),
+        bare(re.sub("^(?:to|next|GOTO) ", "", edge.label)),
+        bare(edge.target),
+    }
 
 
 ABOVE_STEPS = (
@@ -474,25 +508,29 @@ def check_comments(workflow: Workflow) -> int:
                 check_inline(workflow, comment)
             elif comment.line and not _above_job(workflow, comment):
                 place = (comment.job, comment.step)
-                block = blocks.setdefault(place, Blocks(workflow, _node_of(workflow, workflow.step(comment))))
+                block = blocks.setdefault(place, Blocks(workflow, _node_of(workflow, comment)))
                 check_above(workflow, comment, block)
         except AssertionError as error:
             raise AssertionError(f"line {comment.line}: {comment.code} # {comment.text}: {error}") from error
-    for block in blocks.values():
-        block.check(None)
+    for (job, step), block in blocks.items():
+        block.check(workflow.jobs[job]["steps"][step])
     return known + count
 
 
-def _node_of(workflow: Workflow, step: Step) -> Node | None:
+def _node_of(workflow: Workflow, comment: Comment) -> Node | None:
     """Return the only node of a step."""
+    step = workflow.step(comment)
     env = step.get("env") or {}
     call = str(env.get("RDC_CALL") or env.get("CALL") or "")
     names = call.splitlines()[1:] if "\n" in call else call.split()[1:]
     if call.startswith(("step", "entry")) and len(names) == 1:
         return workflow.nodes.get(names[0])
-    return workflow.titles.get(
-        " ".join(str(step.get("name", "")).removeprefix("Approve: ").removeprefix("Approve ").split())
-    )
+    gates = (node for node in workflow.program.nodes if isinstance(node.task, Gate))
+    job = str(workflow.jobs[comment.job].get("name", ""))
+    approved = re.fullmatch(r"Approve:? (.+?)(?:, (?:after|attempt) .*)?", job)
+    if approved:
+        return next((gate for gate in gates if approved[1] in (gate.id, gate.id.rpartition("/")[0])), None)
+    return workflow.titles.get(" ".join(str(step.get("name", "")).split()))
 
 
 def _above_job(workflow: Workflow, comment: Comment) -> bool:
@@ -540,7 +578,7 @@ def _is_start(workflow: Workflow, text: str) -> bool:
 
 
 def _of_questions(workflow: Workflow, text: str, block: Blocks) -> bool:
-    waits = r"The run waits here\. A person continues it with the answer\."
+    waits = r"The run waits here\. A person continues it (?:with the answer.*|and chooses one of .*)\."
     asks = rf"asks (?:a person|the agent)|{waits}|A person (?:answers|chooses).*"
     if re.fullmatch(r"`\{.+\}`.* (?:is|are) the numbers? of the instances?\.", text):
         return any(register.role == "instance" for register in workflow.program.registers)
@@ -557,6 +595,10 @@ def _of_calls(workflow: Workflow, text: str) -> bool:
     if found := re.fullmatch(r"(?:Executor|calls the executor): (.+)", text):
         command = command_of(options.executor) or config["executor"]
         assert " ".join(command.split()).startswith(" ".join(found[1].rstrip("…").split())), command
+        return True
+    if found := re.fullmatch(r"Asks the agent: (.+)", text):
+        assert options.prompts == "agent"
+        assert " ".join(command_of(options.agent).split()) == " ".join(found[1].split())
         return True
     if found := re.fullmatch(r"Tool (\S+) of (\S+): (.+?)(?:; .*)?", text):
         assert command_of(options.tools[found[2]]).startswith(found[3].split("; ")[0])
@@ -620,6 +662,9 @@ def check_inline(workflow: Workflow, comment: Comment) -> None:
 def check_timeout(workflow: Workflow, minutes: int, text: str) -> None:
     """Compare the arithmetic of a time limit."""
     if text == "without the time for the decision":
+        return
+    if text == "limit of the job, shorter than that of the step":
+        assert minutes == workflow.options.timeout_minutes
         return
     found = re.fullmatch(
         r"(?:option agent-timeout|limit of an attempt|.+?) (\d+)\s?(s|m|min|h)(?: × (\d+))?((?: \+ \d+)*)", text
