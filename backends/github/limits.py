@@ -46,9 +46,6 @@ _OPEN = frozenset(["issue_comment", "discussion_comment"])
 _HOSTED = ("ubuntu-", "windows-", "macos-")
 """How the labels of GitHub's own runners start. The programs of other runners are unknown."""
 
-_AGENTS = frozenset(recipe.command.split()[0] for recipe in RECIPES)
-"""The programs of known agents, which GitHub's runners don't have."""
-
 _TRUSTED = "[OWNER, MEMBER, COLLABORATOR]"
 _PINNED = Regex(r"\./.*|docker://.*@sha256:[0-9a-f]{64}|.*@[0-9a-f]{40}")
 _SHORTEN = "move the string to a file in the repository, and name the file here"
@@ -57,6 +54,8 @@ _WITHOUT = "remove `${{` there, or move the text to a file in the repository, an
 _SHOWN = 40
 """How much of an expression a message shows."""
 _MEET = "reduce the transitions that lead to it: substeps can share the transition of their step"
+_AGENTS = frozenset(recipe.command.split()[0] for recipe in RECIPES)
+"""The programs of known agents, which GitHub's runners don't have."""
 
 
 def taken(program: Program, options: GithubOptions, names: Sequence[str]) -> Iterator[Diagnostic]:
@@ -101,7 +100,7 @@ def _started_by_anyone(program: Program, options: GithubOptions) -> Iterator[Opt
 
 
 def _unready(program: Program, options: GithubOptions) -> Iterator[OptionFinding]:
-    """Report known agents that nothing installs on GitHub's runners, and agents by name that have no key."""
+    """Report agents by name that nothing installs on GitHub's runners, or that have no key."""
     runners = [options.runs_on] if isinstance(options.runs_on, str) else options.runs_on
     if not all(runner.startswith(_HOSTED) for runner in runners):
         return
