@@ -156,7 +156,7 @@ class Backend(ABC, Generic[OptionsType]):
 def _refusal(program: Program, uses: Sequence[Use], limit: Limit) -> Diagnostic:
     """Return one diagnostic with all features that a target lacks, each with the steps that have it."""
     origin = next((use.node.origin for use in uses if use.node), None)
-    place = (origin.path, origin.span) if origin else (program.sources[0].path, None)
+    path, span = (origin.path, origin.span) if origin else (program.sources[0].path, None)
     found: dict[Feature, list[str]] = {}
     for feature, node in uses:
         found.setdefault(feature, []).extend([node.id] if node else ())
@@ -165,7 +165,7 @@ def _refusal(program: Program, uses: Sequence[Use], limit: Limit) -> Diagnostic:
     if len(uses) == 1:
         said = f"{IN_WORDS[uses[0].feature]}, which {whose[uses[0].feature]} has"
     remedy = limit.remedy.format(feature="` and `".join(found))
-    return Diagnostic("RD502", *place, f"{limit.who} does not support {said}", remedy)
+    return Diagnostic("RD502", path, span, f"{limit.who} does not support {said}", remedy)
 
 
 def _whose(steps: Sequence[str]) -> str:

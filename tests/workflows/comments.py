@@ -432,8 +432,8 @@ def paths(
     """Yield the transitions of a node."""
     for edge in node.edges:
         words = [test.word for test in edge.guard if isinstance(test, OutcomeTest)]
-        tests = [_written(test) for test in edge.guard if not isinstance(test, OutcomeTest)]
-        tests = [text for text, is_slot in tests if is_slot or not edge.label]
+        others = [_written(test) for test in edge.guard if not isinstance(test, OutcomeTest)]
+        tests = [text for text, is_slot in others if is_slot or not edge.label]
         forms = [" and ".join([form, *tests]) for word in words for form in (word, *WORDS.get(word, ()))]
         forms = forms or [" and ".join(tests) or ("otherwise" if len(node.edges) > 1 else "")]
         whole = [", ".join(filter(None, (first, form))) or "always" for first in before for form in forms]
@@ -684,12 +684,12 @@ def check_permission(workflow: Workflow, job: Mapping[str, Any], scope: str, acc
     assert job["permissions"][scope] == access
     if text == "check out the repository":
         assert scope == "contents"
-        assert access == "read" or dict(workflow.options.permissions).get(scope) == access
+        assert access == "read" or (scope, access) in workflow.options.permissions.items()
         assert any(str(step.get("uses", "")).startswith("actions/checkout@") for step in steps) or (
             not workflow.options.checkout
         )
     elif text in ("set by the option `permissions`", "option permissions", "option `permissions`"):
-        assert dict(workflow.options.permissions)[scope] == access
+        assert (scope, access) in workflow.options.permissions.items()
     elif text in ("see who reviewed this run", "read who approved", "read whether the environment has reviewers"):
         assert {"RDC_TOKEN", "GH_TOKEN"} & set(env)
         assert any("environment" in each for each in workflow.jobs.values())
