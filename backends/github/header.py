@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from backends.github.options import Caller, GithubOptions, named_command
 from backends.github.scalar import Expression, comment
-from backends.github.settings import agent_types, environments_of
+from backends.github.settings import callers_of, environments_of
 from backends.github.step import Job
 from backends.remarks import most_calls, times, wrapped
 from backends.specification import Specification
@@ -55,81 +55,47 @@ def _expressions(job: Job) -> Iterator[str]:
     yield from (text for text in job.env.values() if isinstance(text, Expression))
 
 
-# --- Calls ------------------------------------------------------------------------------------------------------------
-
-
 def _calls(program: Program, options: GithubOptions) -> Iterator[str]:
     """Yield the commands of agents and tools, each with the number of its calls."""
-    found = [] if program.contract else [*_of_agents(program, options), *_of_tools(program, options)]
-    if program.contract:
-        found = [*_of_contract(program, options)]
+    config, found = Specification(program).config, list[str]()
+
+    def commands(node: Node) -> list[str]:
+        task = node.task
+        if isinstance(task, Stage):  # an option overrides the configuration
+            known = {
+                "execute": config.get("executor"),
+                "tool": config.get("tools", {}).get(task.subject, {}).get("command"),
+            }
+            given = {"execute": options.executor, "tool": options.tools.get(task.subject)}
+            callers = [given.get(task.stage) or known.get(task.stage) or ""]
+        else:
+            callers = [*callers_of(node, options)] * (1 if isinstance(task, Tool) else options.agent_retries + 1)
+        return [_shown(caller, options) for caller in callers if caller]
+
+    tools = {_shown(caller, options) for caller in options.tools.values()}
+    for command, most in most_calls(program, commands).items():
+        limits = [number for number in (most, None if command in tools else options.agent_calls) if number is not None]
+        found.append(f"{command} {times(min(limits, default=None))}")
     if found:
-        yield f"Calls {', '.join(f'{command} {times(number)}' for command, number in found)}."
+        yield f"Calls {', '.join(found)}."
     if options.agent_calls is not None and program.contract is None:
         yield f"It calls agents at most {options.agent_calls} times."
 
 
-def _shown(caller: Caller | None, model: str = "") -> str:
+def _shown(caller: Caller, options: GithubOptions) -> str:
     """Return the command that is called, on one line."""
-    command = named_command(caller)
-    return _quoted(called(command, model) if is_recipe(command) else command)
-
-
-def _quoted(command: str) -> str:
-    first, more, _ = command.strip().partition("\n")
+    command = named_command(caller).strip()
+    first, more, _ = (called(command, options.agent_model or "") if is_recipe(command) else command).partition("\n")
     shown = comment(first + (" …" if more else ""), _LONGEST)
     return f"`{shown}`" if " " in shown else shown
 
 
-def _of_agents(program: Program, options: GithubOptions) -> Iterator[tuple[str, int | None]]:
-    tries, budget = options.agent_retries + 1, options.agent_calls
-
-    def commands(node: Node) -> list[str]:
-        asks = isinstance(node.task, Ask) and options.prompts == "agent"
-        callers = [options.agent] if asks else [options.caller_of(name) for name in agent_types(node)]
-        return [_shown(caller, options.agent_model or "") for caller in callers if caller is not None]
-
-    for command, number in most_calls(program, commands).items():
-        most = None if number is None else number * tries
-        yield command, min((each for each in (most, budget) if each is not None), default=None)
-
-
-def _of_tools(program: Program, options: GithubOptions) -> Iterator[tuple[str, int | None]]:
-    def commands(node: Node) -> list[str]:
-        caller = options.tools.get(node.task.connection) if isinstance(node.task, Tool) else None
-        return [] if caller is None else [_shown(caller)]
-
-    yield from most_calls(program, commands).items()
-
-
-def _of_contract(program: Program, options: GithubOptions) -> Iterator[tuple[str, int | None]]:
-    """Yield the executor and the tools of a specification. An option overrides the configuration."""
-    config = Specification(program).config
-    tools: Mapping[str, Mapping[str, str]] = config.get("tools", {})
-
-    def commands(node: Node) -> list[str]:
-        task = node.task
-        if not isinstance(task, Stage) or task.stage not in ("execute", "tool"):
-            return []
-        if task.stage == "execute":
-            return [_shown(options.executor or config.get("executor"))]
-        command = _shown(options.tools.get(task.subject) or tools.get(task.subject, {}).get("command"))
-        return [command] if command else []
-
-    yield from most_calls(program, commands).items()
-
-
-# --- Decisions --------------------------------------------------------------------------------------------------------
-
-
 def _decisions(program: Program, options: GithubOptions, approved: frozenset[str]) -> Iterator[str]:
     """Yield who decides what: reviewers of an environment, people who answer, or an agent."""
-    asking = [node for node in program.nodes if isinstance(node.task, Ask | Gate)]
-    if decided := [node.id for node in asking if node.id in approved]:
-        yield f"A person decides: {', '.join(map(comment, decided))}."
-    others = [node for node in asking if node.id not in approved]
-    by_agent = [node.id for node in others if isinstance(node.task, Ask) and options.prompts == "agent"]
-    if by_agent:
-        yield f"The agent decides: {', '.join(map(comment, by_agent))}."
-    if answered := [node.id for node in others if node.id not in by_agent]:
-        yield f"A person answers: {', '.join(map(comment, answered))}."
+    found: dict[str, list[str]] = {}
+    for node in program.nodes:
+        if isinstance(node.task, Ask | Gate):
+            is_agent = isinstance(node.task, Ask) and options.prompts == "agent"
+            who = "A person decides" if node.id in approved else "The agent decides" if is_agent else "A person answers"
+            found.setdefault(who, []).append(comment(node.id))
+    yield from (f"{who}: {', '.join(names)}." for who, names in found.items())
