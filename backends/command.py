@@ -60,6 +60,6 @@ def _words(options: Options) -> Iterator[tuple[str, str]]:
     for name, value in sorted(changed(options).items()):
         if name == STEPS or value is None:
             continue
-        word = value if isinstance(value, str) else json.dumps(value, sort_keys=True)
+        word = value if isinstance(value, str) else json.dumps(value)
         if word.isprintable():
             yield name, word

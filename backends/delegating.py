@@ -11,8 +11,9 @@ from msgspec import Struct
 from backends.base import Companion, Reason
 from backends.python import PythonBackend
 from backends.python.calls import Calls
+from backends.remarks import listed
 from compiler.ir.features import Feature, uses
-from compiler.ir.program import Program
+from compiler.ir.program import Node, Program
 from compiler.source import sha256_of
 
 Operator = Literal["full", "basic"]
@@ -52,21 +53,27 @@ _VAGUE = frozenset({Feature.TEXTS, Feature.CONTEXTS, Feature.LIMITS, Feature.KEY
 
 
 def reason(program: Program, native: frozenset[Feature] = BASIC, operator: Operator = "basic") -> Reason | None:
-    """Return why a target with some native features must call the program, or None."""
-    found = next(reasons(program, native), None)
-    if found is None and operator == "full":
-        return Reason(program.sources[0].path, None, "the option `operator` is `full`")
-    return found
+    """Return all reasons why a target with some native features must call the program, as one, or None."""
+    found = list(reasons(program, native))
+    if not found:
+        path = program.sources[0].path
+        return Reason(path, None, "the option `operator` is `full`") if operator == "full" else None
+    place = next((each for each in found if each.span), found[0])
+    return Reason(place.path, place.span, listed([each.clause for each in found]))
 
 
 def reasons(program: Program, native: frozenset[Feature]) -> Iterator[Reason]:
-    """Yield the features of a program that are not native, the ones that explain most first."""
-    foreign = (use for use in uses(program) if use.feature not in native)
-    for feature, node in sorted(foreign, key=lambda use: use.feature in _VAGUE):
-        if node is None:
+    """Yield a reason for each feature that is not native, unless it follows from the others."""
+    foreign = [use for use in uses(program) if use.feature not in native]
+    found: dict[Feature, list[Node]] = {}
+    for use in [use for use in foreign if use.feature not in _VAGUE] or foreign:
+        found.setdefault(use.feature, []).extend([use.node] if use.node else ())
+    for feature, nodes in found.items():
+        if not nodes:
             yield Reason(program.sources[0].path, None, f"the document {DOES[feature]}")
-        else:
-            yield Reason(node.origin.path, node.origin.span, f"step {node.id} {DOES[feature]}")
+            continue
+        more = f" (and {len(nodes) - 1} more)" if nodes[1:] else ""
+        yield Reason(nodes[0].origin.path, nodes[0].origin.span, f"step {nodes[0].id}{more} {DOES[feature]}")
 
 
 class Called(Struct, frozen=True):

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from textwrap import wrap
 
+from compiler.analyses.visits import most_visits
 from compiler.ir.program import Node, Program, Register, texts_of
-from compiler.ir.tasks import Agent
+from compiler.ir.tasks import Ask, Gate, Stage, Tool, agents_of
 
 MOST = 8
 """The number of lines that are shown. The document has all of them."""
+
+WIDTH = 116
+"""Characters of a line in a header, without `# `."""
 
 
 def remarks(node: Node) -> list[str]:
@@ -39,6 +45,59 @@ def shells(program: Program) -> list[str]:
 def listed(things: Sequence[str]) -> str:
     """Return things as part of a sentence: `make, bash and python3`."""
     return f"{', '.join(things[:-1])} and {things[-1]}" if things[1:] else "".join(things)
+
+
+def most_calls(program: Program, commands: Callable[[Node], Sequence[str]]) -> dict[str, int | None]:
+    """Return the commands that nodes call, each with the most calls in a run, or None for no limit.
+
+    `commands` returns those of one visit. A document's limit of steps also limits the calls (I24).
+    """
+    visits, found = most_visits(program), dict[str, int | None]()
+    at_once = 1
+    for node in program.nodes:
+        for command, times in Counter(commands(node)).items():
+            most, before = visits[node.id], found.get(command, 0)
+            found[command] = None if most is None or before is None else before + most * times
+            at_once = max(at_once, times)
+    limit = None if program.limit is None else program.limit * at_once
+    return {command: min((n for n in (most, limit) if n is not None), default=None) for command, most in found.items()}
+
+
+def times(number: int | None) -> str:
+    """Return how often something is called at most: `×4`."""
+    return "(no limit)" if number is None else f"×{number}"
+
+
+def of_run(program: Program) -> Iterator[str]:
+    """Yield lines on the decisions of people in a run, and on the number of its calls of agents and tools."""
+    said: list[str] = []
+    if asking := [node.id for node in program.nodes if isinstance(node.task, Ask | Gate)]:
+        said.append(f"A person decides: {', '.join(asking)}.")
+    if calls := [f"{called} {times(most)}" for called, most in most_calls(program, _called).items()]:
+        said.append(f"Calls {', '.join(calls)}.")
+    return wrapped(said)
+
+
+def wrapped(sentences: Iterable[str]) -> Iterator[str]:
+    """Yield lines with sentences. Only a sentence that is longer than a line has a line break in it."""
+    line = ""
+    for sentence in sentences:
+        if line and len(line) + len(sentence) >= WIDTH:
+            yield line
+            line = ""
+        *lines, line = wrap(f"{line} {sentence}".strip(), WIDTH, break_long_words=False, break_on_hyphens=False)
+        yield from lines
+    if line:
+        yield line
+
+
+def _called(node: Node) -> list[str]:
+    """Return the agents and tools that a visit of a node calls. Only a run knows their commands."""
+    if isinstance(node.task, Tool):
+        return [f"the tool {node.task.connection}"]
+    if isinstance(node.task, Stage):
+        return {"execute": ["the executor"], "tool": [f"the tool {node.task.subject}"]}.get(node.task.stage, [])
+    return [f"the agent {agent.agent}" if agent.agent else "an agent" for agent in agents_of(node.task)]
 
 
 def of_contexts(program: Program, where: str) -> Iterator[str]:
@@ -94,8 +153,7 @@ def _is_setting(name: str, value: str, text: str) -> bool:
 
 def _of_agents(program: Program) -> Iterator[str]:
     """Yield sentences on who answers prompts, and on the effect of an answer (W9, W10)."""
-    tasks = [entry for node in program.nodes for entry in getattr(node.task, "entries", (node.task,))]
-    agents = [task for task in tasks if type(task) is Agent]
+    agents = [agent for node in program.nodes for agent in agents_of(node.task)]
     if agents and program.limit:
         yield "A run stops after `limit` steps, not counting gates. `resume --max-steps NUMBER` continues it."
     if agents:

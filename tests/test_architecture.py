@@ -42,6 +42,7 @@ MAY_IMPORT = {
         "pygraphviz",
         "mcp",
         "yaml",
+        "packaging",
         "tomlkit",
         "watchfiles",
     },

@@ -35,6 +35,7 @@ class DbosBackend(Backend[DbosOptions]):
     summary: ClassVar[str] = "a worker for many runs on many machines, in SQLite or PostgreSQL"
     suffix: ClassVar[str] = "_worker.py"
     executable: ClassVar[bool] = True
+    has_packages: ClassVar[bool] = True
     options = DbosOptions
     features: ClassVar[frozenset[Feature]] = frozenset(Feature)
 

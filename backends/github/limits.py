@@ -17,7 +17,7 @@ from compiler.ir.program import Node, Program
 from compiler.ir.tasks import Ask, End, Stage
 from compiler.regex import Regex
 from compiler.times import spoken
-from runtime_shim.tasks.recipes import is_recipe
+from runtime_shim.tasks.recipes import RECIPES, is_recipe
 
 LONGEST_EXPRESSION = 21_000
 """Documented maximum length of an expression, in characters."""
@@ -51,6 +51,8 @@ _WITHOUT = "remove `${{` there, or move the text to a file in the repository, an
 _SHOWN = 40
 """How much of an expression a message shows."""
 _MEET = "reduce the transitions that lead to it: substeps can share the transition of their step"
+_AGENTS = frozenset(recipe.command.split()[0] for recipe in RECIPES)
+"""The programs of known agents, which GitHub's runners don't have."""
 
 
 def taken(program: Program, options: GithubOptions, names: Sequence[str]) -> Iterator[Diagnostic]:
@@ -100,22 +102,22 @@ def _unready(program: Program, options: GithubOptions) -> Iterator[OptionFinding
         return
     for path, caller in options.callers():
         name = named_command(caller)
-        if path[0] not in {"agent", "agents"} or not is_recipe(name):
+        called_by_name = is_recipe(name)
+        if path[0] == "tools" or not (called_by_name or _AGENTS.intersection(name.split()[:1])):
             continue
         own = caller if isinstance(caller, Called) else Called(run=name)
         shared = isinstance(caller, str) or any(said.secrets for said in options.steps.values())
+        has_key = own.secrets or (shared and (program.secrets or options.all_secrets())) or not called_by_name
         lacks = [
             *(["set-up that installs it"] if not (own.setup or options.setup) else []),
-            *(
-                ["secret with its key"]
-                if not (own.secrets or (shared and (program.secrets or options.all_secrets())))
-                else []
-            ),
+            *(["secret with its key"] if not has_key else []),
         ]
         if lacks and not (options.setup and options.permissions.get("id-token") == "write"):
-            problem = f"the agent {name} has no {' and no '.join(lacks)}"
-            wanted = f"`{'.'.join(path)}: {{run: {name}, setup: [{{run: COMMAND}}], secrets: [NAME]}}`"
-            remedy = f"write {wanted} with the command that installs it, and add NAME to the option `secrets`"
+            problem = f"the agent {name.split()[0]} has no {' and no '.join(lacks)}"
+            one_line = label(name) if called_by_name else "'" + label(name).replace("'", "''") + "'"
+            wanted = f"run: {one_line}, setup: [{{run: COMMAND}}]{', secrets: [NAME]' if called_by_name else ''}"
+            more = ", and add NAME to the option `secrets`" if called_by_name else ""
+            remedy = f"write `{'.'.join(path)}: {{{wanted}}}` with the command that installs it{more}"
             yield about_option(program, path, "RD550", problem, remedy)
 
 

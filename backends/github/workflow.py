@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from backends.base import MARK, Companion
 from backends.command import canonical_command
+from backends.github.header import facts
 from backends.github.inputs import with_declared
 from backends.github.options import USUAL_PYTHON, Bound, Called, Concurrency, GithubOptions, SetupStep, command_of
 from backends.github.pins import pinned, pins
@@ -69,9 +70,14 @@ class Written(Struct, metaclass=_AbstractMeta, frozen=True, dict=True):
         """Whether a run may wait, and another run continue it."""
         return False
 
+    @property
+    def _gates(self) -> Sequence[str]:
+        """The nodes that reviewers of an environment decide about. In native steps, these are all questions (T-20)."""
+        return [node.id for node in self.program.nodes if isinstance(node.task, Ask)]
+
     def text(self) -> str:
         """The whole file."""
-        options = self.options
+        options, jobs = self.options, pinned(list(self._guarded()), self.options.actions)
         return render(
             "github/workflow.yml",
             FILTERS,
@@ -84,7 +90,8 @@ class Written(Struct, metaclass=_AbstractMeta, frozen=True, dict=True):
             concurrency=options.concurrency or self._concurrency,
             runs_on=value(options.runs_on, 6),
             timeout=options.timeout_minutes,
-            jobs=pinned(list(self._guarded()), options.actions),
+            jobs=jobs,
+            facts=[*facts(self.program, options, jobs, self._gates)],
             guide=self._guide,
             plain_shell=PLAIN_SHELL,
             shell=self.shell,

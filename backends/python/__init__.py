@@ -25,7 +25,7 @@ from backends.python.edition import (
 )
 from backends.python.literals import literal
 from backends.python.step_calls import author_calls
-from backends.remarks import comment, listed, of_contexts, of_placeholders, of_settings, shells
+from backends.remarks import comment, listed, of_contexts, of_placeholders, of_run, of_settings, shells
 from backends.templating import render
 from compiler.ir.features import Feature
 from compiler.ir.program import Program
@@ -129,6 +129,7 @@ def program_text(content: Content, command: str, shared: Sequence[str] = (), cal
         name=program.name,
         calls=called,
         explained=[
+            *of_run(program),
             *of_contexts(program, "`contexts`"),
             *of_placeholders(program.nodes, program.registers),
             *called.explained,

@@ -14,6 +14,7 @@ from rdc.documents import find_documents
 from rdc.generation import Generation
 from rdc.layout import Layout, lay_out, unfit_paths
 from rdc.outputs import plan
+from rdc.packages import lock_command, lock_problem
 from rdc.terminal import put, tell
 
 
@@ -62,7 +63,13 @@ def command(
     made = replace(made, diagnostics=(*made.diagnostics, *made.kept(unfit_paths(mains, target.backend))))
     layout = lay_out(mains, made.products, executable=target.backend.executable)
     layout = replace(layout, findings=made.kept(layout.findings))
-    return _compare(made, layout, reporter) if check else write_files(made, layout, reporter, force=force)
+    if check:
+        return _compare(made, layout, reporter)
+    code = write_files(made, layout, reporter, force=force)
+    for main in mains if code == 0 and target.backend.has_packages else ():
+        if lock_problem(main.path):
+            reporter.say(f"to lock its packages, run: {lock_command(main.path)}")
+    return code
 
 
 def _refuse_for_standard_output(reporter: Reporter, *, check: bool) -> None:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import click
 
+from rdc.packages import lock_command, lock_problem
 from rdc.reporting.cells import visible
 from rdc.terminal import put
-from rdc.verification import verify, worst
+from rdc.verification import Finding, Verdict, verify, worst
 
 
 @click.command(name="verify")
 @click.argument("files", metavar="FILE...", nargs=-1, required=True, type=click.Path())
-def command(files: tuple[str, ...]) -> int:
+@click.option("--locked", is_flag=True, help="Refuse a worker without a lock file for its packages, FILE.lock.")
+def command(files: tuple[str, ...], *, locked: bool) -> int:
     """Verify generated files. Nothing in them is executed.
 
     If the source is in the project with the same hash, rdc compiles it again and compares. Without the source, rdc
@@ -21,6 +23,15 @@ def command(files: tuple[str, ...]) -> int:
     version), 3 only the source is missing.
     """
     findings = {path: verify(path) for path in files}
+    if locked:
+        findings = {path: _with_lock(path, found) for path, found in findings.items()}
     for path, (_, message, line) in findings.items():
         put(visible(f"{path}{f':{line}' if line else ''}: {message}"))
     return worst(findings)
+
+
+def _with_lock(path: str, found: Finding) -> Finding:
+    """Return the verdict on a file and, if nothing else is wrong, on the lock of its packages."""
+    if found.verdict in (Verdict.CHANGED, Verdict.UNKNOWN) or not (problem := lock_problem(path)):
+        return found
+    return Finding(Verdict.CHANGED, f"{problem}; run: {lock_command(path)}")

@@ -31,9 +31,16 @@ def test_the_first_step_that_needs_the_program_is_named(program: Program) -> Non
     slow = tuple(replace(node, settings=Settings(timeout=60)) for node in program.nodes)
     found = reason(replace(program, nodes=slow))
     assert found is not None
-    assert found.clause == "step 1 has a time limit"
+    assert found.clause == "step 1 (and 3 more) has a time limit"
     assert found.span == program.nodes[0].origin.span
     assert reason(replace(program, nodes=slow), BASIC | {Feature.TIMEOUTS}) is None
+
+
+def test_all_reasons_are_given_at_once(program: Program) -> None:
+    found = reason(replace(program, secrets=("TOKEN",)), frozenset())
+    assert found is not None
+    assert found.clause == "the document needs secrets, step 1 runs a command and step 2 asks a question"
+    assert found.span == program.nodes[0].origin.span
 
 
 def test_what_says_more_is_named_before_what_follows_from_it(program: Program) -> None:

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from backends.python import PythonBackend
+from compiler.driver import compile_file
 from tests.interpreters import ENDS, end_of_support
 from tests.rdc.cli_support import call, document
 from tests.runtime_shim.shim_process import Screen, is_gone
@@ -322,6 +324,16 @@ def test_what_needs_a_journal_is_refused_by_name(tmp_path: Path, head: str, body
     assert "remove `runtime=script`" in done.err
     assert not (tmp_path / "a.py").exists()
     assert call("compile", "a.runbook.md", "--to", "python", cwd=tmp_path).code == 0, f"the remedy works ({feature})"
+
+
+def test_all_reasons_are_one_diagnostic() -> None:
+    compiled = compile_file("examples/workflows/dependency-update.workflow.yaml").program
+    assert compiled is not None
+    found = PythonBackend().emit(compiled, {"runtime": "script"}).diagnostics
+    assert [item.code for item in found] == ["RD502"]
+    assert "an agent call (steps survey, update, fix, publish), " in found[0].message
+    assert found[0].message.endswith("a gate (steps update/human, publish/human), a time limit (step update)")
+    assert (found[0].span, found[0].help) == (compiled.nodes[0].origin.span, "remove `runtime=script`")
 
 
 def test_operators_have_nothing_to_do_with_a_script(tmp_path: Path) -> None:

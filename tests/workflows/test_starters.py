@@ -110,7 +110,10 @@ INSTALLED = {"setup": [{"run": "npm install x"}]}
         ({"agent": "gemini", **INSTALLED, **KEY}, ""),
         ({"agent": "claude-code", "runs-on": ["self-hosted", "linux"]}, ""),
         ({"agent": "claude-code", **INSTALLED, "permissions": {"contents": "read", "id-token": "write"}}, ""),
-        ({"agent": "claude -p"}, ""),
+        ({"agent": "claude -p"}, "the agent claude has no set-up that installs it"),
+        ({"agent": "claude -p"}, "write `agent: {run: 'claude -p', setup: [{run: COMMAND}]}`"),
+        ({"agent": {"run": "claude -p", **INSTALLED}}, ""),
+        ({"agent": "claudette -p"}, ""),
         ({"agent": "./claude-code"}, ""),
     ],
 )

@@ -147,7 +147,7 @@ LOOP = program(node("1", Agent("", text("?")), to("1", "fail"), to(COMPLETE)))
         ("RD013", ASKING, {"1": {"secrets": ["A"]}}, "gives secrets to step 1"),
         ("RD013", ASKING, {"2": {"secrets": ["A"]}}, "gives secrets to step 2"),
         ("RD013", ASKING, {"1": {"environment": "production"}}, "an environment for step 1"),
-        ("RD520", LOOP, {"1": {"environment": "production"}}, "because it is in a loop"),
+        ("RD520", LOOP, {"1": {"environment": "production"}}, "step 1 cannot have an environment in a loop"),
     ],
 )
 def test_what_a_step_cannot_have_is_refused(code: str, made: Program, steps: dict[str, object], says: str) -> None:

@@ -93,7 +93,7 @@ def publications(
             steps=(first, taken_artifact(left, about.takes), step),
             condition=all_of("!cancelled()", left, *_when(kind, frozenset(events))),
             needs=tuple(needs),
-            permissions=about.permissions,
+            permissions=tuple(each for each in about.permissions if each is not _READS or not calling.is_inline),
             timeout=_MINUTES,
             comments=(f"{about.says} in a job without agents and secrets.",),
         )

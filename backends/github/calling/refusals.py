@@ -43,13 +43,19 @@ def refused_calls(program: Program, options: GithubOptions) -> Iterator[Diagnost
 def unroutable(routes: Routes, options: GithubOptions) -> Iterator[Diagnostic]:
     """Report impossible steps in loops, questions that an approval cannot answer, and calls without a command."""
     environments = environments_of(routes.program, options)
-    for place in routes.places:
-        for node in place.nodes:
-            if place.kind == "loop" and node.id in environments:
-                problem = f"step {node.id} cannot have an environment because it is in a loop, which is part of a job"
-                remedy = "leave the loop before the step, or set the option `environment` for all steps"
-                yield about_node(node, "RD520", problem, remedy)
-            yield from _approval(node, options, in_loop=place.kind == "loop")
+    placed = [(node, place.kind == "loop") for place in routes.places for node in place.nodes]
+    if apart := [node for node, in_loop in placed if in_loop and node.id in environments]:
+        problem = f"{_steps(apart)} cannot have an environment in a loop, which is part of a job"
+        remedy = "leave the loop before the step, or set the option `environment` for all steps"
+        yield about_node(apart[0], "RD520", problem, remedy)
+    gates = [node for node, in_loop in placed if in_loop and isinstance(node.task, Gate)]
+    if gates and options.prompts == "agent":
+        problem = f"a gate in a loop would need several approvals, but a run can have only one: {_steps(gates)}"
+        yield about_node(gates[0], "RD520", problem, "use `prompts: answers`, or leave the loop before the gate")
+    asked = [node for node, _ in placed if isinstance(node.task, Ask) and node.task.question not in BINARY]
+    if asked and options.prompts == "agent":
+        problem = f"an agent can only answer yes or no, but more is asked at {_steps(asked)}"
+        yield about_node(asked[0], "RD533", problem, "use `prompts: answers`, or ask the agent in a separate prompt")
     yield from _without_command(routes, options)
 
 
@@ -76,10 +82,15 @@ def _without_command(routes: Routes, options: GithubOptions) -> Iterator[Diagnos
 
 def _calling(nodes: Sequence[Node]) -> str:
     """Return the steps that call something, in a few words."""
-    if len(nodes) == 1:
-        return f"step {nodes[0].id} calls"
-    more = f" and {len(nodes) - 1} more" if len(nodes) > 2 else f" and {nodes[1].id}"
-    return f"steps {nodes[0].id}{more} call"
+    return f"{_steps(nodes)} call{'' if nodes[1:] else 's'}"
+
+
+def _steps(nodes: Sequence[Node]) -> str:
+    """Return some steps in a few words."""
+    names = list(dict.fromkeys(node.id for node in nodes))
+    if len(names) < 3:
+        return f"step{'s' if names[1:] else ''} {' and '.join(names)}"
+    return f"steps {names[0]} and {len(names) - 1} more"
 
 
 def entries_apart(routes: Routes, options: GithubOptions) -> Iterator[Diagnostic]:
@@ -96,15 +107,6 @@ def entries_apart(routes: Routes, options: GithubOptions) -> Iterator[Diagnostic
                 dropped = "only its answer is kept, and its changes are lost"
                 remedy = "let the answers contain everything that later steps need, or use `parallel: step`"
                 yield about_node(node, "RD535", f"{problem}: {dropped}", remedy)
-
-
-def _approval(node: Node, options: GithubOptions, *, in_loop: bool) -> Iterator[Diagnostic]:
-    if in_loop and isinstance(node.task, Gate) and options.prompts == "agent":
-        problem = f"the gate of step {node.id} is in a loop, but a run can have only one approval of it"
-        yield about_node(node, "RD520", problem, "use `prompts: answers`, or leave the loop before the gate")
-    if isinstance(node.task, Ask) and options.prompts == "agent" and node.task.question not in BINARY:
-        problem = f"step {node.id} asks for more than yes or no, but an agent can only answer yes or no"
-        yield about_node(node, "RD533", problem, "use `prompts: answers`, or ask the agent in a separate prompt")
 
 
 def unexecuted(line: Line, options: GithubOptions) -> Iterator[Diagnostic]:
