@@ -7,7 +7,6 @@ escaped too. No label is in angle brackets, which would make it HTML.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping
 from functools import cached_property
@@ -15,9 +14,10 @@ from functools import cached_property
 from msgspec import Struct
 from msgspec.structs import replace
 
-from backends.dot.styles import PALETTES, SHAPES, Colors, Theme, class_of
+from backends.dot.styles import SHAPES
 from backends.picture.arrows import Arrow, Mark, Stream
-from backends.picture.captions import Lines, entries_of, look_of
+from backends.picture.captions import Lines
+from backends.picture.looks import PALETTES, Colors, Theme, class_of, look_of
 from backends.picture.naming import free, one_line
 from backends.picture.picture import UNREACHABLE, Box, Frame, Picture, outline
 from backends.picture.sheet import source_link
@@ -28,7 +28,7 @@ from compiler.ir.tasks import End, Task, Verdict, task_texts
 from compiler.ir.texts import Text
 
 START = "start of the run"
-"""The name of the dot where a run starts, unless a box has it."""
+"""The name of the box where a run starts, unless a box has it."""
 
 DEEPEST_INDENT = 12
 """Frames can be nested without limit, but a file should not get too wide."""
@@ -90,25 +90,24 @@ class Graph(Struct, frozen=True, dict=True):
         yield f"  graph {attributes({**page, **space})}"
         box = {"style": "filled", "fontname": _FONT, "fontsize": "12", "margin": '"0.16,0.09"'}
         yield f"  node {attributes(box)}"
-        color = f'"{palette.arrows["both"]}"'
+        color = f'"{palette.arrows["onward"]}"'
         line = {"fontname": _FONT, "fontsize": "10", "penwidth": "1.4", "arrowsize": "0.7"}
-        yield f"  edge {attributes({**line, 'class': 'both', 'color': color, 'fontcolor': color})}"
+        yield f"  edge {attributes({**line, 'class': 'onward', 'color': color, 'fontcolor': color})}"
 
     def _start(self) -> dict[str, str]:
         colors = PALETTES[self.theme].boxes["start"]
-        return {"label": '""', "shape": "circle", "width": "0.2", "class": "start", **_colored(colors)}
+        return {"label": '"Start"', "class": "start", **SHAPES["start"], "height": "0.3", **_colored(colors)}
 
     def _box(self, box: Box) -> str:
         reference = self._reference(box.node, box.more, is_there=box.mark != "removed")
-        return f"[label={_caption(box)}, {self._style_of_box(box)}, {reference}]"
+        return f"[label={label(box.lines)}, {self._style_of_box(box)}, {reference}]"
 
     def _style_of_box(self, box: Box) -> str:
         """Return the attributes that many boxes share. They are written only once."""
-        task = box.node.task
-        result = task.result if task.kind == "end" else ""
-        key = (look_of(task), result, bool(box.node.edges), box.mark, box.is_reached, box.is_in_loop)
+        look = look_of(box.node.task)
+        key = (look, bool(box.node.edges), box.mark, box.is_reached, box.is_in_loop)
         if key not in self._styles:
-            found = {"class": class_of(box), **SHAPES[look_of(task)], **_border(box)}
+            found = {"class": class_of(box), **SHAPES[look], **_border(box)}
             self._styles[key] = pairs(found | _colored(PALETTES[self.theme].of_box(box)))
         return self._styles[key]
 
@@ -127,6 +126,8 @@ class Graph(Struct, frozen=True, dict=True):
 
     def _reference(self, shown: Node | Group, more: Lines = (), *, is_there: bool = True) -> str:
         """Return the place of an item in the source, with a link unless the item was removed."""
+        if not shown.origin.path:  # a sample in the legend
+            return 'tooltip="Legend"'
         found = f"tooltip={label(tooltip(shown, more))}"
         if not (self.link_base and is_there):
             return found
@@ -135,7 +136,7 @@ class Graph(Struct, frozen=True, dict=True):
     def _arrow(self, arrow: Arrow) -> str:
         """Return an arrow's attributes, which are computed once for arrows that look the same."""
         is_onward = self._order[arrow.source] < self._order[arrow.target]
-        key = (arrow.said, arrow.mark, arrow.verdict, arrow.carries, is_onward)
+        key = (arrow.said, arrow.mark, arrow.verdict, arrow.leads, arrow.carries, is_onward)
         if key not in self._styles:
             self._styles[key] = attributes(self._style_of_arrow(arrow, is_onward=is_onward))
         return self._styles[key]
@@ -150,10 +151,10 @@ class Graph(Struct, frozen=True, dict=True):
         found |= {"dir": "both", "arrowtail": "dot"} if arrow.carries else {}
         if arrow.mark == "removed":
             return {**found, "style": "dotted"}
-        if arrow.verdict is Verdict.FAIL:
+        if arrow.leads == "stop":
             return {**found, "style": "dashed"}
         # Successful arrows to later boxes form the straight line of the picture.
-        return {**found, "weight": "8"} if is_onward else found
+        return {**found, "weight": "8"} if is_onward and arrow.verdict is not Verdict.FAIL else found
 
     def _stream(self, stream: Stream) -> dict[str, str]:
         """Return the attributes of a faint line, which does not affect the layout."""
@@ -167,19 +168,10 @@ class Graph(Struct, frozen=True, dict=True):
         return {box.node.id: number for number, box in enumerate(self.drawn.boxes)}
 
 
-def _caption(box: Box) -> str:
-    """Return the label of a box. The entries of a parallel step are side by side."""
-    named, cells = entries_of(box.node.task)
-    if not cells:
-        return label(box.lines)
-    check = getattr(box.node.task, "check", "")
-    return record((*(line for line in box.lines if line not in named), f"{check} of"), cells)
-
-
 def _border(box: Box) -> dict[str, str]:
     """Return the line around a box, which marks special boxes."""
     is_end = isinstance(box.node.task, End)
-    rounded = ",rounded" if is_end else ""
+    rounded = ",rounded" if is_end or look_of(box.node.task) == "agent" else ""
     if box.mark == "removed":
         return {"style": f'"filled{rounded},dotted"', "penwidth": "1.5"}
     if box.mark:
@@ -284,17 +276,6 @@ def label(lines: Iterable[str]) -> str:
     """Return lines as a label or tooltip."""
     text = "\n".join(map(printable, lines))
     return '"' + _quoted(text).replace("&", "&amp;").replace("\n", "\\n") + '"'
-
-
-def record(lines: Iterable[str], cells: Iterable[str]) -> str:
-    """Return lines with a row of cells below, as the label of a record."""
-    above = "\\n".join(map(_field, lines))
-    return f'"{{{above}|{{{"|".join(map(_field, cells))}}}}}"'
-
-
-def _field(text: str) -> str:
-    """Return a string for a record, where more characters are special."""
-    return re.sub(r"[{}|<> ]", r"\\\g<0>", _quoted(printable(text)).replace("&", "&amp;"))
 
 
 def attributes(values: Mapping[str, str]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Literal
 
 from msgspec import Struct
@@ -16,11 +16,11 @@ from backends.picture.conditions import (
     past_of_marks,
     retry_limit,
 )
-from backends.picture.naming import Naming, Said, between, is_named, one_line, spoken, verdict_of
+from backends.picture.naming import Naming, Said, Term, between, is_named, one_line, outcome, verdict_of
 from compiler.ir.edges import Clear, Edge, Following, Keep, SlotTest, is_plain_for, words_of
 from compiler.ir.graph import reached_from
 from compiler.ir.program import Node, Program, texts_of
-from compiler.ir.tasks import End, Task, Verdict, agents_of, alphabet
+from compiler.ir.tasks import UNREAD, End, Task, Verdict, agents_of, alphabet
 from compiler.ir.texts import Text
 
 MOST_LISTED = 2
@@ -28,6 +28,13 @@ MOST_LISTED = 2
 
 Mark = Literal["", "added", "removed", "changed"]
 """How something changed between two versions, in a picture of both; "" if it didn't."""
+
+
+Leads = Literal["onward", "complete", "stop", "back"]
+"""Where a transition leads: to another step, to an end, or back in a loop."""
+
+BACK = "↻"
+"""The sign of a transition that leads back."""
 
 
 class Arrow(Struct, frozen=True):
@@ -40,19 +47,24 @@ class Arrow(Struct, frozen=True):
     target: str
     said: Said
     verdict: Verdict | None
+    leads: Leads = "onward"
     mark: Mark = ""
     carries: bool = False
 
     @property
     def says(self) -> str:
-        """The label on one line."""
-        said = self.said
-        return said[0] if len(said) == 1 and isinstance(said[0], str) else "".join(map(str, said))
+        """The label on one line, with the document's words."""
+        return "".join(map(str, self.said))
 
     @property
     def lines(self) -> Lines:
-        """The label."""
-        return wrapped(self.says)
+        """The label, with words for people who don't know rdc."""
+        words = "".join([part.plain if isinstance(part, Term) else str(part) for part in self.said])
+        return wrapped(f"{BACK} {words}" if self.leads == "back" else words)
+
+
+Directions = Callable[[str, str], Leads]
+"""Where each transition leads, by its source and its target."""
 
 
 class _Transition(Struct):
@@ -68,7 +80,7 @@ Outcomes = Sequence[tuple[Said, Verdict | None]]
 """The condition of each of a node's transitions, in words, with its outcome."""
 
 
-def arrows(nodes: Iterable[Node], names: Naming) -> Iterator[Arrow]:
+def arrows(nodes: Iterable[Node], names: Naming, leads: Directions) -> Iterator[Arrow]:
     """Yield the arrows that leave nodes."""
     known: dict[object, Outcomes] = {}
     for node in nodes:
@@ -82,7 +94,8 @@ def arrows(nodes: Iterable[Node], names: Naming) -> Iterator[Arrow]:
             said = words
             if transition.said or carries:
                 said = between(" · ", (words, transition.said, ("with its answer",) if carries else ()))
-            yield Arrow(node.id, transition.target, said, verdict, carries=carries)
+            target = transition.target
+            yield Arrow(node.id, target, said, verdict, leads(node.id, target), carries=carries)
 
 
 def _outcomes(node: Node, transitions: Sequence[_Transition], names: Naming, known: dict[object, Outcomes]) -> Outcomes:
@@ -110,7 +123,10 @@ def _found(node: Node, transitions: Sequence[_Transition], names: Naming) -> Out
         is_rest = len(transitions) > 1 and not transition.edges[0].guard
         words = _rest(node, names) if is_rest else _when(node, transition.edges, names)
         if len(transitions) > 1 and transition.edges[0].guard and not all(edge.guard for edge in transition.edges):
-            words = between(" or ", (words, ("otherwise",)))
+            left = _left(node)
+            is_known = left and len(left) <= MOST_LISTED and all(map(_is_plain, transition.edges))
+            tested = (*words_of(transition.edges), *left)
+            words = _listed(node, tested) if is_known else between(" or ", (words, ("otherwise",)))
         found.append((words, _verdict(node, transition, names)))
     return found
 
@@ -122,21 +138,35 @@ def _carries(transition: _Transition, names: Naming) -> bool:
 
 
 def _merged(node: Node, names: Naming) -> list[_Transition]:
-    """Return the edges, merged if neighbors have the same label. A RETRY between them makes no difference."""
+    """Return the edges, merged if neighbors have the same label. A RETRY between them makes no difference.
+
+    Edges that only test an outcome are merged wherever they are, because the order of such edges has no meaning.
+    """
     transitions: list[_Transition] = []
     latest: dict[object, _Transition] = {}
+    plain: dict[object, _Transition] = {}
     for edge in node.edges:
         said = action(edge, names, node.group) if edge.effects else ()
         asked = _asked(edge, names)
         key = (said, words_of([edge]) if asked is None else None)
+        is_plain = len(edge.guard) == 1 and _is_plain(edge)
         transition = latest.get(key)
+        if (is_plain or not edge.guard) and (transition is None or transition.target != edge.target):
+            transition = plain.get((key, edge.target))
         if transition is None or transition.target != edge.target:
-            latest[key] = _Transition(edge.target, said, [edge], [asked])
-            transitions.append(latest[key])
+            transition = latest[key] = _Transition(edge.target, said, [edge], [asked])
+            transitions.append(transition)
+            if is_plain:
+                plain[key, edge.target] = transition
         else:
             transition.edges.append(edge)
             transition.asked.append(asked)
     return transitions
+
+
+def _is_plain(edge: Edge) -> bool:
+    """Return whether an edge tests at most the outcome."""
+    return all(test.kind == "outcome" for test in edge.guard)
 
 
 def _asked(edge: Edge, names: Naming) -> object:
@@ -158,12 +188,17 @@ def _when(node: Node, edges: Sequence[Edge], names: Naming) -> Said:
     words = words_of(edges)
     is_plain_retry = retry_limit(edges[0], names) is not None and words == (Verdict.FAIL.value,)
     is_all = set(words) == set(alphabet(node.task))
-    said = "" if is_plain_retry or is_all else ", ".join(_listed(node, words))
-    return between(" · ", ((said,) if said else (), condition(edges, names, node.group)))
+    said = () if is_plain_retry or is_all else _listed(node, words)
+    return between(" · ", (said, condition(edges, names, node.group)))
 
 
-def _listed(node: Node, words: Iterable[str]) -> Iterator[str]:
-    return (one_line(spoken(node.task, word)) for word in words)
+def _listed(node: Node, words: Iterable[str]) -> Said:
+    """Return outcomes. If an answer without any decision leads there, no reviewer needs the four reasons for that."""
+    found = {word: outcome(node.task, word) for word in words}
+    if agents_of(node.task) and found.keys() >= set(UNREAD):
+        unread = Term(", ".join(str(found[word]) for word in found if word in UNREAD), "no clear answer")
+        found = {word: said for word, said in found.items() if word not in UNREAD} | {UNREAD[0]: unread}
+    return between(", ", ((said,) for said in found.values()))
 
 
 def _rest(node: Node, names: Naming) -> Said:
@@ -171,7 +206,7 @@ def _rest(node: Node, names: Naming) -> Said:
     marks = [past for edge in node.edges for past in past_of_marks(edge, names)]
     words = _left(node)
     if words and len(words) <= MOST_LISTED:
-        return (", ".join(_listed(node, words)),)
+        return _listed(node, words)
     return (f"none {marks[0]}" if len(marks) > 1 else "otherwise",)
 
 

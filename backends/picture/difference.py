@@ -9,7 +9,7 @@ from msgspec.structs import fields
 
 from backends.picture.arrows import Arrow
 from backends.picture.captions import Lines
-from backends.picture.naming import Called
+from backends.picture.naming import Called, Term
 from backends.picture.picture import Box, Frame, Picture, outline
 from compiler.analyses.changes import Change, group_parts, match_nodes, node_parts, told
 from compiler.ir.program import Group, Node
@@ -173,9 +173,9 @@ def _redirected(old: Picture, new: Picture, matching: Matching) -> Iterator[Redi
 def _renamed(arrow: Arrow, matching: Matching, runbook: str) -> str:
     """Return the label of an old arrow with the new names of steps, without the path of their runbook."""
 
-    def name(part: str | Called) -> str:
-        if isinstance(part, str):
-            return part
+    def name(part: str | Called | Term) -> str:
+        if not isinstance(part, Called):
+            return str(part)
         new = matching.renamed(part.full)
         return part.shown if new == part.full else new.removeprefix(f"{runbook}/")
 

@@ -31,8 +31,19 @@ class Called(Struct, frozen=True):
         return self.shown
 
 
-Said = tuple[str | Called, ...]
-"""Words that include names."""
+class Term(Struct, frozen=True):
+    """A word of the document, such as `RETRY 3`, and its words for people who don't know rdc. Pictures show these."""
+
+    written: str
+    plain: str
+
+    def __str__(self) -> str:
+        """Return the word of the document."""
+        return self.written
+
+
+Said = tuple[str | Called | Term, ...]
+"""Words that include names and terms."""
 
 
 def between(separator: str, parts: Iterable[Said]) -> Said:
@@ -40,16 +51,20 @@ def between(separator: str, parts: Iterable[Said]) -> Said:
     said = [part for part in parts if part]
     if len(said) < 2:  # true in almost all cases
         return said[0] if said else ()
-    found: list[str | Called] = []
+    found: list[str | Called | Term] = []
     for part in said:
         found += (separator, *part)
     return tuple(found[1:])
 
 
 class Naming:
-    """Short names: in the frame of a nested runbook, names omit its path."""
+    """Short names: in the frame of a nested runbook, names omit its path.
 
-    def __init__(self, program: Program) -> None:
+    With `is_folded`, a box is a whole step of a specification.
+    """
+
+    def __init__(self, program: Program, *, is_folded: bool = False) -> None:
+        self.is_folded = is_folded
         self._groups = {group.id: group for group in program.groups}
         self._registers = {register.name: register for register in program.registers}
         members = scope_members(program.registers)
@@ -130,6 +145,24 @@ def spoken(task: Task, word: str) -> str:
     if isinstance(task, Ask) and task.question == "yes_no":
         return ANSWERS.get(word, word)
     return word if is_chosen(task) else word.upper()
+
+
+PLAIN = {
+    Verdict.PASS.value: "worked",
+    Verdict.FAIL.value: "failed",
+    "none": "no decision",
+    "invalid": "not valid",
+    "ambiguous": "unclear",
+}
+"""Outcomes in words for people who don't know rdc, unless a question asks for yes or no."""
+
+
+def outcome(task: Task, word: str) -> Term | str:
+    """Return an outcome. A word that an author chose stays as it is."""
+    if is_chosen(task) and (isinstance(task, Ask) or word not in UNREAD):
+        return one_line(word)
+    written = spoken(task, word)
+    return Term(written, written.lower() if written in ANSWERS.values() else PLAIN.get(word, word))
 
 
 def is_chosen(task: Task) -> bool:

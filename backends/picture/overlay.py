@@ -124,5 +124,6 @@ def _old_arrows(old: Picture, found: Difference, names: Mapping[str, str]) -> It
     gone = {move.before for move in found.redirected}
     for arrow in old.arrows:
         if arrow.source not in found.matched or arrow in gone:
+            said = (f"{SIGNS['removed']} ", *arrow.said)
             source, target = names[arrow.source], names[arrow.target]
-            yield Arrow(source, target, (f"{SIGNS['removed']} ", *arrow.said), arrow.verdict, "removed")
+            yield replace(arrow, source=source, target=target, said=said, mark="removed", carries=False)

@@ -6,20 +6,23 @@ run reaches are drawn and marked, because they are part of the document.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from backends.picture.arrows import Arrow, Mark, Stream, arrows, streams
+from backends.picture.arrows import BACK, Arrow, Directions, Leads, Mark, Stream, arrows, streams
 from backends.picture.captions import Lines, caption, kept_texts, notes, stage_tooltip
-from backends.picture.joined import joined_attempts, joined_breakdowns
+from backends.picture.joined import folded_steps, joined_attempts, joined_breakdowns
 from backends.picture.naming import Naming, free
 from compiler.ir.edges import output_names
 from compiler.ir.graph import led_to, loop_regions, to_graph
 from compiler.ir.program import Group, Node, Program, without_jumps
-from compiler.ir.tasks import IDLE
+from compiler.ir.tasks import IDLE, End
 from compiler.passes import run_passes
+
+Loops = Sequence[Collection[str]]
+"""The ids of the nodes in each loop."""
 
 
 class Placement(Struct):
@@ -37,13 +40,13 @@ class Placement(Struct):
     boxes: set[str] = field(default_factory=set)
 
 
-def place(program: Program) -> Placement:
+def place(program: Program, loops: Loops) -> Placement:
     """Return the placement of all nodes and groups. A box with an arrow to itself needs no loop frame."""
     parents = program.parents
     placement = Placement({node.id: node.group for node in program.nodes}, dict(parents))
     total = _contents(program.nodes, parents)
     order = {node.id: index for index, node in enumerate(program.nodes)}
-    for region in loop_regions(to_graph(program)):
+    for region in loops:
         if len(region) > 1:
             members = [program.nodes[index] for index in sorted(order[name] for name in region)]
             _place(placement, members, parents, total)
@@ -82,8 +85,8 @@ def _contents(nodes: Collection[Node], parents: Mapping[str, str]) -> dict[str, 
     return counts
 
 
-LOOP = "↻ loop"
-UNREACHABLE = "unreachable"
+LOOP = f"{BACK} loop"
+UNREACHABLE = "never reached"
 
 
 class Box(Struct, frozen=True):
@@ -130,22 +133,41 @@ class Picture(Struct, frozen=True):
     streams: tuple[Stream, ...] = ()
 
 
-def picture(program: Program) -> Picture:
-    """Return the picture of a program."""
-    program = joined_attempts(program)
-    names = Naming(program)
-    program = _drawn(program)
+def picture(program: Program, *, folds: bool = False) -> Picture:
+    """Return the picture of a program. With `folds`, a step of a specification is one box, besides its gates."""
+    folds = folds and program.contract is not None
+    program = program if folds else joined_attempts(program)
+    names = Naming(program, is_folded=folds)
+    program = _drawn(folded_steps(program) if folds else program)
     reached = led_to(program, [program.entry])
-    placement = place(program)
+    loops = list(loop_regions(to_graph(program)))
+    placement = place(program, loops)
+    if folds:
+        program, placement.nodes = replace(program, groups=()), dict.fromkeys(placement.nodes, "")
     return Picture(
         program.entry,
         tuple(_box(node, names, placement, node.id in reached) for node in program.nodes),
         tuple(_frames(program, names, placement)),
-        tuple(arrows(program.nodes, names)),
+        tuple(arrows(program.nodes, names, _directions(program, loops))),
         notes(program),
         tuple(f"value {name}" for name in output_names(edge for node in program.nodes for edge in node.edges)),
         tuple(streams(program)),
     )
+
+
+def _directions(program: Program, loops: Loops) -> Directions:
+    """Return where transitions lead. One that leads back has an earlier or the same node of its loop as its target."""
+    ends = {node.id: node.task.result for node in program.nodes if isinstance(node.task, End)}
+    order = {node.id: number for number, node in enumerate(program.nodes)}
+    loop_of = {name: number for number, region in enumerate(loops) for name in region}
+
+    def leads(source: str, target: str) -> Leads:
+        if target in ends:
+            return ends[target]
+        is_inside = source in loop_of and loop_of[source] == loop_of.get(target)
+        return "back" if source == target or (is_inside and order[target] < order[source]) else "onward"
+
+    return leads
 
 
 def outline(drawn: Picture) -> Iterator[tuple[int, Box | Frame | None]]:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, Literal, TypeVar
 from urllib.parse import quote
 
 from msgspec import Struct
 
-from backends.base import MARK, Backend, Emission
+from backends.base import MARK, Backend, Emission, about_option
 from backends.command import canonical_command
-from backends.options.fields import Check, Options, OptionsType
+from backends.options.fields import Check, Options
 from backends.picture.captions import Lines
 from backends.picture.picture import Picture, picture
 from backends.remarks import printable
@@ -53,23 +53,6 @@ class Sheet(Struct, frozen=True):
             yield f"  {shown(self.command)}"
 
 
-class PictureBackend(Backend[OptionsType]):
-    """A target that draws. It supports everything that a program can have."""
-
-    features: ClassVar[frozenset[Feature]] = frozenset(Feature)
-
-    def render(self, program: Program, options: OptionsType) -> Emission:
-        """Return the picture of the program."""
-        title, document = program.title or program.name, program.sources[0].path
-        drawn = picture(program)
-        command = canonical_command(self.name, program, options)
-        return self.draw(Sheet(drawn, title, document, program.sources, drawn.notes, command=command), options)
-
-    @abstractmethod
-    def draw(self, sheet: Sheet, options: OptionsType) -> Emission:
-        """Return a picture of any origin."""
-
-
 _WEB = Regex(r"https?://[A-Za-z0-9][A-Za-z0-9.:-]*(/[A-Za-z0-9._~%+=@:/-]*)?")
 
 
@@ -79,8 +62,8 @@ def _on_the_web(address: str) -> str:
     return address.rstrip("/") + "/"
 
 
-class LinkOptions(Options, frozen=True):
-    """`link-base`: the address that source paths are relative to. Boxes link to their source lines."""
+class PictureOptions(Options, frozen=True):
+    """Options of all targets that draw."""
 
     link_base: Annotated[
         str,
@@ -89,6 +72,36 @@ class LinkOptions(Options, frozen=True):
         "`https://example.org/shop/blob/main/`. Boxes then link to their source lines "
         "(`…deploy.runbook.md#L7`).",
     ] = ""
+    legend: Annotated[bool, "Whether the picture explains its shapes, colors and lines."] = True
+    boxes: Annotated[
+        Literal["stages", "steps"],
+        "The boxes of a step specification: one for each stage, or one for each step and each gate.",
+    ] = "stages"
+
+
+PictureOptionsType = TypeVar("PictureOptionsType", bound=PictureOptions)
+
+
+class PictureBackend(Backend[PictureOptionsType]):
+    """A target that draws. It supports everything that a program can have."""
+
+    features: ClassVar[frozenset[Feature]] = frozenset(Feature)
+
+    def render(self, program: Program, options: PictureOptionsType) -> Emission:
+        """Return the picture of the program."""
+        title, document = program.title or program.name, program.sources[0].path
+        folds = options.boxes == "steps"
+        if folds and program.contract is None:
+            problem = "`--steps` and `boxes: steps` are only for step specifications"
+            remedy = "leave it out: each box of this picture is a step already"
+            return Emission(None, (about_option(program, ("boxes",), "RD501", problem, remedy),))
+        drawn = picture(program, folds=folds)
+        command = canonical_command(self.name, program, options)
+        return self.draw(Sheet(drawn, title, document, program.sources, drawn.notes, command=command), options)
+
+    @abstractmethod
+    def draw(self, sheet: Sheet, options: PictureOptionsType) -> Emission:
+        """Return a picture of any origin."""
 
 
 def source_link(base: str, origin: Origin) -> str:

@@ -71,7 +71,7 @@ def command(old: str, new: str, wish: Wish, settings: Settings, reporter: Report
         for place, one in zip(places, compiled, strict=True)
         if one.program
     ]
-    compared = Comparison(versions[0], versions[1])
+    compared = Comparison(versions[0], versions[1], folds="boxes" in wish.options)
     if wish.is_printed and wish.form.prints:
         put(compared.text() if wish.form is FORMATS["text"] else compared.json())
         code = 0

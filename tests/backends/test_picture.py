@@ -46,16 +46,16 @@ def nesting(seen: Picture) -> list[str]:
 
 def test_outcomes_are_labeled_and_those_with_one_target_are_one(tmp_path: Path) -> None:
     seen = drawn(tmp_path, "## 1. A\n- FAIL: CONTINUE\n## 2. B\n- YES: COMPLETE\n- NO: STOP\n")
-    assert arrows(seen) == ["1 . then -> 2", "2 + YES -> COMPLETE", "2 - NO -> STOP"]
+    assert arrows(seen) == ["1 . then -> 2", "2 + yes -> COMPLETE", "2 - no -> STOP"]
 
 
 def test_a_named_step_reads_as_its_author_wrote_it(tmp_path: Path) -> None:
     seen = drawn(tmp_path, "## 1. Ask\n## Drain the hot node\n## Fix both\n### Fix.Undo the change\n### Fix.1 Go\n")
     assert nesting(seen)[1:] == [
-        "Drain the hot node unreachable",
+        f"Drain the hot node {UNREACHABLE}",
         "[Fix both]",
-        "  Fix.Undo the change unreachable",
-        "  Fix.1 Go unreachable",
+        f"  Fix.Undo the change {UNREACHABLE}",
+        f"  Fix.1 Go {UNREACHABLE}",
         "COMPLETE",
         "STOP",
     ]
@@ -77,7 +77,7 @@ AWAY = """\
 
 def test_a_way_that_no_run_can_take_is_not_drawn(tmp_path: Path) -> None:
     seen = drawn(tmp_path, AWAY.format(""))
-    assert arrows(seen)[:4] == ["1.1 + PASS -> 1.2", "1.1 - FAIL -> 3", "1.2 + PASS -> 2", "1.2 - FAIL -> Fix"]
+    assert arrows(seen)[:4] == ["1.1 + worked -> 1.2", "1.1 - failed -> 3", "1.2 + worked -> 2", "1.2 - failed -> Fix"]
 
 
 def test_a_step_that_only_an_impossible_way_leads_to_is_unreachable(tmp_path: Path) -> None:
@@ -88,12 +88,16 @@ def test_a_step_that_only_an_impossible_way_leads_to_is_unreachable(tmp_path: Pa
 
 def test_a_retry_is_one_arrow_with_its_count(tmp_path: Path) -> None:
     seen = drawn(tmp_path, "## 1. A\n- PASS: RETRY 2 COMPLETE\n- FAIL: RETRY 3 COMPLETE\n")
-    assert arrows(seen) == ["1 + PASS · RETRY 2 -> 1", "1 . then -> COMPLETE", "1 - RETRY 3 -> 1"]
+    assert arrows(seen) == [
+        "1 + ↻ worked · again, up to 2 times -> 1",
+        "1 . then -> COMPLETE",
+        "1 - ↻ again, up to 3 times -> 1",
+    ]
 
 
 def test_the_next_instance_is_named(tmp_path: Path) -> None:
     seen = drawn(tmp_path, "## {N}. A\n- PASS: GOTO NEXT\n- FAIL: STOP\n")
-    assert arrows(seen)[0] == "{N} + PASS · NEXT -> {N}"
+    assert arrows(seen)[0] == "{N} + ↻ worked · the next one -> {N}"
 
 
 AGGREGATION = """\
@@ -115,8 +119,8 @@ def test_marks_become_one_condition(tmp_path: Path) -> None:
     assert "1 + none failed -> COMPLETE" in arrows(seen)
     assert "  1: any failed?" in nesting(seen)
     seen = drawn(tmp_path, AGGREGATION.format(" ANY", " ALL", "PASS"))
-    assert "1 + any of 1.1, 1.2 passed -> COMPLETE" in arrows(seen)
-    assert "1 - none passed -> Fix" in arrows(seen)
+    assert "1 + any of 1.1, 1.2 worked -> COMPLETE" in arrows(seen)
+    assert "1 - none worked -> Fix" in arrows(seen)
 
 
 def test_many_marks_are_the_first_and_the_last(tmp_path: Path) -> None:
@@ -128,7 +132,7 @@ def test_many_marks_are_the_first_and_the_last(tmp_path: Path) -> None:
 def test_a_retry_of_a_step_is_a_question(tmp_path: Path) -> None:
     seen = drawn(tmp_path, "## 1. Test\n- FAIL: RETRY 2\n### 1.1 A\n### 1.2 B\n")
     assert nesting(seen)[:4] == [f"[1 Test · {LOOP}]", "  1.1 A", "  1.2 B", "  1: again?"]
-    assert "1/FAIL . RETRY 2 -> 1.1" in arrows(seen)
+    assert "1/FAIL . ↻ again, up to 2 times -> 1.1" in arrows(seen)
     assert "1/FAIL . otherwise -> STOP" in arrows(seen)
 
 
@@ -200,7 +204,7 @@ def test_every_step_and_every_way_is_drawn_once(case: Case) -> None:
 
 def test_conditions_of_other_formats_are_said_in_words() -> None:
     seen = arrows(picture(every_kind()))
-    assert "7 . x = “y” -> COMPLETE" in seen
+    assert "7 . x is “y” -> COMPLETE" in seen
     assert "7 . otherwise -> STOP" in seen
 
 
@@ -225,10 +229,10 @@ def boxes(seen: Picture) -> dict[str, str]:
 
 def test_words_of_agents_stand_on_arrows() -> None:
     assert arrows(example("review-loop"))[:5] == [
-        "write + PASS -> review",
-        "write - FAIL -> nothing",
+        "write + worked -> review",
+        "write - failed -> nothing",
         "review . GOOD, AGAIN -> count",
-        "review . AGAIN · rounds < 3 · rounds + 1 -> write",
+        "review . ↻ AGAIN · rounds < 3 · rounds + 1 -> write",
         "review . otherwise -> nothing",
     ]
 
@@ -239,10 +243,10 @@ def test_words_of_a_parallel_step_and_a_gate_stand_on_arrows() -> None:
         "review . APPROVE -> gate",
         "review - REJECT -> rejected",
         "review . otherwise -> unclear",
-        "gate + APPROVED -> merge",
-        "gate - REJECTED -> rejected",
-        "merge + PASS -> merged",
-        "merge - RETRY 3 -> merge",
+        "gate + approved -> merge",
+        "gate - rejected -> rejected",
+        "merge + worked -> merged",
+        "merge - ↻ again, up to 3 times -> merge",
         "merge . otherwise -> unclear",
     ]
 
@@ -250,11 +254,13 @@ def test_words_of_a_parallel_step_and_a_gate_stand_on_arrows() -> None:
 def test_boxes_say_who_does_it_and_which_texts_go_through_it() -> None:
     seen = boxes(example("parallel-review"))
     assert seen["review"] == (
-        "review Review the change · all of security ∥ style · reads change · writes findings, summary · (field summary)"
+        "review Review the change · agents security, style: · all must agree · reads change · "
+        "writes findings, summary · (field summary)"
     )
-    assert seen["gate"] == "gate A person approves · gate merge · reads summary · clears findings"
+    assert seen["gate"] == "gate A person approves · a person approves merge · reads summary · clears findings"
     assert seen["merge"] == (
-        "merge Merge it · tool github.merge · at most 60 s · waits 5 s before a · retry, ×2 each time · reads change"
+        "merge Merge it · tool github.merge · at most 60 s · waits 5 s before it · tries again, ×2 each · time · "
+        "reads change"
     )
     assert boxes(example("review-loop"))["count"] == "count Count the words · reads draft · writes words"
 
@@ -262,7 +268,7 @@ def test_boxes_say_who_does_it_and_which_texts_go_through_it() -> None:
 def test_conditions_on_texts_and_options_stand_on_arrows() -> None:
     seen = example("choose-region")
     assert arrows(seen)[:3] == [
-        "is it given . region ≠ “ask” -> deploy",
+        "is it given . region is not “ask” -> deploy",
         "is it given . otherwise -> choose",
         "choose .  -> deploy",
     ]
@@ -276,7 +282,7 @@ def test_an_edge_without_a_guard_says_what_is_left_for_it() -> None:
     ends = (node("a", End("complete")), node("b", End("stop")))
     shell = Shell("sh", text("true"))
     seen = program(node("1", shell, to("a", OutcomeTest("pass")), to("b")), *ends)
-    assert arrows(picture(seen)) == ["1 + PASS -> a", "1 - FAIL -> b"]
+    assert arrows(picture(seen)) == ["1 + worked -> a", "1 - failed -> b"]
     counted = to("a", OutcomeTest("fail"), CounterTest("n", "<", 2))
     seen = program(node("1", shell, to("a", OutcomeTest("pass")), counted, to("b")), *ends)
     assert arrows(picture(seen))[-1] == "1 . otherwise -> b"

@@ -69,13 +69,14 @@ def test_boxes_name_what_an_author_named(tmp_path: Path) -> None:
 def test_what_flows_is_drawn_faintly() -> None:
     program = example("metrics-report")
     dot, mermaid = (load(name).emit(program, {}).text or "" for name in ("dot", "mermaid"))
-    [line] = [line for line in dot.splitlines() if "class=data" in line or 'class="data"' in line]
+    line, sample = (line for line in dot.splitlines() if "class=data" in line)
+    assert sample.startswith('  "legend agent"')
     assert line.startswith('  "1" -> "2" [')
     assert "constraint=false" in line
     assert "style=dotted" in line
     arrows = [line for line in mermaid.splitlines() if "-->" in line or "-.->" in line]
-    assert arrows[-1] == '  n1 -.->|"numbers"| n2'
-    assert f"linkStyle {len(arrows) - 1} stroke:#848d97,stroke-width:1px" in mermaid
+    assert arrows[-2] == '  n1 -.->|"numbers"| n2'
+    assert f"linkStyle {len(arrows) - 2},{len(arrows) - 1} stroke:#848d97,stroke-width:1px" in mermaid
 
 
 @pytest.mark.parametrize("name", ["database-failover", "update-hosts"])

@@ -7,7 +7,8 @@ from hypothesis import HealthCheck, given, settings
 from msgspec.structs import replace
 
 from backends.dot.graph import Graph, spread_ends
-from backends.dot.styles import PALETTES, Theme, stylesheet
+from backends.dot.styles import stylesheet
+from backends.picture.looks import PALETTES, Theme
 from backends.picture.picture import Picture, picture
 from compiler.ir.program import Program
 from compiler.ir.tasks import End, Shell
@@ -30,7 +31,7 @@ def graph(shown: Picture) -> Seen:
 @given(pair=pairs)
 def test_graphviz_draws_both_versions(pair: tuple[Case, Case]) -> None:
     shown = both(*map(of_case, pair))
-    assert_same(graph(shown), shown)
+    assert_same(graph(shown), spread_ends(shown))
 
 
 @settings(max_examples=20, suppress_health_check=[HealthCheck.too_slow])
@@ -38,7 +39,7 @@ def test_graphviz_draws_both_versions(pair: tuple[Case, Case]) -> None:
 @unverified()
 def test_no_text_leaves_its_label(old: Program, new: Program) -> None:
     shown = both(picture(old), picture(new))
-    assert_same(graph(shown), shown)
+    assert_same(graph(shown), spread_ends(shown))
 
 
 def steps(*commands: str) -> Program:
@@ -58,8 +59,8 @@ def test_marks_are_told_by_line_and_words() -> None:
     assert added.shapes[0].get("stroke-width") == "3.5"
     assert removed.shapes[0].get("stroke-dasharray")
     arrows = {arrow.label: arrow for arrow in seen.arrows}
-    assert (arrows["+ PASS"].classes, arrows["− PASS"].classes) == (["added"], ["removed"])
-    assert arrows["− PASS"].shapes[0].get("stroke-dasharray") != arrows["FAIL"].shapes[0].get("stroke-dasharray")
+    assert (arrows["+ worked"].classes, arrows["− worked"].classes) == (["added"], ["removed"])
+    assert arrows["− worked"].shapes[0].get("stroke-dasharray") != arrows["failed"].shapes[0].get("stroke-dasharray")
 
 
 def test_ends_beside_steps_came_and_went_with_them() -> None:
@@ -75,7 +76,7 @@ def test_ends_beside_steps_came_and_went_with_them() -> None:
 def test_there_is_no_link_to_what_is_gone() -> None:
     shown = both(picture(steps("a", "b")), picture(steps("a")))
     found = drawn("\n".join(Graph(shown, "a", link_base="https://example.org/").lines()))
-    assert {box.label for box in found.boxes if not box.link} == {"", "2 Do b − removed"}
+    assert {box.label for box in found.boxes if not box.link} == {"Start", "2 Do b − removed"}
 
 
 @pytest.mark.parametrize("theme", PALETTES)
