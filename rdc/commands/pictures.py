@@ -81,8 +81,8 @@ class Wish(Struct, frozen=True):
             picture = None
             if product:
                 try:
-                    adapts, dot = "theme" not in self.options, product.data.decode()
-                    picture = replace(product, data=draw(dot, self.form.drawn, adapts=adapts, has_marks=has_marks))
+                    dot, theme = product.data.decode(), self.options.get("theme")
+                    picture = replace(product, data=draw(dot, self.form.drawn, theme, has_marks=has_marks))
                 except DrawingError as error:
                     diagnostics.append(Diagnostic("RD514", found.path, None, str(error), error.advice))
             products.append(picture)

@@ -95,6 +95,22 @@ def test_a_retry_is_one_arrow_with_its_count(tmp_path: Path) -> None:
     ]
 
 
+def test_an_arrow_leads_where_it_ends_whatever_its_outcome(tmp_path: Path) -> None:
+    text = "## 1. A\n- PASS: STOP\n- FAIL: CONTINUE\n## 2. B\n- PASS: GOTO 1\n- FAIL: COMPLETE\n"
+    seen = drawn(tmp_path, text)
+    assert {(arrow.source, arrow.target): arrow.leads for arrow in seen.arrows} == {
+        ("1", "STOP"): "stop",
+        ("1", "2"): "onward",
+        ("2", "1"): "back",
+        ("2", "COMPLETE"): "complete",
+    }
+
+
+def test_a_jump_to_an_earlier_step_that_is_no_loop_leads_onward(tmp_path: Path) -> None:
+    seen = drawn(tmp_path, "## 1. A\n- FAIL: GOTO Fix\n## 2. B\n## 3. C\n## Fix\n- PASS: GOTO 3\n- FAIL: STOP\n")
+    assert {arrow.leads for arrow in seen.arrows if (arrow.source, arrow.target) == ("Fix", "3")} == {"onward"}
+
+
 def test_the_next_instance_is_named(tmp_path: Path) -> None:
     seen = drawn(tmp_path, "## {N}. A\n- PASS: GOTO NEXT\n- FAIL: STOP\n")
     assert arrows(seen)[0] == "{N} + ↻ worked · the next one -> {N}"
