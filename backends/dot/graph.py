@@ -15,7 +15,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from backends.dot.styles import SHAPES
-from backends.picture.arrows import Arrow, Mark, Stream
+from backends.picture.arrows import Arrow, Mark
 from backends.picture.captions import Lines
 from backends.picture.looks import PALETTES, Colors, Theme, class_of, look_of
 from backends.picture.naming import free, one_line
@@ -24,7 +24,7 @@ from backends.picture.sheet import source_link
 from backends.remarks import printable
 from backends.specification import shown
 from compiler.ir.program import Group, Node
-from compiler.ir.tasks import End, Task, Verdict, task_texts
+from compiler.ir.tasks import End, Task, task_texts
 from compiler.ir.texts import Text
 
 START = "start of the run"
@@ -71,8 +71,6 @@ class Graph(Struct, frozen=True, dict=True):
         yield f"  {name(start)} -> {name(self.drawn.entry)} [weight=8]"
         for arrow in self.drawn.arrows:
             yield f"  {names[arrow.source]} -> {names[arrow.target]} {self._arrow(arrow)}"
-        for stream in self.drawn.streams:
-            yield f"  {names[stream.source]} -> {names[stream.target]} {attributes(self._stream(stream))}"
         yield "}"
 
     def _defaults(self) -> Iterator[str]:
@@ -105,10 +103,10 @@ class Graph(Struct, frozen=True, dict=True):
     def _style_of_box(self, box: Box) -> str:
         """Return the attributes that many boxes share. They are written only once."""
         look = look_of(box.node.task)
-        key = (look, bool(box.node.edges), box.mark, box.is_reached, box.is_in_loop)
+        key = (look, bool(box.node.edges), box.mark, box.is_reached)
         if key not in self._styles:
             found = {"class": class_of(box), **SHAPES[look], **_border(box)}
-            self._styles[key] = pairs(found | _colored(PALETTES[self.theme].of_box(box)))
+            self._styles[key] = pairs(found | _colored(PALETTES[self.theme].boxes[class_of(box)]))
         return self._styles[key]
 
     @cached_property
@@ -120,7 +118,7 @@ class Graph(Struct, frozen=True, dict=True):
         found = {"label": label([frame.title]), "labeljust": "r", "fontsize": "12", "class": class_of(frame)}
         found |= {"style": '"rounded,filled,dashed"' if frame.is_loop else '"rounded,filled"'}
         width = WIDTH_OF_CHANGED if frame.mark else "2" if frame.is_loop else "1"
-        found |= {"penwidth": width, **_colored(PALETTES[self.theme].of_frame(frame))}
+        found |= {"penwidth": width, **_colored(PALETTES[self.theme].frames[class_of(frame)])}
         reference = self._reference(frame.group) if frame.group else f'tooltip={label([frame.title])}, URL=""'
         return f"[{pairs(found)}, {reference}]"
 
@@ -135,37 +133,39 @@ class Graph(Struct, frozen=True, dict=True):
 
     def _arrow(self, arrow: Arrow) -> str:
         """Return an arrow's attributes, which are computed once for arrows that look the same."""
-        is_onward = self._order[arrow.source] < self._order[arrow.target]
-        key = (arrow.said, arrow.mark, arrow.verdict, arrow.leads, arrow.carries, is_onward)
+        is_first = self._first.get(arrow.source) is arrow
+        key = (arrow.said, arrow.mark, arrow.leads, arrow.passes, is_first)
         if key not in self._styles:
-            self._styles[key] = attributes(self._style_of_arrow(arrow, is_onward=is_onward))
+            self._styles[key] = attributes(self._style_of_arrow(arrow, is_first=is_first))
         return self._styles[key]
 
-    def _style_of_arrow(self, arrow: Arrow, *, is_onward: bool) -> dict[str, str]:
-        color = f'"{PALETTES[self.theme].of_arrow(arrow)}"'
+    def _style_of_arrow(self, arrow: Arrow, *, is_first: bool) -> dict[str, str]:
+        color = f'"{PALETTES[self.theme].arrows[class_of(arrow)]}"'
         # The spaces keep the words away from the line.
         lines = arrow.lines
         found = {"label": label([f" {line} " for line in lines])} if lines else {}
         found |= {"class": class_of(arrow), "color": color, "fontcolor": color}
         found |= {"penwidth": WIDTH_OF_ADDED} if arrow.mark == "added" else {}
-        found |= {"dir": "both", "arrowtail": "dot"} if arrow.carries else {}
+        found |= {"dir": "both", "arrowtail": "dot"} if arrow.passes else {}
         if arrow.mark == "removed":
             return {**found, "style": "dotted"}
         if arrow.leads == "stop":
             return {**found, "style": "dashed"}
-        # Successful arrows to later boxes form the straight line of the picture.
-        return {**found, "weight": "8"} if is_onward and arrow.verdict is not Verdict.FAIL else found
-
-    def _stream(self, stream: Stream) -> dict[str, str]:
-        """Return the attributes of a faint line, which does not affect the layout."""
-        color = f'"{PALETTES[self.theme].arrows["data"]}"'
-        shown = label(f" {line} " for line in stream.lines)
-        found = {"label": shown, "class": "data", "color": color, "fontcolor": color, "fontsize": "9"}
-        return {**found, "style": "dotted", "penwidth": "1", "arrowhead": "open", "constraint": "false"}
+        # The first arrows to later boxes form the straight line of the picture.
+        return {**found, "weight": "8"} if is_first else found
 
     @cached_property
     def _order(self) -> dict[str, int]:
         return {box.node.id: number for number, box in enumerate(self.drawn.boxes)}
+
+    @cached_property
+    def _first(self) -> dict[str, Arrow]:
+        """The first arrow of each box to a later one, except to STOP."""
+        found: dict[str, Arrow] = {}
+        for arrow in self.drawn.arrows:
+            if arrow.leads != "stop" and self._order[arrow.source] < self._order[arrow.target]:
+                found.setdefault(arrow.source, arrow)
+        return found
 
 
 def _border(box: Box) -> dict[str, str]:
@@ -179,8 +179,6 @@ def _border(box: Box) -> dict[str, str]:
         return {"style": f'"filled{rounded}"', "penwidth": width}
     if not box.is_reached:
         return {"style": f'"filled{rounded},dotted"'}
-    if box.is_in_loop:
-        return {"style": f'"filled{rounded},dashed"', "penwidth": "2"}
     if is_end and box.node.edges:
         return {"style": '"filled,rounded,dashed"'}
     if is_end:

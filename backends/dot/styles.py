@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from msgspec.structs import replace
-
 from backends.picture.looks import PALETTES, Palette, Theme
 
 _SLANTED = {"margin": '"0.04,0.03"'}
@@ -31,18 +29,9 @@ SHAPES: Mapping[str, Mapping[str, str]] = {
 """The shape of each kind of box. Ends are rounded, with a heavy line."""
 
 
-def stylesheet(theme: Theme, *, has_marks: bool = False) -> str:
+def stylesheet(theme: Theme) -> str:
     """Return the theme as CSS for an SVG that Graphviz drew in any theme."""
-    palette = PALETTES[theme]
-    if has_marks:
-        lines = {mark: colors.line for mark, colors in palette.marks.items()}
-        palette = replace(
-            palette,
-            boxes={**palette.boxes, **palette.marks},
-            frames={**palette.frames, **palette.marked_frames},
-            arrows={**palette.arrows, **lines},
-        )
-    return "\n".join(_rules(palette))
+    return "\n".join(_rules(PALETTES[theme]))
 
 
 def _rules(palette: Palette) -> Iterator[str]:

@@ -15,7 +15,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import count
 
-from backends.picture.arrows import Arrow, Leads, Mark, Stream
+from backends.picture.arrows import Arrow, Leads, Mark
 from backends.picture.captions import Lines
 from backends.picture.looks import PALETTES, look_of
 from backends.picture.picture import Box, Frame, Picture, outline, picture
@@ -92,11 +92,10 @@ class Chart:
         yield from self._nested(source_lines)
         yield f"  start --> {self.boxes[self.drawn.entry]}"
         yield from self._arrows()
-        yield from map(self._stream, self.drawn.streams)
         if link_base:
             yield from (self._link(box, link_base) for box in self.drawn.boxes if _is_there(box))
         yield from (f"  {line}" for line in declarations(self._members()))
-        yield from (f"  {line}" for line in links(self.drawn.arrows, len(self.drawn.streams)))
+        yield from (f"  {line}" for line in links(self.drawn.arrows))
 
     def _nested(self, source_lines: bool) -> Iterator[str]:
         for depth, item in outline(self.drawn):
@@ -121,16 +120,12 @@ class Chart:
         """Yield the arrows. Labels that look the same are computed only once."""
         known: dict[object, str] = {}
         for arrow in self.drawn.arrows:
-            key = (arrow.said, arrow.mark, arrow.leads, arrow.carries)
+            key = (arrow.said, arrow.mark, arrow.leads, arrow.passes)
             if key not in known:
                 lines = arrow.lines
                 says = f"|{label(lines)}|" if lines else ""
                 known[key] = f"{line_of(arrow)}{says}"
             yield f"  {self.boxes[arrow.source]} {known[key]} {self.boxes[arrow.target]}"
-
-    def _stream(self, stream: Stream) -> str:
-        """Return a faint line with the names of the data."""
-        return f"  {self.boxes[stream.source]} {DATA}|{label(stream.lines)}| {self.boxes[stream.target]}"
 
     def _link(self, box: Box, base: str) -> str:
         origin = box.node.origin
@@ -161,12 +156,6 @@ def _numbered(letter: str, taken: Iterable[str]) -> Iterator[str]:
 CARRYING = "==>"
 """The line of an arrow that passes an answer on."""
 
-DATA = "-.->"
-"""The line of data that flows between boxes."""
-
-FAINT = "stroke:#848d97,stroke-width:1px,stroke-dasharray:1 4"
-"""The style of that line."""
-
 COLORS: Mapping[Leads | Mark, str] = {
     "onward": "#848d97",
     "complete": "#2da44e",
@@ -176,26 +165,18 @@ COLORS: Mapping[Leads | Mark, str] = {
     "removed": "#848d97",
 }
 
-WIDTHS: Mapping[Leads | Mark, int] = {"added": 4}
-"""Widths of arrows in pixels, if not 2."""
-
-_EXTRA = {
-    "complete": ",stroke-width:3px",
-    "stop": ",stroke-width:3px",
+_BOXES = {
+    **dict.fromkeys(("person", "agent", "tool", "check", "choice"), ""),
+    **dict.fromkeys(("complete", "stop", "changed"), ",stroke-width:3px"),
     "unreachable": ",stroke-dasharray:2 4",
     "added": ",stroke-width:4px",
     "removed": ",stroke-width:2px,stroke-dasharray:2 4",
-    "changed": ",stroke-width:3px",
 }
-
-_LIGHT = {**PALETTES["light"].boxes, **PALETTES["light"].marks}
+"""The lines around boxes with a color."""
 
 CLASSES = {
-    **{name: _LIGHT[name].css + _EXTRA.get(name, "") for name in ("person", "agent", "tool", "check", "choice")},
-    **{name: _LIGHT[name].css + _EXTRA[name] for name in ("complete", "stop")},
+    **{name: PALETTES["light"].boxes[name].css + line for name, line in _BOXES.items()},
     "inner": "stroke-width:1px,stroke-dasharray:3 3",
-    "loop": "stroke-width:2px,stroke-dasharray:7 4",
-    **{name: _LIGHT[name].css + _EXTRA[name] for name in ("unreachable", "added", "removed", "changed")},
     "frame": "fill:none,stroke:#848d97",
     "cycle": "fill:none,stroke:#848d97,stroke-width:2px,stroke-dasharray:7 4",
     "altered": "fill:none,stroke:#bc4c00,stroke-width:3px",
@@ -213,8 +194,6 @@ def of_box(box: Box) -> Iterator[str]:
         yield look_of(box.node.task)
     if box.node.task.kind == "end" and box.node.edges:
         yield "inner"
-    if box.is_in_loop:
-        yield "loop"
     if not box.is_reached:
         yield "unreachable"
     if box.mark:
@@ -223,7 +202,7 @@ def of_box(box: Box) -> Iterator[str]:
 
 def line_of(arrow: Arrow) -> str:
     """Return the line of an arrow. A thick one passes an answer on."""
-    if arrow.carries and arrow.mark != "removed":
+    if arrow.passes and arrow.mark != "removed":
         return CARRYING
     return "-.->" if arrow.mark == "removed" or arrow.leads == "stop" else "-->"
 
@@ -245,19 +224,13 @@ def declarations(members: Mapping[str, Sequence[str]]) -> Iterator[str]:
             yield f"class {','.join(members[name])} {name}"
 
 
-def links(arrows: Sequence[Arrow], streams: int) -> Iterator[str]:
-    """Yield the lines that color arrows, by their numbers in Mermaid. Number 0 leads from the start.
-
-    `streams` is the number of data lines after the arrows.
-    """
+def links(arrows: Sequence[Arrow]) -> Iterator[str]:
+    """Yield the lines that color arrows, by their numbers in Mermaid. Number 0 leads from the start."""
     numbers: dict[Leads | Mark, list[str]] = {"onward": ["0"]}
     for number, arrow in enumerate(arrows, 1):
         numbers.setdefault(arrow.mark or arrow.leads, []).append(str(number))
     for kind, members in numbers.items():
-        yield f"linkStyle {','.join(members)} stroke:{COLORS[kind]},stroke-width:{WIDTHS.get(kind, 2)}px"
-    if streams:
-        members = [str(number) for number in range(len(arrows) + 1, len(arrows) + 1 + streams)]
-        yield f"linkStyle {','.join(members)} {FAINT}"
+        yield f"linkStyle {','.join(members)} stroke:{COLORS[kind]},stroke-width:{4 if kind == 'added' else 2}px"
 
 
 _LOOKALIKES = str.maketrans("`~", "'∼")

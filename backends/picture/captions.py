@@ -158,24 +158,7 @@ def wrapped(text: str, width: int = WIDTH) -> Lines:
     shown = printable(text)
     if len(shown) <= width:  # true for most strings
         return (shown,) if shown else ()
-    return _in_words(shown, width) or tuple(wrap(shown, width, max_lines=LINES, placeholder="…"))
-
-
-def _in_words(text: str, width: int) -> Lines:
-    """Return the lines that `wrap` would return, ten times as fast, unless a word must be broken.
-
-    Return () if that is not certain. Words can be broken at hyphens.
-    """
-    if "-" in text:
-        return ()
-    first, *words = text.split(" ")
-    lines = [first]
-    for word in words:
-        if len(lines[-1]) + len(word) < width:
-            lines[-1] += f" {word}"
-        else:
-            lines.append(word)
-    return tuple(lines) if len(lines) <= LINES and max(map(len, lines)) <= width else ()
+    return tuple(wrap(shown, width, max_lines=LINES, placeholder="…"))
 
 
 LONGEST_COMMAND = 40

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from msgspec.structs import replace
 
-from backends.picture.arrows import Arrow, Stream
+from backends.picture.arrows import Arrow
 from backends.picture.captions import Lines
 from backends.picture.looks import KINDS, kind_and_words, look_of
 from backends.picture.naming import free
@@ -41,13 +41,11 @@ def with_legend(drawn: Picture) -> Picture:
     }
     names = [sample.node.id for sample in steps]
     arrows = _arrows(drawn, names, {kind: sample.node.id for kind, sample in ends.items()}) if names else ()
-    streams = (Stream(names[0], names[-1], ("data",)),) if drawn.streams and names else ()
     return replace(
         drawn,
         boxes=(*drawn.boxes, *steps, *ends.values()),
         frames=(*drawn.frames, frame),
         arrows=(*drawn.arrows, *arrows),
-        streams=(*drawn.streams, *streams),
     )
 
 
@@ -68,23 +66,23 @@ def _ends(drawn: Picture) -> dict[tuple[str, bool], Box]:
 
 def _sample(box: Box, name: str, lines: Lines, frame: Frame) -> Box:
     node = Node(name, Text(), NOWHERE, box.node.task, box.node.edges)
-    return Box(node, lines, frame.id, is_reached=True, is_in_loop=False)
+    return Box(node, lines, frame.id, is_reached=True)
 
 
 def _arrows(drawn: Picture, steps: Sequence[str], ends: Mapping[tuple[str, bool], str]) -> Iterator[Arrow]:
     """Yield arrows of each kind in use. An end of a nested runbook is between the steps and the end of the run."""
-    carries = any(arrow.carries for arrow in drawn.arrows)
+    is_passed = any(arrow.passes for arrow in drawn.arrows)
     is_back = any(arrow.leads == "back" for arrow in drawn.arrows)
     for place, (source, target) in enumerate(pairwise(steps)):
-        passes = carries and not place
-        yield Arrow(source, target, (_PASSES,) if passes else (), None, carries=passes)
-    if carries and len(steps) == 1:
-        yield Arrow(steps[0], steps[0], (_PASSES,), None, "back" if is_back else "onward", carries=True)
+        passes = is_passed and not place
+        yield Arrow(source, target, (_PASSES,) if passes else (), passes=passes)
+    if is_passed and len(steps) == 1:
+        yield Arrow(steps[0], steps[0], (_PASSES,), "back" if is_back else "onward", passes=True)
     elif is_back:
-        yield Arrow(steps[0], steps[0], ("again, or back",), None, "back")
+        yield Arrow(steps[0], steps[0], ("again, or back",), "back")
     for (result, is_part), name in ends.items():
         source = steps[-1] if is_part else ends.get((result, True), steps[-1])
-        yield Arrow(source, name, (), None, "complete" if result == "complete" else "stop")
+        yield Arrow(source, name, (), "complete" if result == "complete" else "stop")
 
 
 _PASSES = "passes its answer on"

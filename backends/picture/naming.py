@@ -11,7 +11,7 @@ from backends.specification import Specification, shown
 from compiler.analyses.values import value_flow
 from compiler.ir.edges import Clear
 from compiler.ir.program import Group, Program, Register, scope_members, texts_of
-from compiler.ir.tasks import UNREAD, Ask, Parallel, Task, Verdict, agents_of
+from compiler.ir.tasks import UNREAD, Ask, Task, Verdict, agents_of
 
 LONGEST_TITLE = 60
 """In characters. A frame has its title on one line."""
@@ -133,12 +133,6 @@ def printable(text: str) -> str:
 WORDS = {Verdict.PASS.value: "PASS", Verdict.FAIL.value: "FAIL"}
 ANSWERS = {Verdict.PASS.value: "YES", Verdict.FAIL.value: "NO"}
 
-BROKEN = tuple(word for word in UNREAD if word != "none")
-"""The words of broken answers. An answer without a keyword may be intended."""
-
-_GOOD = (Verdict.PASS.value, "yes", "approved")
-_BAD = (Verdict.FAIL.value, "no", "rejected")
-
 
 def spoken(task: Task, word: str) -> str:
     """Return a word for display: in capitals if it is rdc's, unchanged if an author chose it."""
@@ -170,11 +164,3 @@ def is_chosen(task: Task) -> bool:
     if isinstance(task, Ask):
         return task.question == "select"
     return any(agent.reading.keywords for agent in agents_of(task))
-
-
-def verdict_of(task: Task, word: str) -> Verdict | None:
-    """Return whether a word is good or bad news, or None if only its author knows."""
-    if is_chosen(task):
-        bad = (*BROKEN, *(task.failing if isinstance(task, Parallel) else ()))
-        return Verdict.FAIL if word in bad and not isinstance(task, Ask) else None
-    return Verdict.PASS if word in _GOOD else Verdict.FAIL if word in _BAD else None

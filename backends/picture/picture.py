@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from backends.picture.arrows import BACK, Arrow, Directions, Leads, Mark, Stream, arrows, streams
+from backends.picture.arrows import BACK, Arrow, Directions, Leads, Mark, arrows
 from backends.picture.captions import Lines, caption, kept_texts, notes, stage_tooltip
 from backends.picture.joined import folded_steps, joined_attempts, joined_breakdowns
 from backends.picture.naming import Naming, free
@@ -29,15 +29,13 @@ class Placement(Struct):
     """The frame of each node and group ("" for none), and how loops are shown.
 
     `loops` are the added frames, each with the frame around it. `groups` are groups that are loops as a whole. A loop
-    with only a part of a group has no frame: `heads` and `boxes` are the nodes of such loops.
+    with only a part of a group has no frame.
     """
 
     nodes: dict[str, str]
     parents: dict[str, str]
     loops: dict[str, str] = field(default_factory=dict)
     groups: set[str] = field(default_factory=set)
-    heads: set[str] = field(default_factory=set)
-    boxes: set[str] = field(default_factory=set)
 
 
 def place(program: Program, loops: Loops) -> Placement:
@@ -60,9 +58,8 @@ def _place(placement: Placement, members: list[Node], parents: Mapping[str, str]
         around = parents[around]
     inner = [group for group in within if group and parents[group] == around]
     if any(within[group] < total[group] for group in inner):
-        placement.heads.add(members[0].id)
-        placement.boxes.update(node.id for node in members)
-    elif around and total[around] == len(members):
+        return
+    if around and total[around] == len(members):
         placement.groups.add(around)
     else:
         frame = free(f"loop of {members[0].id}", placement.parents)
@@ -93,14 +90,13 @@ class Box(Struct, frozen=True):
     """A node with its caption, in a frame ("" for none).
 
     `more` is the tooltip's text besides the node's task. `texts` are the caption lines with the slots that the node
-    reads, writes and clears. `is_in_loop` is for loops without a frame.
+    reads, writes and clears.
     """
 
     node: Node
     lines: Lines
     frame: str
     is_reached: bool
-    is_in_loop: bool
     texts: Lines = ()
     mark: Mark = ""
     more: Lines = ()
@@ -120,8 +116,7 @@ class Frame(Struct, frozen=True):
 class Picture(Struct, frozen=True):
     """Boxes and frames in document order, the first box of a run, and notes on the whole program.
 
-    `values` are the possible outputs of commands, which only a comparison shows. `streams` are the answers that flow
-    between boxes.
+    `values` are the possible outputs of commands, which only a comparison shows.
     """
 
     entry: str
@@ -130,7 +125,6 @@ class Picture(Struct, frozen=True):
     arrows: tuple[Arrow, ...]
     notes: Lines = ()
     values: Lines = ()
-    streams: tuple[Stream, ...] = ()
 
 
 def picture(program: Program, *, folds: bool = False) -> Picture:
@@ -151,7 +145,6 @@ def picture(program: Program, *, folds: bool = False) -> Picture:
         tuple(arrows(program.nodes, names, _directions(program, loops))),
         notes(program),
         tuple(f"value {name}" for name in output_names(edge for node in program.nodes for edge in node.edges)),
-        tuple(streams(program)),
     )
 
 
@@ -211,12 +204,10 @@ def _drawn(program: Program) -> Program:
 
 def _box(node: Node, names: Naming, placement: Placement, is_reached: bool) -> Box:
     lines = caption(node, names)
-    lines += (LOOP,) if node.id in placement.heads else ()
     lines += () if is_reached else (UNREACHABLE,)
-    is_in_loop = node.id in placement.boxes
     texts = tuple(kept_texts(node, names)) if names.slots else ()
     more = tuple(stage_tooltip(node, names.contract)) if names.contract.steps else ()
-    return Box(node, lines, placement.nodes[node.id], is_reached, is_in_loop, texts, more=more)
+    return Box(node, lines, placement.nodes[node.id], is_reached, texts, more=more)
 
 
 def _frames(program: Program, names: Naming, placement: Placement) -> Iterator[Frame]:

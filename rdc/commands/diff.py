@@ -77,7 +77,7 @@ def command(old: str, new: str, wish: Wish, settings: Settings, reporter: Report
         code = 0
     else:
         made = _generated(compared, compiled, wish)
-        code = wish.deliver([Found(places[1].beside)], made, reporter, has_marks=True)
+        code = wish.deliver([Found(places[1].beside)], made, reporter)
     return code or int(exits and bool(compared))
 
 

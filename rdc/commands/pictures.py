@@ -55,24 +55,21 @@ class Wish(Struct, frozen=True):
         """Whether the output goes to standard output."""
         return self.out == "-" or (self.out is None and self.form.prints)
 
-    def deliver(
-        self, documents: Sequence[Found], made: Generation, reporter: Reporter, *, has_marks: bool = False
-    ) -> int:
+    def deliver(self, documents: Sequence[Found], made: Generation, reporter: Reporter) -> int:
         """Draw the outputs if the format is a picture, and print or write them. Return the exit code.
 
         Args:
             documents: The documents. By default, pictures are written next to them.
             made: The target's outputs.
             reporter: Shows the findings.
-            has_marks: Whether the picture may mark changes.
         """
-        made = self._drawn(documents, made, has_marks)
+        made = self._drawn(documents, made)
         if self.is_printed:
             return print_one(documents[0].path, made, reporter)
         layout = lay_out(plan(documents, self.out, self.form.suffix), made.products, executable=False)
         return write_files(made, layout, reporter, force=self.force)
 
-    def _drawn(self, documents: Sequence[Found], made: Generation, has_marks: bool) -> Generation:
+    def _drawn(self, documents: Sequence[Found], made: Generation) -> Generation:
         if self.form.drawn is None:
             return made
         products: list[Product | None] = []
@@ -82,7 +79,7 @@ class Wish(Struct, frozen=True):
             if product:
                 try:
                     dot, theme = product.data.decode(), self.options.get("theme")
-                    picture = replace(product, data=draw(dot, self.form.drawn, theme, has_marks=has_marks))
+                    picture = replace(product, data=draw(dot, self.form.drawn, theme))
                 except DrawingError as error:
                     diagnostics.append(Diagnostic("RD514", found.path, None, str(error), error.advice))
             products.append(picture)

@@ -31,14 +31,13 @@ Form = Literal["svg", "png"]
 _COMMENT = "// "
 
 
-def draw(graph: str, form: Form, theme: str | None = None, *, has_marks: bool = False) -> bytes:
+def draw(graph: str, form: Form, theme: str | None = None) -> bytes:
     """Return the picture of a graph from the dot target; raises `DrawingError`.
 
     Args:
         graph: The DOT text. The comments at its start are copied to the picture, with the command that draws it.
         form: The format.
         theme: The chosen colors. Without a theme, an SVG uses dark colors on dark pages.
-        has_marks: Whether the graph may mark changes.
     """
     head = takewhile(lambda line: line.startswith(_COMMENT), graph.split("\n"))
     notes = [line.removeprefix(_COMMENT) for line in head]
@@ -49,7 +48,7 @@ def draw(graph: str, form: Form, theme: str | None = None, *, has_marks: bool = 
     picture = render(graph, form)
     if form == "png":
         return finished_png(picture, [note.removeprefix(_CHECK) for note in notes])
-    return finished_svg(picture, notes, "" if theme else stylesheet("dark", has_marks=has_marks))
+    return finished_svg(picture, notes, "" if theme else stylesheet("dark"))
 
 
 _CHECK = "To check this file, run `rdc verify FILE`. "

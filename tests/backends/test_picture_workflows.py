@@ -37,7 +37,7 @@ def program(tmp_path: Path) -> Program:
 
 
 def arrows(drawn: Picture) -> set[str]:
-    return {f"{one.source} {'=' if one.carries else '-'}{one.says}-> {one.target}" for one in drawn.arrows}
+    return {f"{one.source} {'=' if one.passes else '-'}{one.says}-> {one.target}" for one in drawn.arrows}
 
 
 def test_arrows_say_the_verdict_and_whether_the_answer_goes_along(tmp_path: Path) -> None:
