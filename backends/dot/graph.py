@@ -160,10 +160,12 @@ class Graph(Struct, frozen=True, dict=True):
 
     @cached_property
     def _first(self) -> dict[str, Arrow]:
-        """The first arrow of each box to a later one, except to STOP."""
+        """The first arrow of each box to a later step or to COMPLETE, unless the box is STOP."""
         found: dict[str, Arrow] = {}
-        for arrow in self.drawn.arrows:
-            if arrow.leads != "stop" and self._order[arrow.source] < self._order[arrow.target]:
+        stops = {box.node.id for box in self.drawn.boxes if look_of(box.node.task) == "stop"}
+        for arrow in sorted(self.drawn.arrows, key=lambda arrow: arrow.leads != "onward"):
+            is_later = self._order[arrow.source] < self._order[arrow.target]
+            if arrow.leads != "stop" and is_later and arrow.source not in stops:
                 found.setdefault(arrow.source, arrow)
         return found
 
