@@ -30,9 +30,6 @@ from compiler.ir.texts import Text
 START = "start of the run"
 """The name of the box where a run starts, unless a box has it."""
 
-DEEPEST_INDENT = 12
-"""Frames can be nested without limit, but a file should not get too wide."""
-
 WIDTH_OF_ADDED = "3.5"
 WIDTH_OF_CHANGED = "2.5"
 """The line widths of marked items."""
@@ -60,7 +57,7 @@ class Graph(Struct, frozen=True, dict=True):
         names = {box.node.id: name(box.node.id) for box in self.drawn.boxes}
         yield f"  {name(start)} {attributes(self._start())}"
         for depth, item in outline(self.drawn):
-            indent = "  " * min(depth + 1, DEEPEST_INDENT)
+            indent = "  " * (depth + 1)
             if isinstance(item, Box):
                 yield f"{indent}{names[item.node.id]} {self._box(item)}"
             elif isinstance(item, Frame):
@@ -97,21 +94,11 @@ class Graph(Struct, frozen=True, dict=True):
         return {"label": '"Start"', "class": "start", **SHAPES["start"], "height": "0.3", **_colored(colors)}
 
     def _box(self, box: Box) -> str:
+        name = class_of(box)
+        style = {"class": name, **SHAPES[look_of(box.node.task)], **_border(box)}
+        colors = _colored(PALETTES[self.theme].boxes[name])
         reference = self._reference(box.node, box.more, is_there=box.mark != "removed")
-        return f"[label={label(box.lines)}, {self._style_of_box(box)}, {reference}]"
-
-    def _style_of_box(self, box: Box) -> str:
-        """Return the attributes that many boxes share. They are written only once."""
-        look = look_of(box.node.task)
-        key = (look, bool(box.node.edges), box.mark, box.is_reached)
-        if key not in self._styles:
-            found = {"class": class_of(box), **SHAPES[look], **_border(box)}
-            self._styles[key] = pairs(found | _colored(PALETTES[self.theme].boxes[class_of(box)]))
-        return self._styles[key]
-
-    @cached_property
-    def _styles(self) -> dict[object, str]:
-        return {}
+        return f"[label={label(box.lines)}, {pairs(style | colors)}, {reference}]"
 
     def _frame(self, frame: Frame) -> str:
         """Return all attributes of a frame, because a frame inherits missing ones from the frame around it."""
@@ -132,14 +119,6 @@ class Graph(Struct, frozen=True, dict=True):
         return f'{found}, URL={label([source_link(self.link_base, shown.origin)])}, target="_blank"'
 
     def _arrow(self, arrow: Arrow) -> str:
-        """Return an arrow's attributes, which are computed once for arrows that look the same."""
-        is_first = self._first.get(arrow.source) is arrow
-        key = (arrow.said, arrow.mark, arrow.leads, arrow.passes, is_first)
-        if key not in self._styles:
-            self._styles[key] = attributes(self._style_of_arrow(arrow, is_first=is_first))
-        return self._styles[key]
-
-    def _style_of_arrow(self, arrow: Arrow, *, is_first: bool) -> dict[str, str]:
         color = f'"{PALETTES[self.theme].arrows[class_of(arrow)]}"'
         # The spaces keep the words away from the line.
         lines = arrow.lines
@@ -147,12 +126,11 @@ class Graph(Struct, frozen=True, dict=True):
         found |= {"class": class_of(arrow), "color": color, "fontcolor": color}
         found |= {"penwidth": WIDTH_OF_ADDED} if arrow.mark == "added" else {}
         found |= {"dir": "both", "arrowtail": "dot"} if arrow.passes else {}
-        if arrow.mark == "removed":
-            return {**found, "style": "dotted"}
-        if arrow.leads == "stop":
-            return {**found, "style": "dashed"}
-        # The first arrows to later boxes form the straight line of the picture.
-        return {**found, "weight": "8"} if is_first else found
+        if arrow.mark == "removed" or arrow.leads == "stop":
+            found["style"] = "dotted" if arrow.mark == "removed" else "dashed"
+        elif self._first.get(arrow.source) is arrow:
+            found["weight"] = "8"  # these arrows form the straight line of the picture
+        return attributes(found)
 
     @cached_property
     def _order(self) -> dict[str, int]:

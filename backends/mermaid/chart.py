@@ -40,9 +40,6 @@ SHAPES = {
 }
 """The characters around the label of each kind of box."""
 
-DEEPEST_INDENT = 12
-"""Frames can be nested without limit, but a file should not get too wide."""
-
 NOTES = "notes"
 """The id of the box with the notes."""
 
@@ -99,7 +96,7 @@ class Chart:
 
     def _nested(self, source_lines: bool) -> Iterator[str]:
         for depth, item in outline(self.drawn):
-            indent = "  " * min(depth + 1, DEEPEST_INDENT)
+            indent = "  " * (depth + 1)
             if isinstance(item, Box):
                 if source_lines and item.node.origin.path:
                     yield f"{indent}%% {'was ' if item.mark == 'removed' else ''}{self._place(item.node.origin)}"
@@ -117,15 +114,10 @@ class Chart:
         return line if origin.path == self.document else f"{escaped(origin.path)}, {line}"
 
     def _arrows(self) -> Iterator[str]:
-        """Yield the arrows. Labels that look the same are computed only once."""
-        known: dict[object, str] = {}
         for arrow in self.drawn.arrows:
-            key = (arrow.said, arrow.mark, arrow.leads, arrow.passes)
-            if key not in known:
-                lines = arrow.lines
-                says = f"|{label(lines)}|" if lines else ""
-                known[key] = f"{line_of(arrow)}{says}"
-            yield f"  {self.boxes[arrow.source]} {known[key]} {self.boxes[arrow.target]}"
+            lines = arrow.lines
+            says = f"|{label(lines)}|" if lines else ""
+            yield f"  {self.boxes[arrow.source]} {line_of(arrow)}{says} {self.boxes[arrow.target]}"
 
     def _link(self, box: Box, base: str) -> str:
         origin = box.node.origin

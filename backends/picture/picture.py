@@ -163,6 +163,10 @@ def _directions(program: Program, loops: Loops) -> Directions:
     return leads
 
 
+DEEPEST = 11
+"""The largest depth of an outline. Frames can be nested without limit, but a file should not get too wide."""
+
+
 def outline(drawn: Picture) -> Iterator[tuple[int, Box | Frame | None]]:
     """Yield nested boxes and frames with their depth; None at the end of a frame.
 
@@ -172,7 +176,7 @@ def outline(drawn: Picture) -> Iterator[tuple[int, Box | Frame | None]]:
     pending: list[tuple[int, Box | Frame | None]] = [(0, item) for item in reversed(inside[""])]
     while pending:
         depth, item = pending.pop()
-        yield depth, item
+        yield min(depth, DEEPEST), item
         if item is not None and not isinstance(item, Box):
             pending.append((depth, None))
             pending.extend((depth + 1, inner) for inner in reversed(inside[item.id]))
