@@ -178,7 +178,7 @@ class Comparison:
         notes = (f"{one_line(self.old.path)} → {one_line(self.new.path)}", legend, *settings)
         new = self.new.program
         sources = tuple(SourceFile(one.path, one.program.sources[0].sha256) for one in (self.old, self.new))
-        return Sheet(drawn, new.title or new.name, new.sources[0].path, sources, notes, is_comparison=True)
+        return Sheet(drawn, new.title or new.name, new.sources[0].path, sources, notes)
 
     def text(self) -> str:
         """Return the changes for people, one on each line, in document order."""

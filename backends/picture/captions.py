@@ -13,7 +13,7 @@ from backends.picture.naming import LONGEST_SHOWN, Naming, is_named, one_line, p
 from backends.specification import Specification, Table, shortened, shown
 from compiler.ir.edges import Clear, Keep
 from compiler.ir.program import Input, Node, Program, Settings
-from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Shell, Stage, Task, Tool
+from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Shell, Stage, Tool
 from compiler.ir.texts import Text
 from compiler.times import spoken
 from runtime_shim.targets.naming import split_name
@@ -27,8 +27,6 @@ WIDEST = 34
 LINES = LONGEST_SHOWN // (2 * WIDTH)
 """The most lines of a caption. `…` replaces the rest."""
 
-_USUAL = Settings()
-
 MOST_INPUTS = 12
 """The most inputs in a picture's notes."""
 
@@ -40,10 +38,7 @@ def caption(node: Node, names: Naming) -> Lines:
     if node.group in names.contract.steps and isinstance(node.task, Stage | Gate):
         lines_of = step_lines if names.is_folded and isinstance(node.task, Stage) else stage_lines
         return tuple(line for said in lines_of(node, names.contract) for line in wrapped(said, WIDEST))
-    lines = _heading(node, names)
-    if node.settings != _USUAL:
-        lines += tuple(_settings(node.settings))
-    return lines + tuple(kept_texts(node, names)) if names.slots else lines
+    return _heading(node, names) + tuple(_settings(node.settings)) + tuple(kept_texts(node, names))
 
 
 def _heading(node: Node, names: Naming) -> Lines:
@@ -81,8 +76,8 @@ def _question(node: Node, names: Naming) -> str:
     return f"{names.short(node.id, node.group)} {shown(node.title)}"
 
 
-def _who(task: Task) -> str:
-    """Return who does a task, unless it is a shell or the person who answers."""
+def _who(task: Agent | Parallel | Tool | Stage) -> str:
+    """Return who does a task."""
     match task:
         case Agent(agent):
             return f"agent {agent}"
@@ -93,8 +88,6 @@ def _who(task: Task) -> str:
             return f"tool {connection}.{tool}"
         case Stage(stage, subject=subject):
             return f"{stage} {subject}".rstrip()
-        case Shell() | Ask() | Branch() | End() | Gate():
-            return ""
         case _:
             assert_never(task)
 

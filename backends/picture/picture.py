@@ -6,6 +6,7 @@ run reaches are drawn and marked, because they are part of the document.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from msgspec import Struct, field
@@ -70,11 +71,8 @@ def _place(placement: Placement, members: list[Node], parents: Mapping[str, str]
 
 def _contents(nodes: Collection[Node], parents: Mapping[str, str]) -> dict[str, int]:
     """Return how many of the nodes each group contains, at any depth; "" contains all."""
-    directly: dict[str, int] = {}  # faster than a `Counter` for few nodes, which is the usual case
-    for node in nodes:
-        directly[node.group] = directly.get(node.group, 0) + 1
     counts = {"": len(nodes)}
-    for inner, number in directly.items():
+    for inner, number in Counter(node.group for node in nodes).items():
         group = inner
         while group:
             counts[group] = counts.get(group, 0) + number
@@ -207,9 +205,8 @@ def _drawn(program: Program) -> Program:
 
 
 def _box(node: Node, names: Naming, placement: Placement, is_reached: bool) -> Box:
-    lines = caption(node, names)
-    lines += () if is_reached else (UNREACHABLE,)
-    texts = tuple(kept_texts(node, names)) if names.slots else ()
+    texts = tuple(kept_texts(node, names))
+    lines = caption(node, names) + (() if is_reached else (UNREACHABLE,))
     more = tuple(stage_tooltip(node, names.contract)) if names.contract.steps else ()
     return Box(node, lines, placement.nodes[node.id], is_reached, texts, more=more)
 

@@ -25,8 +25,8 @@ from compiler.version import __version__
 class Sheet(Struct, frozen=True):
     """A picture, its title with `notes` below, and the documents that it is made from.
 
-    `document` is the path of the main document. It is the first of the sources. In a comparison, the sources are the
-    versions.
+    `document` is the path of the main document. It is the first of the sources. A comparison has no command, and its
+    sources are the versions.
     """
 
     drawn: Picture
@@ -34,13 +34,12 @@ class Sheet(Struct, frozen=True):
     document: str
     sources: tuple[SourceFile, ...]
     notes: Lines = ()
-    is_comparison: bool = False
     command: str = ""
 
     def head(self, shown: Callable[[str], str] = str) -> Iterator[str]:
         """Yield the lines that show the picture's origin. `shown` prepares a path for a comment."""
         first, *others = [f"{shown(printable(source.path))} (sha256 {source.sha256})" for source in self.sources]
-        if self.is_comparison:
+        if not self.command:
             yield f"{MARK} {__version__} from {' and '.join([first, *others])}."
             yield "Do not edit: run the comparison again."
             return
@@ -48,9 +47,8 @@ class Sheet(Struct, frozen=True):
         yield f"Do not edit: change {shown(printable(self.document))} and compile it again."
         for included in others:
             yield f"It includes {included}."
-        if self.command:
-            yield "To check this file, run `rdc verify FILE`. It was written by this command:"
-            yield f"  {shown(self.command)}"
+        yield "To check this file, run `rdc verify FILE`. It was written by this command:"
+        yield f"  {shown(self.command)}"
 
 
 _WEB = Regex(r"https?://[A-Za-z0-9][A-Za-z0-9.:-]*(/[A-Za-z0-9._~%+=@:/-]*)?")
