@@ -158,13 +158,14 @@ COLORS: Mapping[Leads | Mark, str] = {
 }
 
 _BOXES = {
-    **dict.fromkeys(("person", "agent", "tool", "check", "choice"), ""),
+    **dict.fromkeys(("person", "tool", "check", "choice"), ""),
+    "agent": ",rx:14px,ry:14px",
     **dict.fromkeys(("complete", "stop", "changed"), ",stroke-width:3px"),
     "unreachable": ",stroke-dasharray:2 4",
     "added": ",stroke-width:4px",
     "removed": ",stroke-width:2px,stroke-dasharray:2 4",
 }
-"""The lines around boxes with a color."""
+"""The lines around boxes with a color, and rounder corners than Mermaid draws."""
 
 CLASSES = {
     **{name: PALETTES["light"].boxes[name].css + line for name, line in _BOXES.items()},
