@@ -59,8 +59,7 @@ class Version:
         """Return a transition in words."""
         if arrow is None:
             return "nothing"
-        said = " ".join(arrow.lines)
-        return f"{said}: {self.called(arrow.target)}" if said else self.called(arrow.target)
+        return f"{arrow.says}: {self.called(arrow.target)}" if arrow.says else self.called(arrow.target)
 
 
 class Setting(Struct, frozen=True):
@@ -149,7 +148,7 @@ def _named(node: Node | Group) -> dict[str, Any]:
 def _arrow(arrow: Arrow | None, version: Version) -> dict[str, str] | None:
     if arrow is None:
         return None
-    return {"says": " ".join(arrow.lines), **version.place(arrow.target)}
+    return {"says": arrow.says, **version.place(arrow.target)}
 
 
 def _ends(found: Iterable[End]) -> list[dict[str, str]]:
@@ -159,9 +158,9 @@ def _ends(found: Iterable[End]) -> list[dict[str, str]]:
 class Comparison:
     """Two versions, and the changes from the old one to the new one."""
 
-    def __init__(self, old: Version, new: Version) -> None:
+    def __init__(self, old: Version, new: Version, *, folds: bool = False) -> None:
         self.old, self.new = old, new
-        self._pictures = picture(old.program), picture(new.program)
+        self._pictures = picture(old.program, folds=folds), picture(new.program, folds=folds)
         self.found = difference(*self._pictures)
         names = dict.fromkeys([*new.settings, *old.settings])
         pairs = (Setting(name, old.settings.get(name), new.settings.get(name)) for name in names)
@@ -179,7 +178,7 @@ class Comparison:
         notes = (f"{one_line(self.old.path)} → {one_line(self.new.path)}", legend, *settings)
         new = self.new.program
         sources = tuple(SourceFile(one.path, one.program.sources[0].sha256) for one in (self.old, self.new))
-        return Sheet(drawn, new.title or new.name, new.sources[0].path, sources, notes, is_comparison=True)
+        return Sheet(drawn, new.title or new.name, new.sources[0].path, sources, notes)
 
     def text(self) -> str:
         """Return the changes for people, one on each line, in document order."""

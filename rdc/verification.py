@@ -27,13 +27,15 @@ from compiler.options import Level
 from compiler.project import open_project, project_around
 from compiler.regex import Regex
 from compiler.version import __version__
+from rdc.drawing.graphviz import HYPHENS, DrawingError, draw, without_layout
 from rdc.generation import emitted
 from rdc.layout import beside, laid
 from rdc.outputs import Output
 
-_MARKED = Regex(rf"(?:#|//|%%) {MARK} (\d[0-9A-Za-z.+-]{{0,40}}) (from|for) ")
-_COMMENT = Regex(r"(?:#|//|%%) ?(.*)")
+_MARKED = Regex(rf"(?:#|//|%%|<!--) {MARK} (\d[0-9A-Za-z.+-]{{0,40}}) (from|for) ")
+_COMMENT = Regex(r"(?:#|//|%%) ?(.*)|<!-- (.*) -->")
 _HASH = Regex(r"\(sha256 ([0-9a-f]{64})\)")
+_COMMANDS = ("  rdc compile ", "  rdc graph ")
 _PROGRAMS = {"#!/usr/bin/env python3": "python", "#!/usr/bin/env -S uv run --script": "dbos"}
 """The target that writes a program, by its first line."""
 
@@ -160,10 +162,26 @@ def _compared(path: str, text: str, compilation: Compilation, command: Command) 
     if product is None:
         return Finding(Verdict.CHANGED, "the command in the header does not compile")
     wanted = product.data.decode()
+    if command.is_drawn:
+        return _of_drawing(text, wanted, command)
     if wanted == text:
         told = f"matches {command.source}, compiled with rdc {__version__}"
         return _beside(Output(command.source, path), product.companions, told)
     return Finding(Verdict.CHANGED, f"differs from the output of {command.source}", first_difference(text, wanted))
+
+
+def _of_drawing(text: str, graph: str, command: Command) -> Finding:
+    """Compare an SVG with the drawing of its graph."""
+    try:
+        wanted = draw(graph, "svg", command.options.get("theme")).decode()
+    except DrawingError as error:
+        return Finding(Verdict.UNKNOWN, f"rdc can't draw it again: {error}")
+    if wanted == text:
+        return Finding(Verdict.PROVEN, f"matches {command.source}, drawn with rdc {__version__}")
+    if without_layout(wanted) == without_layout(text):
+        elsewhere = "laid out by another version of Graphviz, with other fonts, or by hand"
+        return Finding(Verdict.UNKNOWN, f"has the boxes, arrows and words of {command.source}, but was {elsewhere}")
+    return Finding(Verdict.CHANGED, f"differs from the picture of {command.source}", first_difference(text, wanted))
 
 
 def _beside(main: Output, companions: tuple[Companion, ...], told: str) -> Finding:
@@ -266,7 +284,7 @@ def _header(text: str) -> _Header | None:
         return None
     at, match = found[-1]
     comments = list(_comments(lines[at:]))
-    place = next((place for place, line in enumerate(comments) if line.startswith("  rdc compile ")), None)
+    place = next((place for place, line in enumerate(comments) if line.startswith(_COMMANDS)), None)
     command = None if place is None else read_command(comments[place])
     return _Header(match[1], match[2] == "for", command, tuple(_HASH.findall("\n".join(comments[:place]))))
 
@@ -277,7 +295,7 @@ def _comments(lines: list[str]) -> Iterator[str]:
         match = _COMMENT.fullmatch(line)
         if match is None:
             return
-        yield match[1]
+        yield match[2].replace(HYPHENS, "--") if match[1] is None else match[1]
 
 
 def worst(findings: Mapping[str, Finding]) -> int:

@@ -6,11 +6,12 @@ from typing import Annotated, ClassVar
 
 from backends.base import Emission
 from backends.dot.graph import Graph, comment, spread_ends
-from backends.dot.styles import Theme
-from backends.picture.sheet import LinkOptions, PictureBackend, Sheet
+from backends.picture.legend import with_legend
+from backends.picture.looks import Theme
+from backends.picture.sheet import PictureBackend, PictureOptions, Sheet
 
 
-class DotOptions(LinkOptions, frozen=True):
+class DotOptions(PictureOptions, frozen=True):
     """`theme`: the colors, for a light or a dark page."""
 
     theme: Annotated[Theme, "The colors: for a light or a dark page."] = "light"
@@ -26,5 +27,7 @@ class DotBackend(PictureBackend[DotOptions]):
 
     def draw(self, sheet: Sheet, options: DotOptions) -> Emission:
         """Return the graph, below comments that show its origin."""
-        graph = Graph(spread_ends(sheet.drawn), sheet.title, sheet.notes, options.theme, options.link_base)
+        drawn = spread_ends(sheet.drawn)
+        drawn = with_legend(drawn) if options.legend else drawn
+        graph = Graph(drawn, sheet.title, sheet.notes, options.theme, options.link_base)
         return Emission("\n".join((*map(comment, sheet.head()), *graph.lines(), "")))

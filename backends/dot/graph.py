@@ -7,7 +7,6 @@ escaped too. No label is in angle brackets, which would make it HTML.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping
 from functools import cached_property
@@ -15,23 +14,21 @@ from functools import cached_property
 from msgspec import Struct
 from msgspec.structs import replace
 
-from backends.dot.styles import PALETTES, SHAPES, Colors, Theme, class_of
-from backends.picture.arrows import Arrow, Mark, Stream
-from backends.picture.captions import Lines, entries_of, look_of
+from backends.dot.styles import SHAPES
+from backends.picture.arrows import Arrow, Mark
+from backends.picture.captions import Lines
+from backends.picture.looks import PALETTES, Colors, Theme, class_of, look_of
 from backends.picture.naming import free, one_line
 from backends.picture.picture import UNREACHABLE, Box, Frame, Picture, outline
 from backends.picture.sheet import source_link
 from backends.remarks import printable
 from backends.specification import shown
 from compiler.ir.program import Group, Node
-from compiler.ir.tasks import End, Task, Verdict, task_texts
+from compiler.ir.tasks import End, Task, task_texts
 from compiler.ir.texts import Text
 
 START = "start of the run"
-"""The name of the dot where a run starts, unless a box has it."""
-
-DEEPEST_INDENT = 12
-"""Frames can be nested without limit, but a file should not get too wide."""
+"""The name of the box where a run starts, unless a box has it."""
 
 WIDTH_OF_ADDED = "3.5"
 WIDTH_OF_CHANGED = "2.5"
@@ -60,7 +57,7 @@ class Graph(Struct, frozen=True, dict=True):
         names = {box.node.id: name(box.node.id) for box in self.drawn.boxes}
         yield f"  {name(start)} {attributes(self._start())}"
         for depth, item in outline(self.drawn):
-            indent = "  " * min(depth + 1, DEEPEST_INDENT)
+            indent = "  " * (depth + 1)
             if isinstance(item, Box):
                 yield f"{indent}{names[item.node.id]} {self._box(item)}"
             elif isinstance(item, Frame):
@@ -71,8 +68,6 @@ class Graph(Struct, frozen=True, dict=True):
         yield f"  {name(start)} -> {name(self.drawn.entry)} [weight=8]"
         for arrow in self.drawn.arrows:
             yield f"  {names[arrow.source]} -> {names[arrow.target]} {self._arrow(arrow)}"
-        for stream in self.drawn.streams:
-            yield f"  {names[stream.source]} -> {names[stream.target]} {attributes(self._stream(stream))}"
         yield "}"
 
     def _defaults(self) -> Iterator[str]:
@@ -90,96 +85,73 @@ class Graph(Struct, frozen=True, dict=True):
         yield f"  graph {attributes({**page, **space})}"
         box = {"style": "filled", "fontname": _FONT, "fontsize": "12", "margin": '"0.16,0.09"'}
         yield f"  node {attributes(box)}"
-        color = f'"{palette.arrows["both"]}"'
+        color = f'"{palette.arrows["onward"]}"'
         line = {"fontname": _FONT, "fontsize": "10", "penwidth": "1.4", "arrowsize": "0.7"}
-        yield f"  edge {attributes({**line, 'class': 'both', 'color': color, 'fontcolor': color})}"
+        yield f"  edge {attributes({**line, 'class': 'onward', 'color': color, 'fontcolor': color})}"
 
     def _start(self) -> dict[str, str]:
         colors = PALETTES[self.theme].boxes["start"]
-        return {"label": '""', "shape": "circle", "width": "0.2", "class": "start", **_colored(colors)}
+        return {"label": '"Start"', "class": "start", **SHAPES["start"], "height": "0.3", **_colored(colors)}
 
     def _box(self, box: Box) -> str:
+        name = class_of(box)
+        style = {"class": name, **SHAPES[look_of(box.node.task)], **_border(box)}
+        colors = _colored(PALETTES[self.theme].boxes[name])
         reference = self._reference(box.node, box.more, is_there=box.mark != "removed")
-        return f"[label={_caption(box)}, {self._style_of_box(box)}, {reference}]"
-
-    def _style_of_box(self, box: Box) -> str:
-        """Return the attributes that many boxes share. They are written only once."""
-        task = box.node.task
-        result = task.result if task.kind == "end" else ""
-        key = (look_of(task), result, bool(box.node.edges), box.mark, box.is_reached, box.is_in_loop)
-        if key not in self._styles:
-            found = {"class": class_of(box), **SHAPES[look_of(task)], **_border(box)}
-            self._styles[key] = pairs(found | _colored(PALETTES[self.theme].of_box(box)))
-        return self._styles[key]
-
-    @cached_property
-    def _styles(self) -> dict[object, str]:
-        return {}
+        return f"[label={label(box.lines)}, {pairs(style | colors)}, {reference}]"
 
     def _frame(self, frame: Frame) -> str:
         """Return all attributes of a frame, because a frame inherits missing ones from the frame around it."""
         found = {"label": label([frame.title]), "labeljust": "r", "fontsize": "12", "class": class_of(frame)}
         found |= {"style": '"rounded,filled,dashed"' if frame.is_loop else '"rounded,filled"'}
         width = WIDTH_OF_CHANGED if frame.mark else "2" if frame.is_loop else "1"
-        found |= {"penwidth": width, **_colored(PALETTES[self.theme].of_frame(frame))}
+        found |= {"penwidth": width, **_colored(PALETTES[self.theme].frames[class_of(frame)])}
         reference = self._reference(frame.group) if frame.group else f'tooltip={label([frame.title])}, URL=""'
         return f"[{pairs(found)}, {reference}]"
 
     def _reference(self, shown: Node | Group, more: Lines = (), *, is_there: bool = True) -> str:
         """Return the place of an item in the source, with a link unless the item was removed."""
+        if not shown.origin.path:  # a sample in the legend
+            return 'tooltip="Legend"'
         found = f"tooltip={label(tooltip(shown, more))}"
         if not (self.link_base and is_there):
             return found
         return f'{found}, URL={label([source_link(self.link_base, shown.origin)])}, target="_blank"'
 
     def _arrow(self, arrow: Arrow) -> str:
-        """Return an arrow's attributes, which are computed once for arrows that look the same."""
-        is_onward = self._order[arrow.source] < self._order[arrow.target]
-        key = (arrow.said, arrow.mark, arrow.verdict, arrow.carries, is_onward)
-        if key not in self._styles:
-            self._styles[key] = attributes(self._style_of_arrow(arrow, is_onward=is_onward))
-        return self._styles[key]
-
-    def _style_of_arrow(self, arrow: Arrow, *, is_onward: bool) -> dict[str, str]:
-        color = f'"{PALETTES[self.theme].of_arrow(arrow)}"'
+        color = f'"{PALETTES[self.theme].arrows[class_of(arrow)]}"'
         # The spaces keep the words away from the line.
         lines = arrow.lines
         found = {"label": label([f" {line} " for line in lines])} if lines else {}
         found |= {"class": class_of(arrow), "color": color, "fontcolor": color}
         found |= {"penwidth": WIDTH_OF_ADDED} if arrow.mark == "added" else {}
-        found |= {"dir": "both", "arrowtail": "dot"} if arrow.carries else {}
-        if arrow.mark == "removed":
-            return {**found, "style": "dotted"}
-        if arrow.verdict is Verdict.FAIL:
-            return {**found, "style": "dashed"}
-        # Successful arrows to later boxes form the straight line of the picture.
-        return {**found, "weight": "8"} if is_onward else found
-
-    def _stream(self, stream: Stream) -> dict[str, str]:
-        """Return the attributes of a faint line, which does not affect the layout."""
-        color = f'"{PALETTES[self.theme].arrows["data"]}"'
-        shown = label(f" {line} " for line in stream.lines)
-        found = {"label": shown, "class": "data", "color": color, "fontcolor": color, "fontsize": "9"}
-        return {**found, "style": "dotted", "penwidth": "1", "arrowhead": "open", "constraint": "false"}
+        found |= {"dir": "both", "arrowtail": "dot"} if arrow.passes else {}
+        if arrow.mark == "removed" or arrow.leads == "stop":
+            found["style"] = "dotted" if arrow.mark == "removed" else "dashed"
+        elif self._first.get(arrow.source) is arrow:
+            found["weight"] = "8"  # these arrows form the straight line of the picture
+        return attributes(found)
 
     @cached_property
     def _order(self) -> dict[str, int]:
         return {box.node.id: number for number, box in enumerate(self.drawn.boxes)}
 
-
-def _caption(box: Box) -> str:
-    """Return the label of a box. The entries of a parallel step are side by side."""
-    named, cells = entries_of(box.node.task)
-    if not cells:
-        return label(box.lines)
-    check = getattr(box.node.task, "check", "")
-    return record((*(line for line in box.lines if line not in named), f"{check} of"), cells)
+    @cached_property
+    def _first(self) -> dict[str, Arrow]:
+        """The first arrow of each box to a later step or to COMPLETE, unless the box is STOP."""
+        found: dict[str, Arrow] = {}
+        stops = {box.node.id for box in self.drawn.boxes if look_of(box.node.task) == "stop"}
+        for arrow in sorted(self.drawn.arrows, key=lambda arrow: arrow.leads != "onward"):
+            is_later = self._order[arrow.source] < self._order[arrow.target]
+            if arrow.leads != "stop" and is_later and arrow.source not in stops:
+                found.setdefault(arrow.source, arrow)
+        return found
 
 
 def _border(box: Box) -> dict[str, str]:
     """Return the line around a box, which marks special boxes."""
     is_end = isinstance(box.node.task, End)
-    rounded = ",rounded" if is_end else ""
+    rounded = ",rounded" if is_end or look_of(box.node.task) == "agent" else ""
     if box.mark == "removed":
         return {"style": f'"filled{rounded},dotted"', "penwidth": "1.5"}
     if box.mark:
@@ -187,8 +159,6 @@ def _border(box: Box) -> dict[str, str]:
         return {"style": f'"filled{rounded}"', "penwidth": width}
     if not box.is_reached:
         return {"style": f'"filled{rounded},dotted"'}
-    if box.is_in_loop:
-        return {"style": f'"filled{rounded},dashed"', "penwidth": "2"}
     if is_end and box.node.edges:
         return {"style": '"filled,rounded,dashed"'}
     if is_end:
@@ -284,17 +254,6 @@ def label(lines: Iterable[str]) -> str:
     """Return lines as a label or tooltip."""
     text = "\n".join(map(printable, lines))
     return '"' + _quoted(text).replace("&", "&amp;").replace("\n", "\\n") + '"'
-
-
-def record(lines: Iterable[str], cells: Iterable[str]) -> str:
-    """Return lines with a row of cells below, as the label of a record."""
-    above = "\\n".join(map(_field, lines))
-    return f'"{{{above}|{{{"|".join(map(_field, cells))}}}}}"'
-
-
-def _field(text: str) -> str:
-    """Return a string for a record, where more characters are special."""
-    return re.sub(r"[{}|<> ]", r"\\\g<0>", _quoted(printable(text)).replace("&", "&amp;"))
 
 
 def attributes(values: Mapping[str, str]) -> str:

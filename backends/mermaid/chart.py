@@ -15,13 +15,13 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import count
 
-from backends.picture.arrows import Arrow, Mark, Stream
-from backends.picture.captions import Lines, look_of
+from backends.picture.arrows import Arrow, Leads, Mark
+from backends.picture.captions import Lines
+from backends.picture.looks import PALETTES, look_of
 from backends.picture.picture import Box, Frame, Picture, outline, picture
 from backends.picture.sheet import source_link
 from compiler.ir.edges import Origin
 from compiler.ir.program import Program
-from compiler.ir.tasks import Verdict
 from compiler.regex import Regex
 
 MOST_CHARACTERS = 50_000
@@ -29,27 +29,18 @@ MOST_ARROWS = 500
 """GitHub's limits, which are the defaults of Mermaid's `maxTextSize` and `maxEdges`."""
 
 SHAPES = {
-    "shell": ("[", "]"),
-    "ask": ("{{", "}}"),
-    "branch": ("{", "}"),
-    "end": ("([", "])"),
+    "command": ("[", "]"),
+    "check": ("[", "]"),
     "agent": ("(", ")"),
     "tool": ("[[", "]]"),
-    "parallel": ("[/", "/]"),
-    "gate": ("[/", "\\]"),
-    "inputs": ("[/", "/]"),
-    "context": ("[(", ")]"),
-    "execute": ("(", ")"),
-    "guardrails": (">", "]"),
-    "validation": ("{{", "}}"),
-    "outputs": ("[\\", "\\]"),
+    "person": ("{{", "}}"),
+    "choice": ("{", "}"),
+    "complete": ("([", "])"),
+    "stop": ("([", "])"),
 }
-"""The characters around the label of each kind of task and stage."""
+"""The characters around the label of each kind of box."""
 
-DEEPEST_INDENT = 12
-"""Frames can be nested without limit, but a file should not get too wide."""
-
-LEGEND = "legend"
+NOTES = "notes"
 """The id of the box with the notes."""
 
 _ARROW = Regex(r"^ *\w+ (?:-->|-\.->|==>)", re.MULTILINE)
@@ -93,27 +84,28 @@ class Chart:
         """
         yield "flowchart TD"
         if self.notes:
-            yield f"  {LEGEND}[{label(self.notes)}]"
-        yield "  start(( ))"
+            yield f"  {NOTES}[{label(self.notes)}]"
+        yield '  start(["Start"])'
         yield from self._nested(source_lines)
         yield f"  start --> {self.boxes[self.drawn.entry]}"
         yield from self._arrows()
-        yield from map(self._stream, self.drawn.streams)
         if link_base:
-            yield from (self._link(box, link_base) for box in self.drawn.boxes if box.mark != "removed")
+            yield from (self._link(box, link_base) for box in self.drawn.boxes if _is_there(box))
         yield from (f"  {line}" for line in declarations(self._members()))
-        yield from (f"  {line}" for line in links(self.drawn.arrows, len(self.drawn.streams)))
+        yield from (f"  {line}" for line in links(self.drawn.arrows))
 
     def _nested(self, source_lines: bool) -> Iterator[str]:
         for depth, item in outline(self.drawn):
-            indent = "  " * min(depth + 1, DEEPEST_INDENT)
+            indent = "  " * (depth + 1)
             if isinstance(item, Box):
-                if source_lines:
+                if source_lines and item.node.origin.path:
                     yield f"{indent}%% {'was ' if item.mark == 'removed' else ''}{self._place(item.node.origin)}"
                 before, after = SHAPES[look_of(item.node.task)]
                 yield f"{indent}{self.boxes[item.node.id]}{before}{label(item.lines)}{after}"
             elif isinstance(item, Frame):
                 yield f"{indent}subgraph {self.frames[item.id]}[{label([item.title])}]"
+                if not (item.group or item.is_loop):  # a legend is a column like the flow
+                    yield f"{indent}  direction TB"
             else:
                 yield f"{indent}end"
 
@@ -122,19 +114,10 @@ class Chart:
         return line if origin.path == self.document else f"{escaped(origin.path)}, {line}"
 
     def _arrows(self) -> Iterator[str]:
-        """Yield the arrows. Labels that look the same are computed only once."""
-        known: dict[object, str] = {}
         for arrow in self.drawn.arrows:
-            key = (arrow.said, arrow.mark, arrow.verdict, arrow.carries)
-            if key not in known:
-                lines = arrow.lines
-                says = f"|{label(lines)}|" if lines else ""
-                known[key] = f"{line_of(arrow)}{says}"
-            yield f"  {self.boxes[arrow.source]} {known[key]} {self.boxes[arrow.target]}"
-
-    def _stream(self, stream: Stream) -> str:
-        """Return a faint line with the names of the data."""
-        return f"  {self.boxes[stream.source]} {DATA}|{label(stream.lines)}| {self.boxes[stream.target]}"
+            lines = arrow.lines
+            says = f"|{label(lines)}|" if lines else ""
+            yield f"  {self.boxes[arrow.source]} {line_of(arrow)}{says} {self.boxes[arrow.target]}"
 
     def _link(self, box: Box, base: str) -> str:
         origin = box.node.origin
@@ -143,7 +126,7 @@ class Chart:
 
     def _members(self) -> dict[str, list[str]]:
         """Return the ids of all items with a class, by class."""
-        members = {"start": ["start"], **({"frame": [LEGEND]} if self.notes else {})}
+        members = {"frame": [NOTES]} if self.notes else {}
         for box in self.drawn.boxes:
             for name in of_box(box):
                 members.setdefault(name, []).append(self.boxes[box.node.id])
@@ -153,6 +136,11 @@ class Chart:
         return members
 
 
+def _is_there(box: Box) -> bool:
+    """Return whether a box is in the document. A sample of the legend and a removed box aren't."""
+    return box.mark != "removed" and bool(box.node.origin.path)
+
+
 def _numbered(letter: str, taken: Iterable[str]) -> Iterator[str]:
     return (name for number in count(1) if (name := f"{letter}{number}") not in taken)
 
@@ -160,33 +148,28 @@ def _numbered(letter: str, taken: Iterable[str]) -> Iterator[str]:
 CARRYING = "==>"
 """The line of an arrow that passes an answer on."""
 
-DATA = "-.->"
-"""The line of data that flows between boxes."""
-
-FAINT = "stroke:#848d97,stroke-width:1px,stroke-dasharray:1 4"
-"""The style of that line."""
-
-COLORS: Mapping[Verdict | Mark | None, str] = {
-    Verdict.PASS: "#2da44e",
-    Verdict.FAIL: "#e5534b",
-    None: "#848d97",
+COLORS: Mapping[Leads | Mark, str] = {
+    "onward": "#848d97",
+    "complete": "#2da44e",
+    "stop": "#e5534b",
+    "back": "#8957e5",
     "added": "#d63d95",
     "removed": "#848d97",
 }
 
-WIDTHS: Mapping[Verdict | Mark | None, int] = {"added": 4}
-"""Widths of arrows in pixels, if not 2."""
+_BOXES = {
+    **dict.fromkeys(("person", "tool", "check", "choice"), ""),
+    "agent": ",rx:14px,ry:14px",
+    **dict.fromkeys(("complete", "stop", "changed"), ",stroke-width:3px"),
+    "unreachable": ",stroke-dasharray:2 4",
+    "added": ",stroke-width:4px",
+    "removed": ",stroke-width:2px,stroke-dasharray:2 4",
+}
+"""The lines around boxes with a color, and rounder corners than Mermaid draws."""
 
 CLASSES = {
-    "start": "fill:#848d97,stroke:#848d97,color:#848d97",
-    "complete": "fill:#dafbe1,stroke:#1a7f37,color:#0f3d1c,stroke-width:3px",
-    "stop": "fill:#ffebe9,stroke:#cf222e,color:#5c1116,stroke-width:3px",
+    **{name: PALETTES["light"].boxes[name].css + line for name, line in _BOXES.items()},
     "inner": "stroke-width:1px,stroke-dasharray:3 3",
-    "loop": "stroke-width:2px,stroke-dasharray:7 4",
-    "unreachable": "fill:#d8dee4,stroke:#6e7781,color:#424a53,stroke-dasharray:2 4",
-    "added": "fill:#ffe3f1,stroke:#bf3989,color:#4d0336,stroke-width:4px",
-    "removed": "fill:#ffffff,stroke:#6e7781,color:#57606a,stroke-width:2px,stroke-dasharray:2 4",
-    "changed": "fill:#fff1e5,stroke:#bc4c00,color:#471700,stroke-width:3px",
     "frame": "fill:none,stroke:#848d97",
     "cycle": "fill:none,stroke:#848d97,stroke-width:2px,stroke-dasharray:7 4",
     "altered": "fill:none,stroke:#bc4c00,stroke-width:3px",
@@ -195,18 +178,15 @@ CLASSES = {
 }
 """The classes. Later ones override earlier ones. `passed` and `failed` are for displays of a run."""
 
-ALWAYS = ("start", "passed", "failed")
+ALWAYS = ("passed", "failed")
 
 
 def of_box(box: Box) -> Iterator[str]:
     """Yield the classes of a box."""
-    task = box.node.task
-    if task.kind == "end":
-        yield task.result
-        if box.node.edges:
-            yield "inner"
-    if box.is_in_loop:
-        yield "loop"
+    if look_of(box.node.task) in CLASSES:
+        yield look_of(box.node.task)
+    if box.node.task.kind == "end" and box.node.edges:
+        yield "inner"
     if not box.is_reached:
         yield "unreachable"
     if box.mark:
@@ -215,9 +195,9 @@ def of_box(box: Box) -> Iterator[str]:
 
 def line_of(arrow: Arrow) -> str:
     """Return the line of an arrow. A thick one passes an answer on."""
-    if arrow.carries and arrow.mark != "removed":
+    if arrow.passes and arrow.mark != "removed":
         return CARRYING
-    return "-.->" if arrow.mark == "removed" or arrow.verdict is Verdict.FAIL else "-->"
+    return "-.->" if arrow.mark == "removed" or arrow.leads == "stop" else "-->"
 
 
 def of_frame(frame: Frame) -> Iterator[str]:
@@ -237,19 +217,13 @@ def declarations(members: Mapping[str, Sequence[str]]) -> Iterator[str]:
             yield f"class {','.join(members[name])} {name}"
 
 
-def links(arrows: Sequence[Arrow], streams: int) -> Iterator[str]:
-    """Yield the lines that color arrows, by their numbers in Mermaid. Number 0 leads from the start.
-
-    `streams` is the number of data lines after the arrows.
-    """
-    numbers: dict[Verdict | Mark | None, list[str]] = {None: ["0"]}
+def links(arrows: Sequence[Arrow]) -> Iterator[str]:
+    """Yield the lines that color arrows, by their numbers in Mermaid. Number 0 leads from the start."""
+    numbers: dict[Leads | Mark, list[str]] = {"onward": ["0"]}
     for number, arrow in enumerate(arrows, 1):
-        numbers.setdefault(arrow.mark or arrow.verdict, []).append(str(number))
+        numbers.setdefault(arrow.mark or arrow.leads, []).append(str(number))
     for kind, members in numbers.items():
-        yield f"linkStyle {','.join(members)} stroke:{COLORS[kind]},stroke-width:{WIDTHS.get(kind, 2)}px"
-    if streams:
-        members = [str(number) for number in range(len(arrows) + 1, len(arrows) + 1 + streams)]
-        yield f"linkStyle {','.join(members)} {FAINT}"
+        yield f"linkStyle {','.join(members)} stroke:{COLORS[kind]},stroke-width:{4 if kind == 'added' else 2}px"
 
 
 _LOOKALIKES = str.maketrans("`~", "'∼")

@@ -13,7 +13,7 @@ from backends.picture.naming import LONGEST_SHOWN, Naming, is_named, one_line, p
 from backends.specification import Specification, Table, shortened, shown
 from compiler.ir.edges import Clear, Keep
 from compiler.ir.program import Input, Node, Program, Settings
-from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Shell, Stage, Task, Tool
+from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Shell, Stage, Tool
 from compiler.ir.texts import Text
 from compiler.times import spoken
 from runtime_shim.targets.naming import split_name
@@ -27,8 +27,6 @@ WIDEST = 34
 LINES = LONGEST_SHOWN // (2 * WIDTH)
 """The most lines of a caption. `…` replaces the rest."""
 
-_USUAL = Settings()
-
 MOST_INPUTS = 12
 """The most inputs in a picture's notes."""
 
@@ -38,11 +36,9 @@ Lines = tuple[str, ...]
 def caption(node: Node, names: Naming) -> Lines:
     """Return the text in a node's box."""
     if node.group in names.contract.steps and isinstance(node.task, Stage | Gate):
-        return tuple(line for said in stage_lines(node, names.contract) for line in wrapped(said, WIDEST))
-    lines = _heading(node, names)
-    if node.settings != _USUAL:
-        lines += tuple(_settings(node.settings))
-    return lines + tuple(kept_texts(node, names)) if names.slots else lines
+        lines_of = step_lines if names.is_folded and isinstance(node.task, Stage) else stage_lines
+        return tuple(line for said in lines_of(node, names.contract) for line in wrapped(said, WIDEST))
+    return _heading(node, names) + tuple(_settings(node.settings)) + tuple(kept_texts(node, names))
 
 
 def _heading(node: Node, names: Naming) -> Lines:
@@ -56,7 +52,9 @@ def _heading(node: Node, names: Naming) -> Lines:
             return _titled(node, name) if node.title else wrapped(name) + wrapped(shown(prompt).split("\n\n", 1)[0])
         case Branch():
             return wrapped(_question(node, names))
-        case Agent() | Tool() | Parallel() | Gate() | Stage():
+        case Gate(gate):
+            return (_titled(node, name) if node.title else ()) + wrapped(f"a person approves {gate}")
+        case Agent() | Tool() | Parallel() | Stage():
             return _titled(node, name) + wrapped(_who(node.task))
         case _:
             assert_never(node.task)
@@ -78,30 +76,20 @@ def _question(node: Node, names: Naming) -> str:
     return f"{names.short(node.id, node.group)} {shown(node.title)}"
 
 
-def _who(task: Task) -> str:
-    """Return who does a task, unless it is a shell or the person who answers."""
+def _who(task: Agent | Parallel | Tool | Stage) -> str:
+    """Return who does a task."""
     match task:
         case Agent(agent):
             return f"agent {agent}"
         case Parallel(entries, check):
-            return f"{check} of {' ∥ '.join(entry.agent or 'agent' for entry in entries)}"
+            together = "all must agree" if check == "all" else "one is enough"
+            return f"agents {', '.join(entry.agent or 'agent' for entry in entries)}: {together}"
         case Tool(connection, tool):
             return f"tool {connection}.{tool}"
-        case Gate(gate):
-            return f"gate {gate}"
         case Stage(stage, subject=subject):
             return f"{stage} {subject}".rstrip()
-        case Shell() | Ask() | Branch() | End():
-            return ""
         case _:
             assert_never(task)
-
-
-def entries_of(task: Task) -> tuple[Lines, Lines]:
-    """Return the caption lines that name the entries of a parallel task, and the name of each entry."""
-    if task.kind != "parallel":
-        return (), ()
-    return wrapped(_who(task)), tuple(one_line(entry.agent or "agent") for entry in task.entries)
 
 
 def _settings(settings: Settings) -> Iterator[str]:
@@ -109,7 +97,7 @@ def _settings(settings: Settings) -> Iterator[str]:
         yield from wrapped(f"at most {spoken(settings.timeout)}")
     if settings.delay:
         again = f", ×{settings.backoff} each time" if settings.backoff > 1 else ""
-        yield from wrapped(f"waits {spoken(settings.delay)} before a retry{again}")
+        yield from wrapped(f"waits {spoken(settings.delay)} before it tries again{again}")
 
 
 def kept_texts(node: Node, names: Naming) -> Iterator[str]:
@@ -144,7 +132,7 @@ def notes(program: Program) -> Lines:
     if program.limit is not None:
         found.append(f"runs at most {program.limit} steps")
     if program.artifact is not None:
-        found.append(one_line(f"leaves {program.artifact.slot} as {program.artifact.type}"))
+        found.append(one_line(f"result: {program.artifact.slot}, as {program.artifact.type}"))
     return tuple(found)
 
 
@@ -163,24 +151,7 @@ def wrapped(text: str, width: int = WIDTH) -> Lines:
     shown = printable(text)
     if len(shown) <= width:  # true for most strings
         return (shown,) if shown else ()
-    return _in_words(shown, width) or tuple(wrap(shown, width, max_lines=LINES, placeholder="…"))
-
-
-def _in_words(text: str, width: int) -> Lines:
-    """Return the lines that `wrap` would return, ten times as fast, unless a word must be broken.
-
-    Return () if that is not certain. Words can be broken at hyphens.
-    """
-    if "-" in text:
-        return ()
-    first, *words = text.split(" ")
-    lines = [first]
-    for word in words:
-        if len(lines[-1]) + len(word) < width:
-            lines[-1] += f" {word}"
-        else:
-            lines.append(word)
-    return tuple(lines) if len(lines) <= LINES and max(map(len, lines)) <= width else ()
+    return tuple(wrap(shown, width, max_lines=LINES, placeholder="…"))
 
 
 LONGEST_COMMAND = 40
@@ -190,17 +161,12 @@ MOST_PATHS = 4
 """The most paths in a box. The tooltip has all of them."""
 
 
-def look_of(task: Task) -> str:
-    """Return the look of a box: the kind of the task, or of the stage."""
-    return task.stage if task.kind == "stage" else task.kind
-
-
 def stage_lines(node: Node, contract: Specification) -> Iterator[str]:
     """Yield the lines in the box of a stage, or of a contract's gate."""
     step, task = contract.steps[node.group], node.task
     if isinstance(task, Gate):
-        yield f"gate {node.id}"
-        yield shown(task.reason)
+        yield f"a person approves {step.title}"
+        yield shown(task.reason).removeprefix("human_gate: ")
     if not isinstance(task, Stage):
         return
     match task.stage:
@@ -211,26 +177,42 @@ def stage_lines(node: Node, contract: Specification) -> Iterator[str]:
             yield f"tool {task.subject}"
             yield contract.matters(step, task)
         case "validation":
-            yield f"validation: {', '.join(task.checks)}"
+            yield f"check: {', '.join(task.checks)}"
             yield from _paths(task.paths)
         case "outputs":
-            yield "outputs"
+            yield "check the outputs"
             yield from _paths(task.paths)
             yield from (f"evidence {level}" for level in (task.subject,) if level)
         case "inputs":
-            yield "inputs"
+            yield "check the inputs"
             yield from _paths(task.paths)
             yield from _rules("input", contract.config)
         case "guardrails":
+            yield "check the result"
             yield from _rules("output", contract.config)
         case "context":
-            yield "context"
+            yield "get the context"
             yield f"from {shortened(contract.config.get('context', 'a command'), LONGEST_COMMAND)}"
+
+
+def step_lines(node: Node, contract: Specification) -> Iterator[str]:
+    """Return the lines in the box of a whole step: who works, the tools, and the files."""
+    step = contract.steps[node.group]
+    yield step.title
+    yield contract.executor(LONGEST_COMMAND)
+    tasks = list(step.tasks)
+    yield from (f"tool {task.subject}, {contract.matters(step, task)}" for task in tasks if task.stage == "tool")
+    for stage, verb in (("inputs", "reads"), ("outputs", "writes")):
+        paths = [shown(path) for task in tasks if task.stage == stage for path in task.paths]
+        if paths:
+            yield f"{verb} {', '.join(paths[:MOST_PATHS])}{'' if len(paths) <= MOST_PATHS else ', …'}"
 
 
 def stage_tooltip(node: Node, contract: Specification) -> Iterator[str]:
     """Yield the lines of a stage's tooltip: everything that the stage is given."""
     step, task = contract.steps.get(node.group), node.task
+    if step is not None and isinstance(task, Gate):
+        yield f"gate {task.gate}: {shown(task.reason)}"
     if step is None or not isinstance(task, Stage):
         return
     guardrails = contract.config.get("guardrails", {})
@@ -267,7 +249,7 @@ def _rules(stage: str, config: Table) -> Iterator[str]:
     rules = config.get("guardrails", {}).get(stage, {})
     counts = [_count(len(rules.get(key, ())), noun) for key, noun in (("blocklist", "word"), ("patterns", "pattern"))]
     if any(counts):
-        yield f"{stage} guardrails: {', '.join(filter(None, counts))}"
+        yield f"forbidden: {', '.join(filter(None, counts))}"
 
 
 def _count(number: int, noun: str) -> str:

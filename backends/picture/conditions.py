@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import assert_never
 
-from backends.picture.naming import Naming, Said, between, one_line
+from backends.picture.naming import Naming, Said, Term, between, one_line
 from compiler.ir.edges import (
     Add,
     AtLeast,
@@ -20,14 +20,20 @@ from compiler.ir.edges import (
 )
 from compiler.ir.program import Register
 from compiler.ir.tasks import Verdict
+from compiler.regex import Regex
+from compiler.times import spoken
 
 MOST_NAMED = 6
 """The most steps in one condition. Of more steps, the first and the last are named."""
 
-PAST = {Verdict.PASS.value: "passed", Verdict.FAIL.value: "failed"}
+PAST = {Verdict.PASS.value: "worked", Verdict.FAIL.value: "failed"}
 
 _MARKERS = ("if ", "elif ")
 """How conditions of branches start."""
+
+_MARKER = Regex("^elif | [!=]= ")
+_PLAIN = {"elif ": "or if ", " == ": " is ", " != ": " is not "}
+"""Parts of such conditions in words."""
 
 
 def retry_limit(edge: Edge, names: Naming) -> int | None:
@@ -54,7 +60,10 @@ def _own_action(edge: Edge, names: Naming, group: str) -> Said:
     limit = retry_limit(edge, names)
     if limit is not None:
         step = names.contract.steps.get(group)  # with a contract, no one wrote RETRY (I32)
-        return (f"RETRY {limit}" if step is None else step.retried(),)
+        again = f"again, {'once' if limit == 1 else f'up to {limit} times'}"
+        if step is None:
+            return (Term(f"RETRY {limit}", again),)
+        return (Term(step.retried(), f"{again}, after {spoken(step.delay)}" if step.delay else again),)
     added = [names.counter(e.register) for e in edge.effects if e.kind == "add" and isinstance(e.amount, int)]
     advanced = [counter for counter in added if counter.role == "instance"]
     if not advanced:
@@ -64,8 +73,9 @@ def _own_action(edge: Edge, names: Naming, group: str) -> Said:
     for counter in advanced:
         node = names.called(counter.of, group)
         if node.shown and said.endswith(f" {node}"):
-            return (said.removesuffix(node.shown), node)
-    return (said,) if said else ()
+            said = said.removesuffix(node.shown)
+            return (Term(said, said.replace("NEXT", "the next")), node)
+    return (Term(said, said.replace("NEXT", "the next one")),) if said else ()
 
 
 def _counted(effect: CounterEffect, names: Naming) -> Said:
@@ -87,7 +97,7 @@ def _counted(effect: CounterEffect, names: Naming) -> Said:
 
 
 def past_of_marks(edge: Edge, names: Naming) -> set[str]:
-    """Return `failed` or `passed` if the edge only tests outcomes of earlier steps."""
+    """Return `failed` or `worked` if the edge only tests outcomes of earlier steps."""
     found = [_mark(test, names) for test in conditions(edge, names)]
     return {_past(mark) for mark in found if mark} if all(found) else set()
 
@@ -98,7 +108,8 @@ def condition(edges: Sequence[Edge], names: Naming, group: str) -> Said:
     if not all(guards):
         return ()
     if len(edges) == 1 and edges[0].label.startswith(_MARKERS):
-        return (one_line(edges[0].label),)  # as its author wrote it
+        written = one_line(edges[0].label)
+        return (Term(written, _MARKER.sub(lambda found: _PLAIN[found[0]], written)),)
     marks = [_mark(test, names) for guard in guards for test in guard]
     if all(marks) and len(marks) == len(edges):
         return _any_of([mark for mark in marks if mark], names, group)
@@ -144,7 +155,7 @@ def _words(test: Test, names: Naming, group: str) -> Said:
             name, is_same = names.short(slot, group), operator == "=="
             if not text:
                 return (f"{name} is {'' if is_same else 'not '}empty",)
-            return (f"{name} {'=' if is_same else '≠'} “{one_line(text)}”",)
+            return (f"{name} is {'' if is_same else 'not '}“{one_line(text)}”",)
         case CounterTest(register, operator, value):
             if mark := _mark(test, names):
                 return (names.called(mark.of, group), f" {_past(mark)}")

@@ -9,7 +9,7 @@ from msgspec.structs import fields
 
 from backends.picture.arrows import Arrow
 from backends.picture.captions import Lines
-from backends.picture.naming import Called
+from backends.picture.naming import Called, Term
 from backends.picture.picture import Box, Frame, Picture, outline
 from compiler.analyses.changes import Change, group_parts, match_nodes, node_parts, told
 from compiler.ir.program import Group, Node
@@ -158,24 +158,24 @@ def _redirected(old: Picture, new: Picture, matching: Matching) -> Iterator[Redi
         gone: dict[object, list[Arrow]] = {}
         for arrow in before.get(origin[box.node.id], ()):
             target = matching.boxes.get(arrow.target)
-            transition = (target and same[target], arrow.verdict, _renamed(arrow, matching, runbooks[box.node.group]))
+            transition = (target and same[target], _renamed(arrow, matching, runbooks[box.node.group]))
             gone.setdefault(transition, []).append(arrow)
         come = []
         for arrow in after.get(box.node.id, ()):
-            twins = gone.get((same[arrow.target], arrow.verdict, arrow.says))
+            twins = gone.get((same[arrow.target], arrow.says))
             if twins:
                 twins.pop(0)
             else:
                 come.append(arrow)
-        yield from _paired(box.node, [arrow for twins in gone.values() for arrow in twins], come)
+        yield from _paired(box.node, [arrow for twins in gone.values() for arrow in twins], come, matching)
 
 
 def _renamed(arrow: Arrow, matching: Matching, runbook: str) -> str:
     """Return the label of an old arrow with the new names of steps, without the path of their runbook."""
 
-    def name(part: str | Called) -> str:
-        if isinstance(part, str):
-            return part
+    def name(part: str | Called | Term) -> str:
+        if not isinstance(part, Called):
+            return str(part)
         new = matching.renamed(part.full)
         return part.shown if new == part.full else new.removeprefix(f"{runbook}/")
 
@@ -195,9 +195,13 @@ def _runbooks(drawn: Picture) -> dict[str, str]:
     return found
 
 
-def _paired(node: Node, gone: list[Arrow], come: list[Arrow]) -> Iterator[Redirection]:
+def _paired(node: Node, gone: list[Arrow], come: list[Arrow], matching: Matching) -> Iterator[Redirection]:
+    """Pair transitions with the same label, or with the same destination."""
     for arrow in come:
-        twin = next((other for other in gone if other.verdict == arrow.verdict), None)
+        twins = (
+            other for other in gone if other.says == arrow.says or matching.boxes.get(other.target) == arrow.target
+        )
+        twin = next(twins, None)
         if twin:
             gone.remove(twin)
         yield Redirection(node, twin, arrow)

@@ -1,8 +1,9 @@
-"""Join nodes that a picture shows as one: attempts at a step of a specification (I32), ends after broken answers."""
+"""Join nodes that a picture shows as one: attempts at a step of a specification (I32), its stages, broken answers."""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 
 from msgspec.structs import replace
 
@@ -52,6 +53,35 @@ def _failures(node: Node) -> tuple[Edge, ...]:
 def _counts(edge: Edge) -> bool:
     added = {effect.register for effect in edge.effects if isinstance(effect, Add)}
     return any(isinstance(test, CounterTest) and test.register in added for test in edge.guard)
+
+
+def folded_steps(program: Program) -> Program:
+    """Return the program with one node, without a frame, for all stages of a step of a specification."""
+    stages: dict[str, list[Node]] = {}
+    for node in program.nodes:
+        if node.task.kind == "stage":
+            stages.setdefault(node.group, []).append(node)
+    home = {node.id: name for name, found in stages.items() for node in found}
+    nodes = []
+    for node in program.nodes:
+        if node.id not in home:
+            nodes.append(_joined(node, home))
+        elif node.id == home[node.id]:  # the work itself; every step has it
+            nodes.append(_folded(node, stages[node.group], home))
+    return replace(program, entry=home.get(program.entry, program.entry), nodes=tuple(nodes))
+
+
+def _folded(node: Node, stages: list[Node], home: Mapping[str, str]) -> Node:
+    """Return the node of a step with the transitions that leave its stages or repeat them all."""
+    edges = (edge for stage in stages for edge in stage.edges)
+    leaving = (edge for edge in edges if home.get(edge.target) != node.id or _counts(edge))
+    found = dict.fromkeys(replace(edge, target=home.get(edge.target, edge.target)) for edge in leaving)
+    return replace(node, edges=tuple(sorted(found, key=_rank)))
+
+
+def _rank(edge: Edge) -> tuple[bool, bool, bool]:
+    """Return the place of a transition: success, then retries, other failures, and the one for all other outcomes."""
+    return not edge.guard, _FAIL in edge.guard, not _counts(edge)
 
 
 # --- Broken answers ---------------------------------------------------------------------------------------------------

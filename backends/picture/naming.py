@@ -11,7 +11,7 @@ from backends.specification import Specification, shown
 from compiler.analyses.values import value_flow
 from compiler.ir.edges import Clear
 from compiler.ir.program import Group, Program, Register, scope_members, texts_of
-from compiler.ir.tasks import UNREAD, Ask, Parallel, Task, Verdict, agents_of
+from compiler.ir.tasks import UNREAD, Ask, Task, Verdict, agents_of
 
 LONGEST_TITLE = 60
 """In characters. A frame has its title on one line."""
@@ -31,8 +31,19 @@ class Called(Struct, frozen=True):
         return self.shown
 
 
-Said = tuple[str | Called, ...]
-"""Words that include names."""
+class Term(Struct, frozen=True):
+    """A word of the document, such as `RETRY 3`, and its words for people who don't know rdc. Pictures show these."""
+
+    written: str
+    plain: str
+
+    def __str__(self) -> str:
+        """Return the word of the document."""
+        return self.written
+
+
+Said = tuple[str | Called | Term, ...]
+"""Words that include names and terms."""
 
 
 def between(separator: str, parts: Iterable[Said]) -> Said:
@@ -40,16 +51,20 @@ def between(separator: str, parts: Iterable[Said]) -> Said:
     said = [part for part in parts if part]
     if len(said) < 2:  # true in almost all cases
         return said[0] if said else ()
-    found: list[str | Called] = []
+    found: list[str | Called | Term] = []
     for part in said:
         found += (separator, *part)
     return tuple(found[1:])
 
 
 class Naming:
-    """Short names: in the frame of a nested runbook, names omit its path."""
+    """Short names: in the frame of a nested runbook, names omit its path.
 
-    def __init__(self, program: Program) -> None:
+    With `is_folded`, a box is a whole step of a specification.
+    """
+
+    def __init__(self, program: Program, *, is_folded: bool = False) -> None:
+        self.is_folded = is_folded
         self._groups = {group.id: group for group in program.groups}
         self._registers = {register.name: register for register in program.registers}
         members = scope_members(program.registers)
@@ -118,12 +133,6 @@ def printable(text: str) -> str:
 WORDS = {Verdict.PASS.value: "PASS", Verdict.FAIL.value: "FAIL"}
 ANSWERS = {Verdict.PASS.value: "YES", Verdict.FAIL.value: "NO"}
 
-BROKEN = tuple(word for word in UNREAD if word != "none")
-"""The words of broken answers. An answer without a keyword may be intended."""
-
-_GOOD = (Verdict.PASS.value, "yes", "approved")
-_BAD = (Verdict.FAIL.value, "no", "rejected")
-
 
 def spoken(task: Task, word: str) -> str:
     """Return a word for display: in capitals if it is rdc's, unchanged if an author chose it."""
@@ -132,16 +141,26 @@ def spoken(task: Task, word: str) -> str:
     return word if is_chosen(task) else word.upper()
 
 
+PLAIN = {
+    Verdict.PASS.value: "worked",
+    Verdict.FAIL.value: "failed",
+    "none": "no decision",
+    "invalid": "not valid",
+    "ambiguous": "unclear",
+}
+"""Outcomes in words for people who don't know rdc, unless a question asks for yes or no."""
+
+
+def outcome(task: Task, word: str) -> Term | str:
+    """Return an outcome. A word that an author chose stays as it is."""
+    if is_chosen(task) and (isinstance(task, Ask) or word not in UNREAD):
+        return one_line(word)
+    written = spoken(task, word)
+    return Term(written, written.lower() if written in ANSWERS.values() else PLAIN.get(word, word))
+
+
 def is_chosen(task: Task) -> bool:
     """Return whether an author chose the words of a task: a question's options, an answer's keywords."""
     if isinstance(task, Ask):
         return task.question == "select"
     return any(agent.reading.keywords for agent in agents_of(task))
-
-
-def verdict_of(task: Task, word: str) -> Verdict | None:
-    """Return whether a word is good or bad news, or None if only its author knows."""
-    if is_chosen(task):
-        bad = (*BROKEN, *(task.failing if isinstance(task, Parallel) else ()))
-        return Verdict.FAIL if word in bad and not isinstance(task, Ask) else None
-    return Verdict.PASS if word in _GOOD else Verdict.FAIL if word in _BAD else None

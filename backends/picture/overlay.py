@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from backends.picture.arrows import Arrow, Mark
 from backends.picture.captions import wrapped
 from backends.picture.difference import Difference, said
+from backends.picture.naming import free
 from backends.picture.picture import Box, Frame, Picture
 from compiler.analyses.changes import Change
 from compiler.ir.program import Group, Node
@@ -34,11 +35,8 @@ def _names(old: Picture, new: Picture, found: Difference) -> dict[str, str]:
     names = dict(found.matched)
     for box in old.boxes:
         if box.node.id not in names:
-            name = f"old {box.node.id}"
-            while name in taken:
-                name = f"old {name}"
-            taken.add(name)
-            names[box.node.id] = name
+            names[box.node.id] = free(f"old {box.node.id}", taken)
+            taken.add(names[box.node.id])
     return names
 
 
@@ -103,7 +101,7 @@ def _with_removed(old: Picture, boxes: list[Box], found: Difference, names: Mapp
 
 
 def _removed(box: Box, frame: str, name: str) -> Box:
-    gone = replace(box, node=replace(box.node, id=name), frame=frame, is_in_loop=False)
+    gone = replace(box, node=replace(box.node, id=name), frame=frame)
     return _marked(gone, ("removed", ""))
 
 
@@ -124,5 +122,6 @@ def _old_arrows(old: Picture, found: Difference, names: Mapping[str, str]) -> It
     gone = {move.before for move in found.redirected}
     for arrow in old.arrows:
         if arrow.source not in found.matched or arrow in gone:
+            said = (f"{SIGNS['removed']} ", *arrow.said)
             source, target = names[arrow.source], names[arrow.target]
-            yield Arrow(source, target, (f"{SIGNS['removed']} ", *arrow.said), arrow.verdict, "removed")
+            yield replace(arrow, source=source, target=target, said=said, mark="removed", passes=False)

@@ -6,44 +6,46 @@ run reaches are drawn and marked, because they are part of the document.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from backends.picture.arrows import Arrow, Mark, Stream, arrows, streams
+from backends.picture.arrows import BACK, Arrow, Directions, Leads, Mark, arrows
 from backends.picture.captions import Lines, caption, kept_texts, notes, stage_tooltip
-from backends.picture.joined import joined_attempts, joined_breakdowns
+from backends.picture.joined import folded_steps, joined_attempts, joined_breakdowns
 from backends.picture.naming import Naming, free
 from compiler.ir.edges import output_names
 from compiler.ir.graph import led_to, loop_regions, to_graph
 from compiler.ir.program import Group, Node, Program, without_jumps
-from compiler.ir.tasks import IDLE
+from compiler.ir.tasks import IDLE, End
 from compiler.passes import run_passes
+
+Loops = Sequence[Collection[str]]
+"""The ids of the nodes in each loop."""
 
 
 class Placement(Struct):
     """The frame of each node and group ("" for none), and how loops are shown.
 
     `loops` are the added frames, each with the frame around it. `groups` are groups that are loops as a whole. A loop
-    with only a part of a group has no frame: `heads` and `boxes` are the nodes of such loops.
+    with only a part of a group has no frame.
     """
 
     nodes: dict[str, str]
     parents: dict[str, str]
     loops: dict[str, str] = field(default_factory=dict)
     groups: set[str] = field(default_factory=set)
-    heads: set[str] = field(default_factory=set)
-    boxes: set[str] = field(default_factory=set)
 
 
-def place(program: Program) -> Placement:
+def place(program: Program, loops: Loops) -> Placement:
     """Return the placement of all nodes and groups. A box with an arrow to itself needs no loop frame."""
     parents = program.parents
     placement = Placement({node.id: node.group for node in program.nodes}, dict(parents))
     total = _contents(program.nodes, parents)
     order = {node.id: index for index, node in enumerate(program.nodes)}
-    for region in loop_regions(to_graph(program)):
+    for region in loops:
         if len(region) > 1:
             members = [program.nodes[index] for index in sorted(order[name] for name in region)]
             _place(placement, members, parents, total)
@@ -57,9 +59,8 @@ def _place(placement: Placement, members: list[Node], parents: Mapping[str, str]
         around = parents[around]
     inner = [group for group in within if group and parents[group] == around]
     if any(within[group] < total[group] for group in inner):
-        placement.heads.add(members[0].id)
-        placement.boxes.update(node.id for node in members)
-    elif around and total[around] == len(members):
+        return
+    if around and total[around] == len(members):
         placement.groups.add(around)
     else:
         frame = free(f"loop of {members[0].id}", placement.parents)
@@ -70,11 +71,8 @@ def _place(placement: Placement, members: list[Node], parents: Mapping[str, str]
 
 def _contents(nodes: Collection[Node], parents: Mapping[str, str]) -> dict[str, int]:
     """Return how many of the nodes each group contains, at any depth; "" contains all."""
-    directly: dict[str, int] = {}  # faster than a `Counter` for few nodes, which is the usual case
-    for node in nodes:
-        directly[node.group] = directly.get(node.group, 0) + 1
     counts = {"": len(nodes)}
-    for inner, number in directly.items():
+    for inner, number in Counter(node.group for node in nodes).items():
         group = inner
         while group:
             counts[group] = counts.get(group, 0) + number
@@ -82,22 +80,21 @@ def _contents(nodes: Collection[Node], parents: Mapping[str, str]) -> dict[str, 
     return counts
 
 
-LOOP = "↻ loop"
-UNREACHABLE = "unreachable"
+LOOP = f"{BACK} loop"
+UNREACHABLE = "never reached"
 
 
 class Box(Struct, frozen=True):
     """A node with its caption, in a frame ("" for none).
 
     `more` is the tooltip's text besides the node's task. `texts` are the caption lines with the slots that the node
-    reads, writes and clears. `is_in_loop` is for loops without a frame.
+    reads, writes and clears.
     """
 
     node: Node
     lines: Lines
     frame: str
     is_reached: bool
-    is_in_loop: bool
     texts: Lines = ()
     mark: Mark = ""
     more: Lines = ()
@@ -117,8 +114,7 @@ class Frame(Struct, frozen=True):
 class Picture(Struct, frozen=True):
     """Boxes and frames in document order, the first box of a run, and notes on the whole program.
 
-    `values` are the possible outputs of commands, which only a comparison shows. `streams` are the answers that flow
-    between boxes.
+    `values` are the possible outputs of commands, which only a comparison shows.
     """
 
     entry: str
@@ -127,25 +123,46 @@ class Picture(Struct, frozen=True):
     arrows: tuple[Arrow, ...]
     notes: Lines = ()
     values: Lines = ()
-    streams: tuple[Stream, ...] = ()
 
 
-def picture(program: Program) -> Picture:
-    """Return the picture of a program."""
-    program = joined_attempts(program)
-    names = Naming(program)
-    program = _drawn(program)
+def picture(program: Program, *, folds: bool = False) -> Picture:
+    """Return the picture of a program. With `folds`, a step of a specification is one box, besides its gates."""
+    folds = folds and program.contract is not None
+    program = program if folds else joined_attempts(program)
+    names = Naming(program, is_folded=folds)
+    program = _drawn(folded_steps(program) if folds else program)
     reached = led_to(program, [program.entry])
-    placement = place(program)
+    loops = list(loop_regions(to_graph(program)))
+    placement = place(program, loops)
+    if folds:
+        program, placement.nodes = replace(program, groups=()), dict.fromkeys(placement.nodes, "")
     return Picture(
         program.entry,
         tuple(_box(node, names, placement, node.id in reached) for node in program.nodes),
         tuple(_frames(program, names, placement)),
-        tuple(arrows(program.nodes, names)),
+        tuple(arrows(program.nodes, names, _directions(program, loops))),
         notes(program),
         tuple(f"value {name}" for name in output_names(edge for node in program.nodes for edge in node.edges)),
-        tuple(streams(program)),
     )
+
+
+def _directions(program: Program, loops: Loops) -> Directions:
+    """Return where transitions lead. One that leads back has an earlier or the same node of its loop as its target."""
+    ends = {node.id: node.task.result for node in program.nodes if isinstance(node.task, End)}
+    order = {node.id: number for number, node in enumerate(program.nodes)}
+    loop_of = {name: number for number, region in enumerate(loops) for name in region}
+
+    def leads(source: str, target: str) -> Leads:
+        if target in ends:
+            return ends[target]
+        is_inside = source in loop_of and loop_of[source] == loop_of.get(target)
+        return "back" if source == target or (is_inside and order[target] < order[source]) else "onward"
+
+    return leads
+
+
+DEEPEST = 11
+"""The largest depth of an outline. Frames can be nested without limit, but a file should not get too wide."""
 
 
 def outline(drawn: Picture) -> Iterator[tuple[int, Box | Frame | None]]:
@@ -157,7 +174,7 @@ def outline(drawn: Picture) -> Iterator[tuple[int, Box | Frame | None]]:
     pending: list[tuple[int, Box | Frame | None]] = [(0, item) for item in reversed(inside[""])]
     while pending:
         depth, item = pending.pop()
-        yield depth, item
+        yield min(depth, DEEPEST), item
         if item is not None and not isinstance(item, Box):
             pending.append((depth, None))
             pending.extend((depth + 1, inner) for inner in reversed(inside[item.id]))
@@ -188,13 +205,10 @@ def _drawn(program: Program) -> Program:
 
 
 def _box(node: Node, names: Naming, placement: Placement, is_reached: bool) -> Box:
-    lines = caption(node, names)
-    lines += (LOOP,) if node.id in placement.heads else ()
-    lines += () if is_reached else (UNREACHABLE,)
-    is_in_loop = node.id in placement.boxes
-    texts = tuple(kept_texts(node, names)) if names.slots else ()
+    texts = tuple(kept_texts(node, names))
+    lines = caption(node, names) + (() if is_reached else (UNREACHABLE,))
     more = tuple(stage_tooltip(node, names.contract)) if names.contract.steps else ()
-    return Box(node, lines, placement.nodes[node.id], is_reached, is_in_loop, texts, more=more)
+    return Box(node, lines, placement.nodes[node.id], is_reached, texts, more=more)
 
 
 def _frames(program: Program, names: Naming, placement: Placement) -> Iterator[Frame]:

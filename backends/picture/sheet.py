@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, Literal, TypeVar
 from urllib.parse import quote
 
 from msgspec import Struct
 
-from backends.base import MARK, Backend, Emission
+from backends.base import MARK, Backend, Emission, about_option
 from backends.command import canonical_command
-from backends.options.fields import Check, Options, OptionsType
+from backends.options.fields import Check, Options
 from backends.picture.captions import Lines
 from backends.picture.picture import Picture, picture
 from backends.remarks import printable
@@ -25,8 +25,8 @@ from compiler.version import __version__
 class Sheet(Struct, frozen=True):
     """A picture, its title with `notes` below, and the documents that it is made from.
 
-    `document` is the path of the main document. It is the first of the sources. In a comparison, the sources are the
-    versions.
+    `document` is the path of the main document. It is the first of the sources. A comparison has no command, and its
+    sources are the versions.
     """
 
     drawn: Picture
@@ -34,13 +34,12 @@ class Sheet(Struct, frozen=True):
     document: str
     sources: tuple[SourceFile, ...]
     notes: Lines = ()
-    is_comparison: bool = False
     command: str = ""
 
     def head(self, shown: Callable[[str], str] = str) -> Iterator[str]:
         """Yield the lines that show the picture's origin. `shown` prepares a path for a comment."""
         first, *others = [f"{shown(printable(source.path))} (sha256 {source.sha256})" for source in self.sources]
-        if self.is_comparison:
+        if not self.command:
             yield f"{MARK} {__version__} from {' and '.join([first, *others])}."
             yield "Do not edit: run the comparison again."
             return
@@ -48,26 +47,8 @@ class Sheet(Struct, frozen=True):
         yield f"Do not edit: change {shown(printable(self.document))} and compile it again."
         for included in others:
             yield f"It includes {included}."
-        if self.command:
-            yield "To check this file, run `rdc verify FILE`. It was written by this command:"
-            yield f"  {shown(self.command)}"
-
-
-class PictureBackend(Backend[OptionsType]):
-    """A target that draws. It supports everything that a program can have."""
-
-    features: ClassVar[frozenset[Feature]] = frozenset(Feature)
-
-    def render(self, program: Program, options: OptionsType) -> Emission:
-        """Return the picture of the program."""
-        title, document = program.title or program.name, program.sources[0].path
-        drawn = picture(program)
-        command = canonical_command(self.name, program, options)
-        return self.draw(Sheet(drawn, title, document, program.sources, drawn.notes, command=command), options)
-
-    @abstractmethod
-    def draw(self, sheet: Sheet, options: OptionsType) -> Emission:
-        """Return a picture of any origin."""
+        yield "To check this file, run `rdc verify FILE`. It was written by this command:"
+        yield f"  {shown(self.command)}"
 
 
 _WEB = Regex(r"https?://[A-Za-z0-9][A-Za-z0-9.:-]*(/[A-Za-z0-9._~%+=@:/-]*)?")
@@ -79,8 +60,8 @@ def _on_the_web(address: str) -> str:
     return address.rstrip("/") + "/"
 
 
-class LinkOptions(Options, frozen=True):
-    """`link-base`: the address that source paths are relative to. Boxes link to their source lines."""
+class PictureOptions(Options, frozen=True):
+    """Options of all targets that draw."""
 
     link_base: Annotated[
         str,
@@ -89,6 +70,36 @@ class LinkOptions(Options, frozen=True):
         "`https://example.org/shop/blob/main/`. Boxes then link to their source lines "
         "(`…deploy.runbook.md#L7`).",
     ] = ""
+    legend: Annotated[bool, "Whether the picture explains its shapes, colors and lines."] = True
+    boxes: Annotated[
+        Literal["stages", "steps"],
+        "The boxes of a step specification: one for each stage, or one for each step and each gate.",
+    ] = "stages"
+
+
+PictureOptionsType = TypeVar("PictureOptionsType", bound=PictureOptions)
+
+
+class PictureBackend(Backend[PictureOptionsType]):
+    """A target that draws. It supports everything that a program can have."""
+
+    features: ClassVar[frozenset[Feature]] = frozenset(Feature)
+
+    def render(self, program: Program, options: PictureOptionsType) -> Emission:
+        """Return the picture of the program."""
+        title, document = program.title or program.name, program.sources[0].path
+        folds = options.boxes == "steps"
+        if folds and program.contract is None:
+            problem = "`--steps` and `boxes: steps` are only for step specifications"
+            remedy = "leave it out: each box of this picture is a step already"
+            return Emission(None, (about_option(program, ("boxes",), "RD501", problem, remedy),))
+        drawn = picture(program, folds=folds)
+        command = canonical_command(self.name, program, options)
+        return self.draw(Sheet(drawn, title, document, program.sources, drawn.notes, command=command), options)
+
+    @abstractmethod
+    def draw(self, sheet: Sheet, options: PictureOptionsType) -> Emission:
+        """Return a picture of any origin."""
 
 
 def source_link(base: str, origin: Origin) -> str:

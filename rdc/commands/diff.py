@@ -71,13 +71,13 @@ def command(old: str, new: str, wish: Wish, settings: Settings, reporter: Report
         for place, one in zip(places, compiled, strict=True)
         if one.program
     ]
-    compared = Comparison(versions[0], versions[1])
+    compared = Comparison(versions[0], versions[1], folds="boxes" in wish.options)
     if wish.is_printed and wish.form.prints:
         put(compared.text() if wish.form is FORMATS["text"] else compared.json())
         code = 0
     else:
         made = _generated(compared, compiled, wish)
-        code = wish.deliver([Found(places[1].beside)], made, reporter, has_marks=True)
+        code = wish.deliver([Found(places[1].beside)], made, reporter)
     return code or int(exits and bool(compared))
 
 

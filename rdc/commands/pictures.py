@@ -35,10 +35,10 @@ class Format(Struct, frozen=True):
 
 
 PICTURES: Mapping[str, Format] = {
-    "svg": Format("dot", ".svg", ("link-base", "theme"), "svg"),
-    "png": Format("dot", ".png", ("theme",), "png"),
-    "dot": Format("dot", ".dot", ("link-base", "theme")),
-    "mermaid": Format("mermaid", ".mmd", ("link-base",)),
+    "svg": Format("dot", ".svg", ("link-base", "theme", "legend", "boxes"), "svg"),
+    "png": Format("dot", ".png", ("theme", "legend", "boxes"), "png"),
+    "dot": Format("dot", ".dot", ("link-base", "theme", "legend", "boxes")),
+    "mermaid": Format("mermaid", ".mmd", ("link-base", "legend", "boxes")),
 }
 
 
@@ -55,24 +55,21 @@ class Wish(Struct, frozen=True):
         """Whether the output goes to standard output."""
         return self.out == "-" or (self.out is None and self.form.prints)
 
-    def deliver(
-        self, documents: Sequence[Found], made: Generation, reporter: Reporter, *, has_marks: bool = False
-    ) -> int:
+    def deliver(self, documents: Sequence[Found], made: Generation, reporter: Reporter) -> int:
         """Draw the outputs if the format is a picture, and print or write them. Return the exit code.
 
         Args:
             documents: The documents. By default, pictures are written next to them.
             made: The target's outputs.
             reporter: Shows the findings.
-            has_marks: Whether the picture may mark changes.
         """
-        made = self._drawn(documents, made, has_marks)
+        made = self._drawn(documents, made)
         if self.is_printed:
             return print_one(documents[0].path, made, reporter)
         layout = lay_out(plan(documents, self.out, self.form.suffix), made.products, executable=False)
         return write_files(made, layout, reporter, force=self.force)
 
-    def _drawn(self, documents: Sequence[Found], made: Generation, has_marks: bool) -> Generation:
+    def _drawn(self, documents: Sequence[Found], made: Generation) -> Generation:
         if self.form.drawn is None:
             return made
         products: list[Product | None] = []
@@ -81,8 +78,8 @@ class Wish(Struct, frozen=True):
             picture = None
             if product:
                 try:
-                    adapts, dot = "theme" not in self.options, product.data.decode()
-                    picture = replace(product, data=draw(dot, self.form.drawn, adapts=adapts, has_marks=has_marks))
+                    dot, theme = product.data.decode(), self.options.get("theme")
+                    picture = replace(product, data=draw(dot, self.form.drawn, theme))
                 except DrawingError as error:
                     diagnostics.append(Diagnostic("RD514", found.path, None, str(error), error.advice))
             products.append(picture)
@@ -95,6 +92,8 @@ _THEME = click.option(
     type=click.Choice(["light", "dark"]),
     help="The colors. By default, an SVG adapts to its page, and other formats are light.",
 )
+_LEGEND = click.option("--no-legend", is_flag=True, help="Leave out the legend.")
+_STEPS = click.option("--steps", is_flag=True, help="Draw one box for each step of a step specification.")
 _FORCE = click.option("--force", is_flag=True, help="Overwrite files that rdc did not generate.")
 
 
@@ -112,6 +111,8 @@ def picture_options(formats: Mapping[str, Format], usual: str) -> Callable[[Comm
         @_output_option(formats)
         @_LINK_BASE
         @_THEME
+        @_LEGEND
+        @_STEPS
         @_FORCE
         @functools.wraps(command)
         def wrapped(
@@ -120,11 +121,14 @@ def picture_options(formats: Mapping[str, Format], usual: str) -> Callable[[Comm
             out: str | None,
             link_base: str | None,
             theme: str | None,
+            no_legend: bool,
+            steps: bool,
             force: bool,
             **rest: object,
         ) -> int:
             name = wanted or _format_of(out, endings) or usual
-            given = {"link-base": link_base, "theme": theme}
+            legend, boxes = "false" if no_legend else None, "steps" if steps else None
+            given = {"link-base": link_base, "theme": theme, "legend": legend, "boxes": boxes}
             options = {option: value for option, value in given.items() if value is not None}
             wish = Wish(formats[name], out, options, force)
             _refuse_useless(name, wish)
@@ -164,6 +168,7 @@ def _refuse_useless(name: str, wish: Wish) -> None:
     context = click.get_current_context()
     for option in wish.options:
         if option not in wish.form.options:
-            raise click.UsageError(f"--{option} has no effect on --format {name}; remove it", context)
+            flag = {"legend": "no-legend", "boxes": "steps"}.get(option, option)
+            raise click.UsageError(f"--{flag} has no effect on --format {name}; remove it", context)
     if wish.out == "-" and wish.form.drawn == "png" and is_terminal():
         raise click.UsageError("a terminal cannot show a PNG; choose a file with -o", context)

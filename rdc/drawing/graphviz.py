@@ -19,7 +19,11 @@ from tempfile import TemporaryDirectory
 from typing import Literal
 from xml.sax.saxutils import escape
 
+from msgspec.structs import replace
+
+from backends.command import drawing_command, read_command
 from backends.dot.styles import stylesheet
+from compiler.regex import Regex
 from rdc.outputs import PNG
 
 Form = Literal["svg", "png"]
@@ -27,21 +31,35 @@ Form = Literal["svg", "png"]
 _COMMENT = "// "
 
 
-def draw(graph: str, form: Form, *, adapts: bool, has_marks: bool = False) -> bytes:
+def draw(graph: str, form: Form, theme: str | None = None) -> bytes:
     """Return the picture of a graph from the dot target; raises `DrawingError`.
 
     Args:
-        graph: The DOT text. The comments at its start are copied to the picture.
+        graph: The DOT text. The comments at its start are copied to the picture, with the command that draws it.
         form: The format.
-        adapts: Whether an SVG uses dark colors on dark pages.
-        has_marks: Whether the graph may mark changes.
+        theme: The chosen colors. Without a theme, an SVG uses dark colors on dark pages.
     """
     head = takewhile(lambda line: line.startswith(_COMMENT), graph.split("\n"))
     notes = [line.removeprefix(_COMMENT) for line in head]
+    if command := read_command(notes[-1]):
+        options = command.options | ({"theme": theme} if theme else {})
+        theme = options.get("theme")
+        notes[-1] = f"  {drawing_command(replace(command, options=options), form)}"
     picture = render(graph, form)
     if form == "png":
-        return finished_png(picture, notes)
-    return finished_svg(picture, notes, stylesheet("dark", has_marks=has_marks) if adapts else "")
+        return finished_png(picture, [note.removeprefix(_CHECK) for note in notes])
+    return finished_svg(picture, notes, "" if theme else stylesheet("dark"))
+
+
+_CHECK = "To check this file, run `rdc verify FILE`. "
+"""A sentence of the header that isn't true for a PNG."""
+
+_LAYOUT = Regex(r' (?:d|points|x|y|cx|cy|rx|ry|width|height|viewBox|transform)="[^"]*"')
+
+
+def without_layout(svg: str) -> str:
+    """Return an SVG without places and sizes, which depend on the version of Graphviz and on fonts."""
+    return _LAYOUT.sub("", svg)
 
 
 TIME_LIMIT = 120
@@ -131,6 +149,9 @@ def _has_fonts() -> bool:
     return sys.platform in ("darwin", "win32") or any(True for folder in folders for _ in folder.rglob("*.[ot]t[cf]"))
 
 
+HYPHENS = "-%2D"
+"""Two hyphens, which no comment in an SVG may have."""
+
 _HEAD = len(PNG) + 25
 """The signature and the first chunk: a length, a kind, 13 bytes and a checksum."""
 
@@ -142,7 +163,7 @@ def finished_svg(picture: bytes, notes: Sequence[str], dark: str) -> bytes:
     """
     _, _, text = picture.decode().partition("<svg")
     attributes, _, body = text.partition(">")
-    comments = "".join(f"<!-- {note.replace('--', '-%2D')} -->\n" for note in notes)
+    comments = "".join(f"<!-- {note.replace('--', HYPHENS)} -->\n" for note in notes)
     style = f"\n<style>\n@media (prefers-color-scheme: dark) {{\n{dark}\n}}\n</style>" if dark else ""
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{comments}<svg{attributes}>{style}{body}'.encode()
 

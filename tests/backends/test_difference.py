@@ -74,7 +74,7 @@ def moves(found: Difference) -> list[tuple[str, str | None, str | None]]:
 
 
 def says(arrow: Arrow | None) -> str | None:
-    return " ".join(arrow.lines) if arrow else None
+    return arrow.says if arrow else None
 
 
 def test_nothing_changed(tmp_path: Path) -> None:

@@ -90,7 +90,7 @@ def test_a_feature_is_carried_or_refused_by_name(target: str, feature: Feature) 
 
 
 class Quiet(Backend[NoOptions]):
-    """A target that carries commands and questions only."""
+    """A target that passes commands and questions only."""
 
     name: ClassVar[str] = "quiet"
     features: ClassVar[frozenset[Feature]] = frozenset({Feature.COMMANDS, Feature.QUESTIONS, Feature.REPLIES})

@@ -13,7 +13,7 @@ from backends.picture.picture import LOOP, UNREACHABLE, Box, Frame, Picture, out
 from compiler.driver import compile_file
 from compiler.ir.edges import CounterTest, OutcomeTest, Set
 from compiler.ir.program import Register
-from compiler.ir.tasks import Agent, Ask, Branch, End, Reading, Shell, Verdict
+from compiler.ir.tasks import Agent, Ask, Branch, End, Reading, Shell
 from compiler.ir.texts import Text, text
 from tests.compiler.documents import compiled
 from tests.conftest import ROOT
@@ -30,9 +30,8 @@ def drawn(folder: Path, text: str, files: dict[str, str] | None = None) -> Pictu
 
 
 def arrows(seen: Picture) -> list[str]:
-    """The arrows as `source verdict label target`, a verdict as + or -."""
-    signs = {Verdict.PASS: "+", Verdict.FAIL: "-", None: "."}
-    return [f"{a.source} {signs[a.verdict]} {' '.join(a.lines)} -> {a.target}" for a in seen.arrows]
+    """The arrows as `source label target`."""
+    return [f"{a.source} {' '.join(a.lines)} -> {a.target}" for a in seen.arrows]
 
 
 def nesting(seen: Picture) -> list[str]:
@@ -46,16 +45,16 @@ def nesting(seen: Picture) -> list[str]:
 
 def test_outcomes_are_labeled_and_those_with_one_target_are_one(tmp_path: Path) -> None:
     seen = drawn(tmp_path, "## 1. A\n- FAIL: CONTINUE\n## 2. B\n- YES: COMPLETE\n- NO: STOP\n")
-    assert arrows(seen) == ["1 . then -> 2", "2 + YES -> COMPLETE", "2 - NO -> STOP"]
+    assert arrows(seen) == ["1 then -> 2", "2 yes -> COMPLETE", "2 no -> STOP"]
 
 
 def test_a_named_step_reads_as_its_author_wrote_it(tmp_path: Path) -> None:
     seen = drawn(tmp_path, "## 1. Ask\n## Drain the hot node\n## Fix both\n### Fix.Undo the change\n### Fix.1 Go\n")
     assert nesting(seen)[1:] == [
-        "Drain the hot node unreachable",
+        f"Drain the hot node {UNREACHABLE}",
         "[Fix both]",
-        "  Fix.Undo the change unreachable",
-        "  Fix.1 Go unreachable",
+        f"  Fix.Undo the change {UNREACHABLE}",
+        f"  Fix.1 Go {UNREACHABLE}",
         "COMPLETE",
         "STOP",
     ]
@@ -77,7 +76,7 @@ AWAY = """\
 
 def test_a_way_that_no_run_can_take_is_not_drawn(tmp_path: Path) -> None:
     seen = drawn(tmp_path, AWAY.format(""))
-    assert arrows(seen)[:4] == ["1.1 + PASS -> 1.2", "1.1 - FAIL -> 3", "1.2 + PASS -> 2", "1.2 - FAIL -> Fix"]
+    assert arrows(seen)[:4] == ["1.1 worked -> 1.2", "1.1 failed -> 3", "1.2 worked -> 2", "1.2 failed -> Fix"]
 
 
 def test_a_step_that_only_an_impossible_way_leads_to_is_unreachable(tmp_path: Path) -> None:
@@ -88,12 +87,32 @@ def test_a_step_that_only_an_impossible_way_leads_to_is_unreachable(tmp_path: Pa
 
 def test_a_retry_is_one_arrow_with_its_count(tmp_path: Path) -> None:
     seen = drawn(tmp_path, "## 1. A\n- PASS: RETRY 2 COMPLETE\n- FAIL: RETRY 3 COMPLETE\n")
-    assert arrows(seen) == ["1 + PASS · RETRY 2 -> 1", "1 . then -> COMPLETE", "1 - RETRY 3 -> 1"]
+    assert arrows(seen) == [
+        "1 ↻ worked · again, up to 2 times -> 1",
+        "1 then -> COMPLETE",
+        "1 ↻ again, up to 3 times -> 1",
+    ]
+
+
+def test_an_arrow_leads_where_it_ends_whatever_its_outcome(tmp_path: Path) -> None:
+    text = "## 1. A\n- PASS: STOP\n- FAIL: CONTINUE\n## 2. B\n- PASS: GOTO 1\n- FAIL: COMPLETE\n"
+    seen = drawn(tmp_path, text)
+    assert {(arrow.source, arrow.target): arrow.leads for arrow in seen.arrows} == {
+        ("1", "STOP"): "stop",
+        ("1", "2"): "onward",
+        ("2", "1"): "back",
+        ("2", "COMPLETE"): "complete",
+    }
+
+
+def test_a_jump_to_an_earlier_step_that_is_no_loop_leads_onward(tmp_path: Path) -> None:
+    seen = drawn(tmp_path, "## 1. A\n- FAIL: GOTO Fix\n## 2. B\n## 3. C\n## Fix\n- PASS: GOTO 3\n- FAIL: STOP\n")
+    assert {arrow.leads for arrow in seen.arrows if (arrow.source, arrow.target) == ("Fix", "3")} == {"onward"}
 
 
 def test_the_next_instance_is_named(tmp_path: Path) -> None:
     seen = drawn(tmp_path, "## {N}. A\n- PASS: GOTO NEXT\n- FAIL: STOP\n")
-    assert arrows(seen)[0] == "{N} + PASS · NEXT -> {N}"
+    assert arrows(seen)[0] == "{N} ↻ worked · the next one -> {N}"
 
 
 AGGREGATION = """\
@@ -111,25 +130,25 @@ AGGREGATION = """\
 
 def test_marks_become_one_condition(tmp_path: Path) -> None:
     seen = drawn(tmp_path, AGGREGATION.format("", "", "FAIL"))
-    assert "1 - any of 1.1, 1.2 failed -> Fix" in arrows(seen)
-    assert "1 + none failed -> COMPLETE" in arrows(seen)
+    assert "1 any of 1.1, 1.2 failed -> Fix" in arrows(seen)
+    assert "1 none failed -> COMPLETE" in arrows(seen)
     assert "  1: any failed?" in nesting(seen)
     seen = drawn(tmp_path, AGGREGATION.format(" ANY", " ALL", "PASS"))
-    assert "1 + any of 1.1, 1.2 passed -> COMPLETE" in arrows(seen)
-    assert "1 - none passed -> Fix" in arrows(seen)
+    assert "1 any of 1.1, 1.2 worked -> COMPLETE" in arrows(seen)
+    assert "1 none worked -> Fix" in arrows(seen)
 
 
 def test_many_marks_are_the_first_and_the_last(tmp_path: Path) -> None:
     checks = "".join(f"### 1.{number} A\n- FAIL: CONTINUE\n" for number in range(1, 41))
     seen = drawn(tmp_path, "## 1. Checks\n- FAIL: GOTO Fix\n" + checks + "## Fix\n")
-    assert "1 - any of 1.1 … 1.40 failed -> Fix" in arrows(seen)
+    assert "1 any of 1.1 … 1.40 failed -> Fix" in arrows(seen)
 
 
 def test_a_retry_of_a_step_is_a_question(tmp_path: Path) -> None:
     seen = drawn(tmp_path, "## 1. Test\n- FAIL: RETRY 2\n### 1.1 A\n### 1.2 B\n")
     assert nesting(seen)[:4] == [f"[1 Test · {LOOP}]", "  1.1 A", "  1.2 B", "  1: again?"]
-    assert "1/FAIL . RETRY 2 -> 1.1" in arrows(seen)
-    assert "1/FAIL . otherwise -> STOP" in arrows(seen)
+    assert "1/FAIL ↻ again, up to 2 times -> 1.1" in arrows(seen)
+    assert "1/FAIL otherwise -> STOP" in arrows(seen)
 
 
 def test_nested_runbooks_are_frames_in_frames(tmp_path: Path) -> None:
@@ -137,8 +156,8 @@ def test_nested_runbooks_are_frames_in_frames(tmp_path: Path) -> None:
     seen = drawn(tmp_path, "## 1. Check\n- ci/lint.runbook.md\n## 2. Ship\n", {"ci/lint.runbook.md": lint})
     assert nesting(seen)[:4] == ["[1 Check]", "  [Lint (ci/lint.runbook.md)]", "    1 Style", "    COMPLETE Clean"]
     assert seen.entry == "1/ci/lint.runbook.md/1"
-    assert "1/ci/lint.runbook.md/1/COMPLETE +  -> 2" in arrows(seen)
-    assert "1/ci/lint.runbook.md/STOP -  -> STOP" in arrows(seen)
+    assert "1/ci/lint.runbook.md/1/COMPLETE  -> 2" in arrows(seen)
+    assert "1/ci/lint.runbook.md/STOP  -> STOP" in arrows(seen)
 
 
 def test_a_loop_has_a_frame_where_one_can_hold_it(tmp_path: Path) -> None:
@@ -146,10 +165,10 @@ def test_a_loop_has_a_frame_where_one_can_hold_it(tmp_path: Path) -> None:
     assert nesting(seen)[:4] == ["1 A", f"[{LOOP}]", "  2 B", "  3 C"]
 
 
-def test_a_loop_that_cuts_a_step_in_two_is_marked_on_its_boxes(tmp_path: Path) -> None:
+def test_a_loop_that_cuts_a_step_in_two_has_only_an_arrow_back(tmp_path: Path) -> None:
     seen = drawn(tmp_path, "## 1. A\n### 1.1 B\n### 1.2 C\n## 2. D\n- FAIL: GOTO 1.2\n")
-    assert nesting(seen)[:4] == ["[1 A]", "  1.1 B", f"  1.2 C {LOOP}", "2 D"]
-    assert {box.node.id for box in seen.boxes if box.is_in_loop} == {"1.2", "2"}
+    assert nesting(seen)[:4] == ["[1 A]", "  1.1 B", "  1.2 C", "2 D"]
+    assert [(arrow.source, arrow.target) for arrow in seen.arrows if arrow.leads == "back"] == [("2", "1.2")]
 
 
 def test_steps_that_nothing_reaches_are_marked_and_what_only_lowering_made_is_left_out(tmp_path: Path) -> None:
@@ -200,8 +219,8 @@ def test_every_step_and_every_way_is_drawn_once(case: Case) -> None:
 
 def test_conditions_of_other_formats_are_said_in_words() -> None:
     seen = arrows(picture(every_kind()))
-    assert "7 . x = “y” -> COMPLETE" in seen
-    assert "7 . otherwise -> STOP" in seen
+    assert "7 x is “y” -> COMPLETE" in seen
+    assert "7 otherwise -> STOP" in seen
 
 
 def test_a_run_begins_behind_a_branch_that_chooses_nothing() -> None:
@@ -225,36 +244,38 @@ def boxes(seen: Picture) -> dict[str, str]:
 
 def test_words_of_agents_stand_on_arrows() -> None:
     assert arrows(example("review-loop"))[:5] == [
-        "write + PASS -> review",
-        "write - FAIL -> nothing",
-        "review . GOOD, AGAIN -> count",
-        "review . AGAIN · rounds < 3 · rounds + 1 -> write",
-        "review . otherwise -> nothing",
+        "write worked -> review",
+        "write failed -> nothing",
+        "review GOOD, AGAIN -> count",
+        "review ↻ AGAIN · rounds < 3 · rounds + 1 -> write",
+        "review otherwise -> nothing",
     ]
 
 
 def test_words_of_a_parallel_step_and_a_gate_stand_on_arrows() -> None:
     assert arrows(example("parallel-review")) == [
-        "review . TRIVIAL -> merge",
-        "review . APPROVE -> gate",
-        "review - REJECT -> rejected",
-        "review . otherwise -> unclear",
-        "gate + APPROVED -> merge",
-        "gate - REJECTED -> rejected",
-        "merge + PASS -> merged",
-        "merge - RETRY 3 -> merge",
-        "merge . otherwise -> unclear",
+        "review TRIVIAL -> merge",
+        "review APPROVE -> gate",
+        "review REJECT -> rejected",
+        "review otherwise -> unclear",
+        "gate approved -> merge",
+        "gate rejected -> rejected",
+        "merge worked -> merged",
+        "merge ↻ again, up to 3 times -> merge",
+        "merge otherwise -> unclear",
     ]
 
 
 def test_boxes_say_who_does_it_and_which_texts_go_through_it() -> None:
     seen = boxes(example("parallel-review"))
     assert seen["review"] == (
-        "review Review the change · all of security ∥ style · reads change · writes findings, summary · (field summary)"
+        "review Review the change · agents security, style: · all must agree · reads change · "
+        "writes findings, summary · (field summary)"
     )
-    assert seen["gate"] == "gate A person approves · gate merge · reads summary · clears findings"
+    assert seen["gate"] == "gate A person approves · a person approves merge · reads summary · clears findings"
     assert seen["merge"] == (
-        "merge Merge it · tool github.merge · at most 60 s · waits 5 s before a · retry, ×2 each time · reads change"
+        "merge Merge it · tool github.merge · at most 60 s · waits 5 s before it · tries again, ×2 each · time · "
+        "reads change"
     )
     assert boxes(example("review-loop"))["count"] == "count Count the words · reads draft · writes words"
 
@@ -262,24 +283,24 @@ def test_boxes_say_who_does_it_and_which_texts_go_through_it() -> None:
 def test_conditions_on_texts_and_options_stand_on_arrows() -> None:
     seen = example("choose-region")
     assert arrows(seen)[:3] == [
-        "is it given . region ≠ “ask” -> deploy",
-        "is it given . otherwise -> choose",
-        "choose .  -> deploy",
+        "is it given region is not “ask” -> deploy",
+        "is it given otherwise -> choose",
+        "choose  -> deploy",
     ]
     asked = Ask("select", text("Where?"), options=(text("eu"), text("us"), text("no")))
     eu, rest = to("a", OutcomeTest("eu")), to("b")
     ends = (node("a", End("complete")), node("b", End("stop")))
-    assert arrows(picture(program(node("1", asked, eu, rest), *ends))) == ["1 . eu -> a", "1 . us, no -> b"]
+    assert arrows(picture(program(node("1", asked, eu, rest), *ends))) == ["1 eu -> a", "1 us, no -> b"]
 
 
 def test_an_edge_without_a_guard_says_what_is_left_for_it() -> None:
     ends = (node("a", End("complete")), node("b", End("stop")))
     shell = Shell("sh", text("true"))
     seen = program(node("1", shell, to("a", OutcomeTest("pass")), to("b")), *ends)
-    assert arrows(picture(seen)) == ["1 + PASS -> a", "1 - FAIL -> b"]
+    assert arrows(picture(seen)) == ["1 worked -> a", "1 failed -> b"]
     counted = to("a", OutcomeTest("fail"), CounterTest("n", "<", 2))
     seen = program(node("1", shell, to("a", OutcomeTest("pass")), counted, to("b")), *ends)
-    assert arrows(picture(seen))[-1] == "1 . otherwise -> b"
+    assert arrows(picture(seen))[-1] == "1 otherwise -> b"
 
 
 def test_words_that_an_author_chose_stay_as_they_are() -> None:
@@ -287,8 +308,8 @@ def test_words_that_an_author_chose_stay_as_they_are() -> None:
     ends = (node("a", End("complete")), node("b", End("stop")))
     edges = (to("a", OutcomeTest("pass")), to("a", OutcomeTest("Done")), to("b", OutcomeTest("failed")), to("b"))
     assert arrows(picture(program(node("1", reviewer, *edges), *ends))) == [
-        "1 . pass, Done -> a",
-        "1 . failed or otherwise -> b",
+        "1 pass, Done -> a",
+        "1 failed or otherwise -> b",
     ]
 
 
@@ -307,12 +328,12 @@ def test_a_name_that_looks_like_a_mark_is_none() -> None:
     first = node("0", Shell("sh", text("true")), noted, to("1"))
     seen = program(first, node("1", Branch(), to("a", CounterTest("2 failed", ">=", 1)), to("b")), *ends)
     plain, marked = Register("2 failed", ""), Register("2 failed", "", 0, "mark", "9", "fail")
-    assert "1 . 2 failed ≥ 1 -> a" in arrows(picture(replace(seen, registers=(plain,))))
-    assert "1 - 9 failed -> a" in arrows(picture(replace(seen, registers=(marked,))))
+    assert "1 2 failed ≥ 1 -> a" in arrows(picture(replace(seen, registers=(plain,))))
+    assert "1 9 failed -> a" in arrows(picture(replace(seen, registers=(marked,))))
 
 
 def test_a_label_is_not_read() -> None:
     """What an author wrote is shown where the next instance begins, and is never taken apart for more."""
     ends = (node("a", End("complete")), node("b", End("stop")))
     seen = program(node("1", Shell("sh", text("true")), to("a", label="NEXT: x, y")), *ends)
-    assert arrows(picture(seen)) == ["1 .  -> a"]
+    assert arrows(picture(seen)) == ["1  -> a"]

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import get_args
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -16,12 +14,13 @@ from pygraphviz import AGraph
 
 from backends.base import MARK
 from backends.dot.graph import MOST_SHARED, START, label, name, spread_ends
-from backends.dot.styles import PALETTES, SHAPES, Theme
-from backends.picture.captions import entries_of
-from backends.picture.picture import Box, Picture, picture
+from backends.dot.styles import SHAPES
+from backends.picture.legend import with_legend
+from backends.picture.looks import PALETTES, Theme
+from backends.picture.picture import UNREACHABLE, Picture, picture
 from backends.registry import load
 from compiler.ir.program import Program
-from compiler.ir.tasks import Ask, End, Parallel, Shell, StageKind
+from compiler.ir.tasks import Ask, End, Shell
 from compiler.ir.texts import text
 from compiler.issues import InvalidError
 from tests.compiler.documents import compiled
@@ -55,23 +54,19 @@ def emitted(shown: Program, **options: object) -> str:
     return text
 
 
-def lines_of(box: Box) -> Sequence[str]:
-    """What stands in a box: the entries of a parallel step stand in cells of their own, below the other lines."""
-    named, cells = entries_of(box.node.task)
-    if not isinstance(box.node.task, Parallel):
-        return box.lines
-    return (*(line for line in box.lines if line not in named), f"{box.node.task.check} of", *cells)
+def complete(shown: Program) -> Picture:
+    """The whole picture of a program, with its legend."""
+    return with_legend(spread_ends(picture(shown)))
 
 
 def assert_same(found: Seen, shown: Picture) -> None:
     """What Graphviz draws is the picture: so many boxes, frames and arrows, with these labels, and nothing else."""
-    shown = spread_ends(shown)
     assert sorted(box.label for box in found.boxes) == sorted(
-        ["", *(words(" ".join(lines_of(box))) for box in shown.boxes)]
+        ["Start", *(words(" ".join(box.lines)) for box in shown.boxes)]
     )
     assert sorted(frame.label for frame in found.frames) == sorted(words(frame.title) for frame in shown.frames)
-    labels = [*(arrow.lines for arrow in shown.arrows), *(stream.lines for stream in shown.streams)]
-    assert sorted(arrow.label for arrow in found.arrows) == sorted(["", *(words(" ".join(lines)) for lines in labels)])
+    labels = (words(" ".join(arrow.lines)) for arrow in shown.arrows)
+    assert sorted(arrow.label for arrow in found.arrows) == sorted(["", *labels])
 
 
 @pytest.mark.parametrize("path", GOLDEN)
@@ -81,7 +76,8 @@ def test_graphviz_draws_the_golden_files(path: str) -> None:
     found = drawn(text)
     assert START in {box.name for box in found.boxes}
     assert any(box.label.startswith("COMPLETE") for box in found.boxes)
-    assert all(box.tooltip.startswith("examples/") for box in found.boxes if box.name != START)
+    ours = (START, *(box.name for box in found.boxes if box.name.startswith("legend ")))
+    assert all(box.tooltip.startswith("examples/") for box in found.boxes if box.name not in ours)
 
 
 def test_the_picture_in_the_documentation_is_current(tmp_path: Path) -> None:
@@ -89,14 +85,14 @@ def test_the_picture_in_the_documentation_is_current(tmp_path: Path) -> None:
     (text,) = re.findall(r"^~~~markdown[^\n]*\n(.+?)^~~~", readme, re.DOTALL | re.MULTILINE)
     shown = compiled(tmp_path, text).program
     assert shown
-    assert_same(seen((ROOT / "docs" / "deploy.svg").read_bytes()), picture(shown))
+    assert_same(seen((ROOT / "docs" / "deploy.svg").read_bytes()), complete(shown))
 
 
 @settings(max_examples=80, suppress_health_check=[HealthCheck.too_slow])
 @given(shown=hostile_programs())
 @unverified()
 def test_no_text_leaves_its_label(shown: Program) -> None:
-    assert_same(drawn(emitted(shown)), picture(shown))
+    assert_same(drawn(emitted(shown)), complete(shown))
 
 
 @pytest.mark.share(2)
@@ -105,8 +101,8 @@ def test_no_text_leaves_its_label(shown: Program) -> None:
 def test_graphviz_draws_the_picture_of_every_runbook(case: Case) -> None:
     shown = compiled_case(case)
     found = drawn(emitted(shown))
-    assert_same(found, picture(shown))
-    spread = spread_ends(picture(shown))
+    spread = complete(shown)
+    assert_same(found, spread)
     assert sorted(box.name for box in found.boxes) == sorted([START, *(box.node.id for box in spread.boxes)])
     assert sorted(arrow.name for arrow in found.arrows) == sorted(
         [f"{START}->{spread.entry}", *(f"{arrow.source}->{arrow.target}" for arrow in spread.arrows)]
@@ -124,23 +120,24 @@ def test_hostile_paths_stay_in_their_comments(tmp_path: Path) -> None:
     path = 'x"]}evil.runbook.md'
     shown = compiled(tmp_path, f"## 1. A\n- {path}\n", {path: "## 1. B\n"}).program
     assert shown
-    assert_same(drawn(emitted(shown)), picture(shown))
+    assert_same(drawn(emitted(shown)), complete(shown))
 
 
-def test_every_kind_of_task_has_an_outline_of_its_own() -> None:
-    kinds = set(SHAPES) - {"end", *(stage for stage in get_args(StageKind) if stage != "tool")}
-    assert len({SHAPES[kind]["shape"] for kind in kinds}) == len(kinds)
+def test_every_kind_of_box_has_an_outline_of_its_own() -> None:
+    looks = {str(SHAPES[kind]) for kind in SHAPES.keys() - {"check", "complete", "stop", "start"}}
+    assert len(looks) == 5
     graph = AGraph(string=emitted(every_kind()))
     assert [graph.get_node(number).attr["shape"] for number in "1234567"] == [
         "box",
         "hexagon",
-        "octagon",
+        "box",
         "component",
-        "record",
-        "trapezium",
+        "box",
+        "hexagon",
         "diamond",
     ]
-    assert "rounded" in graph.get_node("STOP").attr["style"]
+    assert ["rounded" in graph.get_node(name).attr["style"] for name in ("3", "5", "STOP")] == [True] * 3
+    assert [graph.get_node(name).attr["penwidth"] for name in ("3", "STOP")] == ["", "2.5"]
 
 
 def two_ways() -> Program:
@@ -151,25 +148,34 @@ def two_ways() -> Program:
     )
 
 
-def test_pass_and_fail_differ_in_line_and_color() -> None:
-    _, passed, failed = drawn(emitted(two_ways())).arrows
-    assert (passed.label, passed.classes, passed.shapes[0].get("stroke-dasharray")) == ("PASS", ["pass"], None)
-    assert (failed.label, failed.classes, failed.shapes[0].get("stroke-dasharray")) == ("FAIL", ["fail"], "5,2")
+def test_the_ends_of_arrows_differ_in_line_and_color_whatever_the_outcome() -> None:
+    _, passed, failed, *_ = drawn(emitted(two_ways())).arrows
+    assert (passed.label, passed.classes, passed.shapes[0].get("stroke-dasharray")) == ("worked", ["complete"], None)
+    assert (failed.label, failed.classes, failed.shapes[0].get("stroke-dasharray")) == ("failed", ["stop"], "5,2")
     assert passed.shapes[0].get("stroke") != failed.shapes[0].get("stroke")
+    turned = program(
+        node("1", Shell("sh", text("true")), to("S", PASS), to("C", FAIL)),
+        node("C", End("complete")),
+        node("S", End("stop")),
+    )
+    _, *arrows = drawn(emitted(turned)).arrows
+    failed, passed = sorted(arrows[:2], key=lambda arrow: arrow.label)
+    assert (passed.label, passed.classes, passed.shapes[0].get("stroke-dasharray")) == ("worked", ["stop"], "5,2")
+    assert (failed.label, failed.classes, failed.shapes[0].get("stroke-dasharray")) == ("failed", ["complete"], None)
 
 
 def test_a_retry_is_one_arrow_that_leads_back_to_its_box(tmp_path: Path) -> None:
     shown = compiled(tmp_path, "## 1. A\n- FAIL: RETRY 3 STOP\n").program
     assert shown
-    assert [arrow.label for arrow in drawn(emitted(shown)).arrows if arrow.name == "1->1"] == ["RETRY 3"]
+    assert [arrow.label for arrow in drawn(emitted(shown)).arrows if arrow.name == "1->1"] == ["↻ again, up to 3 times"]
 
 
 def test_what_no_run_reaches_is_grey_and_says_so(tmp_path: Path) -> None:
     shown = compiled(tmp_path, "## 1. A\n- PASS: COMPLETE\n- FAIL: COMPLETE\n## 2. B\n").program
     assert shown
     grey = [box for box in drawn(emitted(shown)).boxes if box.classes == ["unreachable"]]
-    assert "2 B unreachable" in [box.label for box in grey]
-    assert all("unreachable" in box.label for box in grey)
+    assert f"2 B {UNREACHABLE}" in [box.label for box in grey]
+    assert all(UNREACHABLE in box.label for box in grey)
 
 
 def row(nodes: int, message: str = "Bad") -> Program:
@@ -200,7 +206,7 @@ def test_the_end_where_a_run_begins_stays_one() -> None:
 
 def test_a_large_graph_is_a_column() -> None:
     """Wide graphs are not legible: no row has more than a step and its end."""
-    graph = AGraph(string=emitted(row(300)))
+    graph = AGraph(string=emitted(row(300), legend=False))
     graph.layout(prog="dot")
     x = {str(step): float(step.attr["pos"].split(",")[0]) for step in graph.nodes()}
     assert max(x.values()) - min(x.values()) < 300
@@ -219,7 +225,7 @@ def test_boxes_and_frames_link_to_their_source_lines_if_asked() -> None:
     box = next(box for box in found.boxes if box.name == "1")
     assert box.link == "https://example.org/blob/main/a.runbook.md#L7"
     assert box.tooltip == "a.runbook.md:7\nIs it & good?\n\n More".replace("  ", " ")
-    assert [frame.link for frame in found.frames] == ["https://example.org/blob/main/a.runbook.md#L1"]
+    assert [frame.link for frame in found.frames] == ["https://example.org/blob/main/a.runbook.md#L1", ""]
     assert not any(item.link for item in drawn(emitted(shown)).boxes)
 
 
@@ -264,4 +270,4 @@ def test_boxes_that_are_called_as_rdc_calls_things_are_drawn_all_the_same() -> N
     frame = group(f"loop of {START}", "A group")
     ends = (node("STOP", End("stop")), node("other", shell, to("STOP"), group=frame.id))
     shown = program(*steps, *ends, groups=(frame,))
-    assert_same(drawn(emitted(shown)), picture(shown))
+    assert_same(drawn(emitted(shown)), complete(shown))

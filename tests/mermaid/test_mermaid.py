@@ -5,17 +5,17 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 from pathlib import Path
-from typing import get_args
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 
 from backends.base import MARK
-from backends.mermaid.chart import CLASSES, COLORS, LEGEND, MOST_ARROWS, MOST_CHARACTERS, SHAPES, chart, is_too_big
+from backends.mermaid.chart import CLASSES, COLORS, MOST_ARROWS, MOST_CHARACTERS, NOTES, SHAPES, chart, is_too_big
+from backends.picture.legend import with_legend
 from backends.picture.picture import Picture, picture
 from backends.registry import load
 from compiler.ir.program import Program
-from compiler.ir.tasks import End, Shell, StageKind, Verdict
+from compiler.ir.tasks import End, Shell
 from compiler.ir.texts import text
 from compiler.issues import InvalidError
 from tests.compiler.documents import compiled
@@ -44,10 +44,10 @@ def words(text: str) -> str:
 
 def assert_same(seen: Seen, drawn: Picture) -> None:
     """What Mermaid sees is the picture: so many boxes, frames and arrows, with these labels, and nothing else."""
-    notes = [box.label for box in seen.boxes if box.id == LEGEND]
+    notes = [box.label for box in seen.boxes if box.id == NOTES]
     assert [words(note) for note in notes] == ([words(" ".join(drawn.notes))] if drawn.notes else [])
     start, *boxes = sorted(
-        (box for box in seen.boxes if box.id != LEGEND),
+        (box for box in seen.boxes if box.id != NOTES),
         key=lambda box: (box.id != "start", int(box.id[1:]) if box.id[1:].isdigit() else 0),
     )
     assert [words(box.label) for box in boxes] == [words(" ".join(box.lines)) for box in drawn.boxes]
@@ -56,8 +56,7 @@ def assert_same(seen: Seen, drawn: Picture) -> None:
     first, *arrows = seen.arrows
     assert (first.source, first.target) == ("start", names[drawn.entry])
     assert [(arrow.source, arrow.target, words(arrow.label)) for arrow in arrows] == [
-        *((names[arrow.source], names[arrow.target], words(" ".join(arrow.lines))) for arrow in drawn.arrows),
-        *((names[item.source], names[item.target], words(" ".join(item.lines))) for item in drawn.streams),
+        (names[arrow.source], names[arrow.target], words(" ".join(arrow.lines))) for arrow in drawn.arrows
     ]
     assert sorted(words(frame.label) for frame in seen.frames) == sorted(words(frame.title) for frame in drawn.frames)
 
@@ -74,7 +73,7 @@ def test_mermaid_reads_the_golden_files(path: str, mermaid: Mermaid) -> None:
 @given(drawn=hostile_programs())
 @unverified()
 def test_no_text_leaves_its_label(drawn: Program, mermaid: Mermaid) -> None:
-    assert_same(mermaid.read(emitted(drawn)), picture(drawn))
+    assert_same(mermaid.read(emitted(drawn)), with_legend(picture(drawn)))
 
 
 @pytest.mark.share(2)
@@ -82,7 +81,7 @@ def test_no_text_leaves_its_label(drawn: Program, mermaid: Mermaid) -> None:
 @given(case=cases())
 def test_mermaid_sees_the_picture_of_every_runbook(case: Case, mermaid: Mermaid) -> None:
     drawn = compiled_case(case)
-    assert_same(mermaid.read(emitted(drawn)), picture(drawn))
+    assert_same(mermaid.read(emitted(drawn)), with_legend(picture(drawn)))
 
 
 def test_hostile_paths_stay_in_their_comments(tmp_path: Path, mermaid: Mermaid) -> None:
@@ -92,24 +91,24 @@ def test_hostile_paths_stay_in_their_comments(tmp_path: Path, mermaid: Mermaid) 
     assert drawn
     text = emitted(drawn)
     assert "%%{" not in text
-    assert_same(mermaid.read(text), picture(drawn))
+    assert_same(mermaid.read(text), with_legend(picture(drawn)))
 
 
-def test_every_kind_of_task_has_a_shape_of_its_own(mermaid: Mermaid) -> None:
+def test_every_kind_of_box_has_a_shape_of_its_own(mermaid: Mermaid) -> None:
     seen = mermaid.read(emitted(every_kind()))
     kinds = {box.shape for box in seen.boxes if box.id != "start"}
-    assert len(kinds) == len(SHAPES) - len(set(get_args(StageKind)) - {"tool"})
+    assert len(kinds) == len(set(SHAPES.values()))
 
 
-def test_pass_and_fail_differ_in_line_and_color(mermaid: Mermaid) -> None:
+def test_ends_of_arrows_differ_in_line_and_color(mermaid: Mermaid) -> None:
     drawn = program(
         node("1", Shell("sh", text("true")), to("C", PASS), to("S", FAIL)),
         node("C", End("complete")),
         node("S", End("stop")),
     )
-    _, passed, failed = mermaid.read(emitted(drawn)).arrows
-    assert (passed.label, passed.stroke, passed.style[0]) == ("PASS", "normal", f"stroke:{COLORS[Verdict.PASS]}")
-    assert (failed.label, failed.stroke, failed.style[0]) == ("FAIL", "dotted", f"stroke:{COLORS[Verdict.FAIL]}")
+    _, passed, failed, *_ = mermaid.read(emitted(drawn)).arrows
+    assert (passed.label, passed.stroke, passed.style[0]) == ("worked", "normal", f"stroke:{COLORS['complete']}")
+    assert (failed.label, failed.stroke, failed.style[0]) == ("failed", "dotted", f"stroke:{COLORS['stop']}")
 
 
 def test_the_diagram_in_the_documentation_is_current(tmp_path: Path) -> None:
@@ -209,6 +208,6 @@ def test_colors_can_be_read_on_light_and_dark_pages() -> None:
         assert min(contrast(color, "#ffffff"), contrast(color, "#0d1117")) >= 3  # WCAG 1.4.11
     for name, style in CLASSES.items():
         fill, text = (re.search(rf"\b{part}:(#\w+)", style) for part in ("fill", "color"))
-        if fill and name != "start":
+        if fill:
             assert text, f"{name} would have the text of the theme on a color of ours"
             assert contrast(fill[1], text[1]) >= 4.5  # WCAG 1.4.3

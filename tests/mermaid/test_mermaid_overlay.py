@@ -6,7 +6,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from msgspec.structs import replace
 
-from backends.mermaid.chart import LEGEND, Chart
+from backends.mermaid.chart import NOTES as BOX
+from backends.mermaid.chart import Chart
 from backends.picture.picture import Picture, picture
 from compiler.ir.program import Program
 from tests.backends.pictures import both, of_case, pairs
@@ -23,8 +24,8 @@ def read(shown: Picture, mermaid: Mermaid) -> Seen:
     """What Mermaid sees, without the box of the notes, which are those of the comparison and not the picture's own."""
     lines = Chart(shown, {}, "a.runbook.md", NOTES).lines("https://example.org/", source_lines=True)
     seen = mermaid.read("\n".join((*lines, "")))
-    assert [box.classes for box in seen.boxes if box.id == LEGEND] == [["frame"]]
-    return seen._replace(boxes=[box for box in seen.boxes if box.id != LEGEND])
+    assert [box.classes for box in seen.boxes if box.id == BOX] == [["frame"]]
+    return seen._replace(boxes=[box for box in seen.boxes if box.id != BOX])
 
 
 @pytest.mark.share(2)

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 
+from backends.picture.legend import with_legend
 from backends.picture.picture import picture
 from backends.registry import load
 from compiler.ir.features import Feature
@@ -162,16 +163,16 @@ def evil(text: str) -> Program:
 @pytest.mark.parametrize("name", ["everything", "a line"])
 def test_pictures_show_texts_as_texts(name: str, mermaid: Mermaid) -> None:
     shown = evil(TEXTS[name])
-    mermaids.assert_same(mermaid.read(mermaids.emitted(shown)), picture(shown))
-    dot.assert_same(drawn(dot.emitted(shown)), picture(shown))
+    mermaids.assert_same(mermaid.read(mermaids.emitted(shown)), with_legend(picture(shown)))
+    dot.assert_same(drawn(dot.emitted(shown)), dot.complete(shown))
 
 
 @settings(max_examples=10, suppress_health_check=list(HealthCheck))
 @given(case=cases(ALL - {Feature.INPUTS}))
 def test_pictures_of_random_programs_show_texts_as_texts(case: Case, mermaid: Mermaid) -> None:
     shown = from_json(case.text)
-    mermaids.assert_same(mermaid.read(mermaids.emitted(shown)), picture(shown))
-    dot.assert_same(drawn(dot.emitted(shown)), picture(shown))
+    mermaids.assert_same(mermaid.read(mermaids.emitted(shown)), with_legend(picture(shown)))
+    dot.assert_same(drawn(dot.emitted(shown)), dot.complete(shown))
 
 
 @pytest.mark.share(2)

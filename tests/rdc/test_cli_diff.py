@@ -271,7 +271,7 @@ def test_a_picture_shows_both_versions(folder: Path) -> None:
     )
     labels = {box.label for box in found.boxes}
     assert {"1 Build ~ changed: command", "2 Test + added", "3 Install"} <= labels
-    assert {arrow.label for arrow in found.arrows} >= {"+ PASS", "− PASS"}
+    assert {arrow.label for arrow in found.arrows} >= {"+ worked", "− worked"}
 
 
 def test_the_ending_of_the_output_chooses_the_format(folder: Path) -> None:

@@ -15,6 +15,7 @@ from pygraphviz import AGraph
 from backends.base import MARK
 from rdc.commands.graph import FORMATS
 from rdc.drawing import graphviz
+from tests.conftest import ROOT
 from tests.dot.real import seen
 from tests.rdc.cli_support import GOOD, MISSING_TITLE, UNKNOWN_TARGET, call, document
 
@@ -51,7 +52,7 @@ def test_an_svg_stands_beside_the_source(folder: Path) -> None:
         "2": "https://example.org/x/deploy.runbook.md#L9",
     }
     assert next(box.tooltip for box in found.boxes if box.name == "1") == "deploy.runbook.md:3\necho building"
-    assert {"PASS", "FAIL"} <= {arrow.label for arrow in found.arrows}
+    assert {"worked", "failed"} <= {arrow.label for arrow in found.arrows}
 
 
 def test_hostile_texts_are_texts(folder: Path) -> None:
@@ -59,7 +60,7 @@ def test_hostile_texts_are_texts(folder: Path) -> None:
     assert call("graph", "a--b.runbook.md", cwd=folder).code == 0
     found = seen((folder / "a--b.svg").read_bytes())
     assert next(box.label for box in found.boxes if box.name == "1") == '1 Build "it" & <b>more</b> \\N ]; x'
-    assert [arrow.label for arrow in found.arrows if arrow.name == "1->1"] == ["RETRY 2"]
+    assert [arrow.label for arrow in found.arrows if arrow.name == "1->1"] == ["↻ again, up to 2 times"]
 
 
 def test_an_svg_takes_the_colors_of_its_page_unless_told(folder: Path) -> None:
@@ -78,9 +79,31 @@ def test_a_png_says_where_it_comes_from(folder: Path) -> None:
     assert picture.startswith(b"\x89PNG\r\n\x1a\n")
     assert MARK.encode() in picture[:200]
     width, height = struct.unpack(">II", picture[16:24])
-    assert 100 < width < height
+    assert 100 < height < width
     assert call("graph", "deploy.runbook.md", "-o", "x.png", "--theme", "dark", cwd=folder).code == 0
     assert picture != (folder / "x.png").read_bytes()
+
+
+def test_a_png_says_which_command_drew_it(folder: Path) -> None:
+    assert call("graph", "deploy.runbook.md", "-o", "x.png", "--no-legend", cwd=folder).code == 0
+    head = (folder / "x.png").read_bytes()[:600]
+    assert b"written by this command:   rdc graph deploy.runbook.md --no-legend --format png" in head
+    assert b"rdc verify" not in head, "no text can be compared"
+
+
+def test_one_box_for_each_step_is_only_for_specifications(folder: Path) -> None:
+    shutil.copytree(ROOT / "examples" / "specifications", folder / "s")
+    whole, steps = (
+        call("graph", "s/plan-product.stepspec.yaml", "--format", "mermaid", "-o", "-", *flag, cwd=folder).out
+        for flag in ((), ("--steps",))
+    )
+    assert ("check the inputs" in whole, "check the inputs" in steps) == (True, False)
+    assert "-O boxes=steps" in steps
+    refused = call("graph", "deploy.runbook.md", "--steps", cwd=folder)
+    assert (refused.code, "only for step specifications" in refused.err) == (1, True)
+    assert not (folder / "deploy.svg").exists()
+    useless = call("graph", "deploy.runbook.md", "--steps", "--format", "json", cwd=folder)
+    assert (useless.code, "--steps has no effect on --format json" in useless.err) == (2, True)
 
 
 def test_a_foreign_picture_is_not_overwritten(folder: Path) -> None:

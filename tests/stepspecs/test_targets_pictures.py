@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from backends.dot.styles import SHAPES as DOT_SHAPES
-from backends.mermaid.chart import SHAPES as MERMAID_SHAPES
 from backends.picture.captions import LONGEST_COMMAND
 from backends.picture.difference import difference
 from backends.picture.picture import Picture, picture
 from backends.registry import load
 from backends.specification import STEP_SECONDS
+from compiler.ir.tasks import End
 from runtime_shim.contract import attempt
 from tests.dot.real import drawn
+from tests.mermaid.programs import node, program
 from tests.stepspecs.programs import BRIEF, CHECK, CONFIG, DRAFT, GUARDED, Table, specification
 
-STAGES = ("inputs", "context", "tool", "execute", "guardrails", "validation", "outputs")
+CHECKS = ("inputs", "context", "publish", "guardrails", "validation", "outputs")
 
 
 def captions(*specs: Table, config: Table) -> dict[str, tuple[str, ...]]:
@@ -26,15 +26,23 @@ def arrows(found: Picture) -> set[str]:
 
 def test_each_stage_says_what_it_is_and_what_it_looks_at() -> None:
     found = captions(BRIEF, DRAFT, CHECK, config=GUARDED)
-    assert found["bmm:prd:step-02:hitl"] == ("gate bmm:prd:step-02:hitl", "human_gate: required")
-    assert found["step-02/inputs"] == ("inputs", "{output_folder}/product-brief.md", "templates/prd.template.md")
-    assert found["step-02/context"] == ("context", "from ./context.sh")
+    assert found["bmm:prd:step-02:hitl"] == (
+        "a person approves step-02 draft-",
+        "prd",
+        "required",
+    )
+    assert found["step-02/inputs"] == (
+        "check the inputs",
+        "{output_folder}/product-brief.md",
+        "templates/prd.template.md",
+    )
+    assert found["step-02/context"] == ("get the context", "from ./context.sh")
     assert found["step-02/getCurrentTime"] == ("tool getCurrentTime", "low risk, optional")
     assert found["step-02/publish"] == ("tool publish", "high risk, required")
     assert found["step-02"] == ("step-02 draft-prd", "executor, or a person")
-    assert found["step-02/guardrails"] == ("output guardrails: 1 word",)
-    assert found["step-02/validation"] == ("validation: exists, parses", "{output_folder}/prd.md")
-    assert found["step-02/outputs"] == ("outputs", "{output_folder}/prd.md", "evidence L1")
+    assert found["step-02/guardrails"] == ("check the result", "forbidden: 1 word")
+    assert found["step-02/validation"] == ("check: exists, parses", "{output_folder}/prd.md")
+    assert found["step-02/outputs"] == ("check the outputs", "{output_folder}/prd.md", "evidence L1")
     assert captions(BRIEF, config={"executor": "./do.sh"})["step-01"] == ("step-01 product-brief", "executor ./do.sh")
     long = " ".join(captions(DRAFT, config={"context": "look up\n" * 20})["step-02/context"][1:])
     assert (long[:20], long[-1], len(long)) == ("from look up look up", "…", len("from ") + LONGEST_COMMAND)
@@ -43,7 +51,7 @@ def test_each_stage_says_what_it_is_and_what_it_looks_at() -> None:
 def test_a_step_with_many_files_says_how_many_more_there_are() -> None:
     many = BRIEF | {"outputs": [f"{{output_folder}}/{number}.md" for number in range(6)]}
     found = captions(many, config={})["step-01/outputs"]
-    assert found == ("outputs", *(f"{{output_folder}}/{number}.md" for number in range(4)), "and 2 more")
+    assert found == ("check the outputs", *(f"{{output_folder}}/{number}.md" for number in range(4)), "and 2 more")
 
 
 def test_failures_of_a_step_meet_where_it_is_tried_again() -> None:
@@ -60,9 +68,35 @@ def test_failures_of_a_step_meet_where_it_is_tried_again() -> None:
     assert "step-01 -FAIL-> step-01/failed" in arrows(picture(specification(BRIEF)))
 
 
+def test_a_folded_step_is_one_box_with_its_tools_files_and_attempts() -> None:
+    found = picture(specification(BRIEF, DRAFT, CHECK, config=GUARDED), folds=True)
+    boxes = {box.node.id: box for box in found.boxes if not isinstance(box.node.task, End)}
+    assert list(boxes) == ["step-01", "bmm:prd:step-02:hitl", "tool:publish:step-02", "step-02", "step-03"]
+    assert boxes["step-02"].lines == (
+        "step-02 draft-prd",
+        "executor, or a person",
+        "tool getCurrentTime, low risk,",
+        "optional",
+        "tool publish, high risk, required",
+        "reads {output_folder}/product-",
+        "brief.md,",
+        "templates/prd.template.md",
+        "writes {output_folder}/prd.md",
+    )
+    assert found.frames == ()
+    leaving = [f"{' '.join(one.lines)} -> {one.target}" for one in found.arrows if one.source == "step-02"]
+    assert leaving == ["worked -> step-03", "↻ again, once, after 2 s -> step-02", "failed -> step-02/failed"]
+
+
+def test_only_specifications_have_steps_to_fold() -> None:
+    (problem,) = load("dot").emit(program(node("1", End("complete"))), {"boxes": "steps"}).diagnostics
+    assert (problem.code, problem.help) == ("RD501", "leave it out: each box of this picture is a step already")
+
+
 def test_stages_are_told_apart_without_color() -> None:
-    for shapes in (DOT_SHAPES, MERMAID_SHAPES):
-        assert len({str(shapes[stage]) for stage in (*STAGES, "gate", "branch")}) == len(STAGES) + 2
+    found = captions(BRIEF, DRAFT, CHECK, config=GUARDED)
+    stages = [found[name][0] for name in ("step-02", *(f"step-02/{stage}" for stage in CHECKS))]
+    assert len(set(stages)) == len(stages)
 
 
 def test_graphviz_draws_steps_as_frames_with_tooltips() -> None:
@@ -74,7 +108,7 @@ def test_graphviz_draws_steps_as_frames_with_tooltips() -> None:
     assert '"timezone": "UTC"' in boxes["step-02/getCurrentTime"].tooltip
     assert "Generate the PRD" in boxes["step-02"].tooltip
     assert "TODO" in boxes["step-02/guardrails"].tooltip
-    assert boxes["step-02"].classes == ["execute"]
+    assert boxes["step-02"].classes == ["agent"]
 
 
 def test_a_comparison_sees_what_only_the_specification_says() -> None:
