@@ -6,8 +6,11 @@ from math import inf
 
 WIDEST = 120
 
-METADATA_START = "\n# /// "
-"""The start of a block that tools such as uv read from a script (PEP 723). A document's text must not become one."""
+RESERVED = ("\n# /// ", "\n# BEGIN ", "\n# END ")
+"""The start of a block that tools such as uv read from a script (PEP 723), and of the lines around a part with a hash.
+
+A document's text must not become one.
+"""
 
 
 def literal(value: object, indent: int = 0, begun: int = 0, *, widest: float = inf) -> str:
@@ -49,7 +52,8 @@ def prose(text: str, indent: int = 8) -> str:
         shown = _quoted(text)
         if text in shown:
             return shown
-    if text.replace("\t", "").replace("\n", "").isprintable() and METADATA_START not in f"\n{text}":
+    is_plain = text.replace("\t", "").replace("\n", "").isprintable()
+    if is_plain and not any(start in f"\n{text}" for start in RESERVED):
         for quotes in ('"""', "'''"):
             if quotes not in text:  # none can start at the end of the string, because of the frame
                 return f"r{quotes}\n{text}\n{quotes}"
