@@ -112,7 +112,7 @@ class Common(Struct, frozen=True):
 
     def shown(self) -> list[str]:
         """Return the settings of `about` that all steps see."""
-        kinds = (("`inputs`", self.inputs), ("`outputs`", self.values)) if self.names else ()
+        kinds = (("`inputs`", self.names and self.inputs), ("`outputs`", self.values), ("`placeholders`", self.places))
         return [kind for kind, found in kinds if found]
 
 

@@ -68,9 +68,9 @@ def _of_steps(program: Program, called: Calls) -> Facts:
 
 def _prompted(program: Program) -> list[str]:
     """Return the inputs that go into prompts."""
-    texts = [text for node in program.nodes if isinstance(node.task, Agent | Parallel) for text in texts_of(node)]
-    texts += [context.text for context in program.contexts]
-    named = {reference.register for text in texts for reference in text.references}
+    strings = [text for node in program.nodes if isinstance(node.task, Agent | Parallel) for text in texts_of(node)]
+    strings += [context.text for context in program.contexts]
+    named = {reference.register for text in strings for reference in text.references}
     return [f"`{declared.name}`" for declared in program.inputs if declared.name in named]
 
 

@@ -30,7 +30,7 @@ from tests.equivalence.compiled import compiled
 from tests.equivalence.strategies import cases
 from tests.program_json import from_json
 from tests.programs.strategies import random_case
-from tests.runtime_shim.shim_programs import Gate, Register, Task, Tool, agent, node, program, sh, text
+from tests.runtime_shim.shim_programs import Gate, Parallel, Register, Task, Tool, agent, node, program, sh, text
 
 EXTENSIONS = EDITIONS["agents"].kinds()
 
@@ -135,6 +135,13 @@ def test_counters_are_named_only_where_calls_do_not_say_it(tmp_path: Path) -> No
     before = document(tmp_path, body).partition(SEPARATOR)[0]
     assert 'on_fail=retry(2, then=stop("Sorry"))' in before
     assert "retries" not in before
+
+
+def test_prompts_of_entries_are_shown_as_they_were_written() -> None:
+    prompts = ("one", "two\nlines", "\n", "\nframed\n", "\"\"\"\n'''", "a\\\nb\\", 'a\nb"')
+    made = program(node("1", Parallel(tuple(map(agent, prompts)))))
+    same(made)
+    assert '"prompt": r"""two\nlines"""' in (emitted(made).text or "")
 
 
 # --- How long the runtime is ------------------------------------------------------------------------------------------
