@@ -15,7 +15,7 @@
 # The state directory is .rdc/examples.playbooks.change-review in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.playbooks.change-review.py
-override RDC_SHA256 := c03299b0ad6c6d870f4a504b683d3ef0c93503eee655fe744b57693c6c22a39c
+override RDC_SHA256 := 7112fc999b8040f228fc1bebf55570876dec7870ad12521e467f041aa26edb61
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

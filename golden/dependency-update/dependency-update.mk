@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.workflows.dependency-update in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.workflows.dependency-update.py
-override RDC_SHA256 := 546ffd3a7e38a502c80cfca0a90ef681c34a925336fa64d601d85297c7998646
+override RDC_SHA256 := b522ed756e2973324c4fdf327cc4cef3842e3dfa3c45a8184ec8603de3a34821
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -13,7 +13,7 @@
 # The state directory is .rdc/examples.specifications.hello-steps in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.specifications.hello-steps.py
-override RDC_SHA256 := 565bb01234f857e923703bd4b0275f498a7061887f4bacad6c8dab80301725e3
+override RDC_SHA256 := ba49c8eca49678e99e5ab17dd9a72fae1d2c3a04ab0cdbd01957f6b1d8989c25
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

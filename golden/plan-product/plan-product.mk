@@ -13,7 +13,7 @@
 # The state directory is .rdc/examples.specifications.plan-product in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.specifications.plan-product.py
-override RDC_SHA256 := 3ec0faff00b2c75866ec6593ae0550771f3a7cd7c69887113e2b2f8872702162
+override RDC_SHA256 := 9038e9fecfcdd1a89adf5a317c4367aaaff69d47dde6b80eb036d4f97ccfe3f6
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # The state directory is .rdc/examples.programs.release-notes in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.programs.release-notes.py
-override RDC_SHA256 := 2b7124309dcd6636228739c298a5958cef2d68a9af4de2387ae69dfba89d5647
+override RDC_SHA256 := 8ee9cf63bd459363591d20bad52b805d6eca15cdfcb9550396f330bb66939ca7
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:
