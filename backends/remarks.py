@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from textwrap import wrap
@@ -100,12 +99,6 @@ def _called(node: Node) -> list[str]:
     return [f"the agent {agent.agent}" if agent.agent else "an agent" for agent in agents_of(node.task)]
 
 
-def of_contexts(program: Program, where: str) -> Iterator[str]:
-    """Yield a sentence on the context of prompts, if there is any (I31)."""
-    if program.contexts:
-        yield f"A prompt starts with the outputs of earlier steps that its `context` lists: see {where}."
-
-
 def of_placeholders(nodes: Iterable[Node], registers: Iterable[Register]) -> Iterator[str]:
     """Yield a sentence on the placeholders in some nodes' strings, if there are any (M5)."""
     instances = {register.name for register in registers if register.role == "instance"}
@@ -116,50 +109,3 @@ def of_placeholders(nodes: Iterable[Node], registers: Iterable[Register]) -> Ite
     if found:
         are = "are the numbers of the instances" if len(found) > 1 else "is the number of the instance"
         yield f"{listed([f'`{name}`' for name in sorted(found)])} {are}."
-
-
-_SECONDS = ("timeout", "delay", "pause")
-"""The settings of a step that are times."""
-
-
-def of_settings(program: Program, lines: Sequence[str]) -> Iterator[str]:
-    """Yield sentences on seconds, variables, and the effect of an agent's answer.
-
-    `lines` is the author's part as it is written, which shows the settings in use.
-    """
-    text = "\n".join(lines)
-    if times := [f"`{name}`" for name in _SECONDS if _is_setting(name, r"\d", text)]:
-        yield f"{listed(times)} {'are' if times[1:] else 'is'} in seconds."
-    if _is_setting("timeout", "", text):
-        yield "A step that exceeds its `timeout` is ended and fails."
-    if _is_setting("backoff", "", text):
-        yield "The `delay` before another attempt is multiplied by `backoff` each time."
-    if "$RDC_ATTEMPT" in text or "${RDC_ATTEMPT" in text:
-        yield "In a command, `$RDC_ATTEMPT` is the number of the attempt, starting at 1."
-    if secrets := [f"`{name}`" for name in program.secrets]:
-        are, each = ("secrets", "them") if secrets[1:] else ("secret", "it")
-        yield f"Set the {are} {listed(secrets)} in the environment (at least four characters). Commands get {each}."
-        yield "rdc shows *** instead in its own files and messages, but not in the commands' output and files."
-    yield from _of_agents(program)
-    if "placeholders=" in text or "contexts=" in text:
-        shown = "the string to show if it has no value"
-        yield f"A placeholder lists its value, the strings before and after it, and {shown}."
-
-
-def _is_setting(name: str, value: str, text: str) -> bool:
-    """Return whether a line starts with a setting. The first test is faster and mostly fails."""
-    return f"{name}=" in text and bool(re.search(rf"^ *{name}={value}", text, re.MULTILINE))
-
-
-def _of_agents(program: Program) -> Iterator[str]:
-    """Yield sentences on who answers prompts, and on the effect of an answer (W9, W10)."""
-    agents = [agent for node in program.nodes for agent in agents_of(node.task)]
-    if agents and program.limit:
-        yield "A run stops after `limit` steps, not counting gates. `resume --max-steps NUMBER` continues it."
-    if agents:
-        yield "`--agent COMMAND` or RDC_AGENT sets the command that gets each prompt on standard input."
-        yield "Without it, each prompt waits for a person's reply by `answer`."
-    if any(task.reading.keywords for task in agents):
-        yield "A keyword counts if a line of the answer has nothing else, apart from Markdown marks and a short label."
-    for word in sorted({word for task in agents for word in task.reading.excused}):
-        yield f"An answer with {word} at any step ends the run as COMPLETE: this is a rule of the format."

@@ -14,10 +14,10 @@ from msgspec import Struct
 from backends.dbos import DbosBackend
 from backends.github import GithubBackend
 from backends.python import PythonBackend
-from backends.python.edition import WORKER, modules, more_for_workers, opening, runtime, runtime_for
+from backends.python.edition import WORKER, modules, opening, runtime, runtime_for
 from benchmarks.rounds import ROOT
 from compiler.driver import compile_file
-from runtime_shim.editions import EDITIONS
+from runtime_shim.editions import CALLERS, EDITIONS
 
 LINES_OF_EDITIONS = {"script": 330, "commands": 1600, "values": 2320, "agents": 3515, "contract": 3900}
 """The most lines of code of an edition, without empty lines, comments and docstrings."""
@@ -57,7 +57,7 @@ SPECIFICATIONS = sorted(ROOT.glob("examples/specifications/*.stepspec.*"))
 TARGET_OF_WORKERS = 2050
 """The most lines of code of the dbos target: 2,080 with its lines in the templates of the Python target."""
 
-AROUND_A_WORKER = 60
+AROUND_A_WORKER = 80
 """The most lines of a worker besides the author's part and the runtime."""
 
 WORKERS = ("code-review.runbook.md", "workflows/dependency-update.workflow.yaml")
@@ -126,9 +126,9 @@ def _of_workers() -> Iterator[Size]:
         assert program is not None
         text = DbosBackend().emit(program, {}).text or ""
         for edition in EDITIONS:
-            for part in (opening(edition), more_for_workers(edition), modules(edition)):
-                text = text.replace(part, "")
-        text = text.replace(runtime_for(WORKER), "")
+            text = text.replace(opening(edition), "").replace(modules(edition), "")
+        for part in (name for name in CALLERS if name.startswith(WORKER)):
+            text = text.replace(runtime_for(part), "")
         lines = text.splitlines()
         about = f"worker of {path.name.partition('.')[0]}"
         yield Size(about, "lines around", len(lines) - len(_author_part(lines)), AROUND_A_WORKER)

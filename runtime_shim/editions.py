@@ -93,13 +93,21 @@ _OF_RUNS = (
     *("database", "legs", "leases", "runs", "helpers", "steps", "launching", "worker"),
     *("commands", "command_line"),
 )
+_FOR_WORKERS = ("data.whole_files", "operator.logs", "operator.moving")  # also needed there
+
+
+def _of_workers(edition: str) -> Edition:
+    """Return the addition for workers of an edition: the modules that it does not have."""
+    needed = (*_FOR_WORKERS, *(f"targets.dbos.{name}" for name in _OF_RUNS))
+    return Edition(tuple(name for name in needed if name not in EDITIONS[edition].modules), ())
+
+
 # Additions for programs that other targets call, each with its hash.
 CALLERS = {
     "make": Edition(("targets.make",), ("targets.make.OfMake",)),
     "github": Edition(_GITHUB, ()),
-    "dbos": Edition(tuple(f"targets.dbos.{name}" for name in _OF_RUNS), ()),
+    **{f"dbos-{name}": _of_workers(name) for name in ("values", "agents", "contract")},
 }
-FOR_WORKERS = ("data.whole_files", "operator.logs", "operator.moving")  # in workers of any edition
 PUBLISH = ("publish.publisher",)  # publishes output on GitHub; in no program
 
 

@@ -80,10 +80,12 @@ TABLES = {
     "runtime_shim.data.shared",
     "runtime_shim.engine.builder",
     "runtime_shim.tasks.recipes",
+    "runtime_shim.tasks.verdicts",
     "runtime_shim.editions",
     "runtime_shim.targets.github.shown",
     "runtime_shim.targets.naming",
     "runtime_shim.contract.step_builder",
+    "runtime_shim.contract.tool_schemas",
 }
 """Modules of the runtime that targets use: tables that they write into their output, and a builder that shows them
 which facts a program need not state."""

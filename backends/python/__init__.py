@@ -12,20 +12,24 @@ from backends.command import canonical_command
 from backends.options.fields import Options
 from backends.python.calls import Calls
 from backends.python.edition import (
+    BEGIN,
+    END,
     LOADED,
+    RUNTIME,
     SHARED_OPENING,
     WORKER,
+    WORKERS,
     modules,
-    more_for_workers,
     opening,
     optimized,
     runtime_for,
-    runtime_sha256,
+    sha256_of_text,
     shared_files,
 )
+from backends.python.facts import facts, wrapped
 from backends.python.literals import literal
 from backends.python.step_calls import author_calls
-from backends.remarks import comment, listed, of_contexts, of_placeholders, of_run, of_settings, shells
+from backends.remarks import comment, listed, of_run
 from backends.templating import render
 from compiler.ir.features import Feature
 from compiler.ir.program import Program
@@ -33,7 +37,7 @@ from compiler.passes import optimize
 from compiler.source import sha256_of
 from compiler.version import __version__
 
-FILTERS = (comment, listed, literal)
+FILTERS = (comment, listed, literal, wrapped)
 """The filters of the templates."""
 
 
@@ -125,30 +129,40 @@ def program_text(content: Content, command: str, shared: Sequence[str] = (), cal
         version=__version__,
         source=program.sources[0],
         included=program.sources[1:],
-        title=f" {program.title}" if program.title.startswith("///") else program.title,  # or it opens a block for uv
+        title=_title(program.title),
         name=program.name,
+        project=program.project,
         calls=called,
-        explained=[
-            *of_run(program),
-            *of_contexts(program, "`contexts`"),
-            *of_placeholders(program.nodes, program.registers),
-            *called.explained,
-            *of_settings(program, called.lines),
-        ],
-        shells=shells(program),
+        explained=list(of_run(program)),
         shared=list(shared),
+        checks="" if shared else checks(edition, is_worker=caller == WORKER),
         edition=edition,
         metadata=METADATA if caller == WORKER else "",
         command=command,
         opening=SHARED_OPENING if shared else opening(edition),
         tail=tail(edition, program.kind, is_shared=bool(shared), caller=caller),
+        **facts(program, called),
     )
+
+
+def checks(edition: str, *, is_worker: bool) -> str:
+    """Return the commands that print the hashes of a program's parts without rdc, as comments, and these hashes."""
+    parts = {RUNTIME: edition, **({WORKERS: f"{WORKER}-{edition}"} if is_worker else {})}
+    return "".join(
+        f"#   sed -n '/^{BEGIN} {word}$/,/^{END} {word}$/p' FILE | sha256sum\n#   {sha256_of_text(name)}  -\n"
+        for word, name in parts.items()
+    )
+
+
+def _title(title: str) -> str:
+    """Return a title that does not start a block for uv, or a part with a hash."""
+    return f" {title}" if f"# {title}".startswith(("# ///", BEGIN, END)) else title
 
 
 METADATA = """\
 # /// script
 # requires-python = ">=3.10"
-# dependencies = ["dbos>=3.4,<3.5", "prometheus-client>=0.21"]
+# dependencies = ["dbos==3.4.0", "prometheus-client>=0.21,<1"]
 # ///
 """
 """The packages that `uv run` installs for a worker, as inline script metadata."""
@@ -156,18 +170,21 @@ METADATA = """\
 
 def tail(edition: str, kind: str, *, is_shared: bool, caller: str = "") -> str:
     """Return the part of a program after the document: the edition's line, the modules, and the start."""
+    part = f"{WORKER}-{edition}" if caller == WORKER else ""
+    below, worker = "" if is_shared else modules(edition), runtime_for(part) if part else ""
     return render(
         "python/tail.py",
         FILTERS,
         version=__version__,
         kind=kind,
         edition=edition,
-        sha256=runtime_sha256(edition),
+        sha256=sha256_of_text(edition),
         shared={name: sha256_of(text) for name, text in shared_files(edition, caller).items()} if is_shared else {},
         loaded=LOADED,
         caller=caller,
-        modules="" if is_shared else modules(edition),
-        more=more_for_workers(edition) if caller == WORKER else "",
-        worker=runtime_for(WORKER) if caller == WORKER else "",
-        worker_sha256=sha256_of(runtime_for(WORKER)) if caller == WORKER else "",
+        modules=below,
+        part=part,
+        worker=worker,
+        worker_sha256=sha256_of_text(part) if part else "",
+        count=below.count("\n") + worker.count("\n"),
     )

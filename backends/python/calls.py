@@ -12,7 +12,7 @@ from msgspec import Struct
 from backends.marks import Marks
 from backends.python.common import Common, Step, group_places
 from backends.python.jumps import jumps, told_steps
-from backends.python.literals import WIDEST, literal, prose
+from backends.python.literals import WIDEST, broken, literal, prose
 from backends.python.settings import Values, around, common_settings, given, placeholders, task_settings, word_of
 from backends.python.transitions import Transitions, implied_question
 from backends.remarks import comment
@@ -31,11 +31,15 @@ _FIRST = ("prompt", "bash", "sh")
 
 
 class Calls(Struct):
-    """The lines of the function, the names that it calls, and sentences about settings that it doesn't repeat."""
+    """The lines of the function, the names that it calls, and the names of settings.
+
+    `shown` are the settings of `about` that all steps see: `inputs`, `outputs` and `placeholders`.
+    """
 
     lines: list[str]
     used: set[str]
-    explained: list[str]
+    settings: set[str]
+    shown: list[str] = []
     is_specification: bool = False
     """Whether the words are those of specifications."""
 
@@ -81,7 +85,7 @@ def calls(program: Program, *, is_named: bool = False) -> Calls:
 
 class _Writer:
     def __init__(self, program: Program) -> None:
-        self.program, self.used = program, {"about"}
+        self.program, self.used, self.settings = program, {"about"}, set[str]()
         self._slots = frozenset(slot.name for slot in program.slots)
         self._steps = {node.id: Step.of(node, self._slots) for node in program.nodes}
         entered = {node.group for node in program.nodes if type(node.task) not in IDLE}
@@ -106,7 +110,7 @@ class _Writer:
                 groups.remove(group)
                 lines += self._group(group)
             lines += body
-        return Calls([*self._about(is_named=is_named), *lines], self.used, list(self._common.explained()))
+        return Calls([*self._about(is_named=is_named), *lines], self.used, self.settings, self._common.shown())
 
     def _about(self, *, is_named: bool) -> list[str]:
         program, slots, common = self.program, self._slots, self._common
@@ -177,6 +181,7 @@ class _Writer:
 
     def _call(self, word: str, head: list[str], settings: list[str]) -> list[str]:
         self.used.add(word)
+        self.settings.update([setting[: setting.index("=")] for setting in settings])
         return call_lines(word, head, settings)
 
 
@@ -191,10 +196,23 @@ def call_lines(word: str, head: list[str], settings: list[str]) -> list[str]:
 
 def settings_of(values: Values) -> list[str]:
     """Return the settings of a call as strings."""
-    return [
-        f"{key}={prose(value) if isinstance(value, str) else literal(value, 8, len(key), widest=WIDEST)}"
-        for key, value in values.items()
-    ]
+    return [f"{key}={_setting(key, value)}" for key, value in values.items()]
+
+
+def _setting(key: str, value: object) -> str:
+    if isinstance(value, str):
+        return prose(value)
+    if key != "entries" or not isinstance(value, list):
+        return literal(value, 8, len(key), widest=WIDEST)
+    return broken("[", [_entry(entry) for entry in value], "]", 8)
+
+
+def _entry(entry: Values) -> str:
+    """Return an entry of a parallel step. Its prompt is as readable as that of a step."""
+    values = {
+        key: prose(item, 16, is_framed=False) if key == "prompt" else literal(item, 16) for key, item in entry.items()
+    }
+    return broken("{", [f"{literal(key)}: {value}" for key, value in values.items()], "}", 12)
 
 
 def _headings(program: Program) -> dict[str, str]:

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import permutations
 from types import MappingProxyType
 from typing import Any, Self
@@ -16,7 +16,6 @@ from msgspec.structs import replace
 
 from backends.marks import Marks, marked
 from backends.python.settings import CALLING, Values, places
-from backends.remarks import listed
 from compiler.ir.edges import Edge, Keep, output_names, words_of
 from compiler.ir.program import Group, Node, Program
 
@@ -111,16 +110,10 @@ class Common(Struct, frozen=True):
         said |= {mark: None for mark in common if mark not in marks}
         return {"placeholders": said} if said else {}
 
-    def explained(self) -> Iterator[str]:
-        """Yield sentences about settings that steps don't repeat."""
-        if self.places:
-            yield "The `placeholders` of `about` apply to every string that contains them."
-        if not self.names:
-            return
-        kinds = [f"`{kind}`" for kind, found in (("inputs", self.inputs), ("outputs", self.values)) if found]
-        yield f"{listed(kinds)} are environment variables of each command, and `{{{{NAME}}}}` in strings."
-        if self.values:
-            yield "Each command can set all `outputs` in the file $RDC_OUTPUT."
+    def shown(self) -> list[str]:
+        """Return the settings of `about` that all steps see."""
+        kinds = (("`inputs`", self.names and self.inputs), ("`outputs`", self.values), ("`placeholders`", self.places))
+        return [kind for kind, found in kinds if found]
 
 
 def group_places(group: Group, slots: Collection[str]) -> tuple[str, str, Values]:

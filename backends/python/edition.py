@@ -16,7 +16,7 @@ from compiler.passes import optimize
 from compiler.regex import Regex
 from compiler.source import sha256_of
 from compiler.version import __version__
-from runtime_shim.editions import CALLERS, EDITIONS, FOR_WORKERS, PUBLISH
+from runtime_shim.editions import CALLERS, EDITIONS, PUBLISH
 
 
 def optimized(program: Program, *, is_full: bool) -> tuple[str, Program]:
@@ -83,54 +83,60 @@ from types import ModuleType
 """The lines above the document in a program whose runtime is beside it."""
 
 
+BEGIN, END = "# BEGIN", "# END"
+"""The start of the lines around a part of a program that has a hash. No other line of a program starts like them."""
+
+RUNTIME, WORKERS = "RUNTIME", "WORKER"
+"""The rest of these lines: around the two parts of an edition, and around the part for workers."""
+
+
+def part(word: str, text: str) -> str:
+    """Return a text between the lines around a part."""
+    return f"{BEGIN} {word}\n{text}{END} {word}\n"
+
+
 @cache
 def opening(name: str) -> str:
-    """Return the guard and the import block of an edition: the lines above the document in a program."""
-    return GUARD + _import_block(_imports(EDITIONS[name].modules) - {("", "sys")})
+    """Return the first part of an edition: the guard and the import block. They are above the document."""
+    imports = _import_block(_imports(EDITIONS[name].modules) - {("", "sys")})
+    return part(RUNTIME, f"# {MARK} {__version__} for its programs: edition {name}.\n\n{GUARD}{imports}\n")
 
 
 @cache
 def modules(name: str) -> str:
-    """Return the modules and the extensions of an edition: the lines below the document in a program."""
+    """Return the second part of an edition: the modules and the extensions. They are below the document."""
     edition = EDITIONS[name]
     classes = ", ".join(each.rpartition(".")[2] for each in edition.extensions)
     listed = "\n".join(wrap(classes, 112, initial_indent="    ", subsequent_indent="    "))
     extensions = f"\n\nEXTENSIONS = (\n{listed},\n)  # in the order in which they run\n" if listed else ""
-    return joined(edition.modules) + extensions
-
-
-@cache
-def more_for_workers(edition: str) -> str:
-    """Return the modules of other editions that a worker of an edition needs, or ""."""
-    above = EDITIONS[edition].modules
-    names = [name for name in FOR_WORKERS if name not in above]
-    return f"{_import_block(_imports((*above, *names)) - _imports(above))}\n{joined(names)}" if names else ""
+    return part(RUNTIME, joined(edition.modules) + extensions)
 
 
 @cache
 def runtime(name: str) -> str:
-    """Return the text of an edition: the line with its name, the guard, the import block and the modules."""
-    return f"# {MARK} {__version__} for its programs: edition {name}.\n\n{opening(name)}\n{modules(name)}"
+    """Return the text of an edition: its two parts."""
+    return opening(name) + modules(name)
 
 
 @cache
 def runtime_for(caller: str) -> str:
     """Return the text of the part that a calling target needs: a file beside an edition, or below it in a worker."""
-    part = CALLERS[caller]
-    found = _imports(part.modules)
-    if caller == WORKER:  # the editions of workers have these imports and names
-        above = _imports((*EDITIONS["values"].modules, *FOR_WORKERS))
+    called = CALLERS[caller]
+    found = _imports(called.modules)
+    head = f"# {MARK} {__version__} for its programs: the part that {caller} calls.\n\n"
+    if caller.startswith(f"{WORKER}-"):  # the edition above it has these imports and names
+        above = _imports(EDITIONS[caller.removeprefix(f"{WORKER}-")].modules)
         found = frozenset(pair for pair in found - above if pair[0] != LOADED)
-    classes = "".join(f", {each.rpartition('.')[2]}" for each in part.extensions)
+        return part(WORKERS, f"{head}{_import_block(found)}\n{joined(called.modules)}")
+    classes = "".join(f", {each.rpartition('.')[2]}" for each in called.extensions)
     if classes:
         found |= {(LOADED, "EXTENSIONS")}
     extensions = f"\n\nEXTENSIONS = (*EXTENSIONS{classes})\n" if classes else ""
-    head = f"# {MARK} {__version__} for its programs: the part that {caller} calls.\n\n"
-    return f"{head}{_import_block(found)}\n{joined(part.modules)}{extensions}"
+    return f"{head}{_import_block(found)}\n{joined(called.modules)}{extensions}"
 
 
 WORKER = "dbos"
-"""The caller whose part is in the file."""
+"""The caller whose part, such as `dbos-values`, is in the file."""
 
 LOADED = "rdc_runtime"
 """The module that the files beside a program make up."""
@@ -162,9 +168,9 @@ def shared_files(edition: str, caller: str = "") -> dict[str, str]:
 
 
 @cache
-def runtime_sha256(name: str) -> str:
-    """Return the hash of an edition's text."""
-    return sha256_of(runtime(name))
+def sha256_of_text(name: str) -> str:
+    """Return the hash of the text of an edition, or of a caller's part."""
+    return sha256_of(text_of(name))
 
 
 # --- Joining modules --------------------------------------------------------------------------------------------------

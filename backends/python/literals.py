@@ -6,8 +6,11 @@ from math import inf
 
 WIDEST = 120
 
-METADATA_START = "\n# /// "
-"""The start of a block that tools such as uv read from a script (PEP 723). A document's text must not become one."""
+RESERVED = ("\n# /// ", "\n# BEGIN ", "\n# END ")
+"""The start of a block that tools such as uv read from a script (PEP 723), and of the lines around a part with a hash.
+
+A document's text must not become one.
+"""
 
 
 def literal(value: object, indent: int = 0, begun: int = 0, *, widest: float = inf) -> str:
@@ -38,10 +41,10 @@ def literal(value: object, indent: int = 0, begun: int = 0, *, widest: float = i
     )
 
 
-def prose(text: str, indent: int = 8) -> str:
+def prose(text: str, indent: int = 8, *, is_framed: bool = True) -> str:
     """Return a string as a setting of a call: raw and unchanged on separate lines, if Python then reads exactly that.
 
-    A string that starts with a line break gets a frame of two more, which the reader removes.
+    In settings of a step, a string that starts with a line break gets a frame of two more, which the reader removes.
     """
     if "\n" not in text:
         if text.isprintable() and '"' not in text and "\\" not in text:  # true for most strings
@@ -49,11 +52,13 @@ def prose(text: str, indent: int = 8) -> str:
         shown = _quoted(text)
         if text in shown:
             return shown
-    if text.replace("\t", "").replace("\n", "").isprintable() and METADATA_START not in f"\n{text}":
+    frame = "\n" if is_framed else ""
+    is_plain = text.replace("\t", "").replace("\n", "").isprintable() and (is_framed or text[-1] not in "\\\"'")
+    if is_plain and not any(start in f"\n{text}" for start in RESERVED):
         for quotes in ('"""', "'''"):
             if quotes not in text:  # none can start at the end of the string, because of the frame
-                return f"r{quotes}\n{text}\n{quotes}"
-    return literal(f"\n{text}\n" if text.startswith("\n") else text, indent)
+                return f"r{quotes}{frame}{text}{frame}{quotes}"
+    return literal(f"{frame}{text}{frame}" if text.startswith("\n") else text, indent)
 
 
 def broken(opening: str, items: list[str], closing: str, indent: int) -> str:

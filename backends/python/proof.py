@@ -7,25 +7,26 @@ literals, and the modules of the edition. This version can write everything but 
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from itertools import chain
 from typing import get_args
 
 from msgspec import Struct
 
-from backends.base import MARK
-from backends.python import METADATA, tail
+from backends.python import METADATA, checks, tail
 from backends.python.calls import WORDS
 from backends.python.edition import (
-    GUARD,
+    BEGIN,
+    END,
+    PUBLISHER,
+    RUNTIME,
     SHARED_OPENING,
     WORKER,
-    more_for_workers,
+    WORKERS,
     opening,
-    publisher,
-    runtime,
-    runtime_for,
     shared_files,
+    text_of,
 )
 from compiler.ir.program import Noun
 from compiler.regex import Regex
@@ -48,14 +49,10 @@ _EDITION = Regex(r"(?P<version>(?:(?!, edition ).){1,40}), edition (?P<name>[a-z
 _FIRST = "#!/usr/bin/env python3\n#\n"
 _FIRST_OF_WORKERS = "#!/usr/bin/env -S uv run --script\n#\n"
 _HEADER = Regex(r"(?:#.*\n)*\n")
-_BLOCK = Regex(r"# /// [a-zA-Z0-9-]+")
-_START = '\nif __name__ == "__main__":\n    '
 _AT_VERSION = len(_BOUNDARY) - len("\n\n\n")
 """Where the rest of a program has the version."""
 
-_PART = f"\n{RULER}\n# The part for workers "
-_BESIDE = sorted(CALLERS.keys() - {WORKER})  # whose parts are files beside a program
-_ABOVE_WORKERS = f"\n{RULER}\n# Modules of other editions"
+_BESIDE = sorted(name for name in CALLERS if not name.startswith(WORKER))  # whose parts are files beside a program
 
 
 class Problem(Struct, frozen=True):
@@ -72,29 +69,13 @@ def split(text: str) -> tuple[str, str] | None:
 
 
 def runtime_in(text: str, name: str = "") -> str:
-    """Return the runtime in a program of any version, or the whole text if it is a saved runtime.
+    """Return the runtime in a program of any version, or the whole text if it has none.
 
-    `name` is that of an edition, or of the part for workers.
+    `name` is that of an edition, or of the part for workers of an edition.
     """
-    parts = split(text)
-    if parts is None:
-        return text
-    head, rest = parts
-    below, start, _ = rest.rpartition(_START)
-    modules, _, worker = below.partition(_PART)
-    if name == WORKER:
-        return worker.partition(f"{RULER}\n")[2].rstrip("\n") + "\n"
-    found = _EDITION.match(rest, _AT_VERSION)
-    if found is None or not start:
-        return rest
-    mark = f"# {MARK} {found['version']} for its programs: edition {found['name']}."
-    above = head[max(head.find(GUARD[: GUARD.index("\n")]), 0) :].partition("\n\n\n")[0]
-    modules, _, more = modules.partition(_ABOVE_WORKERS)
-    modules = modules.split(f"{RULER}\n", 2)[-1].strip()
-    more = more.partition(f"{RULER}\n")[2].strip()
-    if more and more != more_for_workers(found["name"]).strip():  # no edition has all of these modules
-        modules = f"{modules}\n{more}"
-    return f"{mark}\n\n{above}\n\n{modules}\n"
+    word = WORKERS if name.startswith(WORKER) else RUNTIME
+    parts = re.findall(rf"^{BEGIN} {word}\n.*?^{END} {word}\n", text, re.MULTILINE | re.DOTALL)
+    return "".join(parts) or text
 
 
 def proof(text: str) -> str | Problem:
@@ -115,6 +96,8 @@ def proof(text: str) -> str | Problem:
     if not head.startswith(above, start):
         line = head.count("\n", 0, start) + first_difference(head[start:], above)
         return Problem(line, f"this line differs from edition {edition}")
+    if not is_shared and f"\n{checks(edition, is_worker=is_worker)}" not in head[:start]:
+        return Problem(1, "the commands in the header that check the runtime were changed")
     function = _author_part(head, start + len(above))
     if isinstance(function, Problem):
         return function
@@ -135,10 +118,8 @@ def needed(text: str, edition: str) -> dict[str, str]:
 
 def shared_runtime(text: str) -> str | None:
     """Return a description of a shared runtime file, or None for any other file."""
-    editions = (f"edition {name}" for name in EDITIONS if runtime(name) == text)
-    callers = (f"the part that {name} calls" for name in CALLERS if runtime_for(name) == text)
-    others = ["the part that publishes for workflows"] if publisher() == text else []
-    return next(chain(editions, callers, others), None)
+    found = (name for name in (*EDITIONS, *CALLERS, PUBLISHER) if text_of(name) == text)
+    return next((f"the text of `rdc runtime {name}`" for name in found), None)
 
 
 def first_difference(one: str, other: str) -> int:
@@ -169,25 +150,11 @@ def _author_part(head: str, start: int) -> ast.FunctionDef | Problem:
 
 
 def _other_packages(head: str, metadata: str) -> Iterator[Problem]:
-    """Yield blocks of inline script metadata that rdc does not write: `uv run` would install their packages."""
-    found = dict(_blocks(head.split("\n")))
-    if [*found.values()] != [metadata][: bool(metadata)]:
-        yield Problem(max(found, default=1), "the packages for `uv run` were changed")
-
-
-def _blocks(lines: list[str]) -> Iterator[tuple[int, str]]:
-    """Yield the blocks of inline script metadata with their first lines: comments up to their last line `# ///`."""
-    at = 0
-    while at < len(lines):
-        if not _BLOCK.fullmatch(lines[at]):
-            at += 1
-            continue
-        others = (place for place in range(at, len(lines)) if lines[place] != "#" and lines[place][:2] != "# ")
-        end = next(others, len(lines))
-        last = next((place for place in range(end - 1, at + 1, -1) if lines[place] == "# ///"), None)
-        if last is not None:
-            yield at + 1, "".join(f"{line}\n" for line in lines[at : last + 1])
-        at = end if last is None else last + 1
+    """Yield a line that could start inline script metadata that rdc does not write: `uv run` would install packages."""
+    rest = head.replace(metadata, "\n" * metadata.count("\n"), 1)
+    found = next((number for number, line in enumerate(rest.split("\n"), 1) if line.startswith("# ///")), 0)
+    if found or metadata not in head:
+        yield Problem(found or 1, "the packages for `uv run` were changed")
 
 
 def _problems(body: list[ast.stmt]) -> Iterator[Problem]:

@@ -54,7 +54,7 @@ def author_calls(program: Program, *, is_named: bool = False) -> Calls:
     if not _is_whole(program):
         return common
     lines = [line for each in _calls(program, is_named=is_named) for line in ["", *each]]
-    own = Calls(lines[1:], {"about", "end", "step"}, [], is_specification=True)
+    own = Calls(lines[1:], {"about", "end", "step"}, set(), is_specification=True)
     return own if _is_same(own.built(), common.built(), program) else common
 
 
@@ -110,6 +110,7 @@ def _step(name: str, spec: Values, parts: Parts, workflow: Values) -> list[str]:
     """Return the call for a step. `parts` are its gates and stages."""
     title, line, retries = str(parts[name].node.title), parts[name].line, spec["retries"]
     gate = parts.get(f"{workflow['module']}:{workflow['workflow']}:{name}:hitl")
+    lines = _lines(parts, line)
     facts = {
         "description": spec["description"],
         "phase": "" if spec["phase"] == workflow.get("phase") else spec["phase"],
@@ -117,14 +118,17 @@ def _step(name: str, spec: Values, parts: Parts, workflow: Values) -> list[str]:
         "makes": spec["outputs"],
         "templates": spec["templates"],
         "tools": list(_tools(name, spec["tools"], parts)),
-        **{key: spec[key] for key in ("validation", "evidence", "human_gate") if spec[key] != STEP_FACTS[key]},
+        **{key: spec[key] for key in ("validation", "evidence") if spec[key] != STEP_FACTS[key]},
+        "human_gate": spec["human_gate"]
+        if spec["human_gate"] != STEP_FACTS["human_gate"] or "human_gate" in lines
+        else "",
         "gate": str(gate.node.task.reason) if gate and isinstance(gate.node.task, Gate) else "",
         "retries": retries["max"],
         "pause": retries["backoff_seconds"],
     }
     first = [name, *([title] if title else [])]
     settings = {key: value for key, value in facts.items() if value or key in ("inputs", "needs")}
-    return _call("step", first, given(at=line, lines=_lines(parts, line)), settings)
+    return _call("step", first, given(at=line, lines=lines), settings)
 
 
 def _tools(name: str, calls: list[Values], parts: Parts) -> Iterator[Values]:

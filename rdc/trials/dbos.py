@@ -28,7 +28,7 @@ EXIT_RUNNING = 3
 def run(setting: Setting) -> Run:
     """Run the generated worker, and read the run from its status."""
     if find_spec("dbos") is None:
-        raise MissingToolError("`dbos` is not installed: pip install 'dbos>=3.4,<3.5', or test another target")
+        raise MissingToolError("`dbos` is not installed: pip install dbos==3.4.0, or test another target")
     if setting.is_prompted:
         setting = replace(setting, program=_asking(setting.program), is_prompted=False)
     trial = _Trial(setting)

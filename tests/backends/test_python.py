@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from backends.base import Emission
-from backends.python import PythonBackend, edition
+from backends.python import PythonBackend, checks, edition
 from backends.python.calls import WORDS, calls
 from backends.python.edition import modules, opening, runtime
 from backends.python.literals import prose
@@ -30,7 +30,7 @@ from tests.equivalence.compiled import compiled
 from tests.equivalence.strategies import cases
 from tests.program_json import from_json
 from tests.programs.strategies import random_case
-from tests.runtime_shim.shim_programs import Gate, Register, Task, Tool, agent, node, program, sh, text
+from tests.runtime_shim.shim_programs import Gate, Parallel, Register, Task, Tool, agent, node, program, sh, text
 
 EXTENSIONS = EDITIONS["agents"].kinds()
 
@@ -98,6 +98,12 @@ def test_a_command_is_shown_as_it_was_written(tmp_path: Path) -> None:
     assert f'bash=r"""\n{command}\n"""' in lines
 
 
+@pytest.mark.parametrize("line", ["# BEGIN RUNTIME", "# END RUNTIME", "# BEGIN WORKER"])
+def test_no_text_looks_like_the_lines_around_a_part(line: str, tmp_path: Path) -> None:
+    text = document(tmp_path, f"{line}\n\n## 1. Do\n\n```bash\ncat <<E\n{line}\nE\n```\n")
+    assert text.count(f"\n{line}\n") == (2 if "RUNTIME" in line else 0)
+
+
 def test_a_title_does_not_choose_the_encoding(tmp_path: Path) -> None:
     source = document(tmp_path, "# coding: utf-7\n\n## 1. Do +AA0-\n\n```bash\ntrue\n```\n")
     (tmp_path / "program.py").write_text(source, encoding="utf-8")
@@ -129,6 +135,13 @@ def test_counters_are_named_only_where_calls_do_not_say_it(tmp_path: Path) -> No
     before = document(tmp_path, body).partition(SEPARATOR)[0]
     assert 'on_fail=retry(2, then=stop("Sorry"))' in before
     assert "retries" not in before
+
+
+def test_prompts_of_entries_are_shown_as_they_were_written() -> None:
+    prompts = ("one", "two\nlines", "\n", "\nframed\n", "\"\"\"\n'''", "a\\\nb\\", 'a\nb"')
+    made = program(node("1", Parallel(tuple(map(agent, prompts)))))
+    same(made)
+    assert '"prompt": r"""two\nlines"""' in (emitted(made).text or "")
 
 
 # --- How long the runtime is ------------------------------------------------------------------------------------------
@@ -163,7 +176,13 @@ def test_the_same_bytes_are_in_every_file_of_an_edition(tmp_path: Path) -> None:
 
 def test_only_the_command_above_the_runtime_tells_the_options(tmp_path: Path) -> None:
     basic, full = (document(tmp_path, COMMANDS, operator=word).partition(SEPARATOR)[0] for word in ("basic", "full"))
-    assert basic == full.replace(" -O operator=full --to", " --to").replace(opening("agents"), opening("commands"))
+    for old, new in (
+        (" -O operator=full --to", " --to"),
+        (opening("agents"), opening("commands")),
+        (checks("agents", is_worker=False), checks("commands", is_worker=False)),
+    ):
+        full = full.replace(old, new)
+    assert basic == full
 
 
 JUMPS = (Jump("1", "1", (), (Set("n", 1),)),)
@@ -239,10 +258,12 @@ def test_a_runtime_of_another_version_has_another_name(
 ) -> None:
     monkeypatch.setattr("backends.python.edition.__version__", "9.9.9")
     edition.runtime.cache_clear()
-    edition.runtime_sha256.cache_clear()
+    edition.opening.cache_clear()
+    edition.sha256_of_text.cache_clear()
     (companion,) = emitted(program(node("1", sh("true"))), runtime="shared").companions
     edition.runtime.cache_clear()
-    edition.runtime_sha256.cache_clear()
+    edition.opening.cache_clear()
+    edition.sha256_of_text.cache_clear()
     assert re.fullmatch(r"rdc_runtime_commands_[0-9a-f]{8}\.py", companion.path)
     assert companion.path != shared[1].name
 

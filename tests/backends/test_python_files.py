@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
@@ -12,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from backends.python.edition import shared_files
+from backends.python.edition import sha256_of_text, shared_files, text_of
 from backends.registry import load
 from benchmarks.sizes import CALLED
 from compiler.driver import compile_file
@@ -145,3 +146,48 @@ def test_parts_for_callers_run_in_the_program(case: str, tmp_path: Path) -> None
         check=False,
     )
     assert done.returncode == 0, done.stderr
+
+
+WHOLE = [case for case in CASES if case not in ("shared", "make", "github")]
+"""The programs whose runtime is in them."""
+
+
+def edition_in(text: str) -> str:
+    return text.partition(", edition ")[2].partition(" ")[0]
+
+
+def output_of(command: str, path: Path) -> str:
+    words = ["sh", "-c", command.replace("FILE", '"$1"'), "sh", str(path)]
+    return subprocess.run(words, capture_output=True, text=True, check=True).stdout.strip()
+
+
+@pytest.mark.parametrize("case", WHOLE)
+def test_the_header_checks_the_runtime_without_rdc(case: str, tmp_path: Path) -> None:
+    """Its commands print the hashes that it shows, and those of `rdc runtime`. A change of the runtime changes them."""
+    path = written(case, tmp_path)
+    text = path.read_text(encoding="utf-8")
+    checks = re.findall(r"^#   (sed .*)\n#   ([0-9a-f]{64}  -)$", text, re.MULTILINE)
+    names = [edition_in(text), *([f"dbos-{edition_in(text)}"] if case.startswith("worker") else [])]
+    assert [said for _, said in checks] == [f"{sha256_of_text(name)}  -" for name in names]
+    assert [output_of(command, path) for command, _ in checks] == [said for _, said in checks]
+    for name, (command, said) in zip(names, checks, strict=True):
+        line = text_of(name).splitlines(keepends=True)[-2]
+        path.write_text("".join(text.rsplit(line, 1)), encoding="utf-8")
+        assert output_of(command, path) != said
+
+
+@pytest.mark.parametrize("case", WHOLE)
+def test_the_line_above_the_modules_says_how_many_lines_are_in_them(case: str) -> None:
+    lines = texts(case)["program.py"].splitlines()
+    at = len(lines) - lines[::-1].index("# BEGIN RUNTIME") - 1
+    last = max(number for number, line in enumerate(lines) if line.startswith("# END "))
+    assert f" {last - at + 1:,} lines are the same in " in " ".join(lines[at - 8 : at])
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_comments_are_short_and_break_no_code_span(case: str) -> None:
+    text = texts(case)[next(iter(texts(case)))]
+    header, below = text.partition("\n\n")[0], re.findall(r"^# -{9,}\n((?:#.*\n)*?)# -{9,}\n", text, re.MULTILINE)
+    lines = [*header.splitlines(), *below[0].splitlines()]
+    assert len(lines) > 9
+    assert not [line for line in lines if len(line) > 120 or line.count("`") % 2]

@@ -43,7 +43,7 @@ def test_the_corpus_is_small() -> None:
         ("python", '"true"', '"false"'),
         ("python", '"true"', "match()"),
         ("dbos", '"true"', '"false"'),
-        ("dbos", "dbos>=3.4,<3.5", "dbos"),
+        ("dbos", "dbos==3.4.0", "dbos"),
         ("github", "run: ", "run: ${{ github.ref }} "),
         ("github", "jobs:", "jobs: ["),
         ("make", "\nrun resume clean:", "\n$(info x)\nrun resume clean:"),

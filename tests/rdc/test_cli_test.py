@@ -311,7 +311,7 @@ def test_dbos_that_is_missing_is_named(folder: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr("rdc.trials.dbos.find_spec", lambda name: None)
     result = tried(folder, scenarios(**GOOD_ONE), "--on", "dbos")
     assert (result.code, result.out) == (2, "")
-    assert "`dbos` is not installed: pip install 'dbos>=3.4,<3.5'" in result.err
+    assert "`dbos` is not installed: pip install dbos==3.4.0" in result.err
 
 
 def test_a_worker_that_does_not_start_says_why(

@@ -20,11 +20,10 @@ def program(folder: Path) -> Path:
 def test_prints_the_bytes_of_programs(tmp_path: Path) -> None:
     printed = call("runtime", "commands", cwd=tmp_path)
     assert printed.code == 0
-    above, line, below = printed.out.partition("\n\n# --- runtime_shim/")
-    mark, _, above = above.partition("\n\n")
-    assert mark.endswith("for its programs: edition commands.")
+    above, line, below = printed.out.partition("# END RUNTIME\n")
+    assert above.splitlines()[1].endswith("for its programs: edition commands.")
     text = program(tmp_path).read_text(encoding="utf-8")
-    assert text.count(f"\n\n{above}\n\n\ndef runbook(") == text.count(f"{line}{below}") == 1
+    assert text.count(f"\n\n{above}{line}\n\ndef runbook(") == text.count(below) == 1
 
 
 def test_hashes_are_those_of_the_printed_texts(tmp_path: Path) -> None:
@@ -52,15 +51,15 @@ def test_diff_shows_what_changed(kind: str, tmp_path: Path) -> None:
     assert [line for line in changed.out.splitlines()[2:] if line[0] in "+-"] == ["-import evil", "+import errno"]
 
 
-@pytest.mark.parametrize("name", ["values", "dbos"])
+@pytest.mark.parametrize("name", ["values", "dbos-values"])
 def test_diff_knows_both_parts_of_a_worker(name: str, tmp_path: Path) -> None:
     document(tmp_path, "deploy.runbook.md", GOOD)
     assert call("compile", "deploy.runbook.md", "--to", "dbos", cwd=tmp_path).code == 0
     old = tmp_path / "deploy_worker.py"
     assert call("runtime", name, "--diff", old.name, cwd=tmp_path) == Result(0, "", "")
-    before, title, after = old.read_text(encoding="utf-8").partition("# The part for workers (")
-    changed = {"values": (before + "# evil\n", after), "dbos": (before, after.replace("import socket\n", ""))}[name]
-    old.write_text(title.join(changed), encoding="utf-8")
+    text = old.read_text(encoding="utf-8")
+    line = {"values": "import errno\n", "dbos-values": "import socket\n"}[name]
+    old.write_text(text.replace(line, "", 1), encoding="utf-8")
     assert call("runtime", name, "--diff", old.name, cwd=tmp_path).code == 1
 
 

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from backends.python.proof import RULER
 from tests.rdc.cli_support import GOOD, call, document
 
 NAMES = {
@@ -146,6 +145,9 @@ FORGERIES: dict[str, Callable[[str], str]] = {
     "imports of a program with a runtime beside it": replaced("import errno\n", "import hashlib\n"),
     "hash of the edition": replaced("edition commands (sha256 ", "edition commands (sha256 0"),
     "other hash of the edition": lambda text: text.replace(text.split("commands (sha256 ")[1][:64], "0" * 64, 1),
+    "other command in the header": replaced("/p' FILE | sha256sum", "/p' FILE | cat"),
+    "other hash in the header": replaced("sha256sum\n#   ", "sha256sum\n#   0"),
+    "end of the runtime before code": replaced("\n# END RUNTIME\n", f"\n# END RUNTIME\n{EVIL}\n"),
     "other edition": replaced(", edition commands (", ", edition values ("),
     "no such edition": replaced(", edition commands (", ", edition evil ("),
     "code behind the runtime": lambda text: f"{text}{EVIL}\n",
@@ -206,16 +208,16 @@ def test_changed_program(name: str, *, has_source: bool, tmp_path: Path) -> None
 FORGED_WORKERS: dict[str, Callable[[str], str]] = {
     "edition": replaced("import errno\n", "import errno, this\n"),
     "part for workers": replaced("import socket\n", "import socket, this\n"),
-    "hash of the part": replaced("The part for workers (sha256 ", "The part for workers (sha256 0"),
+    "hash of the part": replaced("dbos-values (sha256 ", "dbos-values (sha256 0"),
     "no part for workers": lambda text: (
-        text.partition(f"{RULER}\n# The part for workers")[0] + '\nif __name__ == "__main__":\n    pass\n'
+        text.partition("# BEGIN WORKER\n")[0] + '\nif __name__ == "__main__":\n    pass\n'
     ),
     "code behind the part": lambda text: f"{text}{EVIL}\n",
     "start": replaced("execute=execute_call", "execute=exec"),
     "author's part": replaced('"echo testing"', EVIL),
     "program": replaced("#!/usr/bin/env -S uv run --script", "#!/usr/bin/env python3"),
     "other interpreter": replaced("uv run --script", "uv run --with this --script"),
-    "one package more": replaced('"dbos>=3.4,<3.5", ', '"dbos>=3.4,<3.5", "evil", '),
+    "one package more": replaced('"dbos==3.4.0", ', '"dbos==3.4.0", "evil", '),
     "other version": replaced('requires-python = ">=3.10"', 'requires-python = ">=3.9"'),
     "no packages": replaced("# /// script\n", ""),
     "second block of packages": replaced("# ///\n", '# ///\n#\n# /// script\n# dependencies = ["evil"]\n# ///\n'),

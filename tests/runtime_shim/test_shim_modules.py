@@ -17,14 +17,16 @@ from tokenize import COMMENT, generate_tokens
 
 import pytest
 
-from backends.python.edition import LOADED, WORKER, joined, more_for_workers, publisher, runtime, runtime_for
-from runtime_shim.editions import CALLERS, EDITIONS, FOR_WORKERS, PUBLISH
+from backends.python.edition import LOADED, WORKER, joined, publisher, runtime, runtime_for
+from runtime_shim.editions import CALLERS, EDITIONS, PUBLISH
 from tests.interpreters import ENDS, VERSIONS, end_of_support, interpreter
 from tests.runtime_shim.shim_process import ROOT, Table, ask, program, shell
 
 FOLDER = ROOT / "runtime_shim"
-OF_CALLERS = (*FOR_WORKERS, *chain.from_iterable(part.modules for part in CALLERS.values()))
-WHOLE = [(*edition.modules, *OF_CALLERS) for name, edition in EDITIONS.items() if name not in ("script", "commands")]
+BESIDE = (*CALLERS["make"].modules, *CALLERS["github"].modules)
+WHOLE = [
+    (*EDITIONS[name].modules, *BESIDE, *CALLERS[f"dbos-{name}"].modules) for name in ("values", "agents", "contract")
+]
 WHOLE += [EDITIONS[name].modules for name in ("script", "commands")]
 """What programs have, with all that callers add to an edition that they call."""
 
@@ -158,22 +160,26 @@ def test_all_that_an_edition_mentions_is_in_it(name: str) -> None:
     assert undefined(text.replace("\ndef unframed(", "\ndef renamed(")) == {"unframed"}, "it would be noticed"
 
 
-CALLED = [(caller, name) for caller in CALLERS for name in ("commands", "values", "agents", "contract")]
-CALLED = [pair for pair in CALLED if pair[1] != "commands" or pair[0] == "github"]
-"""The parts for callers with the editions that they may have beside or above them."""
+CALLED = [(caller, name) for caller in ("make", "github") for name in ("commands", "values", "agents", "contract")]
+CALLED = [pair for pair in CALLED if pair != ("make", "commands")]
+"""The parts for callers with the editions that they may have beside them."""
 
 
 @pytest.mark.parametrize(("caller", "name"), CALLED)
 def test_all_that_a_part_for_a_caller_mentions_is_in_the_editions(caller: str, name: str) -> None:
     text = runtime_for(caller)
     tree = ast.parse(text, feature_version=(3, 9))
-    if caller == WORKER:
-        assert undefined(runtime(name) + more_for_workers(name) + text) == set()
-        return
     assert undefined(text) == set()
     (loaded,) = (node for node in tree.body if isinstance(node, ast.ImportFrom) and node.module == LOADED)
     found = {alias.name for alias in loaded.names}
     assert found <= set(own_names(ast.parse(runtime(name))))
+
+
+@pytest.mark.parametrize("part", [name for name in CALLERS if name.startswith(WORKER)])
+def test_all_that_the_part_for_workers_mentions_is_in_it_or_in_the_edition(part: str) -> None:
+    text = runtime_for(part)
+    ast.parse(text, feature_version=(3, 9))
+    assert undefined(runtime(part.removeprefix(f"{WORKER}-")) + text) == set()
 
 
 TEXTS = {**{name: runtime(name) for name in EDITIONS}, **{name: runtime_for(name) for name in CALLERS}}

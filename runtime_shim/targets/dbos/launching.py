@@ -11,7 +11,7 @@ from runtime_shim.engine.journal import Record
 from runtime_shim.engine.program import RefusedError, Table
 from runtime_shim.targets.dbos.legs import LEG, Legs
 
-NEEDED = "3.4."  # the version of DBOS
+NEEDED = "3.4.0"  # the only version of DBOS with which this file is tested: see `_keep_duties`
 
 
 class Duties(NamedTuple):
@@ -24,13 +24,13 @@ class Duties(NamedTuple):
 
 def load_dbos() -> Any:  # the module
     """Return DBOS. Refuse another version, since the tables differ."""
-    how = "start this file with `uv run`, or install it: pip install 'dbos>=3.4,<3.5'"
+    how = f"start this file with `uv run`, or install it: pip install dbos=={NEEDED}"
     try:
-        if not (found := importlib.metadata.version("dbos")).startswith(NEEDED):
-            raise RefusedError(f"this program needs dbos 3.4, but dbos {found} is installed; {how}")
+        if (found := importlib.metadata.version("dbos")) != NEEDED:
+            raise RefusedError(f"this program needs dbos {NEEDED}, but dbos {found} is installed; {how}")
         import dbos
     except ImportError:
-        raise RefusedError(f"this program needs dbos 3.4; {how}") from None
+        raise RefusedError(f"this program needs dbos {NEEDED}; {how}") from None
     return dbos
 
 
@@ -69,7 +69,11 @@ class Engine:
             self._dbos.DBOS.register_queue(queue, worker_concurrency=1, on_conflict="always_update")
 
     def _keep_duties(self) -> None:
-        """Use this worker's own limits: DBOS reads those of a queue from a row that all workers share."""
+        """Use this worker's own limits: DBOS reads those of a queue from a row that all workers share.
+
+        No public function of DBOS sets them for one worker. So this replaces one of its private methods for this
+        process, and `load_dbos` accepts only the version that was tested with it.
+        """
         system, active = self._instance._sys_db, self._instance._active_workflows_set
         read = system.get_queue
 
