@@ -11,7 +11,7 @@ from benchmarks.figures import Figure
 from benchmarks.rounds import alternate
 
 
-def emitting(steps: int = 2_000, rounds: int = 5, limit: float = 2.2) -> list[Figure]:
+def emitting(steps: int = 1_400, rounds: int = 5, limit: float = 2.2) -> list[Figure]:
     """Compile a document for each target against checking it; the best of the rounds of each."""
     with TemporaryDirectory() as folder:
         source = write(Path(folder), steps)

@@ -70,17 +70,18 @@ class Flow(Struct, frozen=True, dict=True):
         for node in self.program.nodes:
             if type(node.task) not in IDLE:
                 yield from self._of_step(node)
-        shared: list[str] = []
-        while len(shared) < len(self._referred):
-            name = next(name for name in self._referred if name not in shared)
-            shared.append(name)
+        for name in self._referred:  # the list grows: a row can refer to others
             node = self._nodes[name]
             yield self._row(self.names.nodes[name], [*self._said(node), *self._choose(node, node.edges)])
 
     @cached_property
-    def _referred(self) -> dict[str, None]:
+    def _referred(self) -> list[str]:
         """The nodes without a task that need a row, as found so far."""
-        return {}
+        return []
+
+    @cached_property
+    def _known(self) -> set[str]:
+        return set()
 
     def _of_step(self, node: Node) -> Iterator[str]:
         name = self.names.nodes[node.id]
@@ -149,7 +150,9 @@ class Flow(Struct, frozen=True, dict=True):
         if len(node.edges) == 1 and name not in passed:
             (edge,) = node.edges
             return [*self._said(node), *self._effects(edge), *self._to(edge.target, (*passed, name))]
-        self._referred[name] = None
+        if name not in self._known:
+            self._known.add(name)
+            self._referred.append(name)
         return [f"flow {self.names.nodes[name]}"]
 
     def _said(self, node: Node) -> list[str]:

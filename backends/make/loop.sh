@@ -111,7 +111,7 @@ if [ -e "$rdc_state/run" ]; then
 elif [ "$1" = resume ]; then fail "there is no run to continue; $rdc_again starts one"
 else rdc_given=$rdc_given$rdc_STEP rdc_run=$(date +%Y%m%d%H%M%S)
 fi
-[ -z "$rdc_given" ] || fail 'no step waits for this'
+[ -z "$rdc_given" ] || fail 'no step waits for REPLY, STEP, RERUN or ASSUME'
 [ "$rdc_at" ] || { flow start; printf '' > "$rdc_state/log"; echo '*' > "$rdc_state/.gitignore"; }
 while [ -z "$rdc_end" ]; do
   if [ -z "$rdc_outcome" ]; then

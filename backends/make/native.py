@@ -235,7 +235,10 @@ class Steps(Struct, frozen=True, dict=True):
     def too_large(self) -> Iterator[Diagnostic]:
         """Yield findings about what make could not pass to a shell (RD502)."""
         path = self.program.sources[0].path
-        for what, text in {"table of transitions": "\n".join(self.table), "list of steps": self.names}.items():
+        for what, text in {
+            "table of transitions": "\n".join(self.table),
+            "list of steps": f"{self.names} {self.questions} {self.counters}",
+        }.items():
             if (size := len(text.encode())) > MOST:
                 problem = f"the {what} has {size:,} bytes, and a Makefile can have at most {MOST:,}"
                 yield Diagnostic("RD502", path, None, problem, "split the document into smaller ones")

@@ -14,7 +14,7 @@ from backends.make.identifiers import FILTERS, comment, unlike, visible
 from backends.make.line import Line, Step, line_of
 from backends.make.native import state_of
 from backends.make.options import MakeOptions
-from backends.make.recipes import block, definitions, escaped, prints, recipe
+from backends.make.recipes import EMPTY, assigned, block, definitions, escaped, prints, recipe
 from backends.remarks import listed, remarks
 from backends.templating import quoted, render
 from compiler.diagnostic import Diagnostic
@@ -49,7 +49,7 @@ def plain(program: Program, options: MakeOptions) -> Emission:
         shell=rules.shell,
         stamps=" ".join(rules.names.values()),
         last=rules.names[line.steps[-1].node.id],
-        message=escaped(quoted(visible(line.message))) if line.message else "",
+        message=_word(line.message) if line.message else "",
         steps=rules.lines,
         has_blocks=any("RDC_DO" in each for each in rules.lines),
         has_retries=any(step.retries for step in line.steps),
@@ -92,7 +92,7 @@ class Rules(Struct, frozen=True):
     def names(self) -> dict[str, str]:
         """The stamp of each step: its title in lower case, or its id."""
         titles = ((step.node.id, str(step.node.title).lower()) for step in self.line.steps)
-        return unlike((name, re.sub("[^a-z0-9]+", "-", title)[:60].strip("-") or name) for name, title in titles)
+        return unlike((name, _stamp(title) or _stamp(name.lower()) or "step") for name, title in titles)
 
     @property
     def shell(self) -> str:
@@ -113,6 +113,15 @@ class Rules(Struct, frozen=True):
         return found
 
 
+def _stamp(text: str) -> str:
+    return re.sub("[^a-z0-9]+", "-", text)[:60].strip("-")
+
+
+def _word(message: str) -> str:
+    """Return a message as a shell word for a recipe. make would run a line with `$(MAKE)` even under `-n`."""
+    return re.sub(r"\$\$(?=[({]MAKE)", f"$${EMPTY}", escaped(quoted(visible(message))))
+
+
 def _rule(step: Step, stamp: str, before: str, shell: str) -> Iterator[str]:
     """Yield the lines of a step: its title and prose, a block unless the command is a recipe, and the rule."""
     node, ignore = step.node, "-" if step.stop is None else ""
@@ -121,14 +130,14 @@ def _rule(step: Step, stamp: str, before: str, shell: str) -> Iterator[str]:
     if step.interpreter != shell:
         yield f"{stamp}: SHELL := {step.interpreter}"
     if "RDC_STEP" in step.command:
-        yield f"{stamp}: export RDC_STEP = {node.id}"
+        yield f"{stamp}: export RDC_STEP = {assigned(escaped(visible(node.id)))}"
     command = escaped(step.command)
     lines = None if step.retries or step.stop else recipe(command)
     if lines is None:
         yield from block(f"do-{stamp.removeprefix('$(DONE)/')}", command)
         tries = " ".join(map(str, range(1, step.retries + 2)))
         done = f"$(call RDC_TRY,{tries})" if step.retries else "$(RDC_DO)"
-        message = escaped(quoted(visible(step.stop or "")))
+        message = _word(step.stop or "")
         lines = [f"\t{done}" + (f" || {{ printf '%s\\n' {message} >&2; exit 1; }}" if step.stop else "")]
     yield f"{stamp}: | {before}"
     yield f"\t{ignore}{lines[0][1:]}"

@@ -33,8 +33,8 @@ _LOOP = "define RDC_LOOP"
 _KNOWN = r"(?:[^$\r]|\$\$|\$\((?:rdc_\w+|RDC_[A-Z]+)\))"
 _BLOCK = Regex(rf"(?!\s*(?:define|endef)\b)(?:{_KNOWN}*(?<!\\))?")
 _RULE = Regex(
-    r"|#(?:.*[^\\\r])?|define (?:RDC_FLOW|do-\S+)|SHELL := (?:ba)?sh|RDC_E :=|RDC_B := \\\$\(RDC_E\)|"
-    rf"RDC_CR := \$\(shell printf '\\r'\)|title-\S+ = {_KNOWN}*(?<!\\)|step-\S+: SHELL := (?:ba)?sh|"
+    r"|#(?:.*[^\\\r])?|define (?:RDC_FLOW|do-\S+)|SHELL := (?:sh|bash)|RDC_E :=|RDC_B := \\\$\(RDC_E\)|"
+    rf"RDC_CR := \$\(shell printf '\\r'\)|title-\S+ = {_KNOWN}*(?<!\\)|step-\S+: SHELL := (?:sh|bash)|"
     rf"step-\S+: export \w+ = {_KNOWN}*(?<!\\)|step-[A-Za-z0-9_.{{}}/~-]+:|\t{_KNOWN}*"
 )
 _LIST = "[A-Za-z0-9_.{}/~ -]*"

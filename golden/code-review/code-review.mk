@@ -42,18 +42,12 @@ step-2:
 	@printf '%s\n' "$$RDC_COMMAND"
 
 title-3 = 3 Does the change hold a password, a token or a private key?
-define do-3
-
-endef
 step-3:
-	@printf '%s\n' "$$RDC_COMMAND"
+	@:
 
 title-4 = 4 Would a newcomer understand the names?
-define do-4
-
-endef
 step-4:
-	@printf '%s\n' "$$RDC_COMMAND"
+	@:
 
 title-Ask_for_changes = Ask_for_changes
 define do-Ask_for_changes

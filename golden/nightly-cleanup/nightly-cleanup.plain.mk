@@ -5,13 +5,15 @@
 # `make` runs the steps that have no stamp file, also an interrupted one. `make clean run` runs all of them: use it after
 # you change the document. Do not run two makes at once.
 
+# Variables on make's command line are text. make expands nothing in them.
+$(foreach v,$(.VARIABLES),$(if $(filter command,$(origin $v)),$(eval override $v := $$(value $v))$(eval export $v)))
+$(if $(filter command,$(origin v)),$(eval override v := $$(value v)))
 DONE := .rdc/examples.nightly-cleanup.make
 SHELL := bash
 .DEFAULT_GOAL := run
 .NOTPARALLEL:
 .PHONY: run clean
 $(foreach F,i t,$(if $(findstring $F,$(filter-out --%,$(firstword -$(MAKEFLAGS)))),$(error rdc: -$F would skip steps)))
-$(foreach v,$(.VARIABLES),$(if $(filter command,$(origin $v)),$(eval override $v := $$(value $v))$(eval export $v)))
 export RDC_COMMAND = $(do-$(@F))
 RDC_DO = $(info $(RDC_COMMAND))@$(SHELL) -c "$$RDC_COMMAND"
 

@@ -30,7 +30,7 @@ help:
 	@echo 'make REPLY=yes     answer the question that waits; STEP=2 makes sure that it is this one'
 	@echo 'make RERUN=yes     run an interrupted step again; ASSUME=pass or fail sets its outcome'
 	@echo 'make status        show completed steps and the state; make clean forgets the run'
-	@printf '%s\n' $(foreach s,$(RDC_STEPS),'make step-$s  only this step: $(subst ','\'',$(title-$s))')
+	@: $(foreach s,$(RDC_STEPS),$(info make step-$s  only this step: $(title-$s)))
 define RDC_LOOP
 # Runs one step after another until COMPLETE or STOP. The file `run` in the state directory has the next step and the
 # counters, and is replaced as a whole before each step. Nothing in it is executed. Variables start with `rdc_`.
@@ -113,17 +113,17 @@ ask() { # shows a question; a person replies here, or later by REPLY
   [ -z "${rdc_signal-}" ] || end 130 "INTERRUPTED $rdc_at"
   say "to answer: $rdc_again STEP='$rdc_at' REPLY=yes, or REPLY=no"; end 75 "WAITING $rdc_at"
 }
-for rdc_word in '' /run /run.new /log /pid /.gitignore; do
-  { [ ! -L "${rdc_state%/*}" ] && [ ! -L "$rdc_state$rdc_word" ]; } || fail "$rdc_state$rdc_word is a link: remove it"; done
+for rdc_value in "${rdc_state%/*}" "$rdc_state" "$rdc_state"/run "$rdc_state"/run.new "$rdc_state"/log "$rdc_state"/pid "$rdc_state"/.gitignore; do
+  [ ! -L "$rdc_value" ] || fail "$rdc_value is a link: remove it"; done
 (umask 077; mkdir -p "$rdc_state") || fail "cannot create $rdc_state"
+rdc_left=$(find "${rdc_state%/*}" "$rdc_state" -prune \( ! -user "$(id -u)" ! -user 0 -o -perm -0002 ! -perm -1000 \))
+[ -z "$rdc_left" ] || fail "another user can change $rdc_state; use chown, or chmod o-w"
 lock; trap 'rm -f "$rdc_state"/lock*' EXIT; [ "$1" != clean ] || { rm -f "$rdc_state/run"; end 0 'no run'; }
 exec 3<&0; rdc_tty=''; ! (: < /dev/tty) 2> /dev/null || rdc_tty=yes
 for rdc_own in 'setsid env --default-signal=INT --default-signal=QUIT' setsid ''; do ! $rdc_own true 2> /dev/null || break; done
-[ "$rdc_tty$rdc_own" ] || set -m
-trap interrupt INT TERM HUP
+[ "$rdc_tty$rdc_own" ] || set -m; trap interrupt INT TERM HUP
 export rdc_expected="$rdc_id"; unset MAKEFLAGS MFLAGS GNUMAKEFLAGS MAKEOVERRIDES MAKELEVEL MAKE_TERMOUT MAKE_TERMERR
-for rdc_word in $7; do export "rdc_$rdc_word"; done
-rdc_given=$rdc_REPLY$rdc_ASSUME$rdc_RERUN
+for rdc_word in $7; do export "rdc_$rdc_word"; done; rdc_given=$rdc_REPLY$rdc_ASSUME$rdc_RERUN
 if [ -e "$rdc_state/run" ]; then
   load < "$rdc_state/run" || fail "$rdc_state/run is damaged; $rdc_again clean drops it"
   case $rdc_STEP in '' | "$rdc_at") ;; *) fail "the run is at step $rdc_at" ;; esac
@@ -145,7 +145,7 @@ if [ -e "$rdc_state/run" ]; then
 elif [ "$1" = resume ]; then fail "there is no run to continue; $rdc_again starts one"
 else rdc_given=$rdc_given$rdc_STEP rdc_run=$(date +%Y%m%d%H%M%S)
 fi
-[ -z "$rdc_given" ] || fail 'no step waits for this'
+[ -z "$rdc_given" ] || fail 'no step waits for REPLY, STEP, RERUN or ASSUME'
 [ "$rdc_at" ] || { flow start; printf '' > "$rdc_state/log"; echo '*' > "$rdc_state/.gitignore"; }
 while [ -z "$rdc_end" ]; do
   if [ -z "$rdc_outcome" ]; then
