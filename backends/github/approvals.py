@@ -311,7 +311,6 @@ def _rerun(ids: Iterable[str]) -> Job:
         id="rerun",
         name="Start the workflow again instead",
         steps=(Step("Refuse to run jobs again", run=f"echo '::error::{said}'\nexit 1\n"),),
-        comments=("A re-run would repeat completed steps, or use an approval twice.",),
         needs=tuple(ids),
         condition="${{ !cancelled() && github.run_attempt != 1 }}",
         timeout=_MINUTES,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
@@ -21,6 +20,7 @@ from compiler.ir.edges import AtLeast, Reset, Set, counter_effects, counter_test
 from compiler.ir.graph import between, reached_from, to_graph
 from compiler.ir.program import Node, Program
 from compiler.ir.tasks import Ask, Branch, End, Shell, Verdict
+from compiler.regex import Regex
 
 MOST_DECISIONS = 5
 """How many decisions a workflow may have. With more, people no longer see where a run is."""
@@ -28,10 +28,11 @@ MOST_DECISIONS = 5
 MOST_COPIES = 2
 """How many parts may have the same step."""
 
-_WRITES = re.compile(
-    r"""\b(?:echo|printf)\s+(?:'[^'\n]*'\s+)?["']?([A-Za-z_]\w*)=[^\n]*?>>\s*"?\$\{?RDC_OUTPUT\b\}?"?"""
+_WRITES = Regex(
+    r"""\b(?:echo|printf)\s+(?:'[^'\n=]*'\s+)?["']?([A-Za-z_]\w*)="""
+    r"""(?:\$\{[^}\n]*\}|(?!\b(?:echo|printf)\b|\\n["']?\w+=|\s["']?\w+=|>>)[^}\n])*>>\s*"?\$\{?RDC_OUTPUT\b\}?"?"""
 )
-"""A line of a command that sets an output."""
+"""A line of a command that sets one output, and no other one."""
 
 
 class Part(Struct, frozen=True, dict=True, eq=False):

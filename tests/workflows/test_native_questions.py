@@ -9,8 +9,12 @@ from typing import Any
 import pytest
 
 from backends.base import Emission
+from backends.github.decisions import written_by
+from compiler.ir.tasks import Shell
+from compiler.ir.texts import text
 from tests.workflows.compiling import emission, parsed
 from tests.workflows.lint import findings
+from tests.workflows.routed import node
 
 BUILD = "## 1. Build\n\n```bash\nmkdir -p dist && echo built > dist/app\n```\n\n- FAIL: STOP\n\n"
 ASK = "## 2. Ready?\n\nLook at *it*.\n\n- YES: CONTINUE\n- NO: STOP Later\n\n"
@@ -161,6 +165,25 @@ def test_an_output_of_rdc_is_not_hidden_by_one_of_a_step(tmp_path: Path) -> None
     document = "---\nrdc:\n  outputs: [workspace]\n---\n" + DOCUMENT
     (refused,) = compiled(tmp_path, document).diagnostics
     assert "workspace is also the name of an output of rdc's jobs" in refused.message
+
+
+@pytest.mark.parametrize(
+    ("command", "names"),
+    [
+        ('echo "a=1" >> "$RDC_OUTPUT"', {"a"}),
+        ('echo "a=${x}$(sort x | tail -n 1)" >> "$RDC_OUTPUT" && echo "b=2" >>"${RDC_OUTPUT}"', {"a", "b"}),
+        ("printf '%s\\n' \"a=$x\" >> $RDC_OUTPUT", {"a"}),
+        ('{ echo a=1; echo b=2; } >> "$RDC_OUTPUT"', set()),
+        ("printf 'a=1\\nb=2\\n' >> $RDC_OUTPUT", set()),
+        ("printf '%s\\n' a=1 b=2 >> $RDC_OUTPUT", set()),
+        ('echo -e "a=1\\nb=2" >> "$RDC_OUTPUT"', set()),
+        ('echo "a<<E" >> "$RDC_OUTPUT"', set()),
+        ('cat values >> "$RDC_OUTPUT"', set()),
+    ],
+)
+def test_a_command_names_the_outputs_that_it_sets(command: str, names: set[str]) -> None:
+    """Otherwise it may set all of them."""
+    assert written_by(node("1", Shell("bash", text(command)))) == names
 
 
 def test_texts_of_the_author_run_nothing(tmp_path: Path) -> None:
