@@ -51,13 +51,13 @@ def most_calls(program: Program, commands: Callable[[Node], Sequence[str]]) -> d
 
     `commands` returns those of one visit. A document's limit of steps also limits the calls (I24).
     """
-    visits, found = most_visits(program), dict[str, int | None]()
-    at_once = 1
-    for node in program.nodes:
-        for command, times in Counter(commands(node)).items():
-            most, before = visits[node.id], found.get(command, 0)
-            found[command] = None if most is None or before is None else before + most * times
-            at_once = max(at_once, times)
+    called = [(node.id, command, times) for node in program.nodes for command, times in Counter(commands(node)).items()]
+    visits = most_visits(program) if called else {}  # only for these, because it takes time
+    found: dict[str, int | None] = {}
+    for name, command, times in called:
+        most, before = visits[name], found.get(command, 0)
+        found[command] = None if most is None or before is None else before + most * times
+    at_once = max((times for _, _, times in called), default=1)
     limit = None if program.limit is None else program.limit * at_once
     return {command: min((n for n in (most, limit) if n is not None), default=None) for command, most in found.items()}
 

@@ -631,7 +631,7 @@ def _of_conditions(workflow: Workflow, text: str) -> bool:
     return False
 
 
-_UNITS = {"s": 1, "m": 60, "min": 60, "h": 3600}
+_SECONDS = {"s": 1, "m": 60, "min": 60, "h": 3600}
 
 
 def check_inline(workflow: Workflow, comment: Comment) -> None:
@@ -670,11 +670,11 @@ def check_timeout(workflow: Workflow, minutes: int, text: str) -> None:
         r"(?:option agent-timeout|limit of an attempt|.+?) (\d+)\s?(s|m|min|h)(?: × (\d+))?((?: \+ \d+)*)", text
     )
     assert found, "unknown comment on a time limit"
-    seconds = int(found[1]) * _UNITS[found[2]] * int(found[3] or 1)
+    seconds = int(found[1]) * _SECONDS[found[2]] * int(found[3] or 1)
     more = sum(int(each) for each in re.findall(r"\d+", found[4]))
     assert minutes == -(-seconds // 60) + more
     if text.startswith("option agent-timeout"):
-        assert int(found[1]) * _UNITS[found[2]] == workflow.options.agent_seconds
+        assert int(found[1]) * _SECONDS[found[2]] == workflow.options.agent_seconds
 
 
 def check_permission(workflow: Workflow, job: Mapping[str, Any], scope: str, access: str, text: str) -> None:
