@@ -95,4 +95,5 @@ class Terminal:
         self.process.wait(PATIENCE)
         if self.master >= 0:
             os.close(self.master)
-        return re.findall("rdc: .*$", self.shown.replace("\r", ""), re.MULTILINE)[-1]
+        lines: list[str] = re.findall("rdc: .*$", self.shown.replace("\r", ""), re.MULTILINE)
+        return lines[-1]

@@ -217,7 +217,7 @@ class Trial:
         return (self.folder / "log").read_text(encoding="utf-8").splitlines()
 
     def check_rules(self, said: str) -> None:
-        """Compare what rules of make ran with the path; it belongs to no run, and an attempt is told where it is used."""
+        """Compare what rules of make ran with the path: no run has it, and few commands see an attempt."""
         expected = [line._replace(attempt=None) for line in self.expected()]
         same("the commands that ran", [_parse(line)._replace(attempt=None) for line in self.log_lines], expected, said)
         same("the run that commands see", {line.rpartition("\t")[2] for line in self.log_lines} - {"- "}, set(), said)

@@ -50,7 +50,7 @@ SNIPPETS: dict[str, tuple[str, tuple[str, ...]]] = {
     "percent and make": (f"{CALL} '%s\\n %% %d' '$$x' '$(MAKE)' 100%", ("%s\\n %% %d", "$$x", "$(MAKE)", "100%")),
     "positional": (f'set -f; {CALL} "$#" *; code=$?; set -- a b; exit $code', ("0", "*")),
     "no variables of others": (
-        f'{CALL} "${{MAKEFLAGS-none}}" "${{MAKELEVEL-none}}" "${{ANSWERS-none}}" "${{rdc_node-none}}"',
+        f'{CALL} "${{rdc_loop-none}}" "${{rdc_expected-none}}" "${{REPLY-none}}" "${{rdc_make-none}}"',
         ("none",) * 4,
     ),
     "variables": (

@@ -103,7 +103,7 @@ def subject(request: pytest.FixtureRequest) -> Subject:
 
 def unasked(written: str) -> str:
     """A step; a command instead of a question."""
-    header = written.split("\n")[0]
+    header = written.split("\n", maxsplit=1)[0]
     return step(header, header.split()[-1].lower()) if header.startswith(ASKED) else written
 
 

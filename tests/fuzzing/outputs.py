@@ -96,7 +96,8 @@ def check_make(_: Program, text: str) -> None:
         assert isinstance(pinned(text), Pinned), pinned(text)
         return
     assert changed(text) == "loop unchanged", changed(text)
-    author, _, rest = text.partition("\n# --- The same in all Makefiles")
+    author, found, rest = text.partition("\n# --- The same in all Makefiles")
+    assert found
     for name in re.findall(r"^RDC_(?:STEPS|QUESTIONS) := (.*)$", rest, re.MULTILINE)[:2]:
         assert re.fullmatch(rf"{NAME}(?: {NAME})*", name), name
     for name, body in BLOCK.findall(author):
