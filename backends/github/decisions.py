@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from backends.base import Reason
 from backends.github.filling import values_of
 from backends.github.options import GithubOptions
+from backends.github.question import BINARY
 from backends.github.settings import setting_of
 from backends.github.shells import may_use
 from backends.scheduling.places import find_places
@@ -121,9 +122,10 @@ def obstacles(program: Program, options: GithubOptions, values: Sequence[str]) -
 
     `values` are the outputs that its commands may set.
     """
-    questions = [node for node in program.nodes if isinstance(node.task, Ask)]
+    asking = [node for node in program.nodes if isinstance(node.task, Ask)]
+    questions = [node for node in asking if isinstance(node.task, Ask) and node.task.question in BINARY]
     found = [(node, clause) for node in questions for clause in _of_question(program, node)]
-    for node, clause in found or (_of_parts(program, options, values) if questions else ()):
+    for node, clause in found or (_of_parts(program, options, values) if asking and asking == questions else ()):
         yield Reason(node.origin.path, node.origin.span, clause)
 
 

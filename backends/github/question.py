@@ -10,6 +10,9 @@ from compiler.ir.edges import Edge, words_of
 from compiler.ir.program import Node, Program
 from compiler.ir.tasks import Ask, End, Gate, Verdict
 
+BINARY = frozenset({"pass_fail", "yes_no"})
+"""The kinds of questions with two possible replies."""
+
 
 def verdict_words(node: Node) -> tuple[str, str]:
     """Return the words for a node's outcomes: YES and NO if it asks for these (M3), otherwise PASS and FAIL."""

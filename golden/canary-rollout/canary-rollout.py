@@ -19,6 +19,7 @@
 # The state directory is .rdc/examples.canary-rollout in the current folder. It can hold one unfinished run.
 # The runtime opens no network connection. The programs that it starts can.
 # Exit codes: 0 COMPLETE, 1 STOP, 2 refused, 75 waits for a person, 130 interrupted.
+# A person decides: {N}.3.
 #
 # First comes the runbook. Each step has its line in the document (`at`), its task, and a transition for each outcome:
 # `go("2")` continues at step 2, `complete` and `stop` end the run. A second string is the text that a run shows for it.

@@ -18,6 +18,7 @@
 # `--answers FILE` answers its questions; each line is REPLY or STEP REPLY.
 # The runtime opens no network connection. The programs that it starts can.
 # Exit codes: 0 COMPLETE, 1 STOP, 2 refused, 130 interrupted.
+# A person decides: {N}.3.
 #
 # First comes the runbook. Each step has its line in the document (`at`), its task, and a transition for each outcome:
 # `go("2")` continues at step 2, `complete` and `stop` end the run. A second string is the text that a run shows for it.

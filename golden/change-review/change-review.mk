@@ -10,12 +10,12 @@
 #   rdc compile examples/playbooks/change-review.playbook.md --to make
 #
 # Needs GNU make 3.81 or newer, a POSIX shell, and Python 3.9 or newer. rdc/examples.playbooks.change-review.py runs the steps
-# because the document takes inputs. `make change=…` starts a run. `make resume` continues it.
+# because the document takes inputs, the document leaves a file, step 1 (and 2 more) calls an agent, step 2/prompt calls a tool and step 2/prompt calls a tool that may have no command. `make change=…` starts a run. `make resume` continues it.
 # `make help` lists the other targets. make exits with 0 only after COMPLETE.
 # The state directory is .rdc/examples.playbooks.change-review in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.playbooks.change-review.py
-override RDC_SHA256 := 8460605609572a20dbc9945679f463a911f312e1ee71ee82d306ea9308a499ea
+override RDC_SHA256 := 0f25f10254a58bcf823b4272abbb7e1ca918a35098b718294ba53447b0471029
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -27,6 +27,7 @@
 # Commands can use more.
 # Exit codes of `status` and `start --wait`: 0 COMPLETE, 1 STOP or canceled, 2 error, 3 queued or running, 75 needs a
 # person.
+# A person decides: 1, 2, 3, 4, Ask_for_changes.
 #
 # /// script
 # requires-python = ">=3.10"

@@ -6,12 +6,12 @@
 #   rdc compile examples/workflows/dependency-update.workflow.yaml --to make
 #
 # Needs GNU make 3.81 or newer, a POSIX shell, and Python 3.9 or newer. rdc/examples.workflows.dependency-update.py runs the steps
-# because the document takes inputs. `make` starts a run. `make resume` continues it.
+# because the document takes inputs, step survey (and 3 more) writes a report, step survey (and 3 more) calls an agent, step update/human (and 1 more) waits at a gate and step update has a time limit. `make` starts a run. `make resume` continues it.
 # `make help` lists the other targets. make exits with 0 only after COMPLETE.
 # The state directory is .rdc/examples.workflows.dependency-update in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.workflows.dependency-update.py
-override RDC_SHA256 := e5ecab961a7e8bf86834552d4943e94058d2136a41d1724aa359658fee9c3feb
+override RDC_SHA256 := 189d6789f0cf7c800e95a02b73d35fb3ea24625707ad14cfaff8b503e040bad3
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

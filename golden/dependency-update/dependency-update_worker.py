@@ -27,6 +27,7 @@
 # Commands and agents can use more.
 # Exit codes of `status` and `start --wait`: 0 COMPLETE, 1 STOP or canceled, 2 error, 3 queued or running, 75 needs a
 # person.
+# A person decides: update/human, publish/human. Calls the agent developer ×20, an agent ×1.
 #
 # /// script
 # requires-python = ">=3.10"

@@ -8,12 +8,12 @@
 #   rdc compile examples/specifications/hello-steps.stepspec.json --to make
 #
 # Needs GNU make 3.81 or newer, a POSIX shell, and Python 3.9 or newer. rdc/examples.specifications.hello-steps.py runs the steps
-# because the document takes inputs. `make` starts a run. `make resume` continues it.
+# because the document takes inputs and step note/writeFile (and 4 more) has a contract. `make` starts a run. `make resume` continues it.
 # `make help` lists the other targets. make exits with 0 only after COMPLETE.
 # The state directory is .rdc/examples.specifications.hello-steps in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.specifications.hello-steps.py
-override RDC_SHA256 := a37657e6ed5dc0968ff456a3b4159abcd7dab8ce1e0f4f5f815098ab71aefea2
+override RDC_SHA256 := b30edab60e25183698c1d2db8b4861deddf6b73d7638521c6f0c753c76cf363d
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -21,6 +21,7 @@
 # The state directory is .rdc/examples.specifications.hello-steps in the current folder. It can hold one unfinished run.
 # The runtime opens no network connection. The programs that it starts can.
 # Exit codes: 0 COMPLETE, 1 STOP, 2 refused, 75 waits for a person, 130 interrupted.
+# Calls the tool writeFile ×1, the executor ×2, the tool readFile ×1.
 #
 # First comes the specification. Each step has its line in the document (`at`), the `lines` of its parts, and its facts.
 # A step looks at its inputs, calls its tools, does its work, and checks the files that it `makes`. A missing input

@@ -8,12 +8,12 @@
 #   rdc compile examples/specifications/plan-product.stepspec.yaml --to make
 #
 # Needs GNU make 3.81 or newer, a POSIX shell, and Python 3.9 or newer. rdc/examples.specifications.plan-product.py runs the steps
-# because the document takes inputs. `make` starts a run. `make resume` continues it.
+# because the document takes inputs, step brief (and 14 more) has a contract, step bmm:plan-product:requirements:hitl (and 1 more) waits at a gate and step architecture/inputs pauses between attempts. `make` starts a run. `make resume` continues it.
 # `make help` lists the other targets. make exits with 0 only after COMPLETE.
 # The state directory is .rdc/examples.specifications.plan-product in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.specifications.plan-product.py
-override RDC_SHA256 := 4170a7d3b7e3d21146c9e5e8a391b7b427bff0c6d5bca0472567f338b465e8d3
+override RDC_SHA256 := 36eff2e3698db17b4ef0ff179f3b470ccab2e6677f7afa60520809163bccd02d
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

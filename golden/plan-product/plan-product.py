@@ -22,6 +22,7 @@
 # run.
 # The runtime opens no network connection. The programs that it starts can.
 # Exit codes: 0 COMPLETE, 1 STOP, 2 refused, 75 waits for a person, 130 interrupted.
+# A person decides: bmm:plan-product:requirements:hitl, bmm:plan-product:hand-over:hitl. Calls the executor ×9.
 #
 # First comes the specification. Each step has its line in the document (`at`), the `lines` of its parts, and its facts.
 # A step first waits for its approvals: `human_gate`, and tools with a `gate` or high `risk`. The name of an approval is

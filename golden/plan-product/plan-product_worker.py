@@ -29,6 +29,7 @@
 # Commands can use more.
 # Exit codes of `status` and `start --wait`: 0 COMPLETE, 1 STOP or canceled, 2 error, 3 queued or running, 75 needs a
 # person.
+# A person decides: bmm:plan-product:requirements:hitl, bmm:plan-product:hand-over:hitl. Calls the executor ×9.
 #
 # /// script
 # requires-python = ">=3.10"

@@ -6,12 +6,12 @@
 #   rdc compile examples/programs/release-notes.program.json --to make
 #
 # Needs GNU make 3.81 or newer, a POSIX shell, and Python 3.9 or newer. rdc/examples.programs.release-notes.py runs the steps
-# because the document takes inputs. `make` starts a run. `make resume` continues it.
+# because the document takes inputs, step draft (and 1 more) writes a report, step draft calls an agent and step review calls several agents at once. `make` starts a run. `make resume` continues it.
 # `make help` lists the other targets. make exits with 0 only after COMPLETE.
 # The state directory is .rdc/examples.programs.release-notes in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.programs.release-notes.py
-override RDC_SHA256 := cf12ed7f2f5029610a7fa8c59fcba5c79ae2ba0d8ddf77ef4872822573b834b5
+override RDC_SHA256 := 18f7e8b8628cbb0d5caf63711bcd80ae6d3ebfa4a1183832b072f6becb9b18be
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

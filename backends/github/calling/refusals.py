@@ -10,6 +10,7 @@ from backends.github.calling.specification import Line
 from backends.github.calling.workflow import CallingWorkflow
 from backends.github.limits import MOST_STEPS, with_too_many_steps
 from backends.github.options import USUAL_PYTHON, GithubOptions, command_of
+from backends.github.question import BINARY
 from backends.github.settings import agent_types, environments_of
 from backends.scheduling.routes import Routes
 from compiler.diagnostic import Diagnostic
@@ -17,9 +18,6 @@ from compiler.ir.program import Node, Program
 from compiler.ir.tasks import Ask, Gate, Parallel, Stage, Tool
 from compiler.times import spoken
 from runtime_shim.targets.github.shown import SHOWN_AS
-
-BINARY = frozenset({"pass_fail", "yes_no"})
-"""Questions with two possible replies."""
 
 
 def refused_calls(program: Program, options: GithubOptions) -> Iterator[Diagnostic]:

@@ -1,3 +1,6 @@
+# Variables on make's command line are text. make expands nothing in them. Commands see all but those of rdc.
+$(foreach v,$(.VARIABLES),$(if $(filter command,$(origin $v)),$(eval override $v := $$(value $v))$(eval $(if $(filter $v,REPLY STEP RERUN ASSUME),unexport,export) $v)))
+$(if $(filter command,$(origin v)),$(eval override v := $$(value v)))
 RDC_FILE := $(lastword $(MAKEFILE_LIST))
 .DEFAULT_GOAL := $(patsubst step-%,run,$(.DEFAULT_GOAL))
 .SUFFIXES .NOTPARALLEL:
@@ -5,21 +8,18 @@ RDC_FILE := $(lastword $(MAKEFILE_LIST))
 RDC_FLAGS := $(filter-out --%,$(firstword -$(MAKEFLAGS)))
 $(if $(findstring i,$(RDC_FLAGS))$(findstring t,$(RDC_FLAGS)),$(error rdc: -i and -t hide what fails))
 unexport rdc_expected
-$(if $(filter-out $(RDC_ID),$(rdc_expected)),$(error rdc: this file was changed during the run))
-# Variables on make's command line are text. make expands nothing in them. Commands see all but those of rdc.
-rdc_given := $(foreach v,$(.VARIABLES),$(if $(filter command,$(origin $v)),$v))
-$(foreach v,$(rdc_given),$(eval override $v := $$(value $v))$(eval $(if $(filter $v,REPLY STEP RERUN ASSUME),unexport,export) $v))
+$(if $(filter-out $(RDC_ID),$(value rdc_expected)),$(error rdc: this file was changed during the run))
 export RDC_COMMAND = $(do-$(@:step-%=%))
 RDC_DO = $(info $(RDC_COMMAND))@$(SHELL) -c "$$RDC_COMMAND"
 export RDC_STEP = $(@:step-%=%)
 export RDC_TITLE = $(wordlist $(words x $(RDC_STEP)),9999,$(title-$(@:step-%=%)))
 export RDC_ATTEMPT ?= 1
-$(if $(RDC_RUN_ID),$(foreach t,$(MAKECMDGOALS:step-%=%),$(if $(title-$t),$(info $(title-$t)$(if $(filter 1,$(RDC_ATTEMPT)),,, attempt $(RDC_ATTEMPT))))))
+$(if $(value RDC_RUN_ID),$(foreach t,$(MAKECMDGOALS:step-%=%),$(if $(title-$t),$(info $(title-$t)$(if $(filter 1,$(value RDC_ATTEMPT)),,, attempt $(value RDC_ATTEMPT))))))
 run resume status clean help: SHELL := /bin/sh
 run resume clean: export rdc_loop = $(value RDC_LOOP)
 run resume clean: export rdc_flow = $(RDC_FLOW)
 run resume clean: export rdc_make = $(MAKE)
-$(foreach v,REPLY STEP RERUN ASSUME,$(eval run resume clean: export rdc_$v = $(if $(filter $v,$(rdc_given)),$$(value $v))))
+$(foreach v,REPLY STEP RERUN ASSUME,$(eval run resume clean: export rdc_$v = $(if $(filter override,$(origin $v)),$$(value $v))))
 run resume: $(if $(findstring n,$(RDC_FLAGS)),$(RDC_STEPS:%=step-%)) # so that `make -n` shows the commands
 run resume clean:
 	@exec $(SHELL) -c "$$rdc_loop" rdc $@ '$(RDC_FILE)' '$(RDC_STATE)' $(RDC_ID) '$(RDC_STEPS)' '$(RDC_QUESTIONS)' '$(RDC_COUNTERS)'
@@ -57,7 +57,7 @@ save() { # a whole `run.new` first
 } 2> /dev/null
 load() { # the same words in the same order, and nothing else
   for rdc_left in $rdc_words; do
-    read -r rdc_word rdc_value rdc_rest && [ "$rdc_word$rdc_rest" = "$rdc_left" ] || return 1
+    read -r rdc_word rdc_value rdc_rest && [ "$rdc_word $rdc_rest" = "$rdc_left " ] || return 1
     case $rdc_word:$rdc_value in
       id:*) [ "$rdc_value" = "$rdc_id" ] || fail "$rdc_state/run is of another document or version; $rdc_again clean drops it" ;;
       at:*) case " $rdc_steps " in *" $rdc_value "*) ;; *) return 1 ;; esac ;;
@@ -108,9 +108,9 @@ reads() { # sets rdc_outcome for the reply $1
 }
 ask() { # shows a question; a person replies here, or later by REPLY
   "$rdc_make" -s --no-print-directory -f "$rdc_file" "step-$rdc_at" || fail "make cannot show step $rdc_at"
-  note shown
-  while [ -t 0 ] && printf '[yes/no] ' >&2 && read -r rdc_value; do ! reads "$rdc_value" || return 0; done
-  [ -z "${rdc_signal-}" ] || end 130 "INTERRUPTED $rdc_at"
+  note shown; trap 'end 130 "INTERRUPTED $rdc_at"' INT TERM HUP
+  while [ -t 0 ] && printf '[yes/no] ' >&2 && read -r rdc_value; do
+    ! reads "$rdc_value" || { trap interrupt INT TERM HUP; return 0; }; done
   say "to answer: $rdc_again STEP='$rdc_at' REPLY=yes, or REPLY=no"; end 75 "WAITING $rdc_at"
 }
 for rdc_value in "${rdc_state%/*}" "$rdc_state" "$rdc_state"/run "$rdc_state"/run.new "$rdc_state"/log "$rdc_state"/pid "$rdc_state"/.gitignore; do
