@@ -15,10 +15,12 @@ from backends.delegating import called
 from backends.make.identifiers import FILTERS, comment, file_name, names_for, visible
 from backends.make.options import MakeOptions
 from backends.make.seen import of_contract, of_node
+from backends.python.facts import checkers
+from backends.remarks import listed, shells
 from backends.specification import Specification
 from backends.templating import render
 from compiler.ir.program import Node, Program
-from compiler.ir.tasks import Branch, End, Gate
+from compiler.ir.tasks import Branch, End, Gate, agents_of
 from compiler.regex import Regex
 from compiler.version import __version__
 
@@ -68,7 +70,8 @@ def calling(program: Program, options: MakeOptions, reason: Reason) -> Emission:
         sources=program.sources,
         program=python.path,
         sha256=python.sha256,
-        clause=comment(visible(reason.clause)),
+        needs=listed(["GNU make 3.81 or newer", "Python 3.9 or newer", *shells(program), *checkers(program)]),
+        agents=any(agents_of(node.task) for node in program.nodes),
         folder=options.state_dir.rstrip("/") or "/",
         name=name,
         start="".join(f" {item.name}=…" for item in program.inputs if item.required and item.default is None),
@@ -84,6 +87,7 @@ def page(
     folder: str,
     name: str,
     verbs: Sequence[str],
+    steps: Sequence[Step],
     **facts: object,
 ) -> str:
     """Return the text of a Makefile."""
@@ -96,6 +100,8 @@ def page(
         state=f"{folder}/{name}",
         state_dir="" if folder == ".rdc" else f" --state-dir={folder}/{name}",
         verbs=" ".join(verbs),
+        steps=steps,
+        gates=any(step.is_gated for step in steps),
         **facts,
     )
 

@@ -42,6 +42,9 @@ def of_contract(contract: Specification, step: Step) -> Iterator[str]:
         if isinstance(node.task, Gate):
             yield f"#   {comment(visible(f'gate {node.id}: {shown(node.task.reason)}').rstrip(': '))}"
     yield from (f"# {comment(line)}" for line in wrap(visible("; ".join(contract.told(step))), WIDTH))
+    if any(task.stage == "execute" for task in step.tasks) and (command := contract.config.get("executor", "")):
+        yield "#   executor:"
+        yield from (comment(f"#   {line}") for line in _indented(command))
 
 
 def _does(node: Node) -> Iterator[str]:
@@ -113,7 +116,7 @@ def _way(label: str, target: Node) -> str:
     if not isinstance(task, End):
         return label or f"go {target.id}"
     result, message = task.result.upper(), shown(task.message)
-    said = label if label.upper() == result else f"{label} {result}".strip()
+    said = result if label.upper() == result else f"{label} {result}".strip()
     return f'{said} "{message}"' if message else said
 
 
