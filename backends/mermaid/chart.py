@@ -89,8 +89,9 @@ class Chart:
         yield from self._nested(source_lines)
         yield f"  start --> {self.boxes[self.drawn.entry]}"
         yield from self._arrows()
-        if link_base:
-            yield from (self._link(box, link_base) for box in self.drawn.boxes if _is_there(box))
+        for box in self.drawn.boxes if link_base else ():
+            if box.mark != "removed" and box.node.origin.path:  # in the document, unlike samples of the legend
+                yield self._link(box, link_base)
         yield from (f"  {line}" for line in declarations(self._members()))
         yield from (f"  {line}" for line in links(self.drawn.arrows))
 
@@ -134,11 +135,6 @@ class Chart:
             for name in of_frame(frame):
                 members.setdefault(name, []).append(self.frames[frame.id])
         return members
-
-
-def _is_there(box: Box) -> bool:
-    """Return whether a box is in the document. A sample of the legend and a removed box aren't."""
-    return box.mark != "removed" and bool(box.node.origin.path)
 
 
 def _numbered(letter: str, taken: Iterable[str]) -> Iterator[str]:

@@ -184,7 +184,7 @@ def _renamed(arrow: Arrow, matching: Matching, runbook: str) -> str:
 
 def _runbooks(drawn: Picture) -> dict[str, str]:
     """Return the nested runbook of each group; "" for none."""
-    groups = {frame.group.id: frame.group for frame in drawn.frames if frame.group}
+    groups = _groups(drawn)
     found = {"": ""}
     for name in groups:
         inner, around = [], name

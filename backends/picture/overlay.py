@@ -91,18 +91,14 @@ def _with_removed(old: Picture, boxes: list[Box], found: Difference, names: Mapp
             frame = box.frame
             while frame and frame not in found.frames:
                 frame = parents[frame]
-            behind.setdefault(before, []).append(_removed(box, found.frames.get(frame, ""), names[box.node.id]))
+            gone = replace(box, node=replace(box.node, id=names[box.node.id]), frame=found.frames.get(frame, ""))
+            behind.setdefault(before, []).append(_marked(gone, ("removed", "")))
         elif said(box.node) == box.node.id:  # ends may be anywhere
             before = found.matched[box.node.id]
     yield from behind.get("", ())
     for box in boxes:
         yield box
         yield from behind.get(box.node.id, ())
-
-
-def _removed(box: Box, frame: str, name: str) -> Box:
-    gone = replace(box, node=replace(box.node, id=name), frame=frame)
-    return _marked(gone, ("removed", ""))
 
 
 # --- Arrows -----------------------------------------------------------------------------------------------------------

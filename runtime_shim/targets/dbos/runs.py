@@ -5,7 +5,7 @@ import time
 from runtime_shim.engine.journal import Record
 from runtime_shim.engine.program import RefusedError, Table
 from runtime_shim.engine.session import Session
-from runtime_shim.engine.state import ENDED, State, Store, replay
+from runtime_shim.engine.state import State, Store, replay
 from runtime_shim.targets.dbos.legs import NO_RESULT, Leg, Legs, Place
 
 
@@ -85,11 +85,6 @@ def run_state(leg: Leg) -> str:
         late = leg.status == "DELAYED" and leg.due > time.time() * 1000
         return "paused" if late else "running" if leg.status == "PENDING" else "queued"
     return str(leg.result.get("state") or {"CANCELLED": "halted"}.get(leg.status, "failed"))
-
-
-def is_over(state: str) -> bool:
-    """Return whether a run has ended."""
-    return state in (*ENDED, "canceled")
 
 
 def canceled(session: Session) -> Record:

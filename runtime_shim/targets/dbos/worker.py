@@ -67,11 +67,17 @@ class Worker:
         host = worker.partition(":")[0]
         return f"{self.place.queue}@{host}" if self.duties.is_bound else self.place.queue
 
-    def give_up(self, name: str, error: Exception) -> Parked:
-        """Keep a leg for the next round, and return the exception that ends its execution."""
-        self._warn(f"run {name.rpartition('.')[0]} will be tried again: {one_line(self.database.words(error))}")
-        self._parked.append(name)
-        return Parked()
+    @contextmanager
+    def parking(self, name: str) -> Iterator[None]:
+        """Keep a leg for the next round if anything fails. A leg is never marked as failed."""
+        try:
+            yield
+        except Exception as error:
+            self._warn(f"run {name.rpartition('.')[0]} will be tried again: {one_line(self.database.words(error))}")
+            self._parked.append(name)
+            raise Parked from None
+        except BaseException:  # DBOS would wait for the worker that has the leg now
+            raise Parked from None
 
     def _watch(self) -> int:
         """Keep the lease, stop lost legs, and take over those of dead workers, until a signal comes."""
@@ -159,22 +165,6 @@ class Worker:
                 self._warn(f"{count} {needs}; start one, or run: resume RUN --adopt")
 
 
-class Parking:
-    """Keeps a leg for the next round if anything fails. A leg is never marked as failed."""
-
-    def __init__(self, worker: Worker, name: str) -> None:
-        self._worker, self._name = worker, name
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, _kind: object, error: "BaseException | None", _trace: object) -> None:
-        if isinstance(error, Exception):
-            raise self._worker.give_up(self._name, error) from None
-        if error:  # DBOS would wait for the worker that has the leg now
-            raise Parked from None
-
-
 class Execution:
     """One execution of a leg at a worker. The worker may get the same leg again, after it has lost it."""
 
@@ -186,7 +176,7 @@ class Execution:
     def go(self, given: Table) -> Table:
         """Run the leg, as DBOS's workflow. A leg that was recorded in part continues where the records end."""
         try:
-            with Parking(self._worker, self._name):
+            with self._worker.parking(self._name):
                 return self._steps(str(given["step"] or self._run))
         finally:
             if self._channel:
@@ -206,7 +196,7 @@ class Execution:
 
     def _next(self, step: str) -> Table:
         """Return the next message of the leg. DBOS would record an Exception as the result of the step."""
-        with Parking(self._worker, self._name):
+        with self._worker.parking(self._name):
             return self._received(step)
 
     def _received(self, step: str) -> Table:

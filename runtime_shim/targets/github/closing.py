@@ -34,11 +34,6 @@ UNSAFE = r'["#$%&*;:<>@\[\\\]^`|~\ufb02\xb6\u200b]|(?<=direction)\s'
 SHAPES = {"branch": ("{", "}"), "end": ("(", ")")}
 
 
-def heading(word: str, message: str) -> str:
-    """Return the state of a run as a heading."""
-    return f"### {as_cell(f'{word} {message}'.strip()[: LONGEST_LABEL * 30])}\n"
-
-
 def put_question(program: Table, state: State) -> str:
     """Return the question of a waiting step, and its replies, as a block."""
     node = program["nodes"][state.node]
@@ -199,11 +194,11 @@ def _tell(job: Job, state: State, is_handed: bool, is_waiting: bool) -> None:
     """Write the run summary: its question or result, and its steps."""
     mask, program = job.mask, job.program
     waits = state.condition == "waiting"
-    said = ("WAITING", state.node) if waits else (state.condition.upper(), state.message)
+    said = (f"WAITING {state.node}" if waits else f"{state.condition.upper()} {state.message}").strip()
     if waits or state.condition in ("complete", "stop"):
-        job.runner.page(mask(heading(*said)))
-        print(plain(f"rdc: {' '.join(said)}".rstrip()), flush=True)
-    if state.condition == "waiting":
+        job.runner.page(mask(f"### {as_cell(said[: LONGEST_LABEL * 30])}\n"))
+        print(plain(f"rdc: {said}"), flush=True)
+    if waits:
         job.runner.page(mask(put_question(program, state)))
     if is_waiting:
         job.lines.append(annotation("warning", "WAITING", f"{state.node} needs an answer"))

@@ -25,7 +25,7 @@ from runtime_shim.targets.github.gates import (
     runs_before,
     same_attempt,
 )
-from runtime_shim.targets.github.kept import ANSWERS_FILE, KEPT, check_kept, take_over, unlinked
+from runtime_shim.targets.github.kept import ABOUT, ANSWERS_FILE, KEPT, check_kept, take_over, unlinked
 from runtime_shim.targets.github.says import plain
 from runtime_shim.targets.github.shown import words_of_places
 from runtime_shim.targets.github.strict import check_records, damaged
@@ -244,20 +244,15 @@ def step_through(job: Job, places: list[str]) -> int:
 def call_entry(job: Job, places: list[str]) -> int:
     """Call the agent of an entry, unless an earlier attempt kept its answer."""
     job.given.entry, job.given.entry_path = int(job.said("ENTRY")), os.path.join(job.path("rdc-entry"), ENTRY)
-    about = check_kept_attempt(job)
-    if read_entry(job.given.entry_path, places[0], job.given.entry, about) is not None:
+    with open(os.path.join(job.path(KEPT), ABOUT), "rb") as file:
+        since = int(json.load(file)["attempt"])  # the attempt in which the run reached the step
+    if read_entry(job.given.entry_path, places[0], job.given.entry, since) is not None:
         print("This was done in an earlier attempt.", flush=True)
         return EXIT_COMPLETE
     code = job.run("entry", *places, *job.options())
     if code == EXIT_COMPLETE:
         job.runner.output("kept", "true")
     return code
-
-
-def check_kept_attempt(job: Job) -> int:
-    """Return the attempt in which the run reached the step."""
-    with open(os.path.join(job.path(KEPT), "about.json"), "rb") as file:
-        return int(json.load(file)["attempt"])
 
 
 def find_changes(job: Job, _places: list[str]) -> int:
