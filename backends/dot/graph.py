@@ -72,7 +72,9 @@ class Graph(Struct, frozen=True, dict=True):
         yield from self._defaults()
         start = free(START, self._order)
         names = {box.node.id: name(box.node.id) for box in self.drawn.boxes}
-        yield f"  {name(start)} {attributes(self._start())}"
+        colors = _colored(PALETTES[self.theme].boxes["start"])
+        look = {"label": '"Start"', "class": "start", **SHAPES["start"], "height": "0.3", **colors}
+        yield f"  {name(start)} {attributes(look)}"
         for depth, item in outline(self.drawn):
             indent = "  " * (depth + 1)
             if isinstance(item, Box):
@@ -106,16 +108,12 @@ class Graph(Struct, frozen=True, dict=True):
         line = {"fontname": _FONT, "fontsize": "10", "penwidth": "1.4", "arrowsize": "0.7"}
         yield f"  edge {attributes({**line, 'class': 'onward', 'color': color, 'fontcolor': color})}"
 
-    def _start(self) -> dict[str, str]:
-        colors = PALETTES[self.theme].boxes["start"]
-        return {"label": '"Start"', "class": "start", **SHAPES["start"], "height": "0.3", **_colored(colors)}
-
     def _box(self, box: Box) -> str:
         name = class_of(box)
         style = {"class": name, **SHAPES[look_of(box.node.task)], **_border(box)}
         colors = _colored(PALETTES[self.theme].boxes[name])
         reference = self._reference(box.node, box.more, is_there=box.mark != "removed")
-        return f"[label={label(box.lines)}, {pairs(style | colors)}, {reference}]"
+        return attributes({"label": label(box.lines), **style, **colors, **reference})
 
     def _frame(self, frame: Frame) -> str:
         """Return all attributes of a frame, because a frame inherits missing ones from the frame around it."""
@@ -123,17 +121,17 @@ class Graph(Struct, frozen=True, dict=True):
         found |= {"style": '"rounded,filled,dashed"' if frame.is_loop else '"rounded,filled"'}
         width = WIDTH_OF_CHANGED if frame.mark else "2" if frame.is_loop else "1"
         found |= {"penwidth": width, **_colored(PALETTES[self.theme].frames[class_of(frame)])}
-        reference = self._reference(frame.group) if frame.group else f'tooltip={label([frame.title])}, URL=""'
-        return f"[{pairs(found)}, {reference}]"
+        loop = {"tooltip": label([frame.title]), "URL": '""'}
+        return attributes(found | (self._reference(frame.group) if frame.group else loop))
 
-    def _reference(self, shown: Node | Group, more: Lines = (), *, is_there: bool = True) -> str:
+    def _reference(self, shown: Node | Group, more: Lines = (), *, is_there: bool = True) -> dict[str, str]:
         """Return the place of an item in the source, with a link unless the item was removed."""
         if not shown.origin.path:  # a sample in the legend
-            return 'tooltip="Legend"'
-        found = f"tooltip={label(tooltip(shown, more))}"
-        if not (self.link_base and is_there):
-            return found
-        return f'{found}, URL={label([source_link(self.link_base, shown.origin)])}, target="_blank"'
+            return {"tooltip": '"Legend"'}
+        found = {"tooltip": label(tooltip(shown, more))}
+        if self.link_base and is_there:
+            found |= {"URL": label([source_link(self.link_base, shown.origin)]), "target": '"_blank"'}
+        return found
 
     def _arrow(self, arrow: Arrow) -> str:
         color = f'"{PALETTES[self.theme].arrows[class_of(arrow)]}"'
@@ -275,12 +273,7 @@ def label(lines: Iterable[str]) -> str:
 
 def attributes(values: Mapping[str, str]) -> str:
     """Return attributes in brackets. Values are quoted strings, words or numbers."""
-    return f"[{pairs(values)}]"
-
-
-def pairs(values: Mapping[str, str]) -> str:
-    """Return attributes without brackets."""
-    return ", ".join([f"{key}={value}" for key, value in values.items()])
+    return f"[{', '.join([f'{key}={value}' for key, value in values.items()])}]"
 
 
 def comment(text: str) -> str:

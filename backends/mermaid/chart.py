@@ -88,10 +88,15 @@ class Chart:
         yield '  start(["Start"])'
         yield from self._nested(source_lines)
         yield f"  start --> {self.boxes[self.drawn.entry]}"
-        yield from self._arrows()
+        for arrow in self.drawn.arrows:
+            lines = arrow.lines
+            says = f"|{label(lines)}|" if lines else ""
+            yield f"  {self.boxes[arrow.source]} {line_of(arrow)}{says} {self.boxes[arrow.target]}"
         for box in self.drawn.boxes if link_base else ():
             if box.mark != "removed" and box.node.origin.path:  # in the document, unlike samples of the legend
-                yield self._link(box, link_base)
+                place = label([f"{box.node.origin.path}:{box.node.origin.span.line}"])
+                address = source_link(link_base, box.node.origin)
+                yield f'  click {self.boxes[box.node.id]} href "{address}" {place} _blank'
         yield from (f"  {line}" for line in declarations(self._members()))
         yield from (f"  {line}" for line in links(self.drawn.arrows))
 
@@ -113,17 +118,6 @@ class Chart:
     def _place(self, origin: Origin) -> str:
         line = f"line {origin.span.line}"
         return line if origin.path == self.document else f"{escaped(origin.path)}, {line}"
-
-    def _arrows(self) -> Iterator[str]:
-        for arrow in self.drawn.arrows:
-            lines = arrow.lines
-            says = f"|{label(lines)}|" if lines else ""
-            yield f"  {self.boxes[arrow.source]} {line_of(arrow)}{says} {self.boxes[arrow.target]}"
-
-    def _link(self, box: Box, base: str) -> str:
-        origin = box.node.origin
-        place = label([f"{origin.path}:{origin.span.line}"])
-        return f'  click {self.boxes[box.node.id]} href "{source_link(base, origin)}" {place} _blank'
 
     def _members(self) -> dict[str, list[str]]:
         """Return the ids of all items with a class, by class."""

@@ -198,10 +198,8 @@ def _runbooks(drawn: Picture) -> dict[str, str]:
 def _paired(node: Node, gone: list[Arrow], come: list[Arrow], matching: Matching) -> Iterator[Redirection]:
     """Pair transitions with the same label, or with the same destination."""
     for arrow in come:
-        twins = (
-            other for other in gone if other.says == arrow.says or matching.boxes.get(other.target) == arrow.target
-        )
-        twin = next(twins, None)
+        at = matching.boxes.get
+        twin = next((each for each in gone if each.says == arrow.says or at(each.target) == arrow.target), None)
         if twin:
             gone.remove(twin)
         yield Redirection(node, twin, arrow)

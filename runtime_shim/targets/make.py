@@ -95,18 +95,15 @@ def warn_of(name: str, inputs: list[str], display: Display) -> None:
         display.line(f"rdc: warning: {one_line(name)} is not an input; did you mean {lower[near]}?")
 
 
-def about_input(item: Table) -> str:
-    """Return an input's description, and whether it is required."""
-    is_needed = item["required"] and item.get("default") is None
-    return f"{item.get('description', '')}{' (required)' if is_needed else ''}"
-
-
 def listed(session: Session) -> int:
     """Print the targets of the Makefile and its variables."""
     every = {**COMMANDS, **{name: each for one in session.extensions for name, each in one.commands.items()}}
     rows = {session.call(name): text for name, (text, _) in every.items() if name != "step"}
     rows.update({session.call("clean"): "the same as reset", session.call("step-X"): "run step X, if it is next"})
-    inputs = {item["name"]: about_input(item) for item in session.program.get("inputs", ())}
+    inputs = {}
+    for item in session.program.get("inputs", ()):
+        is_needed = item["required"] and item.get("default") is None
+        inputs[item["name"]] = f"{item.get('description', '')}{' (required)' if is_needed else ''}"
     rows.update({f"{name}=VALUE": text for name, text in inputs.items()})
     texts = {name: text for _, name, _, text in session.options.known}
     rows["FILE=FILE"] = "a file with the reply"

@@ -40,9 +40,8 @@ class Database:
                 import sqlite3
 
                 if found := network_of(self.path):
-                    raise RefusedError(
-                        f"{self.shown} is on a network disk ({found}), where locks can fail; use PostgreSQL"
-                    )
+                    why = f"is on a network disk ({found}), where locks can fail; use PostgreSQL"
+                    raise RefusedError(f"{self.shown} {why}")
                 self.check_file()
                 return sqlite3.connect(self.path, timeout=30, isolation_level=None, check_same_thread=False)
             import psycopg
@@ -169,9 +168,8 @@ def worded_error(error: Exception, shown: str) -> str:
         if code in codes or (not code and part in text):
             return f"the database {shown}: {words}"
     kind = f"{type(error).__name__} {code}".strip()
-    return (
-        f"the database {shown}: lost the connection, or the server failed ({kind}); look into its log, then try again"
-    )
+    words = f"lost the connection, or the server failed ({kind}); look into its log, then try again"
+    return f"the database {shown}: {words}"
 
 
 def network_of(path: str, mounts: str = "/proc/self/mounts") -> str:

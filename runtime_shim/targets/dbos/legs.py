@@ -21,6 +21,7 @@ RUN_NAME = r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}"  # runs and workers have files: no
 WORKER_NAME = "[A-Za-z0-9.-]+:[0-9]+:[0-9a-f]{8}"
 AT_ONCE = 64  # legs of one query
 NO_RESULT: Table = {}
+LAST = "NOT EXISTS (SELECT 1 FROM workflow_status n WHERE n.parent_workflow_id = s.workflow_uuid)"
 BEFORE, AFTER = 1, 10  # priorities: later legs, and new runs
 COLUMNS = ("status", "executor_id", "application_version", "created_at", "updated_at", "delay_until_epoch_ms")
 
@@ -92,10 +93,8 @@ class Legs(Database):
             if is_first:
                 cursor.execute(self.dialect(more), (name, inputs, now))
             if is_first and result:
-                cursor.execute(
-                    self.dialect(more.replace("inputs", "output").replace("_input", "_output")),
-                    (name, json.dumps(result, separators=(",", ":")), now),
-                )
+                ended = more.replace("inputs", "output").replace("_input", "_output")
+                cursor.execute(self.dialect(ended), (name, json.dumps(result, separators=(",", ":")), now))
         return is_first
 
     def of_run(self, run: str) -> list[Leg]:
@@ -116,16 +115,14 @@ class Legs(Database):
             return []
         ended = " OR ".join(f"""o.output LIKE '{{"state":"{word}"%'""" for word in ("complete", "stop", "canceled"))
         what = f"{'' if is_over else 'NOT '}COALESCE({ended}, FALSE)"
-        last = "NOT EXISTS (SELECT 1 FROM workflow_status n WHERE n.parent_workflow_id = s.workflow_uuid)"
         order = f"ORDER BY s.created_at DESC{f' LIMIT {most}' if most else ''}"
         if not self.is_sqlite:
             what = what.replace("%", "%%")
-        return self._read(f"s.application_name = ? AND {what} AND {last} {order}", self.application)[::-1]
+        return self._read(f"s.application_name = ? AND {what} AND {LAST} {order}", self.application)[::-1]
 
     def expired(self, version: str) -> list[Leg]:
         """Return the newest legs of runs of a version that have waited too long for a person."""
-        last = "NOT EXISTS (SELECT 1 FROM workflow_status n WHERE n.parent_workflow_id = s.workflow_uuid)"
-        where = f"s.application_name = ? AND s.application_version = ? AND o.output LIKE ? AND {last}"
+        where = f"s.application_name = ? AND s.application_version = ? AND o.output LIKE ? AND {LAST}"
         found = self._read(where, self.application, version, '%"expires":%')
         return [leg for leg in found if leg.result.get("expires", float("inf")) < time.time()]
 
@@ -143,9 +140,8 @@ class Legs(Database):
         for place in range(0, number, AT_ONCE):
             some = names[place : place + AT_ONCE]
             marks = ", ".join("?" * len(some))
-            inputs.update(
-                self.rows(f"SELECT workflow_uuid, inputs FROM workflow_input WHERE workflow_uuid IN ({marks})", *some)
-            )
+            query = "SELECT workflow_uuid, inputs FROM workflow_input WHERE workflow_uuid IN"
+            inputs.update(self.rows(f"{query} ({marks})", *some))
             query = "SELECT workflow_uuid, output FROM operation_outputs WHERE output IS NOT NULL AND workflow_uuid IN"
             for name, output in self.rows(f"{query} ({marks}) ORDER BY workflow_uuid, function_id", *some):
                 outputs.setdefault(name, []).append(output)

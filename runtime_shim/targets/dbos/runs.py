@@ -90,9 +90,8 @@ def run_state(leg: Leg) -> str:
 def canceled(session: Session) -> Record:
     """Return the record that ends a run."""
     name = session.state.node
-    about = (
-        session.about(name) if name in session.places else {"node": name, "title": "", "attempt": 1, "instances": {}}
-    )
-    about = {**about, "outcome": "canceled", "how": "canceled", "says": ""}
-    about.update(seconds=0.0, next=name, changed={})
+    about = {"node": name, "title": "", "attempt": 1, "instances": {}}
+    if name in session.places:
+        about = session.about(name)
+    about.update(outcome="canceled", how="canceled", says="", seconds=0.0, next=name, changed={})
     return {"kind": "done", **about, "condition": "stop", "message": "canceled"}

@@ -7,7 +7,7 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any, Callable
 
@@ -25,7 +25,7 @@ from runtime_shim.engine.walk import Move
 from runtime_shim.operator.logs import LOG_LIMIT, LOGS, SHOWN_LINES, LoggedProcesses, limit_of, log_of
 from runtime_shim.targets.dbos.helpers import Channel
 from runtime_shim.targets.dbos.legs import RUN_NAME
-from runtime_shim.tasks.process import Processes
+from runtime_shim.tasks.process import Environment, Processes
 from runtime_shim.tasks.shell import Calling
 
 QUICKLY = 0.8  # seconds from SIGTERM to SIGKILL for a leg that was canceled or has lost its worker
@@ -82,9 +82,7 @@ class WritingProcesses(Processes):
         super().__init__(session.signals, session.is_interactive, began)
         self._session = session
 
-    def spawn(
-        self, path: str, words: list[bytes], environment: Mapping[bytes, bytes], _files: Sequence[Any] = ()
-    ) -> int:
+    def spawn(self, path: str, words: list[bytes], environment: Environment, _files: Sequence[Any] = ()) -> int:
         """Start a command that writes to its log."""
         store, state = self._session.store, self._session.state
         with inner(store.within, LOGS) as folder:
@@ -115,11 +113,10 @@ class OfLegs(Extension):
         session, has_secrets = self.session, self.session.program.get("secrets") or os.environ.get("RDC_SECRETS")
         for performer in {*session.performers.values()} if isinstance(session.store, LegStore) else ():
             if isinstance(performer, Calling) and performer.has_log:
-                began = performer._began
-                logged = (
-                    LoggedProcesses(session, began, self.limit) if has_secrets else WritingProcesses(session, began)
-                )
-                performer.processes = logged
+                if has_secrets:
+                    performer.processes = LoggedProcesses(session, performer._began, self.limit)
+                else:
+                    performer.processes = WritingProcesses(session, performer._began)
 
     @property
     def limit(self) -> int:

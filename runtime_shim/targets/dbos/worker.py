@@ -159,10 +159,9 @@ class Worker:
         for version, count, since in waiting:
             is_late = version != self.place.version and now_ms() - since > STRANGE
             if is_late and self._leases.is_free(f"version-{version}"):
-                needs = (
-                    f"run{'s need' if count > 1 else ' needs'} version {version[:8]}, and no worker of it is running"
-                )
-                self._warn(f"{count} {needs}; start one, or run: resume RUN --adopt")
+                needs = f"run{'s need' if count > 1 else ' needs'} version {version[:8]}"
+                hint = "and no worker of it is running; start one, or run: resume RUN --adopt"
+                self._warn(f"{count} {needs}, {hint}")
 
 
 class Execution:

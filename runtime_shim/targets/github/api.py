@@ -64,9 +64,8 @@ class Api:
 def check_run(api: Api, number: str, events: list[str]) -> None:
     """Refuse to continue a foreign run, since anyone who can start it can forge its state."""
     if not re.fullmatch(RUN_NUMBER, number):
-        raise HaltError(
-            "No run", "The input `resume` is not the number of a run. Copy it from the summary of the waiting run"
-        )
+        says = "The input `resume` is not the number of a run. Copy it from the summary of the waiting run"
+        raise HaltError("No run", says)
     status, run = api.get(f"actions/runs/{number}")
     if status == 404:
         raise HaltError("No run", f"This repository has no run {number}. Copy the number from the run summary")
@@ -90,9 +89,8 @@ def find_kept(api: Api, number: str, any_part: bool) -> str:
     status, found = api.get(f"actions/runs/{number}/artifacts?per_page=100")
     listed = found.get("artifacts") if status == 200 and isinstance(found, dict) else None
     if not isinstance(listed, list):
-        raise HaltError(
-            "No answer", f"GitHub did not list the artifacts of run {number} (HTTP {status:03}). Try again later"
-        )
+        says = f"GitHub did not list the artifacts of run {number} (HTTP {status:03})"
+        raise HaltError("No answer", f"{says}. Try again later")
     names = [str(one.get("name")) for one in listed if isinstance(one, dict) and not one.get("expired")]
     parts = [name for name in names if any_part and re.fullmatch(KEPT_PART, name)]
     kept = sorted(parts, key=lambda name: int(name.rpartition("_")[2])) + [name for name in names if name == STATE]

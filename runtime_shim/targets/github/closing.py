@@ -37,9 +37,8 @@ SHAPES = {"branch": ("{", "}"), "end": ("(", ")")}
 def put_question(program: Table, state: State) -> str:
     """Return the question of a waiting step, and its replies, as a block."""
     node = program["nodes"][state.node]
-    parts = [
-        filled(node, str(node.get(key) or ""), state.registers).strip("\n") for key in ("reason", "prompt", "block")
-    ]
+    texts = (str(node.get(key) or "") for key in ("reason", "prompt", "block"))
+    parts = [filled(node, text, state.registers).strip("\n") for text in texts]
     return as_block("\n\n".join(filter(None, [*parts, _replies_in_words(node, state)])))
 
 
@@ -92,7 +91,10 @@ def _row_of_step(program: Table, record: Record) -> str:
 
 def draw_flow(program: Table, finished: list[Record]) -> str:
     """Return the flow as a picture with finished steps colored; "" if it is too large."""
-    lines, names = list(_of_steps(program)) if "contract" in program else list(_of_nodes(program)), _ids(program)
+    is_contract = "contract" in program
+    known = program["contract"]["steps"] if is_contract else program["nodes"]
+    names = {name: f"s{number}" for number, name in enumerate(known)}
+    lines = _of_steps(names) if is_contract else _of_nodes(program, names)
     if len(names) > MOST_NODES:
         return ""
     outcomes = {}
@@ -105,26 +107,19 @@ def draw_flow(program: Table, finished: list[Record]) -> str:
     return "\n".join(["", "```mermaid", "graph TD", *lines, *styles, *classes, "```", ""])
 
 
-def _ids(program: Table) -> dict[str, str]:
-    names = program["contract"]["steps"] if "contract" in program else program["nodes"]
-    return {name: f"s{number}" for number, name in enumerate(names)}
-
-
 def _label(text: str) -> str:
     """Return a text escaped as a label in a picture."""
     shown = re.sub(PARTED, "\\g<0>\u200b", plain(text)[:LONGEST_LABEL])
     return re.sub(UNSAFE, lambda found: f"#{ord(found[0])};", shown) or " "
 
 
-def _of_steps(program: Table) -> Iterator[str]:
-    names = _ids(program)
+def _of_steps(names: dict[str, str]) -> Iterator[str]:
     for name, identifier in names.items():
         yield f'{identifier}["{_label(name)}"]'
     yield from (f"{one} --> {other}" for one, other in zip(names.values(), list(names.values())[1:]))
 
 
-def _of_nodes(program: Table) -> Iterator[str]:
-    names = _ids(program)
+def _of_nodes(program: Table, names: dict[str, str]) -> Iterator[str]:
     for name, node in program["nodes"].items():
         text = _label(f"{name} {node.get('title', '')}".strip())
         if node["task"] == "end":

@@ -54,9 +54,7 @@ class OfGithub(Extension):
 
     facts_of_call: CallFacts
 
-    commands: ClassVar[Subcommands] = {
-        "entry": ("call the agent of an entry", do_entry),
-    }
+    commands: ClassVar[Subcommands] = {"entry": ("call the agent of an entry", do_entry)}
     options = (("entry", "PLACE", "...", "the step"),)
 
     def read(self, state: State) -> None:

@@ -120,9 +120,8 @@ def next_decision(left: list[tuple[str, str, str]], environment: str) -> Decisio
     order = sorted(left, key=lambda one: one[0] != "rejected")
     if not order:
         says = f"GitHub has no review of the environment {environment}. No one has decided, or it has no required"
-        raise HaltError(
-            "Not reviewed", f"{says} reviewers. Add reviewers in the repository's settings. Then start a new run"
-        )
+        remedy = "Add reviewers in the repository's settings. Then start a new run"
+        raise HaltError("Not reviewed", f"{says} reviewers. {remedy}")
     left.remove(order[0])
     state, by, comment = order[0]
     return Decision(state, plain(by)[:200], plain(comment)[:LONGEST_NOTE])
