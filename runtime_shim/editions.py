@@ -80,7 +80,7 @@ EDITIONS = {
         ),
     ),
 }
-_AROUND = ("api", "says", "shown", "gates", "strict", "kept", "changes", "entries")
+_AROUND = ("says", "shown", "api", "strict", "kept", "changes", "entries")
 _CALLED = (*_AROUND, "extension", "calls", "closing", "steps")
 _GITHUB = ("data.secrets", "targets.naming", *(f"targets.github.{name}" for name in _CALLED))
 _OF_RUNS = ("database", "legs", "leases", "runs", "helpers", "steps", "launching", "worker", "commands", "command_line")

@@ -24,11 +24,6 @@ class RunStore(Store):
         self.given: Table = {}
         self.legs: list[Leg] = database.of_run(run) if database.is_ready() else []
 
-    @property
-    def last(self) -> "Leg | None":
-        """The newest leg, if the run has started."""
-        return self.legs[-1] if self.legs else None
-
     def records(self) -> list[Record]:
         """Return the records of all legs, read once."""
         if self.legs and not self._read:
@@ -60,7 +55,7 @@ class RunStore(Store):
 
     def is_busy(self) -> bool:
         """Return whether a leg is queued or runs."""
-        return bool(self.last and self.last.is_active)
+        return bool(self.legs) and self.legs[-1].is_active
 
     def append(self, record: Record, sync: bool = True) -> None:  # all records are kept
         """Collect a record for the next leg."""
@@ -68,7 +63,7 @@ class RunStore(Store):
 
     def go_on(self, delay: float = 0.0, result: Table = NO_RESULT) -> None:
         """Start the next leg with the collected records, unless someone else was first. A `result` ends it at once."""
-        last, records = self.last, self._pending
+        last, records = self.legs[-1] if self.legs else None, self._pending
         host = last.result.get("host") if last else None
         place = self._place._replace(queue=f"{self._place.queue}@{host}") if host else self._place
         step = (records[-1].get("next") or records[-1].get("node")) if records else last and last.result.get("step")

@@ -7,7 +7,7 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from functools import partial
 
 from runtime_shim.engine.display import Display, duration
@@ -99,26 +99,19 @@ class Worker:
                 stopper.start()
             elif self.stops > 1:
                 self._say({"stop": ""})
-            with suppress(Exception), self._warning():  # the database may be back for the next round
+            try:
                 self._end_lost()
                 if is_kept and time.monotonic() - last_round > ROUND:
                     last_round = time.monotonic()
                     self._go_round()
+            except Exception as error:  # the database may be back for the next round
+                self._warn(self.database.words(error))
         self.display.rule("stopped")
         return EXIT_COMPLETE
 
     def _say(self, message: Table) -> None:
         for channel in list(self.channels.values()):
             channel.send(message)
-
-    @contextmanager
-    def _warning(self) -> Iterator[None]:
-        """Show an error, and raise it again."""
-        try:
-            yield
-        except Exception as error:
-            self._warn(self.database.words(error))
-            raise
 
     def _warn(self, text: str) -> None:
         if text not in self._told:
@@ -194,30 +187,29 @@ class Execution:
                 self._tell(message["record"])
 
     def _next(self, step: str) -> Table:
-        """Return the next message of the leg. DBOS would record an Exception as the result of the step."""
-        with self._worker.parking(self._name):
-            return self._received(step)
+        """Return the next record of the leg's helper, or how the leg ended. The first call starts the helper.
 
-    def _received(self, step: str) -> Table:
-        """Return the next record of the leg's helper, or how the leg ended. The first call starts the helper."""
+        DBOS would record an Exception as the result of the step.
+        """
         worker = self._worker
-        if self._channel:
-            self._channel.send({"recorded": ""})
-        elif worker.stops:
-            return {"end": {"state": "ready", "step": step}}
-        else:
-            self._channel = self._started()
-        while (message := self._channel.receive()) and "process" in message:
-            self._left.append(message["process"])
-        if message is not None and message.get("record", {}).get("kind") == "done":
-            self._left = []
-        is_over = message is None or "end" in message
-        if is_over and (worker.is_lost or worker.database.lost([self._name], worker.name)):
-            raise Parked
-        if message is not None:
-            return message
-        end_groups([process for process in self._left if is_alive(process)])
-        return {"end": {"state": "interrupted", "step": step, "message": "the helper process was killed"}}
+        with worker.parking(self._name):
+            if self._channel:
+                self._channel.send({"recorded": ""})
+            elif worker.stops:
+                return {"end": {"state": "ready", "step": step}}
+            else:
+                self._channel = self._started()
+            while (message := self._channel.receive()) and "process" in message:
+                self._left.append(message["process"])
+            if message is not None and message.get("record", {}).get("kind") == "done":
+                self._left = []
+            is_over = message is None or "end" in message
+            if is_over and (worker.is_lost or worker.database.lost([self._name], worker.name)):
+                raise Parked
+            if message is not None:
+                return message
+            end_groups([process for process in self._left if is_alive(process)])
+            return {"end": {"state": "interrupted", "step": step, "message": "the helper process was killed"}}
 
     def _started(self) -> Channel:
         """Start a helper. End that of an earlier execution here, which has lost the leg."""

@@ -191,7 +191,8 @@ class Job:
             return EXIT_INTERRUPTED
         except OSError as error:
             details, reason = [], f"{error.filename}: {error.strerror}" if error.filename else str(error)
-        self.refuse("rdc", *map(worded, (*details, reason)))
+        texts = (re.sub(r"; set it with --input \S+=VALUE", "", text) for text in (*details, reason))
+        self.refuse("rdc", *texts)  # people who start a workflow have inputs instead of options
         return EXIT_REFUSED
 
     def refuse(self, title: str, *reasons: str) -> None:
@@ -259,8 +260,3 @@ class Job:
             file.seek(0)
             said: bytes = file.read()
             return said.decode("utf-8", "replace")
-
-
-def worded(text: str) -> str:
-    """Return a text for people who start a workflow, which has inputs instead of options."""
-    return re.sub(r"; set it with --input \S+=VALUE", "", text)

@@ -14,10 +14,17 @@ from runtime_shim.engine.program import EXIT_COMPLETE, Table
 from runtime_shim.engine.state import State
 from runtime_shim.engine.texts import word_of, words_of
 from runtime_shim.engine.walk import filled
-from runtime_shim.targets.github.api import STATE, HaltError, workflow_path
+from runtime_shim.targets.github.api import (
+    DECISIONS,
+    STATE,
+    HaltError,
+    is_approved,
+    passed_gates,
+    unapproved,
+    workflow_path,
+)
 from runtime_shim.targets.github.calls import Job
 from runtime_shim.targets.github.changes import CHANGES, check_secrets
-from runtime_shim.targets.github.gates import DECISIONS, is_approved, passed_gates, unapproved
 from runtime_shim.targets.github.kept import ANSWERS_FILE, KEPT, keep_run, unsaved
 from runtime_shim.targets.github.says import annotation, as_block, as_cell, plain
 from runtime_shim.targets.github.shown import words_of_places

@@ -9,8 +9,8 @@ from runtime_shim.engine.lifecycle import Done, Extension, Kinds, Subcommands
 from runtime_shim.engine.program import EXIT_COMPLETE, RefusedError
 from runtime_shim.engine.session import Session
 from runtime_shim.engine.state import State, digest
+from runtime_shim.targets.github.api import APPROVAL, DECISIONS, Decision
 from runtime_shim.targets.github.entries import keep_entry
-from runtime_shim.targets.github.gates import APPROVAL, DECISIONS, Decision
 from runtime_shim.tasks.answers import LARGEST, read_text
 
 REVIEWER = "a reviewer"

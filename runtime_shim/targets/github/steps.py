@@ -9,15 +9,14 @@ from runtime_shim.engine.builder import built
 from runtime_shim.engine.journal import read_journal
 from runtime_shim.engine.lifecycle import Host, Kinds
 from runtime_shim.engine.program import EXIT_COMPLETE, EXIT_REFUSED, EXIT_STOP, RefusedError, Table, takes_empty
-from runtime_shim.targets.github.api import Api, HaltError, check_run, find_kept
-from runtime_shim.targets.github.calls import Job, Relay
-from runtime_shim.targets.github.changes import collect_changes
-from runtime_shim.targets.github.closing import close
-from runtime_shim.targets.github.entries import ENTRY, joined_entries, must_join, read_entry
-from runtime_shim.targets.github.gates import (
+from runtime_shim.targets.github.api import (
+    Api,
+    HaltError,
     check_passed,
+    check_run,
     check_used,
     count_reviews,
+    find_kept,
     is_approved,
     next_decision,
     passed_gates,
@@ -25,6 +24,10 @@ from runtime_shim.targets.github.gates import (
     runs_before,
     same_attempt,
 )
+from runtime_shim.targets.github.calls import Job, Relay
+from runtime_shim.targets.github.changes import collect_changes
+from runtime_shim.targets.github.closing import close
+from runtime_shim.targets.github.entries import ENTRY, joined_entries, must_join, read_entry
 from runtime_shim.targets.github.kept import ABOUT, ANSWERS_FILE, KEPT, check_kept, take_over, unlinked
 from runtime_shim.targets.github.says import plain
 from runtime_shim.targets.github.shown import is_shown, words_of_places
