@@ -83,7 +83,7 @@ EDITIONS = {
 _AROUND = ("says", "shown", "api", "strict", "kept", "changes", "entries")
 _CALLED = (*_AROUND, "extension", "calls", "closing", "steps")
 _GITHUB = ("data.secrets", "targets.naming", *(f"targets.github.{name}" for name in _CALLED))
-_OF_RUNS = ("database", "legs", "leases", "runs", "helpers", "steps", "launching", "worker", "commands", "command_line")
+_OF_RUNS = ("legs", "leases", "runs", "helpers", "steps", "launching", "worker", "commands", "command_line")
 _FOR_WORKERS = ("data.whole_files", "operator.logs", "operator.moving")  # also needed there
 
 

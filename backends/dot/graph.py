@@ -94,13 +94,8 @@ class Graph(Struct, frozen=True, dict=True):
         palette = PALETTES[self.theme]
         text = {"fontname": _FONT, "fontcolor": f'"{palette.page.text}"'}
         page = {"label": label([one_line(self.title), *self.notes]), "labelloc": "t", "fontsize": "18", **text}
-        space = {
-            "bgcolor": f'"{palette.page.fill}"',
-            "pad": "0.3",
-            "nodesep": "0.35",
-            "ranksep": "0.4",
-            "newrank": "true",
-        }
+        fill = f'"{palette.page.fill}"'
+        space = {"bgcolor": fill, "pad": "0.3", "nodesep": "0.35", "ranksep": "0.4", "newrank": "true"}
         yield f"  graph {attributes({**page, **space})}"
         box = {"style": "filled", "fontname": _FONT, "fontsize": "12", "margin": '"0.16,0.09"'}
         yield f"  node {attributes(box)}"

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any, Callable
 
-from runtime_shim.data.secrets import MASKED, in_strings
+from runtime_shim.data.secrets import in_strings, masked
 from runtime_shim.engine.journal import Record, read_journal
 from runtime_shim.engine.program import EXIT_COMPLETE, Table
 from runtime_shim.engine.state import State
@@ -185,10 +185,7 @@ def _without_secrets(state: State, mask: Callable[[str], str]) -> State:
     """Return the state of a run with secrets masked, for the summary."""
     shown = copy.copy(state)
     shown.message, shown.registers = mask(state.message), in_strings(mask, state.registers)
-    shown.finished = [
-        {key: in_strings(mask, value) if key in MASKED else value for key, value in record.items()}
-        for record in state.finished
-    ]
+    shown.finished = [masked(mask, record) for record in state.finished]
     return shown
 
 
@@ -248,8 +245,7 @@ def _keep(job: Job, state: State, name: str) -> None:
         if isinstance(value, str) and mask(value) != value:
             raise unsaved(f"the value {slot} contains a secret. Fetch the secret again in a later step")
     for record in read_journal(job.path("rdc/journal"))[0]:
-        texts = {key: value for key, value in record.items() if key in MASKED}
-        if in_strings(mask, texts) != texts:
+        if masked(mask, record) != record:
             raise unsaved("the output of an earlier step contains a secret of another step")
     about = {"run": os.environ["GITHUB_RUN_ID"], "attempt": os.environ["GITHUB_RUN_ATTEMPT"]}
     keep_run(job.path(KEPT), job.path("rdc"), job.path(ANSWERS_FILE), about, job.masks())
