@@ -126,7 +126,8 @@ class Chart:
             for name in of_box(box):
                 members.setdefault(name, []).append(self.boxes[box.node.id])
         for frame in self.drawn.frames:
-            for name in of_frame(frame):
+            kind = "cycle" if frame.is_loop else "frame"
+            for name in (kind, "altered") if frame.mark else (kind,):
                 members.setdefault(name, []).append(self.frames[frame.id])
         return members
 
@@ -188,13 +189,6 @@ def line_of(arrow: Arrow) -> str:
     if arrow.passes and arrow.mark != "removed":
         return CARRYING
     return "-.->" if arrow.mark == "removed" or arrow.leads == "stop" else "-->"
-
-
-def of_frame(frame: Frame) -> Iterator[str]:
-    """Yield the classes of a frame."""
-    yield "cycle" if frame.is_loop else "frame"
-    if frame.mark:
-        yield "altered"
 
 
 def declarations(members: Mapping[str, Sequence[str]]) -> Iterator[str]:
