@@ -218,7 +218,6 @@ class Leg(NamedTuple):
     status: str
     worker: str
     version: str
-    created: int
     updated: int
     due: int
     result: Table
@@ -389,4 +388,4 @@ def leg_of(name: str, *columns: Any) -> Leg:  # values of `COLUMNS`, and the out
     run, _, number = name.rpartition(".")
     status, worker, version, created, updated, due, output = columns
     result = json.loads(output) if output else {}
-    return Leg(run, int(number), status, worker or "", version or "", created, updated or created, due or 0, result)
+    return Leg(run, int(number), status, worker or "", version or "", updated or created, due or 0, result)

@@ -46,7 +46,10 @@ def put_question(program: Table, state: State) -> str:
     node = program["nodes"][state.node]
     texts = (str(node.get(key) or "") for key in ("reason", "prompt", "block"))
     parts = [filled(node, text, state.registers).strip("\n") for text in texts]
-    return as_block("\n\n".join(filter(None, [*parts, _replies_in_words(node, state)])))
+    words, replies = replies_to(node, state), "Answer with text."
+    if words:
+        replies = f"Answer {' or '.join(words)}." if len(words) < 4 else "Answer one of:\n\n" + "\n".join(words)
+    return as_block("\n\n".join(filter(None, [*parts, replies])))
 
 
 def replies_to(node: Table, state: State) -> list[str]:
@@ -68,13 +71,6 @@ def first_reply(program: Table, state: State) -> "str | None":
         return None
     words = replies_to(node, state)
     return words[0].lower() if words and node["task"] == "ask" else words[0] if words else "TEXT"
-
-
-def _replies_in_words(node: Table, state: State) -> str:
-    words = replies_to(node, state)
-    if not words:
-        return "Answer with text."
-    return f"Answer {' or '.join(words)}." if len(words) < 4 else "Answer one of:\n\n" + "\n".join(words)
 
 
 def table_of_steps(program: Table, finished: list[Record]) -> str:
