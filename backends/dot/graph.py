@@ -271,11 +271,6 @@ def attributes(values: Mapping[str, str]) -> str:
     return f"[{', '.join([f'{key}={value}' for key, value in values.items()])}]"
 
 
-def comment(text: str) -> str:
-    """Return a one-line comment."""
-    return f"// {printable(text)}"
-
-
 def _quoted(text: str) -> str:
     """Return a string for use in quotes. This is ten times as fast as `translate`."""
     return text.replace("\\", "\\\\").replace('"', '\\"')

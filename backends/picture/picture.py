@@ -285,12 +285,9 @@ def _folded(node: Node, stages: list[Node], home: Mapping[str, str]) -> Node:
     edges = (edge for stage in stages for edge in stage.edges)
     leaving = (edge for edge in edges if home.get(edge.target) != node.id or _counts(edge))
     found = dict.fromkeys(replace(edge, target=home.get(edge.target, edge.target)) for edge in leaving)
-    return replace(node, edges=tuple(sorted(found, key=_rank)))
-
-
-def _rank(edge: Edge) -> tuple[bool, bool, bool]:
-    """Return the place of a transition: success, then retries, other failures, and the one for all other outcomes."""
-    return not edge.guard, _FAIL in edge.guard, not _counts(edge)
+    # Success comes first, then retries, other failures, and the transition for all other outcomes.
+    order = sorted(found, key=lambda edge: (not edge.guard, _FAIL in edge.guard, not _counts(edge)))
+    return replace(node, edges=tuple(order))
 
 
 def joined_breakdowns(program: Program) -> Program:
