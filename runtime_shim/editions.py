@@ -74,25 +74,16 @@ EDITIONS = {
     "contract": Edition(
         ("engine.program", "engine.builder", "contract.step_builder", *_RUN, *_GIVEN, *_CONTRACT, _LAST),
         (
-            *(
-                *_FIRST,
-                "tasks.ask.Answers",
-                *_MORE,
-                "tasks.prompting.KeptPrompts",
-                "contract.specification.Placeholders",
-            ),
-            *("contract.specification.Specification", "contract.record_files.RecordFiles"),
-            *_SAID,
+            *(*_FIRST, "tasks.ask.Answers", *_MORE, "tasks.prompting.KeptPrompts"),
+            *("contract.specification.Placeholders", "contract.specification.Specification"),
+            *("contract.record_files.RecordFiles", *_SAID),
         ),
     ),
 }
-_AROUND = ("api", "says", "shown", "gates", "strict", "kept", "changes", "entries")
+_AROUND = ("says", "shown", "api", "strict", "kept", "changes", "entries")
 _CALLED = (*_AROUND, "extension", "calls", "closing", "steps")
 _GITHUB = ("data.secrets", "targets.naming", *(f"targets.github.{name}" for name in _CALLED))
-_OF_RUNS = (
-    *("database", "legs", "leases", "runs", "helpers", "steps", "launching", "worker"),
-    *("commands", "command_line"),
-)
+_OF_RUNS = ("legs", "leases", "runs", "helpers", "steps", "launching", "worker", "commands", "command_line")
 _FOR_WORKERS = ("data.whole_files", "operator.logs", "operator.moving")  # also needed there
 
 

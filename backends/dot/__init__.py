@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Annotated, ClassVar
 
 from backends.base import Emission
-from backends.dot.graph import Graph, comment, spread_ends
+from backends.dot.graph import Graph, spread_ends
 from backends.picture.legend import with_legend
 from backends.picture.looks import Theme
 from backends.picture.sheet import PictureBackend, PictureOptions, Sheet
+from backends.remarks import printable
 
 
 class DotOptions(PictureOptions, frozen=True):
@@ -30,4 +31,4 @@ class DotBackend(PictureBackend[DotOptions]):
         drawn = spread_ends(sheet.drawn)
         drawn = with_legend(drawn) if options.legend else drawn
         graph = Graph(drawn, sheet.title, sheet.notes, options.theme, options.link_base)
-        return Emission("\n".join((*map(comment, sheet.head()), *graph.lines(), "")))
+        return Emission("\n".join((*(f"// {printable(line)}" for line in sheet.head()), *graph.lines(), "")))

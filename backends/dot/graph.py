@@ -14,7 +14,6 @@ from functools import cached_property
 from msgspec import Struct
 from msgspec.structs import replace
 
-from backends.dot.styles import SHAPES
 from backends.picture.arrows import Arrow, Mark
 from backends.picture.captions import Lines
 from backends.picture.looks import PALETTES, Colors, Theme, class_of, look_of
@@ -36,6 +35,24 @@ WIDTH_OF_CHANGED = "2.5"
 
 _FONT = '"Helvetica,Arial,sans-serif"'
 
+_SLANTED = {"margin": '"0.04,0.03"'}
+"""Graphviz leaves too much space around text in slanted shapes."""
+
+_ROUNDED = {"shape": "box", "style": '"filled,rounded"'}
+
+SHAPES: Mapping[str, Mapping[str, str]] = {
+    "start": _ROUNDED,
+    "command": {"shape": "box"},
+    "check": {"shape": "box"},
+    "agent": _ROUNDED,
+    "tool": {"shape": "component"},
+    "person": {"shape": "hexagon", **_SLANTED},
+    "choice": {"shape": "diamond", **_SLANTED},
+    "complete": {"shape": "box"},
+    "stop": {"shape": "box"},
+}
+"""The shape of each kind of box. Ends are rounded, with a heavy line."""
+
 
 class Graph(Struct, frozen=True, dict=True):
     """Writes a picture as DOT. With `link_base`, which ends with a slash, items link to their source lines.
@@ -55,7 +72,9 @@ class Graph(Struct, frozen=True, dict=True):
         yield from self._defaults()
         start = free(START, self._order)
         names = {box.node.id: name(box.node.id) for box in self.drawn.boxes}
-        yield f"  {name(start)} {attributes(self._start())}"
+        colors = _colored(PALETTES[self.theme].boxes["start"])
+        look = {"label": '"Start"', "class": "start", **SHAPES["start"], "height": "0.3", **colors}
+        yield f"  {name(start)} {attributes(look)}"
         for depth, item in outline(self.drawn):
             indent = "  " * (depth + 1)
             if isinstance(item, Box):
@@ -75,13 +94,8 @@ class Graph(Struct, frozen=True, dict=True):
         palette = PALETTES[self.theme]
         text = {"fontname": _FONT, "fontcolor": f'"{palette.page.text}"'}
         page = {"label": label([one_line(self.title), *self.notes]), "labelloc": "t", "fontsize": "18", **text}
-        space = {
-            "bgcolor": f'"{palette.page.fill}"',
-            "pad": "0.3",
-            "nodesep": "0.35",
-            "ranksep": "0.4",
-            "newrank": "true",
-        }
+        fill = f'"{palette.page.fill}"'
+        space = {"bgcolor": fill, "pad": "0.3", "nodesep": "0.35", "ranksep": "0.4", "newrank": "true"}
         yield f"  graph {attributes({**page, **space})}"
         box = {"style": "filled", "fontname": _FONT, "fontsize": "12", "margin": '"0.16,0.09"'}
         yield f"  node {attributes(box)}"
@@ -89,16 +103,12 @@ class Graph(Struct, frozen=True, dict=True):
         line = {"fontname": _FONT, "fontsize": "10", "penwidth": "1.4", "arrowsize": "0.7"}
         yield f"  edge {attributes({**line, 'class': 'onward', 'color': color, 'fontcolor': color})}"
 
-    def _start(self) -> dict[str, str]:
-        colors = PALETTES[self.theme].boxes["start"]
-        return {"label": '"Start"', "class": "start", **SHAPES["start"], "height": "0.3", **_colored(colors)}
-
     def _box(self, box: Box) -> str:
         name = class_of(box)
         style = {"class": name, **SHAPES[look_of(box.node.task)], **_border(box)}
         colors = _colored(PALETTES[self.theme].boxes[name])
         reference = self._reference(box.node, box.more, is_there=box.mark != "removed")
-        return f"[label={label(box.lines)}, {pairs(style | colors)}, {reference}]"
+        return attributes({"label": label(box.lines), **style, **colors, **reference})
 
     def _frame(self, frame: Frame) -> str:
         """Return all attributes of a frame, because a frame inherits missing ones from the frame around it."""
@@ -106,17 +116,17 @@ class Graph(Struct, frozen=True, dict=True):
         found |= {"style": '"rounded,filled,dashed"' if frame.is_loop else '"rounded,filled"'}
         width = WIDTH_OF_CHANGED if frame.mark else "2" if frame.is_loop else "1"
         found |= {"penwidth": width, **_colored(PALETTES[self.theme].frames[class_of(frame)])}
-        reference = self._reference(frame.group) if frame.group else f'tooltip={label([frame.title])}, URL=""'
-        return f"[{pairs(found)}, {reference}]"
+        loop = {"tooltip": label([frame.title]), "URL": '""'}
+        return attributes(found | (self._reference(frame.group) if frame.group else loop))
 
-    def _reference(self, shown: Node | Group, more: Lines = (), *, is_there: bool = True) -> str:
+    def _reference(self, shown: Node | Group, more: Lines = (), *, is_there: bool = True) -> dict[str, str]:
         """Return the place of an item in the source, with a link unless the item was removed."""
         if not shown.origin.path:  # a sample in the legend
-            return 'tooltip="Legend"'
-        found = f"tooltip={label(tooltip(shown, more))}"
-        if not (self.link_base and is_there):
-            return found
-        return f'{found}, URL={label([source_link(self.link_base, shown.origin)])}, target="_blank"'
+            return {"tooltip": '"Legend"'}
+        found = {"tooltip": label(tooltip(shown, more))}
+        if self.link_base and is_there:
+            found |= {"URL": label([source_link(self.link_base, shown.origin)]), "target": '"_blank"'}
+        return found
 
     def _arrow(self, arrow: Arrow) -> str:
         color = f'"{PALETTES[self.theme].arrows[class_of(arrow)]}"'
@@ -258,19 +268,28 @@ def label(lines: Iterable[str]) -> str:
 
 def attributes(values: Mapping[str, str]) -> str:
     """Return attributes in brackets. Values are quoted strings, words or numbers."""
-    return f"[{pairs(values)}]"
-
-
-def pairs(values: Mapping[str, str]) -> str:
-    """Return attributes without brackets."""
-    return ", ".join([f"{key}={value}" for key, value in values.items()])
-
-
-def comment(text: str) -> str:
-    """Return a one-line comment."""
-    return f"// {printable(text)}"
+    return f"[{', '.join([f'{key}={value}' for key, value in values.items()])}]"
 
 
 def _quoted(text: str) -> str:
     """Return a string for use in quotes. This is ten times as fast as `translate`."""
     return text.replace("\\", "\\\\").replace('"', '\\"')
+
+
+# --- The CSS of an SVG ------------------------------------------------------------------------------------------------
+
+
+def stylesheet(theme: Theme) -> str:
+    """Return the theme as CSS for an SVG that Graphviz drew in any theme."""
+    palette = PALETTES[theme]
+    rules = [f".graph > polygon {{ fill: {palette.page.fill}; }}", f".graph > text {{ fill: {palette.page.text}; }}"]
+    for kind, members in (("node", palette.boxes), ("cluster", palette.frames)):
+        for name, colors in members.items():
+            outline = ", ".join(f".{kind}.{name} {shape}" for shape in ("polygon", "path", "ellipse", "polyline"))
+            rules.append(f"{outline} {{ fill: {colors.fill}; stroke: {colors.line}; }}")
+            rules.append(f".{kind}.{name} text {{ fill: {colors.text}; }}")
+    for name, color in palette.arrows.items():
+        rules.append(f".edge.{name} path {{ stroke: {color}; }}")
+        rules.append(f".edge.{name} polygon {{ fill: {color}; stroke: {color}; }}")
+        rules.append(f".edge.{name} text {{ fill: {color}; }}")
+    return "\n".join(rules)

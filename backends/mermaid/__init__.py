@@ -23,9 +23,7 @@ class MermaidBackend(PictureBackend[PictureOptions]):
         drawn = with_legend(sheet.drawn) if options.legend else sheet.drawn
         lines = Chart(drawn, {}, sheet.document, sheet.notes).lines(options.link_base, source_lines=True)
         text = "\n".join((*(f"%% {line}" for line in sheet.head(escaped)), *lines, ""))
-        return Emission(f"%% {_TOO_BIG}\n{text}" if is_too_big(text) else text)
-
-
-_TOO_BIG = (
-    f"GitHub does not draw this diagram: it has more than {MOST_ARROWS} arrows or {MOST_CHARACTERS:,} characters."
-)
+        if is_too_big(text):
+            limits = f"{MOST_ARROWS} arrows or {MOST_CHARACTERS:,} characters"
+            text = f"%% GitHub does not draw this diagram: it has more than {limits}.\n{text}"
+        return Emission(text)

@@ -88,9 +88,15 @@ class Chart:
         yield '  start(["Start"])'
         yield from self._nested(source_lines)
         yield f"  start --> {self.boxes[self.drawn.entry]}"
-        yield from self._arrows()
-        if link_base:
-            yield from (self._link(box, link_base) for box in self.drawn.boxes if _is_there(box))
+        for arrow in self.drawn.arrows:
+            lines = arrow.lines
+            says = f"|{label(lines)}|" if lines else ""
+            yield f"  {self.boxes[arrow.source]} {line_of(arrow)}{says} {self.boxes[arrow.target]}"
+        for box in self.drawn.boxes if link_base else ():
+            if box.mark != "removed" and box.node.origin.path:  # in the document, unlike samples of the legend
+                place = label([f"{box.node.origin.path}:{box.node.origin.span.line}"])
+                address = source_link(link_base, box.node.origin)
+                yield f'  click {self.boxes[box.node.id]} href "{address}" {place} _blank'
         yield from (f"  {line}" for line in declarations(self._members()))
         yield from (f"  {line}" for line in links(self.drawn.arrows))
 
@@ -113,17 +119,6 @@ class Chart:
         line = f"line {origin.span.line}"
         return line if origin.path == self.document else f"{escaped(origin.path)}, {line}"
 
-    def _arrows(self) -> Iterator[str]:
-        for arrow in self.drawn.arrows:
-            lines = arrow.lines
-            says = f"|{label(lines)}|" if lines else ""
-            yield f"  {self.boxes[arrow.source]} {line_of(arrow)}{says} {self.boxes[arrow.target]}"
-
-    def _link(self, box: Box, base: str) -> str:
-        origin = box.node.origin
-        place = label([f"{origin.path}:{origin.span.line}"])
-        return f'  click {self.boxes[box.node.id]} href "{source_link(base, origin)}" {place} _blank'
-
     def _members(self) -> dict[str, list[str]]:
         """Return the ids of all items with a class, by class."""
         members = {"frame": [NOTES]} if self.notes else {}
@@ -131,14 +126,10 @@ class Chart:
             for name in of_box(box):
                 members.setdefault(name, []).append(self.boxes[box.node.id])
         for frame in self.drawn.frames:
-            for name in of_frame(frame):
+            kind = "cycle" if frame.is_loop else "frame"
+            for name in (kind, "altered") if frame.mark else (kind,):
                 members.setdefault(name, []).append(self.frames[frame.id])
         return members
-
-
-def _is_there(box: Box) -> bool:
-    """Return whether a box is in the document. A sample of the legend and a removed box aren't."""
-    return box.mark != "removed" and bool(box.node.origin.path)
 
 
 def _numbered(letter: str, taken: Iterable[str]) -> Iterator[str]:
@@ -198,13 +189,6 @@ def line_of(arrow: Arrow) -> str:
     if arrow.passes and arrow.mark != "removed":
         return CARRYING
     return "-.->" if arrow.mark == "removed" or arrow.leads == "stop" else "-->"
-
-
-def of_frame(frame: Frame) -> Iterator[str]:
-    """Yield the classes of a frame."""
-    yield "cycle" if frame.is_loop else "frame"
-    if frame.mark:
-        yield "altered"
 
 
 def declarations(members: Mapping[str, Sequence[str]]) -> Iterator[str]:

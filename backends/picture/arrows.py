@@ -8,13 +8,7 @@ from typing import Literal
 from msgspec import Struct
 
 from backends.picture.captions import Lines, wrapped
-from backends.picture.conditions import (
-    action,
-    condition,
-    conditions,
-    past_of_marks,
-    retry_limit,
-)
+from backends.picture.conditions import action, condition, conditions, past_of_marks, retry_limit
 from backends.picture.naming import Naming, Said, Term, between, outcome
 from compiler.ir.edges import Edge, Following, Keep, is_plain_for, words_of
 from compiler.ir.program import Node
@@ -78,7 +72,9 @@ def arrows(nodes: Iterable[Node], names: Naming, leads: Directions) -> Iterator[
             words = _outcomes(node, transition, names, is_only=len(transitions) == 1)
             if not (words or transition.said) and len(words_of(transition.edges)) > 1:
                 words = ("then",)
-            passes = bool(names.carried) and _carries(transition, names)
+            effects = (effect for edge in transition.edges for effect in edge.effects)
+            kept = (effect.slot for effect in effects if isinstance(effect, Keep))
+            passes = not names.carried.isdisjoint(kept)  # the answer is kept for a single later step
             said = words
             if transition.said or passes:
                 said = between(" · ", (words, transition.said, ("with its answer",) if passes else ()))
@@ -97,12 +93,6 @@ def _outcomes(node: Node, transition: _Transition, names: Naming, *, is_only: bo
     if left and len(left) <= MOST_LISTED and all(map(_is_plain, edges)):
         return _listed(node, (*words_of(edges), *left))
     return between(" or ", (_when(node, edges, names), ("otherwise",)))
-
-
-def _carries(transition: _Transition, names: Naming) -> bool:
-    """Return whether the answer is kept for a single later step."""
-    effects = (effect for edge in transition.edges for effect in edge.effects)
-    return any(isinstance(effect, Keep) and effect.slot in names.carried for effect in effects)
 
 
 def _merged(node: Node, names: Naming) -> list[_Transition]:

@@ -247,13 +247,10 @@ def _paths(paths: tuple[Text, ...]) -> Iterator[str]:
 def _rules(stage: str, config: Table) -> Iterator[str]:
     """Yield the number of rules in a stage's guardrails."""
     rules = config.get("guardrails", {}).get(stage, {})
-    counts = [_count(len(rules.get(key, ())), noun) for key, noun in (("blocklist", "word"), ("patterns", "pattern"))]
-    if any(counts):
-        yield f"forbidden: {', '.join(filter(None, counts))}"
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'s' if number > 1 else ''}" if number else ""
+    numbers = ((len(rules.get(key, ())), noun) for key, noun in (("blocklist", "word"), ("patterns", "pattern")))
+    counts = [f"{number} {noun}{'s' if number > 1 else ''}" for number, noun in numbers if number]
+    if counts:
+        yield f"forbidden: {', '.join(counts)}"
 
 
 def _indented(value: object) -> Iterator[str]:

@@ -28,12 +28,9 @@ MOST_NAMED = 6
 
 PAST = {Verdict.PASS.value: "worked", Verdict.FAIL.value: "failed"}
 
-_MARKERS = ("if ", "elif ")
-"""How conditions of branches start."""
-
 _MARKER = Regex("^elif | [!=]= ")
 _PLAIN = {"elif ": "or if ", " == ": " is ", " != ": " is not "}
-"""Parts of such conditions in words."""
+"""Parts of conditions of branches in words."""
 
 
 def retry_limit(edge: Edge, names: Naming) -> int | None:
@@ -107,7 +104,7 @@ def condition(edges: Sequence[Edge], names: Naming, group: str) -> Said:
     guards = [conditions(edge, names) for edge in edges]
     if not all(guards):
         return ()
-    if len(edges) == 1 and edges[0].label.startswith(_MARKERS):
+    if len(edges) == 1 and edges[0].label.startswith(("if ", "elif ")):  # the condition of a branch
         written = one_line(edges[0].label)
         return (Term(written, _MARKER.sub(lambda found: _PLAIN[found[0]], written)),)
     marks = [_mark(test, names) for guard in guards for test in guard]

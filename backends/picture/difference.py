@@ -184,7 +184,7 @@ def _renamed(arrow: Arrow, matching: Matching, runbook: str) -> str:
 
 def _runbooks(drawn: Picture) -> dict[str, str]:
     """Return the nested runbook of each group; "" for none."""
-    groups = {frame.group.id: frame.group for frame in drawn.frames if frame.group}
+    groups = _groups(drawn)
     found = {"": ""}
     for name in groups:
         inner, around = [], name
@@ -198,10 +198,8 @@ def _runbooks(drawn: Picture) -> dict[str, str]:
 def _paired(node: Node, gone: list[Arrow], come: list[Arrow], matching: Matching) -> Iterator[Redirection]:
     """Pair transitions with the same label, or with the same destination."""
     for arrow in come:
-        twins = (
-            other for other in gone if other.says == arrow.says or matching.boxes.get(other.target) == arrow.target
-        )
-        twin = next(twins, None)
+        at = matching.boxes.get
+        twin = next((each for each in gone if each.says == arrow.says or at(each.target) == arrow.target), None)
         if twin:
             gone.remove(twin)
         yield Redirection(node, twin, arrow)

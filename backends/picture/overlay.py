@@ -11,7 +11,6 @@ from backends.picture.captions import wrapped
 from backends.picture.difference import Difference, said
 from backends.picture.naming import free
 from backends.picture.picture import Box, Frame, Picture
-from compiler.analyses.changes import Change
 from compiler.ir.program import Group, Node
 
 SIGNS: Mapping[Mark, str] = {"added": "+", "removed": "−", "changed": "~"}
@@ -40,13 +39,9 @@ def _names(old: Picture, new: Picture, found: Difference) -> dict[str, str]:
     return names
 
 
-def _listed(change: Change) -> str:
-    return ", ".join(change.parts)
-
-
 def _marked_frames(new: Picture, found: Difference) -> Iterator[Frame]:
     """Yield the new frames. A changed one has a note after its title."""
-    parts = {change.new.id: _listed(change) for change in found.changed if isinstance(change.new, Group)}
+    parts = {change.new.id: ", ".join(change.parts) for change in found.changed if isinstance(change.new, Group)}
     for frame in new.frames:
         if frame.id in parts:
             yield replace(frame, title=f"{frame.title} · {SIGNS['changed']} changed: {parts[frame.id]}", mark="changed")
@@ -59,7 +54,7 @@ def _marked_frames(new: Picture, found: Difference) -> Iterator[Frame]:
 
 def _notes(new: Picture, found: Difference) -> Iterator[tuple[Mark, str]]:
     """Yield the mark of each new box, and what changed in it."""
-    parts = {change.new.id: _listed(change) for change in found.changed if isinstance(change.new, Node)}
+    parts = {change.new.id: ", ".join(change.parts) for change in found.changed if isinstance(change.new, Node)}
     nodes = {box.node.id: box.node for box in new.boxes}
     kept = {said(nodes[name]) for name in found.matched.values()}
     for box in new.boxes:
@@ -91,18 +86,14 @@ def _with_removed(old: Picture, boxes: list[Box], found: Difference, names: Mapp
             frame = box.frame
             while frame and frame not in found.frames:
                 frame = parents[frame]
-            behind.setdefault(before, []).append(_removed(box, found.frames.get(frame, ""), names[box.node.id]))
+            gone = replace(box, node=replace(box.node, id=names[box.node.id]), frame=found.frames.get(frame, ""))
+            behind.setdefault(before, []).append(_marked(gone, ("removed", "")))
         elif said(box.node) == box.node.id:  # ends may be anywhere
             before = found.matched[box.node.id]
     yield from behind.get("", ())
     for box in boxes:
         yield box
         yield from behind.get(box.node.id, ())
-
-
-def _removed(box: Box, frame: str, name: str) -> Box:
-    gone = replace(box, node=replace(box.node, id=name), frame=frame)
-    return _marked(gone, ("removed", ""))
 
 
 # --- Arrows -----------------------------------------------------------------------------------------------------------

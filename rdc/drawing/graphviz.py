@@ -22,7 +22,7 @@ from xml.sax.saxutils import escape
 from msgspec.structs import replace
 
 from backends.command import drawing_command, read_command
-from backends.dot.styles import stylesheet
+from backends.dot.graph import stylesheet
 from compiler.regex import Regex
 from rdc.outputs import PNG
 

@@ -75,7 +75,9 @@ def show_timeline(session: Session) -> int:
 
 
 def copy_outputs(session: Session) -> int:
-    """Copy the outputs of completed steps to a directory, or restore missing ones from it."""
+    """Copy the outputs of completed steps to a directory, or restore missing ones from it; refuse changed ones."""
+    import hashlib
+
     to, back, troubles = session.options.to, getattr(session.options, "from"), []
     if bool(to) == bool(back):
         raise RefusedError("outputs needs --to DIR or --from DIR")
@@ -83,25 +85,18 @@ def copy_outputs(session: Session) -> int:
     source, target = (root, folder) if to else (folder, root)
     if to:
         os.makedirs(folder, exist_ok=True)
-    for artifact in {one["path"]: one for one in found["artifacts"]}.values():  # the latest
+    for path, artifact in {one["path"]: one for one in found["artifacts"]}.items():  # the latest
         try:
-            if to or is_missing(target, artifact["path"]):
-                copy_output(source, target, artifact)
+            if to or is_missing(target, path):
+                content = read_inside(source, path, math.inf)
+                if hashlib.sha256(content).hexdigest() != artifact["sha256"]:
+                    raise UnsafeError(f"{path} has changed since it was indexed")
+                write_inside(target, path, content)
         except UnsafeError as error:
             troubles.append(f"output {error} ({source}, step {artifact['step_id']})")
     if troubles:
         raise RefusedError(*troubles, f"could not copy {len(troubles)} of the outputs")
     return EXIT_COMPLETE
-
-
-def copy_output(source: str, target: str, artifact: Table) -> None:
-    """Copy an output atomically; refuse one that has changed since it was indexed."""
-    import hashlib
-
-    content = read_inside(source, artifact["path"], math.inf)
-    if hashlib.sha256(content).hexdigest() != artifact["sha256"]:
-        raise UnsafeError(f"{artifact['path']} has changed since it was indexed")
-    write_inside(target, artifact["path"], content)
 
 
 class RecordFiles(Extension):

@@ -134,8 +134,10 @@ class RunRecords:
         if not (is_done or goes_on or is_taken):
             return False
         self._now = record.get("time", self._now)
-        if is_taken:
-            self._take_over()
+        if is_taken:  # report once that the run is resumed, unless the next attempt will
+            if self._manifest["status"] == RUNNING and not self._is_told:
+                self._tell("WorkflowResumed", self._step_of(self._node))
+                self._is_told = True
         elif is_done:
             node = self._nodes.get(record["node"], {})
             task = "" if record["outcome"] == RESUMED else node.get("task")
@@ -179,12 +181,6 @@ class RunRecords:
             self._manifest["current_step"] = step
             if condition == "running":
                 self._attempt(step)
-
-    def _take_over(self) -> None:
-        """Report once that an `open` resumes the run, unless the next attempt will."""
-        if self._manifest["status"] == RUNNING and not self._is_told:
-            self._tell("WorkflowResumed", self._step_of(self._node))
-            self._is_told = True
 
     def _go_on(self, name: str, resumes: bool, reruns: bool) -> None:
         """Continue at a step after a pause or in another call. A command that runs again counts as an attempt."""

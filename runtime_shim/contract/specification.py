@@ -28,16 +28,6 @@ def step_at(program: Table, state: State) -> "str | None":
     return next(filter(None, steps), None)
 
 
-def _target(program: Table, state: State) -> str:
-    """Return the node where a failed run continues."""
-    nodes, last, step = program["nodes"], state.finished[-1], step_at(program, state)
-    due = (*undecided(program, state, step), *(name for name in nodes if is_stage_of(nodes[name], step)))
-    first = last["node"] if last["outcome"] == "rejected" else next(iter(due), "")
-    if first not in nodes:
-        raise RefusedError(f"this program has no {one_line(last['node'])}, which failed; start a new run")
-    return first
-
-
 def is_stage_of(node: Table, step: "str | None") -> bool:
     """Return whether a node is a stage of a step."""
     return bool(node["task"] == "stage" and node["step"] == step)
@@ -51,10 +41,14 @@ def undecided(program: Table, state: State, step: "str | None") -> list[str]:
 
 
 def reopen(session: Session) -> None:
-    """Record that a failed run continues."""
-    state, program = session.state, session.program
-    is_same, target = session.is_same(state), _target(program, state)
-    node = program["nodes"][target]
+    """Record that a failed run continues, and where."""
+    state, program, is_same = session.state, session.program, session.is_same(session.state)
+    nodes, last, step = program["nodes"], state.finished[-1], step_at(program, state)
+    due = (*undecided(program, state, step), *(name for name in nodes if is_stage_of(nodes[name], step)))
+    target = last["node"] if last["outcome"] == "rejected" else next(iter(due), "")
+    if target not in nodes:
+        raise RefusedError(f"this program has no {one_line(last['node'])}, which failed; start a new run")
+    node = nodes[target]
     do = [[node["attempt"], "=", 0]] if "attempt" in node else []
     move = follow(program, {"go": target, "do": do}, state.registers)
     about = {"node": state.node, "title": "", "attempt": 1, "instances": {}, "outcome": RESUMED, "seconds": 0.0}

@@ -235,22 +235,17 @@ class StepStages(Stages):
 
     def preview(self, name: str, node: Table) -> Done:
         """Return the outcome in the file of answers, or assume pass and describe the stage's work."""
-        done = self.from_file(name) if node["stage"] == "execute" else None
-        return done or Done("pass", f"would {previewed(self.session, node)}")
-
-
-def previewed(session: Session, node: Table) -> str:
-    """Return a description of a stage's work."""
-    paths, subject, executor = ", ".join(paths_of(session, node)), node.get("subject", ""), executor_of(session)
-    how = "built in" if subject in BUILT_IN else "unknown: skipped"
-    indexed = (paths and f"index {paths}", subject and f"record evidence {subject}")
-    said = {
-        "inputs": f"check the inputs: {paths or 'guardrails'}",
-        "context": f"look up the context: {config_of(session).get('context')}",
-        "tool": f"call the tool {subject}: {command_of_tool(session, subject) or how}",
-        "execute": f"call the executor: {executor}" if executor else "ask a person, as there is no executor",
-        "guardrails": "check the outputs against the guardrails",
-        "validation": f"check {', '.join(node.get('checks', ()))}: {paths}",
-        "outputs": " and ".join(filter(None, indexed)),
-    }
-    return said[node["stage"]]
+        session, done = self.session, self.from_file(name) if node["stage"] == "execute" else None
+        paths, subject, executor = ", ".join(paths_of(session, node)), node.get("subject", ""), executor_of(session)
+        how = "built in" if subject in BUILT_IN else "unknown: skipped"
+        indexed = (paths and f"index {paths}", subject and f"record evidence {subject}")
+        work = {
+            "inputs": f"check the inputs: {paths or 'guardrails'}",
+            "context": f"look up the context: {config_of(session).get('context')}",
+            "tool": f"call the tool {subject}: {command_of_tool(session, subject) or how}",
+            "execute": f"call the executor: {executor}" if executor else "ask a person, as there is no executor",
+            "guardrails": "check the outputs against the guardrails",
+            "validation": f"check {', '.join(node.get('checks', ()))}: {paths}",
+            "outputs": " and ".join(filter(None, indexed)),
+        }
+        return done or Done("pass", f"would {work[node['stage']]}")

@@ -108,32 +108,6 @@ def _typed(session: Session, item: Table) -> "str | None":
     return asked(session, f"{name} ({told}): " if told else f"{name}: ", read, goes_on)
 
 
-def check_inputs(session: Session) -> Registers:
-    """Return the values of all inputs, or refuse all unfit ones at once."""
-    declared: dict[str, Table] = {item["name"]: item for item in session.program["inputs"]}
-    given = _from_file(session.options.inputs) if session.options.inputs else {}
-    given.update(_from_options(session.options, declared))
-    known = f"; the inputs are {', '.join(declared)}"
-    unknown = (name for name in given if name not in declared)
-    wrong = [f"there is no input {one_line(name)}{meant(name, declared) or known}" for name in unknown]
-    missing = [item for name, item in declared.items() if name not in given]
-    if session.is_interactive and not wrong and any(_problem(item, item.get("default")) for item in missing):
-        try:
-            for item in missing:
-                value = _typed(session, item)
-                if value is None:
-                    break
-                given.update({item["name"]: value} if value or takes_empty(item) else {})
-        finally:
-            forget_pasted()
-    found = {name: given.get(name, item.get("default")) for name, item in declared.items()}
-    problems = ((name, _problem(item, found[name])) for name, item in declared.items())
-    wrong += [f"input {name}: {problem}; set it with --input {name}=VALUE" for name, problem in problems if problem]
-    if wrong:
-        raise RefusedError(*wrong)
-    return found
-
-
 class Inputs(Extension):
     """Reads and checks the inputs of a run."""
 
@@ -146,5 +120,27 @@ class Inputs(Extension):
     )
 
     def registers(self) -> Registers:
-        """Return the values of the inputs."""
-        return check_inputs(self.session)
+        """Return the values of the inputs, or refuse all unfit ones at once."""
+        session = self.session
+        declared: dict[str, Table] = {item["name"]: item for item in session.program["inputs"]}
+        given = _from_file(session.options.inputs) if session.options.inputs else {}
+        given.update(_from_options(session.options, declared))
+        known = f"; the inputs are {', '.join(declared)}"
+        unknown = (name for name in given if name not in declared)
+        wrong = [f"there is no input {one_line(name)}{meant(name, declared) or known}" for name in unknown]
+        missing = [item for name, item in declared.items() if name not in given]
+        if session.is_interactive and not wrong and any(_problem(item, item.get("default")) for item in missing):
+            try:
+                for item in missing:
+                    value = _typed(session, item)
+                    if value is None:
+                        break
+                    given.update({item["name"]: value} if value or takes_empty(item) else {})
+            finally:
+                forget_pasted()
+        found = {name: given.get(name, item.get("default")) for name, item in declared.items()}
+        problems = ((name, _problem(item, found[name])) for name, item in declared.items())
+        wrong += [f"input {name}: {problem}; set it with --input {name}=VALUE" for name, problem in problems if problem]
+        if wrong:
+            raise RefusedError(*wrong)
+        return found

@@ -85,6 +85,11 @@ def in_strings(change: Callable[[str], str], value: Any) -> Any:  # any JSON val
     return change(value) if isinstance(value, str) else value
 
 
+def masked(mask: Callable[[str], str], record: Record) -> Record:
+    """Return a record without secrets in its texts."""
+    return {key: in_strings(mask, value) if key in MASKED else value for key, value in record.items()}
+
+
 class Secrets(Extension):
     """Masks the values of secrets."""
 
@@ -112,4 +117,4 @@ class Secrets(Extension):
 
     def record(self, record: Record) -> Record:
         """Return a record or an event without secrets."""
-        return {key: in_strings(self.mask, value) if key in MASKED else value for key, value in record.items()}
+        return masked(self.mask, record)

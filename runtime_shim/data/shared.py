@@ -18,16 +18,16 @@ class Shared(Extension):
     def complete(table: Table) -> None:
         """Give steps default outcomes, inputs and outputs."""
         for node in table["nodes"].values():
-            node.update(implied(node, node))
+            node.update(implied(node))
         add_common(table)
 
 
-def implied(node: Table, said: "Table | None" = None) -> Table:
+def implied(node: Table) -> Table:
     """Return the implied settings of a step, except those that it sets."""
     known = [keyword for one in (node, *node.get("entries", ())) for keyword in one.get("keywords", ())]
     words = [*dict.fromkeys(known), *UNREAD] if known else WORDS_OF_TASKS.get(node["task"])
     found = {"agent": "" if node["task"] == "agent" else None, "words": words}
-    return {key: value for key, value in found.items() if value is not None and key not in (said or ())}
+    return {key: value for key, value in found.items() if value is not None and key not in node}
 
 
 def add_common(table: Table) -> None:

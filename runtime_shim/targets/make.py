@@ -18,10 +18,8 @@ from runtime_shim.data.values import pairs_in
 from runtime_shim.engine.command_line import COMMANDS, options_of
 from runtime_shim.engine.display import Display
 from runtime_shim.engine.lifecycle import Extension, Options, Subcommands
-from runtime_shim.engine.private import at_once
 from runtime_shim.engine.program import RefusedError, Table
 from runtime_shim.engine.session import Session
-from runtime_shim.engine.state import State
 from runtime_shim.engine.texts import one_line
 from runtime_shim.tasks.answers import read_text
 
@@ -73,17 +71,12 @@ def values_of(name: str, value: str, option: str, takes: str) -> list[Any]:
     if option in OF_FILES and value:
         lines = (line.rstrip("\r") for line in read_text(value).split("\n"))
         return [line for line in lines if line.strip() and not line.startswith("#")]
-    if option == "--value" and value:
-        return outputs_in(name, value)
+    if option == "--value" and value:  # `NAME=VALUE` and `NAME<<WORD` lines, as in RDC_OUTPUT
+        try:
+            return [f"{key}={text}" for _, key, text in pairs_in(value)]
+        except ValueError as error:
+            raise RefusedError(f"{name}: {error}") from None
     return value.split() if option == "--break" else [value] if value else []
-
-
-def outputs_in(name: str, text: str) -> list[str]:
-    """Return the outputs in a text with `NAME=VALUE` and `NAME<<WORD` lines, as in RDC_OUTPUT."""
-    try:
-        return [f"{key}={value}" for _, key, value in pairs_in(text)]
-    except ValueError as error:
-        raise RefusedError(f"{name}: {error}") from None
 
 
 def with_reply(given: dict[str, str]) -> dict[str, str]:
@@ -102,28 +95,15 @@ def warn_of(name: str, inputs: list[str], display: Display) -> None:
         display.line(f"rdc: warning: {one_line(name)} is not an input; did you mean {lower[near]}?")
 
 
-def is_unfinished(path: str) -> bool:
-    """Return whether the journal of a Makefile without a program has an unfinished run."""
-    try:
-        with open(path, "rb", opener=at_once) as journal:
-            lines = journal.read().splitlines()
-    except OSError:
-        return False
-    return bool(lines) and lines[-1].split(b" ")[1:2] != [b"over"]
-
-
-def about_input(item: Table) -> str:
-    """Return an input's description, and whether it is required."""
-    is_needed = item["required"] and item.get("default") is None
-    return f"{item.get('description', '')}{' (required)' if is_needed else ''}"
-
-
 def listed(session: Session) -> int:
     """Print the targets of the Makefile and its variables."""
     every = {**COMMANDS, **{name: each for one in session.extensions for name, each in one.commands.items()}}
     rows = {session.call(name): text for name, (text, _) in every.items() if name != "step"}
     rows.update({session.call("clean"): "the same as reset", session.call("step-X"): "run step X, if it is next"})
-    inputs = {item["name"]: about_input(item) for item in session.program.get("inputs", ())}
+    inputs = {}
+    for item in session.program.get("inputs", ()):
+        is_needed = item["required"] and item.get("default") is None
+        inputs[item["name"]] = f"{item.get('description', '')}{' (required)' if is_needed else ''}"
     rows.update({f"{name}=VALUE": text for name, text in inputs.items()})
     texts = {name: text for _, name, _, text in session.options.known}
     rows["FILE=FILE"] = "a file with the reply"
@@ -184,13 +164,6 @@ class OfMake(Extension):
     def worded(text: str) -> str:
         """Return a text with make's names for options."""
         return re.sub(OPTION, lambda found: worded_option(found[1], found[2] or ""), text)
-
-    def before_run(self, state: "State | None") -> None:
-        """Refuse to start beside an unfinished run of a Makefile without a program."""
-        folder = re.sub(r"[^A-Za-z0-9._/@-]", "-", self.session.store.directory) + ".make"
-        if state is None and is_unfinished(os.path.join(folder, "journal")):
-            archive = f"to archive it:  mv {folder} {folder}.archived"
-            raise RefusedError(archive, f"{folder} has an unfinished run of an earlier Makefile")
 
     def call(self, words: tuple[str, ...]) -> str:
         """Return a subcommand as a call of make."""

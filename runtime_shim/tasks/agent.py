@@ -55,13 +55,6 @@ class Contexts(Extension):
 LONGEST_SEARCH = 60  # seconds; `\\d+:` in a megabyte of digits may take hours
 
 
-def agent_types(program: Table) -> set[str]:
-    """Return the types of agents that a program calls, and those of prompts without one."""
-    nodes = program["nodes"].values()
-    found = (each["agent"] for node in nodes for each in (node, *node.get("entries", ())) if "agent" in each)
-    return {"", "inline", *found}
-
-
 def named(options: types.SimpleNamespace, command: str) -> str:
     """Return the command of an agent, which may be a recipe's name, with the operator's model."""
     return called(command, (options.agent_model or "") if is_recipe(command) else "")
@@ -84,7 +77,8 @@ class Commanded(Caller):
 
                 if not shutil.which(command.strip()):
                     raise RefusedError(f"unknown agent or command {one_line(command)}{hint}")
-        types = agent_types(session.program)
+        calls = (each for node in session.program["nodes"].values() for each in (node, *node.get("entries", ())))
+        types = {"", "inline", *(each["agent"] for each in calls if "agent" in each)}  # "", "inline": no type
         for name in (name for name in self._given if name not in types):
             hint = meant(name, types) or f"; the agents are {', '.join(sorted(filter(None, types)))}"
             raise RefusedError(f"--agent-for {one_line(name)}: the document has no such agent{hint}")

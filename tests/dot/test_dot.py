@@ -13,8 +13,7 @@ from msgspec.structs import replace
 from pygraphviz import AGraph
 
 from backends.base import MARK
-from backends.dot.graph import MOST_SHARED, START, label, name, spread_ends
-from backends.dot.styles import SHAPES
+from backends.dot.graph import MOST_SHARED, SHAPES, START, label, name, spread_ends
 from backends.picture.legend import with_legend
 from backends.picture.looks import PALETTES, Theme
 from backends.picture.picture import UNREACHABLE, Picture, picture

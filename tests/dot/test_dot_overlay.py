@@ -6,8 +6,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from msgspec.structs import replace
 
-from backends.dot.graph import Graph, spread_ends
-from backends.dot.styles import stylesheet
+from backends.dot.graph import Graph, spread_ends, stylesheet
 from backends.picture.picture import Picture, picture
 from compiler.ir.program import Program
 from compiler.ir.tasks import End, Shell

@@ -11,7 +11,7 @@ from backends.python.edition import runtime
 from runtime_shim.editions import EDITIONS
 from runtime_shim.engine.display import Display
 from runtime_shim.engine.program import RefusedError
-from runtime_shim.targets.make import FOR_OTHERS, OfMake, is_unfinished, name_of, values_of
+from runtime_shim.targets.make import FOR_OTHERS, OfMake, name_of, values_of
 from tests.runtime_shim.shim_programs import Compiled, Input, node, program, sh
 
 
@@ -76,22 +76,6 @@ def test_what_only_other_makefiles_take_is_refused(name: str, command: str, monk
         monkeypatch.setenv("RDC_OPENS", "1")
         with pytest.raises(RefusedError, match=f"this Makefile does not take {name}; "):
             list(OfMake.from_caller({"inputs": []}, (), command, Display(sys.stderr)))
-
-
-@pytest.mark.parametrize(
-    ("journal", "is_one"),
-    [
-        (b"1 run x | 1 run x\n2 begin 1 1 | 2 begin 1 1\n", True),
-        (b"1 run x | 1 run x\n2 over 0 COMPLETE | 2 over 0 COMPLETE\n", False),
-        (b"", False),
-    ],
-)
-def test_an_unfinished_run_of_another_makefile_is_seen(journal: bytes, is_one: bool, tmp_path: Path) -> None:
-    (tmp_path / "journal").write_bytes(journal)
-    assert is_unfinished(str(tmp_path / "journal")) == is_one
-    assert not is_unfinished(str(tmp_path / "none"))
-    (tmp_path / "link").symlink_to("journal")
-    assert not is_unfinished(str(tmp_path / "link")), "a link is not followed"
 
 
 def test_rules_go_to_standard_output_where_make_calls(place: Compiled) -> None:

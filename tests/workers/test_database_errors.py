@@ -19,7 +19,7 @@ import pytest
 from benchmarks.workers.fleet import Fleet, Said
 from benchmarks.workers.nursery import Nursery
 from runtime_shim.targets.dbos.command_line import OfDbos
-from runtime_shim.targets.dbos.database import network_of
+from runtime_shim.targets.dbos.legs import network_of
 from tests.workers.documents import ASKS
 from tests.workers.fleet import WarmFleet
 

@@ -18,7 +18,7 @@ from runtime_shim.engine.state import State
 from runtime_shim.targets.dbos.launching import Duties, Metrics
 from runtime_shim.targets.dbos.legs import Legs, Place
 from runtime_shim.targets.dbos.steps import check_state, prepared
-from runtime_shim.targets.dbos.worker import Worker
+from runtime_shim.targets.dbos.worker import Parked, Worker
 from tests.workers.forging import MINE, OTHER, add_run, ended, forge, legs_of, status_of, taken
 
 ODD_RUNS = ("", "..", "../outside", "a/b", "-a", "\x1b[2J")
@@ -75,7 +75,8 @@ def test_of_parked_legs_only_those_that_this_worker_still_has_are_queued(queued:
 def test_a_parked_leg_is_queued_when_the_disk_has_space_again(queued: Fleet, legs: Legs) -> None:
     worker = worker_of(legs)
     taken(queued, "r1.1", worker.name)
-    worker.give_up("r1.1", OSError(28, "No space left on device"))
+    with pytest.raises(Parked), worker.parking("r1.1"):
+        raise OSError(28, "No space left on device")
     refuses = "BEFORE UPDATE ON workflow_status BEGIN SELECT RAISE(ABORT, 'database or disk is full'); END"
     forge(queued, f"CREATE TRIGGER is_full {refuses}")
     for _ in range(2):

@@ -75,14 +75,8 @@ NOT_HERE = {
     *("--state-dir", "--rerun-interrupted", "--assume", "--human", "--break", "--out"),
     *("--prompted", "--as", "--run-dir", "--dry-run"),
 }  # options of programs that have no meaning for workers
-OF_START = (
-    "--input",
-    "--inputs",
-    "--task",
-    "--task-file",
-    "--var",
-    "--expire",
-)  # options about a run, not where it runs
+# Options about a run, not where it runs.
+OF_START = ("--input", "--inputs", "--task", "--task-file", "--var", "--expire")
 
 
 def options_of_worker(kinds: Kinds) -> Options:
@@ -122,12 +116,6 @@ class OfDbos(OfLegs):
         return f"{options.prog} {shlex.join([verb, *rest, *place])}"
 
 
-def application_of(program: Table) -> str:
-    """Return the name of a program's legs and queue in the database."""
-    slug = re.sub("[^a-z0-9]+", "-", program["name"].lower()).strip("-")[:40]
-    return f"{slug}-{digest([program.get('project', ''), program['source']])[:8]}".lstrip("-")
-
-
 def execute_call(program: Table, argv: list[str], host: Host, display: Display, kinds: Kinds) -> int:
     """Run a subcommand and return its exit code."""
     kinds = [*kinds, OfDbos]  # last, since a leg ends when all others have done their part
@@ -149,7 +137,8 @@ def execute_call(program: Table, argv: list[str], host: Host, display: Display, 
     vars(given).update(prog=host.prog, command=command, known=options, only=None, RUN=getattr(given, "RUN", "") or "")
     known = os.environ.pop("RDC_DATABASE", "")  # it may have a password, which is not for commands
     url = given.database or known or f"sqlite:///{program['name']}.sqlite"
-    application = application_of(program)
+    slug = re.sub("[^a-z0-9]+", "-", program["name"].lower()).strip("-")[:40]
+    application = f"{slug}-{digest([program.get('project', ''), program['source']])[:8]}".lstrip("-")
     request = Request(program, given, display, kinds, host, Legs(url, application), Place(application, ""))
     version = request.session().identity()["program"]
     return calls[command][1](request._replace(place=Place(application, version)))

@@ -24,7 +24,7 @@ from runtime_shim.targets.dbos.helpers import Helpers
 from runtime_shim.targets.dbos.launching import Duties, Engine, Metrics
 from runtime_shim.targets.dbos.leases import FENCE, Leases
 from runtime_shim.targets.dbos.legs import RUN_NAME, Leg, Legs, Place, now_ms
-from runtime_shim.targets.dbos.runs import RunStore, TakenError, canceled, is_over, run_state
+from runtime_shim.targets.dbos.runs import RunStore, TakenError, canceled, run_state
 from runtime_shim.targets.dbos.steps import run_leg
 from runtime_shim.targets.dbos.worker import Worker
 from runtime_shim.tasks.answers import LARGEST, read_text
@@ -92,8 +92,11 @@ def start(request: Request) -> int:
     name, database = request.options.id, request.database
     if name is not None and not re.fullmatch(RUN_NAME, name):
         raise RefusedError(f"--id {one_line(name)!a}: use up to 100 letters, digits, `.`, `_` and `-`")
-    if not database.is_ready():
-        make_tables(request)
+    if not database.is_ready():  # no worker has made the tables
+        engine = Engine(database, request.place.version, "start", Duties(1, 60.0, False))
+        with database.worded():
+            engine.launch(lambda _run, _number, given: given, ())
+            engine.stop(0)
     request.options.only = []  # nothing starts here
     session = request.session()
     session.take()
@@ -115,14 +118,6 @@ def start(request: Request) -> int:
         request.display.rule(f"{count} queued or running; `worker --workspace run` gives each run its own folder")
     request.display.rule(f"{run} is queued; to see it: {session.call('status', run)}")
     return request.display.say([run])
-
-
-def make_tables(request: Request) -> None:
-    """Make the tables, since no worker has."""
-    engine = Engine(request.database, request.place.version, "start", Duties(1, 60.0, False))
-    with request.database.worded():
-        engine.launch(lambda _run, _number, given: given, ())
-        engine.stop(0)
 
 
 def wait_for(request: Request, session: Session) -> int:
@@ -261,7 +256,7 @@ def show_run(request: Request) -> int:
     state: Any = session.read_state()
     session.state, last = state, store.legs[-1]
     facts, word = describe(session, state, store.is_busy()), run_state(last)
-    if last.is_active or is_over(word):
+    if last.is_active or word in (*ENDED, "canceled"):
         facts["state"] = word
     if word in ("refused", "failed", "halted") and state.condition not in ("running", *ENDED):
         facts.update(state=word, next=[session.call("resume", "")])

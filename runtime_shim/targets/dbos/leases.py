@@ -114,10 +114,9 @@ class Leases:
             return True
         key = key_of(self._database.application, *(name.split("-", 1) if name.startswith("version-") else [name]))
         here = "database = (SELECT oid FROM pg_database WHERE datname = current_database())"
-        query = (
-            f"SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND granted AND {here} AND classid = ? AND objid = ?"
-        )
-        return not self._database.rows(query, (key >> 32) & 0xFFFFFFFF, key & 0xFFFFFFFF)
+        query = f"SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND granted AND {here}"
+        halves = key >> 32 & 0xFFFFFFFF, key & 0xFFFFFFFF
+        return not self._database.rows(f"{query} AND classid = ? AND objid = ?", *halves)
 
     def dead(self, workers: list[str]) -> list[str]:
         """Return the workers whose lease has been free for some time."""

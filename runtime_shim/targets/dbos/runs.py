@@ -5,7 +5,7 @@ import time
 from runtime_shim.engine.journal import Record
 from runtime_shim.engine.program import RefusedError, Table
 from runtime_shim.engine.session import Session
-from runtime_shim.engine.state import ENDED, State, Store, replay
+from runtime_shim.engine.state import State, Store, replay
 from runtime_shim.targets.dbos.legs import NO_RESULT, Leg, Legs, Place
 
 
@@ -23,11 +23,6 @@ class RunStore(Store):
         self._pending: list[Record] = []
         self.given: Table = {}
         self.legs: list[Leg] = database.of_run(run) if database.is_ready() else []
-
-    @property
-    def last(self) -> "Leg | None":
-        """The newest leg, if the run has started."""
-        return self.legs[-1] if self.legs else None
 
     def records(self) -> list[Record]:
         """Return the records of all legs, read once."""
@@ -60,7 +55,7 @@ class RunStore(Store):
 
     def is_busy(self) -> bool:
         """Return whether a leg is queued or runs."""
-        return bool(self.last and self.last.is_active)
+        return bool(self.legs) and self.legs[-1].is_active
 
     def append(self, record: Record, sync: bool = True) -> None:  # all records are kept
         """Collect a record for the next leg."""
@@ -68,7 +63,7 @@ class RunStore(Store):
 
     def go_on(self, delay: float = 0.0, result: Table = NO_RESULT) -> None:
         """Start the next leg with the collected records, unless someone else was first. A `result` ends it at once."""
-        last, records = self.last, self._pending
+        last, records = self.legs[-1] if self.legs else None, self._pending
         host = last.result.get("host") if last else None
         place = self._place._replace(queue=f"{self._place.queue}@{host}") if host else self._place
         step = (records[-1].get("next") or records[-1].get("node")) if records else last and last.result.get("step")
@@ -87,17 +82,11 @@ def run_state(leg: Leg) -> str:
     return str(leg.result.get("state") or {"CANCELLED": "halted"}.get(leg.status, "failed"))
 
 
-def is_over(state: str) -> bool:
-    """Return whether a run has ended."""
-    return state in (*ENDED, "canceled")
-
-
 def canceled(session: Session) -> Record:
     """Return the record that ends a run."""
     name = session.state.node
-    about = (
-        session.about(name) if name in session.places else {"node": name, "title": "", "attempt": 1, "instances": {}}
-    )
-    about = {**about, "outcome": "canceled", "how": "canceled", "says": ""}
-    about.update(seconds=0.0, next=name, changed={})
+    about = {"node": name, "title": "", "attempt": 1, "instances": {}}
+    if name in session.places:
+        about = session.about(name)
+    about.update(outcome="canceled", how="canceled", says="", seconds=0.0, next=name, changed={})
     return {"kind": "done", **about, "condition": "stop", "message": "canceled"}

@@ -7,7 +7,7 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any, Callable
 
@@ -19,13 +19,13 @@ from runtime_shim.engine.lifecycle import Extension
 from runtime_shim.engine.program import EXIT_WAITING, RefusedError, Table
 from runtime_shim.engine.session import Session
 from runtime_shim.engine.signals import signal_groups
-from runtime_shim.engine.state import ENDED, State, Store, replay, utc_now
+from runtime_shim.engine.state import ENDED, State, Store, utc_now
 from runtime_shim.engine.texts import clean, one_line
 from runtime_shim.engine.walk import Move
 from runtime_shim.operator.logs import LOG_LIMIT, LOGS, SHOWN_LINES, LoggedProcesses, limit_of, log_of
 from runtime_shim.targets.dbos.helpers import Channel
 from runtime_shim.targets.dbos.legs import RUN_NAME
-from runtime_shim.tasks.process import Processes
+from runtime_shim.tasks.process import Environment, Processes
 from runtime_shim.tasks.shell import Calling
 
 QUICKLY = 0.8  # seconds from SIGTERM to SIGKILL for a leg that was canceled or has lost its worker
@@ -43,17 +43,13 @@ class LegStore(Store):
 
     def __init__(self, store: Store, directory: str, channel: Channel, records: list[Record]) -> None:
         super().__init__(directory, store.modes)
-        self._records, self._channel = records, channel
+        self.path, self._records, self._channel = directory, records, channel
         self.is_recorded = threading.Semaphore(0)
         self.is_leaving = False  # whether the worker stops after this step
 
     def records(self) -> list[Record]:
         """Return the records of the run."""
         return self._records
-
-    def read(self) -> "State | None":
-        """Return the state of the run."""
-        return replay(self._records, self.directory, self.modes)
 
     def lock(self) -> None:
         """Lock the directory of the run's files, when the helper of a lost worker has ended its commands."""
@@ -86,9 +82,7 @@ class WritingProcesses(Processes):
         super().__init__(session.signals, session.is_interactive, began)
         self._session = session
 
-    def spawn(
-        self, path: str, words: list[bytes], environment: Mapping[bytes, bytes], _files: Sequence[Any] = ()
-    ) -> int:
+    def spawn(self, path: str, words: list[bytes], environment: Environment, _files: Sequence[Any] = ()) -> int:
         """Start a command that writes to its log."""
         store, state = self._session.store, self._session.state
         with inner(store.within, LOGS) as folder:
@@ -119,11 +113,10 @@ class OfLegs(Extension):
         session, has_secrets = self.session, self.session.program.get("secrets") or os.environ.get("RDC_SECRETS")
         for performer in {*session.performers.values()} if isinstance(session.store, LegStore) else ():
             if isinstance(performer, Calling) and performer.has_log:
-                began = performer._began
-                logged = (
-                    LoggedProcesses(session, began, self.limit) if has_secrets else WritingProcesses(session, began)
-                )
-                performer.processes = logged
+                if has_secrets:
+                    performer.processes = LoggedProcesses(session, performer._began, self.limit)
+                else:
+                    performer.processes = WritingProcesses(session, performer._began)
 
     @property
     def limit(self) -> int:
@@ -260,7 +253,11 @@ def ended(session: Session, store: LegStore, channel: Channel, is_apart: bool, f
         due = leaving.args[0]
     label = session.label(state.node) if state.node in session.places else ""
     about = {"step": state.node, "label": label, "message": one_line(state.message)}
-    word, expires = word_for(state.condition, due is not None, code), expires_at(state)
+    word, expires = state.condition, expires_at(state)
+    if word == "running":
+        word = "interrupted"
+    elif word not in ENDED:
+        word = "ready" if due is not None or code != EXIT_WAITING else "waiting"
     later = {"expires": expires} if word == "waiting" and expires < float("inf") else {}
     return {"state": word, **about, **({"due": due} if due else {}), **later}
 
@@ -274,12 +271,3 @@ def check_state(session: Session, state: State) -> None:
     kinds = ((int,) if isinstance(value, int) else (str, type(None)) for value in initial.values())
     if not is_sound or not all(type(state.registers[name]) in kind for name, kind in zip(initial, kinds, strict=True)):
         raise RefusedError("the records of this run are damaged, or someone has changed them; cancel it")
-
-
-def word_for(condition: str, is_left: bool, code: int) -> str:
-    """Return how a leg ended, from the condition of its run and the exit code."""
-    if condition in ENDED:
-        return condition
-    if condition == "running":
-        return "interrupted"
-    return "ready" if is_left or code != EXIT_WAITING else "waiting"

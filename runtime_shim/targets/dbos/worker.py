@@ -7,7 +7,7 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from functools import partial
 
 from runtime_shim.engine.display import Display, duration
@@ -67,11 +67,17 @@ class Worker:
         host = worker.partition(":")[0]
         return f"{self.place.queue}@{host}" if self.duties.is_bound else self.place.queue
 
-    def give_up(self, name: str, error: Exception) -> Parked:
-        """Keep a leg for the next round, and return the exception that ends its execution."""
-        self._warn(f"run {name.rpartition('.')[0]} will be tried again: {one_line(self.database.words(error))}")
-        self._parked.append(name)
-        return Parked()
+    @contextmanager
+    def parking(self, name: str) -> Iterator[None]:
+        """Keep a leg for the next round if anything fails. A leg is never marked as failed."""
+        try:
+            yield
+        except Exception as error:
+            self._warn(f"run {name.rpartition('.')[0]} will be tried again: {one_line(self.database.words(error))}")
+            self._parked.append(name)
+            raise Parked from None
+        except BaseException:  # DBOS would wait for the worker that has the leg now
+            raise Parked from None
 
     def _watch(self) -> int:
         """Keep the lease, stop lost legs, and take over those of dead workers, until a signal comes."""
@@ -93,26 +99,19 @@ class Worker:
                 stopper.start()
             elif self.stops > 1:
                 self._say({"stop": ""})
-            with suppress(Exception), self._warning():  # the database may be back for the next round
+            try:
                 self._end_lost()
                 if is_kept and time.monotonic() - last_round > ROUND:
                     last_round = time.monotonic()
                     self._go_round()
+            except Exception as error:  # the database may be back for the next round
+                self._warn(self.database.words(error))
         self.display.rule("stopped")
         return EXIT_COMPLETE
 
     def _say(self, message: Table) -> None:
         for channel in list(self.channels.values()):
             channel.send(message)
-
-    @contextmanager
-    def _warning(self) -> Iterator[None]:
-        """Show an error, and raise it again."""
-        try:
-            yield
-        except Exception as error:
-            self._warn(self.database.words(error))
-            raise
 
     def _warn(self, text: str) -> None:
         if text not in self._told:
@@ -153,26 +152,9 @@ class Worker:
         for version, count, since in waiting:
             is_late = version != self.place.version and now_ms() - since > STRANGE
             if is_late and self._leases.is_free(f"version-{version}"):
-                needs = (
-                    f"run{'s need' if count > 1 else ' needs'} version {version[:8]}, and no worker of it is running"
-                )
-                self._warn(f"{count} {needs}; start one, or run: resume RUN --adopt")
-
-
-class Parking:
-    """Keeps a leg for the next round if anything fails. A leg is never marked as failed."""
-
-    def __init__(self, worker: Worker, name: str) -> None:
-        self._worker, self._name = worker, name
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, _kind: object, error: "BaseException | None", _trace: object) -> None:
-        if isinstance(error, Exception):
-            raise self._worker.give_up(self._name, error) from None
-        if error:  # DBOS would wait for the worker that has the leg now
-            raise Parked from None
+                needs = f"run{'s need' if count > 1 else ' needs'} version {version[:8]}"
+                hint = "and no worker of it is running; start one, or run: resume RUN --adopt"
+                self._warn(f"{count} {needs}, {hint}")
 
 
 class Execution:
@@ -186,7 +168,7 @@ class Execution:
     def go(self, given: Table) -> Table:
         """Run the leg, as DBOS's workflow. A leg that was recorded in part continues where the records end."""
         try:
-            with Parking(self._worker, self._name):
+            with self._worker.parking(self._name):
                 return self._steps(str(given["step"] or self._run))
         finally:
             if self._channel:
@@ -205,30 +187,29 @@ class Execution:
                 self._tell(message["record"])
 
     def _next(self, step: str) -> Table:
-        """Return the next message of the leg. DBOS would record an Exception as the result of the step."""
-        with Parking(self._worker, self._name):
-            return self._received(step)
+        """Return the next record of the leg's helper, or how the leg ended. The first call starts the helper.
 
-    def _received(self, step: str) -> Table:
-        """Return the next record of the leg's helper, or how the leg ended. The first call starts the helper."""
+        DBOS would record an Exception as the result of the step.
+        """
         worker = self._worker
-        if self._channel:
-            self._channel.send({"recorded": ""})
-        elif worker.stops:
-            return {"end": {"state": "ready", "step": step}}
-        else:
-            self._channel = self._started()
-        while (message := self._channel.receive()) and "process" in message:
-            self._left.append(message["process"])
-        if message is not None and message.get("record", {}).get("kind") == "done":
-            self._left = []
-        is_over = message is None or "end" in message
-        if is_over and (worker.is_lost or worker.database.lost([self._name], worker.name)):
-            raise Parked
-        if message is not None:
-            return message
-        end_groups([process for process in self._left if is_alive(process)])
-        return {"end": {"state": "interrupted", "step": step, "message": "the helper process was killed"}}
+        with worker.parking(self._name):
+            if self._channel:
+                self._channel.send({"recorded": ""})
+            elif worker.stops:
+                return {"end": {"state": "ready", "step": step}}
+            else:
+                self._channel = self._started()
+            while (message := self._channel.receive()) and "process" in message:
+                self._left.append(message["process"])
+            if message is not None and message.get("record", {}).get("kind") == "done":
+                self._left = []
+            is_over = message is None or "end" in message
+            if is_over and (worker.is_lost or worker.database.lost([self._name], worker.name)):
+                raise Parked
+            if message is not None:
+                return message
+            end_groups([process for process in self._left if is_alive(process)])
+            return {"end": {"state": "interrupted", "step": step, "message": "the helper process was killed"}}
 
     def _started(self) -> Channel:
         """Start a helper. End that of an earlier execution here, which has lost the leg."""

@@ -21,10 +21,9 @@ from runtime_shim.engine.program import EXIT_INTERRUPTED, EXIT_REFUSED, RefusedE
 from runtime_shim.engine.session import Session
 from runtime_shim.engine.signals import Interrupted
 from runtime_shim.engine.state import State, Store
-from runtime_shim.targets.github.api import HaltError
 from runtime_shim.targets.github.extension import CallFacts, kinds_on_github
 from runtime_shim.targets.github.says import Runner, annotation, as_block
-from runtime_shim.targets.github.shown import SHOWN_AS, is_shown, words_of_places
+from runtime_shim.targets.github.shown import SHOWN_AS, words_of_places
 
 LEAST_LINE = 16  # characters; a shorter line of a secret may be in any file
 OWN = ("RDC_SECRETS", "RDC_AGENT", "RDC_AGENTS", "RDC_EXECUTOR")  # for the program
@@ -192,7 +191,8 @@ class Job:
             return EXIT_INTERRUPTED
         except OSError as error:
             details, reason = [], f"{error.filename}: {error.strerror}" if error.filename else str(error)
-        self.refuse("rdc", *map(worded, (*details, reason)))
+        texts = (re.sub(r"; set it with --input \S+=VALUE", "", text) for text in (*details, reason))
+        self.refuse("rdc", *texts)  # people who start a workflow have inputs instead of options
         return EXIT_REFUSED
 
     def refuse(self, title: str, *reasons: str) -> None:
@@ -260,35 +260,3 @@ class Job:
             file.seek(0)
             said: bytes = file.read()
             return said.decode("utf-8", "replace")
-
-
-def worded(text: str) -> str:
-    """Return a text for people who start a workflow, which has inputs instead of options."""
-    return re.sub(r"; set it with --input \S+=VALUE", "", text)
-
-
-def do_call(program: Table, kinds: Kinds, edition: str, file: str, calls: Table) -> int:
-    """Run the call of a workflow's step and return its exit code, 2 for errors."""
-    job = Job(program, kinds, Host("rdc", edition=edition), file)
-    word, *places = job.words("CALL") or [""]
-    relay = Relay()
-    try:
-        if word not in calls:
-            raise HaltError("No call", "This file runs the steps of a workflow. To run it yourself, name it to Python")
-        if word in ("step", "entry") and not is_shown(program, places, job.said):
-            says = "This step does not show what the program runs. Compile the document again and commit all files"
-            raise HaltError("Another command", says)
-        code: int = calls[word](job, places)
-    except HaltError as error:
-        job.refuse(*error.args)
-        code = EXIT_REFUSED
-    except RefusedError as error:
-        job.refuse("rdc", *map(str, error.args))
-        code = EXIT_REFUSED
-    finally:
-        relay.end(*job.lines)
-        job.runner.end()
-    return code
-
-
-StepCall = Callable[[Job, list[str]], int]

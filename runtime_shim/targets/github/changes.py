@@ -70,10 +70,8 @@ def changed_files(own: str) -> Iterator[Table]:
     with open(os.path.join(own, "info", "attributes"), "w", encoding="ascii") as file:
         file.write(PLAIN_FILES)
     run_git(own, "read-tree", base)
-    tree = (
-        entry.split(b"\t", 1) for entry in run_git(own, "ls-tree", "-rz", "--full-tree", base).split(b"\0") if entry
-    )
-    within = [b":(exclude,literal)" + path for about, path in tree if about.startswith(b"160000 ")]
+    tree = run_git(own, "ls-tree", "-rz", "--full-tree", base).split(b"\0")
+    within = [b":(exclude,literal)" + entry.split(b"\t", 1)[1] for entry in tree if entry.startswith(b"160000 ")]
     run_git(own, "add", "--all", "--", ".", *map(os.fsdecode, within))  # git would query nested repositories
     fields = run_git(own, "diff-index", "--cached", "--raw", "-z", "--no-renames", "--full-index", base).split(b"\0")
     for about, name in zip(fields[::2], fields[1::2]):

@@ -8,16 +8,23 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any, Callable
 
-from runtime_shim.data.secrets import MASKED, in_strings
+from runtime_shim.data.secrets import in_strings, masked
 from runtime_shim.engine.journal import Record, read_journal
 from runtime_shim.engine.program import EXIT_COMPLETE, Table
 from runtime_shim.engine.state import State
 from runtime_shim.engine.texts import word_of, words_of
 from runtime_shim.engine.walk import filled
-from runtime_shim.targets.github.api import STATE, HaltError, workflow_path
+from runtime_shim.targets.github.api import (
+    DECISIONS,
+    STATE,
+    HaltError,
+    is_approved,
+    passed_gates,
+    unapproved,
+    workflow_path,
+)
 from runtime_shim.targets.github.calls import Job
 from runtime_shim.targets.github.changes import CHANGES, check_secrets
-from runtime_shim.targets.github.gates import DECISIONS, is_approved, passed_gates, unapproved
 from runtime_shim.targets.github.kept import ANSWERS_FILE, KEPT, keep_run, unsaved
 from runtime_shim.targets.github.says import annotation, as_block, as_cell, plain
 from runtime_shim.targets.github.shown import words_of_places
@@ -34,18 +41,15 @@ UNSAFE = r'["#$%&*;:<>@\[\\\]^`|~\ufb02\xb6\u200b]|(?<=direction)\s'
 SHAPES = {"branch": ("{", "}"), "end": ("(", ")")}
 
 
-def heading(word: str, message: str) -> str:
-    """Return the state of a run as a heading."""
-    return f"### {as_cell(f'{word} {message}'.strip()[: LONGEST_LABEL * 30])}\n"
-
-
 def put_question(program: Table, state: State) -> str:
     """Return the question of a waiting step, and its replies, as a block."""
     node = program["nodes"][state.node]
-    parts = [
-        filled(node, str(node.get(key) or ""), state.registers).strip("\n") for key in ("reason", "prompt", "block")
-    ]
-    return as_block("\n\n".join(filter(None, [*parts, _replies_in_words(node, state)])))
+    texts = (str(node.get(key) or "") for key in ("reason", "prompt", "block"))
+    parts = [filled(node, text, state.registers).strip("\n") for text in texts]
+    words, replies = replies_to(node, state), "Answer with text."
+    if words:
+        replies = f"Answer {' or '.join(words)}." if len(words) < 4 else "Answer one of:\n\n" + "\n".join(words)
+    return as_block("\n\n".join(filter(None, [*parts, replies])))
 
 
 def replies_to(node: Table, state: State) -> list[str]:
@@ -69,13 +73,6 @@ def first_reply(program: Table, state: State) -> "str | None":
     return words[0].lower() if words and node["task"] == "ask" else words[0] if words else "TEXT"
 
 
-def _replies_in_words(node: Table, state: State) -> str:
-    words = replies_to(node, state)
-    if not words:
-        return "Answer with text."
-    return f"Answer {' or '.join(words)}." if len(words) < 4 else "Answer one of:\n\n" + "\n".join(words)
-
-
 def table_of_steps(program: Table, finished: list[Record]) -> str:
     """Return the finished steps of a run as a table."""
     rows = ["| Step | Attempt | Outcome | Time |", "| --- | ---: | --- | ---: |"]
@@ -97,7 +94,10 @@ def _row_of_step(program: Table, record: Record) -> str:
 
 def draw_flow(program: Table, finished: list[Record]) -> str:
     """Return the flow as a picture with finished steps colored; "" if it is too large."""
-    lines, names = list(_of_steps(program)) if "contract" in program else list(_of_nodes(program)), _ids(program)
+    is_contract = "contract" in program
+    known = program["contract"]["steps"] if is_contract else program["nodes"]
+    names = {name: f"s{number}" for number, name in enumerate(known)}
+    lines = _of_steps(names) if is_contract else _of_nodes(program, names)
     if len(names) > MOST_NODES:
         return ""
     outcomes = {}
@@ -110,26 +110,19 @@ def draw_flow(program: Table, finished: list[Record]) -> str:
     return "\n".join(["", "```mermaid", "graph TD", *lines, *styles, *classes, "```", ""])
 
 
-def _ids(program: Table) -> dict[str, str]:
-    names = program["contract"]["steps"] if "contract" in program else program["nodes"]
-    return {name: f"s{number}" for number, name in enumerate(names)}
-
-
 def _label(text: str) -> str:
     """Return a text escaped as a label in a picture."""
     shown = re.sub(PARTED, "\\g<0>\u200b", plain(text)[:LONGEST_LABEL])
     return re.sub(UNSAFE, lambda found: f"#{ord(found[0])};", shown) or " "
 
 
-def _of_steps(program: Table) -> Iterator[str]:
-    names = _ids(program)
+def _of_steps(names: dict[str, str]) -> Iterator[str]:
     for name, identifier in names.items():
         yield f'{identifier}["{_label(name)}"]'
     yield from (f"{one} --> {other}" for one, other in zip(names.values(), list(names.values())[1:]))
 
 
-def _of_nodes(program: Table) -> Iterator[str]:
-    names = _ids(program)
+def _of_nodes(program: Table, names: dict[str, str]) -> Iterator[str]:
     for name, node in program["nodes"].items():
         text = _label(f"{name} {node.get('title', '')}".strip())
         if node["task"] == "end":
@@ -188,10 +181,7 @@ def _without_secrets(state: State, mask: Callable[[str], str]) -> State:
     """Return the state of a run with secrets masked, for the summary."""
     shown = copy.copy(state)
     shown.message, shown.registers = mask(state.message), in_strings(mask, state.registers)
-    shown.finished = [
-        {key: in_strings(mask, value) if key in MASKED else value for key, value in record.items()}
-        for record in state.finished
-    ]
+    shown.finished = [masked(mask, record) for record in state.finished]
     return shown
 
 
@@ -199,11 +189,11 @@ def _tell(job: Job, state: State, is_handed: bool, is_waiting: bool) -> None:
     """Write the run summary: its question or result, and its steps."""
     mask, program = job.mask, job.program
     waits = state.condition == "waiting"
-    said = ("WAITING", state.node) if waits else (state.condition.upper(), state.message)
+    said = (f"WAITING {state.node}" if waits else f"{state.condition.upper()} {state.message}").strip()
     if waits or state.condition in ("complete", "stop"):
-        job.runner.page(mask(heading(*said)))
-        print(plain(f"rdc: {' '.join(said)}".rstrip()), flush=True)
-    if state.condition == "waiting":
+        job.runner.page(mask(f"### {as_cell(said[: LONGEST_LABEL * 30])}\n"))
+        print(plain(f"rdc: {said}"), flush=True)
+    if waits:
         job.runner.page(mask(put_question(program, state)))
     if is_waiting:
         job.lines.append(annotation("warning", "WAITING", f"{state.node} needs an answer"))
@@ -251,8 +241,7 @@ def _keep(job: Job, state: State, name: str) -> None:
         if isinstance(value, str) and mask(value) != value:
             raise unsaved(f"the value {slot} contains a secret. Fetch the secret again in a later step")
     for record in read_journal(job.path("rdc/journal"))[0]:
-        texts = {key: value for key, value in record.items() if key in MASKED}
-        if in_strings(mask, texts) != texts:
+        if masked(mask, record) != record:
             raise unsaved("the output of an earlier step contains a secret of another step")
     about = {"run": os.environ["GITHUB_RUN_ID"], "attempt": os.environ["GITHUB_RUN_ATTEMPT"]}
     keep_run(job.path(KEPT), job.path("rdc"), job.path(ANSWERS_FILE), about, job.masks())

@@ -9,8 +9,8 @@ from runtime_shim.engine.lifecycle import Done, Extension, Kinds, Subcommands
 from runtime_shim.engine.program import EXIT_COMPLETE, RefusedError
 from runtime_shim.engine.session import Session
 from runtime_shim.engine.state import State, digest
+from runtime_shim.targets.github.api import APPROVAL, DECISIONS, Decision
 from runtime_shim.targets.github.entries import keep_entry
-from runtime_shim.targets.github.gates import APPROVAL, DECISIONS, Decision
 from runtime_shim.tasks.answers import LARGEST, read_text
 
 REVIEWER = "a reviewer"
@@ -54,9 +54,7 @@ class OfGithub(Extension):
 
     facts_of_call: CallFacts
 
-    commands: ClassVar[Subcommands] = {
-        "entry": ("call the agent of an entry", do_entry),
-    }
+    commands: ClassVar[Subcommands] = {"entry": ("call the agent of an entry", do_entry)}
     options = (("entry", "PLACE", "...", "the step"),)
 
     def read(self, state: State) -> None:

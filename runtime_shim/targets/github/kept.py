@@ -46,15 +46,12 @@ def digest_of_file(path: str) -> str:
     return found.hexdigest()
 
 
-def files_in(folder: str, inside: str = "") -> Iterator[str]:
+def files_in(folder: str) -> Iterator[str]:
     """Return the relative paths of all files in a directory; raise ValueError for other kinds of entries."""
-    for entry in sorted(os.scandir(os.path.join(folder, inside)), key=lambda entry: entry.name):
-        path = os.path.join(inside, entry.name)
-        if entry.is_dir(follow_symlinks=False):
-            yield from files_in(folder, path)
-        elif entry.is_file(follow_symlinks=False):
+    for path, about in walked(folder):
+        if stat.S_ISREG(about.st_mode):
             yield path
-        else:
+        elif not stat.S_ISDIR(about.st_mode):
             raise ValueError(path)
 
 

@@ -55,12 +55,9 @@ def annotation(level: str, title: str, message: str) -> str:
 def as_block(text: str) -> str:
     """Return a text as a Markdown code block."""
     lines = re.split(r"[\r\n]", text[:LONGEST_BLOCK])
-    return "".join(f"    {_visible(line)}\n" for line in lines)
-
-
-def _visible(line: str) -> str:
-    """Return a line with invisible characters escaped, such as bidi marks."""
-    return "".join(c if c.isprintable() or c == "\t" else repr(c)[1:-1] for c in line)
+    # Invisible characters, such as bidi marks, are escaped.
+    shown = ("".join(c if c.isprintable() or c == "\t" else repr(c)[1:-1] for c in line) for line in lines)
+    return "".join(f"    {line}\n" for line in shown)
 
 
 def as_cell(text: str) -> str:

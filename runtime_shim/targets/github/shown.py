@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Callable
 
 from runtime_shim.engine.program import Table
-from runtime_shim.engine.texts import clean
 
 OPEN = "$" + "{{"  # the start of an expression
 OPENED = "$ " + "{{"
@@ -109,6 +108,7 @@ def _of_node(name: str, node: Table, several: bool, above: Iterable[str]) -> Ite
 def _of_stage(node: Table, nodes: Iterable[Table], spec: Table) -> Iterator[str]:
     """Return the lines of a stage of a specification; validation is shown with the outputs."""
     again = spec.get("retries", {}).get("max", 0)
+    alike = {one.get("stage") for one in nodes if one.get("paths") == node.get("paths")}
     stage, paths = node.get("stage", ""), ", ".join(node.get("paths", ()))
     if node["task"] == "gate" or (stage == "outputs" and not paths):
         return
@@ -119,14 +119,9 @@ def _of_stage(node: Table, nodes: Iterable[Table], spec: Table) -> Iterator[str]
     elif stage == "execute":
         yield "calls the executor" + (f", with up to {again} retries" if again > 1 else ", with up to 1 retry" * again)
     elif stage == "validation":
-        same = any(one.get("stage") == "outputs" and one.get("paths") == node.get("paths") for one in nodes)
-        yield f"{'makes, and ' * same}checks ({', '.join(node.get('checks', ()))}): {paths}"
-    elif stage != "outputs" or not any(_is_checked(node, one) for one in nodes):
+        yield f"{'makes, and ' * ('outputs' in alike)}checks ({', '.join(node.get('checks', ()))}): {paths}"
+    elif stage != "outputs" or "validation" not in alike:
         yield f"{ABOUT_STAGES.get(stage, stage)} {paths}".rstrip()
-
-
-def _is_checked(node: Table, other: Table) -> bool:
-    return other.get("stage") == "validation" and other.get("paths") == node.get("paths")
 
 
 def _lines(text: str) -> list[str]:
@@ -137,11 +132,8 @@ def _lines(text: str) -> list[str]:
 
 def _inert(lines: Iterable[str]) -> str:
     """Return lines as a text without anything special to GitHub or a terminal."""
-    plain = (clean(line.replace("\r", " ").replace("\n", " ")).replace(OPEN, OPENED) for line in lines)
-    text = "\n".join(_visible_line(line) for line in plain).strip("\n")
+    plain = (re.sub(r"[\r\n]", " ", line).replace(OPEN, OPENED) for line in lines)
+    shown = ("".join(each if each.isprintable() or each == "\t" else "?" for each in line) for line in plain)
+    text = "\n".join(shown).strip("\n")
     cut = text.encode("utf-8", "replace")[:MOST_BYTES].decode("utf-8", "ignore")
     return text if cut == text else f"{cut}\n... more in the program"
-
-
-def _visible_line(text: str) -> str:
-    return "".join(character if character.isprintable() or character == "\t" else "?" for character in text)

@@ -3,21 +3,20 @@
 import json
 import os
 from contextlib import suppress
-from typing import Any
+from typing import Any, Callable
 
 from runtime_shim.engine.builder import built
 from runtime_shim.engine.journal import read_journal
-from runtime_shim.engine.lifecycle import Kinds
-from runtime_shim.engine.program import EXIT_COMPLETE, EXIT_STOP, RefusedError, Table, takes_empty
-from runtime_shim.targets.github.api import Api, HaltError, check_run, find_kept
-from runtime_shim.targets.github.calls import Job, StepCall, do_call
-from runtime_shim.targets.github.changes import collect_changes
-from runtime_shim.targets.github.closing import close
-from runtime_shim.targets.github.entries import ENTRY, joined_entries, must_join, read_entry
-from runtime_shim.targets.github.gates import (
+from runtime_shim.engine.lifecycle import Host, Kinds
+from runtime_shim.engine.program import EXIT_COMPLETE, EXIT_REFUSED, EXIT_STOP, RefusedError, Table, takes_empty
+from runtime_shim.targets.github.api import (
+    Api,
+    HaltError,
     check_passed,
+    check_run,
     check_used,
     count_reviews,
+    find_kept,
     is_approved,
     next_decision,
     passed_gates,
@@ -25,9 +24,13 @@ from runtime_shim.targets.github.gates import (
     runs_before,
     same_attempt,
 )
-from runtime_shim.targets.github.kept import ANSWERS_FILE, KEPT, check_kept, take_over, unlinked
+from runtime_shim.targets.github.calls import Job, Relay
+from runtime_shim.targets.github.changes import collect_changes
+from runtime_shim.targets.github.closing import close
+from runtime_shim.targets.github.entries import ENTRY, joined_entries, must_join, read_entry
+from runtime_shim.targets.github.kept import ABOUT, ANSWERS_FILE, KEPT, check_kept, take_over, unlinked
 from runtime_shim.targets.github.says import plain
-from runtime_shim.targets.github.shown import words_of_places
+from runtime_shim.targets.github.shown import is_shown, words_of_places
 from runtime_shim.targets.github.strict import check_records, damaged
 
 ASKING = ("ask", "confirm", "input", "select", "gate")
@@ -138,9 +141,8 @@ def _put_answer(job: Job, resumes: str) -> None:
     if other != at and not reply.startswith(f"{at} "):
         raise HaltError("Answers", f"The run waits at {plain(at)}, so it takes no answer to {plain(other)} yet")
     reply = reply[len(at) + 1 :] if reply.startswith(f"{at} ") else reply
-    lines = (
-        (reply.strip() if at in asking and nodes[at]["task"] != "input" else reply).replace("\r\n", "\n").split("\n")
-    )
+    is_word = at in asking and nodes[at]["task"] != "input"
+    lines = (reply.strip() if is_word else reply).replace("\r\n", "\n").split("\n")
     word = "END"
     while word in lines:
         word += "_"
@@ -244,20 +246,15 @@ def step_through(job: Job, places: list[str]) -> int:
 def call_entry(job: Job, places: list[str]) -> int:
     """Call the agent of an entry, unless an earlier attempt kept its answer."""
     job.given.entry, job.given.entry_path = int(job.said("ENTRY")), os.path.join(job.path("rdc-entry"), ENTRY)
-    about = check_kept_attempt(job)
-    if read_entry(job.given.entry_path, places[0], job.given.entry, about) is not None:
+    with open(os.path.join(job.path(KEPT), ABOUT), "rb") as file:
+        since = int(json.load(file)["attempt"])  # the attempt in which the run reached the step
+    if read_entry(job.given.entry_path, places[0], job.given.entry, since) is not None:
         print("This was done in an earlier attempt.", flush=True)
         return EXIT_COMPLETE
     code = job.run("entry", *places, *job.options())
     if code == EXIT_COMPLETE:
         job.runner.output("kept", "true")
     return code
-
-
-def check_kept_attempt(job: Job) -> int:
-    """Return the attempt in which the run reached the step."""
-    with open(os.path.join(job.path(KEPT), "about.json"), "rb") as file:
-        return int(json.load(file)["attempt"])
 
 
 def find_changes(job: Job, _places: list[str]) -> int:
@@ -268,7 +265,7 @@ def find_changes(job: Job, _places: list[str]) -> int:
     return EXIT_COMPLETE
 
 
-STEP_CALLS: dict[str, StepCall] = {
+STEP_CALLS: dict[str, Callable[[Job, list[str]], int]] = {
     "check": check,
     "open": begin,
     "step": step_through,
@@ -279,5 +276,24 @@ STEP_CALLS: dict[str, StepCall] = {
 
 
 def on_github(document: Any, kinds: Kinds, edition: str, file: str) -> int:  # the function of the document
-    """Run the call of a workflow's step with the loaded program, whose path is `file`."""
-    return do_call(built(document, kinds), kinds, edition, file, STEP_CALLS)
+    """Run the call of a workflow's step, and return its exit code, 2 for errors. `file` is the path of the program."""
+    job = Job(built(document, kinds), kinds, Host("rdc", edition=edition), file)
+    word, *places = job.words("CALL") or [""]
+    relay = Relay()
+    try:
+        if word not in STEP_CALLS:
+            raise HaltError("No call", "This file runs the steps of a workflow. To run it yourself, name it to Python")
+        if word in ("step", "entry") and not is_shown(job.program, places, job.said):
+            says = "This step does not show what the program runs. Compile the document again and commit all files"
+            raise HaltError("Another command", says)
+        code = STEP_CALLS[word](job, places)
+    except HaltError as error:
+        job.refuse(*error.args)
+        code = EXIT_REFUSED
+    except RefusedError as error:
+        job.refuse("rdc", *map(str, error.args))
+        code = EXIT_REFUSED
+    finally:
+        relay.end(*job.lines)
+        job.runner.end()
+    return code

@@ -11,8 +11,7 @@ from runtime_shim.engine.program import RefusedError, Table
 from runtime_shim.engine.state import ENDED, FORMAT, steps_of
 from runtime_shim.engine.texts import words_of
 from runtime_shim.engine.walk import VERBS, Verbs, choose, follow, is_passed
-from runtime_shim.targets.github.api import HaltError
-from runtime_shim.targets.github.gates import DECISIONS
+from runtime_shim.targets.github.api import DECISIONS, HaltError
 
 MOST = 10**4000  # largest counter; Python reads no longer numbers
 FARTHEST = 10**11  # largest other number, such as a time in seconds
