@@ -6,13 +6,13 @@ import shlex
 from pathlib import PurePath
 from typing import ClassVar
 
-from backends.base import Backend, Emission
+from backends.base import Backend, Emission, about_option
 from backends.delegating import reason
 from backends.make.calling import calling
 from backends.make.native import beyond, native
 from backends.make.options import MakeOptions
 from backends.make.plain import plain
-from backends.make.refusals import refusals, unused_options
+from backends.make.refusals import refusals
 from compiler.ir.features import Feature
 from compiler.ir.program import Program
 from compiler.passes import optimize
@@ -45,8 +45,10 @@ class MakeBackend(Backend[MakeOptions]):
         if refused:
             return Emission(None, refused)
         why = None if options.form == "plain" else reason(program, operator=options.operator) or beyond(program)
-        if unused := tuple(unused_options(program, options, why)):
-            return Emission(None, unused)
+        if not why and options.program is not None:
+            problem = f"`program: {options.program}` has no effect, because this Makefile calls no program"
+            remedy = "remove the option `program`"
+            return Emission(None, (about_option(program, ("program",), "RD540", problem, remedy),))
         if options.form == "plain":
             return plain(program, options)
         if why:

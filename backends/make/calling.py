@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from typing import Protocol
+from collections.abc import Iterable, Iterator, Sequence
 from urllib.parse import quote
 
 from msgspec import Struct
@@ -12,18 +11,23 @@ from msgspec import Struct
 from backends.base import MARK, Emission, Reason
 from backends.command import canonical_command
 from backends.delegating import called
-from backends.make.identifiers import FILTERS, comment, file_name, names_for, visible
+from backends.make.identifiers import FILTERS, comment, file_name, unlike, visible
+from backends.make.native import state_of
 from backends.make.options import MakeOptions
 from backends.make.seen import of_contract, of_node
 from backends.specification import Specification
 from backends.templating import render
-from compiler.ir.program import Node, Program
+from compiler.ir.program import Node, Program, SourceFile
 from compiler.ir.tasks import Branch, End, Gate
 from compiler.regex import Regex
 from compiler.version import __version__
 
 _PART = Regex(r"(.+)/(?:prompt|elicit|tool|human)", re.DOTALL)
 """A node that belongs to a step of a playbook or workflow and has no separate name."""
+
+_ODD = Regex("[^A-Za-z0-9_.-]+")
+_LONGEST = 60
+"""The most characters of a target."""
 
 
 class Step(Struct, frozen=True):
@@ -42,18 +46,6 @@ VERBS = ("open", "answer", "approve", "timeline", "outputs", "goto", "status", "
 """The targets that a Makefile can have, besides steps and `clean`."""
 
 
-class Source(Protocol):
-    """A document and its hash."""
-
-    @property
-    def path(self) -> str:
-        """The path from the root of the project."""
-
-    @property
-    def sha256(self) -> str:
-        """The hash."""
-
-
 def calling(program: Program, options: MakeOptions, reason: Reason) -> Emission:
     """Return the Makefile, with the program that it calls for a reason."""
     name = file_name(program)
@@ -62,42 +54,25 @@ def calling(program: Program, options: MakeOptions, reason: Reason) -> Emission:
     if python.edition == "commands":  # this edition cannot read make's variables
         python = called(program, path, "full", "make")
     text = page(
+        program.sources,
+        state_of(program, options),
         title=comment(visible(program.title or program.name)),
         version=__version__,
         command=canonical_command("make", program, options),
-        sources=program.sources,
         program=python.path,
         sha256=python.sha256,
         clause=comment(visible(reason.clause)),
-        folder=options.state_dir.rstrip("/") or "/",
-        name=name,
         start="".join(f" {item.name}=…" for item in program.inputs if item.required and item.default is None),
-        verbs=list(_verbs(program)),
+        verbs=" ".join(_verbs(program)),
         steps=_steps(program),
     )
     return Emission(text, companions=python.companions(), reason=reason)
 
 
-def page(
-    *,
-    sources: Sequence[Source],
-    folder: str,
-    name: str,
-    verbs: Sequence[str],
-    **facts: object,
-) -> str:
+def page(sources: Sequence[SourceFile], state: str, **facts: object) -> str:
     """Return the text of a Makefile."""
-    return render(
-        "make/calling.mk",
-        FILTERS,
-        mark=MARK,
-        source=sources[0],
-        included=sources[1:],
-        state=f"{folder}/{name}",
-        state_dir="" if folder == ".rdc" else f" --state-dir={folder}/{name}",
-        verbs=" ".join(verbs),
-        **facts,
-    )
+    where = "" if state.rpartition("/")[0] == ".rdc" else f" --state-dir={state}"
+    return render("make/calling.mk", FILTERS, mark=MARK, sources=sources, state=state, state_dir=where, **facts)
 
 
 def _verbs(program: Program) -> Iterator[str]:
@@ -115,10 +90,10 @@ def _steps(program: Program) -> list[Step]:
         if node.edges:  # an end without edges is shown at the transition to it
             found.setdefault(_step_of(program, node), []).append(node)
     nodes, doing = program.index(), [name for name, parts in found.items() if any(map(_does, parts))]
-    targets = names_for(f"step-{name}" for name in doing)
+    targets = _targets((name, name) for name in doing)
     return [
         Step(
-            targets.get(f"step-{name}", ""),
+            targets.get(name, ""),
             _places(node.id for node in parts if _does(node)),
             tuple(line for node in parts for line in of_node(node, nodes)),
             any(isinstance(node.task, Gate) for node in parts),
@@ -137,22 +112,18 @@ def _does(node: Node) -> bool:
     return not isinstance(node.task, Branch | End)
 
 
-def _places(names: Iterator[str]) -> str:
+def _places(names: Iterable[str]) -> str:
     return " ".join(quote(name, safe="/{}:@+") for name in names)
 
 
 def _of_contract(contract: Specification) -> list[Step]:
-    wished = {step: _wished(step, list(contract.steps)) for step in contract.steps}
-    targets = names_for(wished.values())
+    targets = _targets((name, name.removeprefix("step-")) for name in contract.steps)
     return [
-        Step(targets[wished[step.id]], _places(iter([step.id])), tuple(of_contract(contract, step)), bool(step.gates))
-        for step in contract.steps.values()
+        Step(targets[name], _places([name]), tuple(of_contract(contract, step)), bool(step.gates))
+        for name, step in contract.steps.items()
     ]
 
 
-def _wished(step: str, taken: Sequence[str]) -> str:
-    """Return the target of a step: its id after `step-`, different from all other ids."""
-    name = step if step.startswith("step-") else f"step-{step}"
-    while name != step and name in taken:
-        name = f"step-{name}"
-    return name
+def _targets(names: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """Return the target of each step: `step-` and its name, as make and sh allow it."""
+    return unlike((step, _ODD.sub("-", f"step-{name}")[:_LONGEST].strip(".-")) for step, name in names)

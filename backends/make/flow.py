@@ -10,7 +10,7 @@ from typing import assert_never
 from msgspec import Struct
 
 from backends.make.identifiers import Identifiers, visible
-from backends.make.line import own_retries, retries_of, shown_counters
+from backends.make.line import own_retries, retries_of
 from backends.templating import quoted
 from compiler.ir.edges import (
     Add,
@@ -50,7 +50,7 @@ class Flow(Struct, frozen=True, dict=True):
     @cached_property
     def _own(self) -> dict[str, str]:
         """The counter of each step whose retries `tries` counts."""
-        return own_retries(self.program, shown_counters(self.program))
+        return own_retries(self.program)
 
     @cached_property
     def counters(self) -> tuple[Register, ...]:
@@ -189,10 +189,10 @@ class Flow(Struct, frozen=True, dict=True):
                     f"{self.names.counters[one.name]}={one.initial}" for one in self._scopes.get(effect.scope, ())
                 )
             elif effect.register not in hidden:
-                yield self._assignment(effect, self.names.counters)
+                yield self._assignment(effect)
 
-    @staticmethod
-    def _assignment(effect: Set | Add | AtLeast, names: Mapping[str, str]) -> str:
+    def _assignment(self, effect: Set | Add | AtLeast) -> str:
+        names = self.names.counters
         name = names[effect.register]
         match effect:
             case Set(_, value):

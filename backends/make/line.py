@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from functools import cached_property
 
 from msgspec import Struct
@@ -26,29 +26,21 @@ def retries_of(edge: Edge, counter: str) -> int | None:
     return None
 
 
-def shown_counters(program: Program) -> set[str]:
-    """Return the counters that appear in strings. Most programs have none."""
-    texts = (text for node in program.nodes for text in texts_of(node))
-    return {part.register for text in texts for part in text.parts if not isinstance(part, str)}
-
-
-def own_retries(program: Program, shown: Collection[str]) -> dict[str, str]:
+def own_retries(program: Program) -> dict[str, str]:
     """Return the counters that only count one step's retries in one visit (M9), by step.
 
     Such a counter is 0 at every other step, so one counter that each transition clears can stand for all of them (T-4).
-    `shown` are the counters that appear in strings.
     """
     wanted = [node for node in program.nodes if node.retries]
     if not wanted:
         return {}
-    named, kept, nodes = _named_elsewhere(program, shown), kept_retries(program), program.index()
+    named, kept, nodes = _named_elsewhere(program), kept_retries(program), program.index()
     initial = {register.name: register.initial for register in program.registers}
     members = {scope: {one.name for one in found} for scope, found in scope_members(program.registers).items()}
     return {
         node.id: node.retries
         for node in wanted
-        if node.retries
-        and node.retries not in kept
+        if node.retries not in kept
         and initial[node.retries] == 0
         and named.get(node.retries, set()) <= {node.id}
         and all(_keeps_to_it(node, edge, members, nodes) for edge in node.edges)
@@ -74,9 +66,10 @@ def _keeps_to_it(node: Node, edge: Edge, members: Mapping[str, set[str]], nodes:
     return last == 0 or target.is_end or (target is not node and not target.is_passed)
 
 
-def _named_elsewhere(program: Program, shown: Collection[str]) -> dict[str, set[str]]:
+def _named_elsewhere(program: Program) -> dict[str, set[str]]:
     """Return the nodes that use each counter. If a string or variable shows it, all nodes use it ("")."""
-    found: dict[str, set[str]] = {counter: {""} for counter in shown}
+    texts = (text for node in program.nodes for text in texts_of(node))
+    found = {reference.register: {""} for text in texts for reference in text.references}
     for node in program.nodes:
         if node.retries:
             found.setdefault(node.retries, set()).add(node.id)
@@ -151,7 +144,7 @@ class _Path(Struct, frozen=True, dict=True):
 
     @cached_property
     def _own(self) -> Mapping[str, str]:
-        return own_retries(self.program, shown_counters(self.program))
+        return own_retries(self.program)
 
     @cached_property
     def _nested(self) -> frozenset[str]:
@@ -159,27 +152,16 @@ class _Path(Struct, frozen=True, dict=True):
 
     def line(self) -> Line:
         """Return the steps; raises `_BendError`."""
-        steps: list[Step] = []
-        node, message = self._resolved(self.program.entry), ""
+        steps: dict[str, Step] = {}
+        last = node = self._resolved(self.program.entry)
         while not isinstance(node.task, End):
-            if any(step.node is node for step in steps):
-                raise _BendError(steps[-1].node, f"which leads back to step {node.id}")
-            step, following = self.step(node)
-            steps.append(step)
-            if isinstance(following.task, End):
-                message = str(following.task.message)
-            node = following
-        self._check_rest(steps, node)
-        return Line(tuple(steps), message)
-
-    def _check_rest(self, steps: list[Step], last: Node) -> None:
-        """Refuse steps off the path, and a run without steps."""
+            if node.id in steps:
+                raise _BendError(last, f"which leads back to step {node.id}")
+            steps[node.id], following = self.step(node)
+            last, node = node, following
         if not steps:
-            raise _BendError(last, "which is the only step and does nothing")
-        on_it = {step.node.id for step in steps}
-        for node in self.program.nodes:
-            if not isinstance(node.task, Branch | End) and node.id not in on_it:
-                raise _BendError(node, "which does not follow the step before it")
+            raise _BendError(node, "which is the only step and does nothing")
+        return Line(tuple(steps.values()), str(node.task.message))
 
     def step(self, node: Node) -> tuple[Step, Node]:
         """Return a step, and the next node if it passes; raises `_BendError`."""
@@ -190,7 +172,8 @@ class _Path(Struct, frozen=True, dict=True):
         if not task.command.is_plain:
             raise _BendError(node, "whose command contains an instance number")
         passes, fails = (tuple(edge for edge in node.edges if may_follow(edge, word)) for word in (PASS, FAIL))
-        retries, rest = self._retries(node, fails)
+        limit = retries_of(fails[0], self._own.get(node.id, "")) if len(fails) > 1 else None
+        retries, rest = (0, fails) if limit is None else (limit, fails[1:])
         following, failing = self._target(node, passes, "PASS"), self._target(node, rest, "FAIL")
         if isinstance(following.task, End) and following.task.result != "complete":
             raise _BendError(node, "which stops the run if it passes")
@@ -205,11 +188,6 @@ class _Path(Struct, frozen=True, dict=True):
             group = self.program.parents[group]
         if node.variables:
             raise _BendError(node, "which is a dynamic step")
-
-    def _retries(self, node: Node, edges: tuple[Edge, ...]) -> tuple[int, tuple[Edge, ...]]:
-        """Return how often a step is retried, and the edges after that."""
-        limit = retries_of(edges[0], self._own.get(node.id, "")) if len(edges) > 1 else None
-        return (0, edges) if limit is None else (limit, edges[1:])
 
     def _target(self, node: Node, edges: tuple[Edge, ...], outcome: str) -> Node:
         """Return the next node after an outcome, which must have only one transition."""

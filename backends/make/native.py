@@ -14,7 +14,7 @@ from backends.command import canonical_command
 from backends.make.flow import Flow
 from backends.make.identifiers import FILTERS, Identifiers, comment, file_name, visible, visible_lines
 from backends.make.options import MakeOptions
-from backends.make.recipes import assigned, block, definitions, escaped, prints, recipe
+from backends.make.recipes import assigned, block, definitions, escaped, prints, recipe, usual
 from backends.remarks import remarks
 from backends.templating import render
 from compiler.analyses.domains import may_fall
@@ -54,14 +54,16 @@ def native(program: Program, options: MakeOptions) -> Emission:
         shell=steps.shell,
         steps=steps.lines,
         definitions=definitions(steps.lines),
-        tail=tail(_identity(program), state_of(program, options), steps.names, steps.questions, steps.counters),
+        tail=tail(
+            _identity(program), f"{state_of(program, options)}.make", steps.names, steps.questions, steps.counters
+        ),
     )
     return Emission(text)
 
 
 def state_of(program: Program, options: MakeOptions) -> str:
-    """Return the state directory of a Makefile that calls no program."""
-    return f"{options.state_dir.rstrip('/') or '/'}/{file_name(program)}.make"
+    """Return the state directory of a Makefile. One that calls no program adds `.make`."""
+    return f"{options.state_dir.rstrip('/') or '/'}/{file_name(program)}"
 
 
 def _included(number: int) -> str:
@@ -141,8 +143,7 @@ class Steps(Struct, frozen=True, dict=True):
     @cached_property
     def shell(self) -> str:
         """The shell of most commands."""
-        used = [node.task.interpreter for node in self.nodes if isinstance(node.task, Shell)]
-        return max(sorted(set(used)), key=used.count, default="sh")
+        return usual([node.task.interpreter for node in self.nodes if isinstance(node.task, Shell)])
 
     def words(self) -> Iterator[str]:
         """Yield the explanations of the words in the flow."""

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-
-from msgspec import Struct
+from collections.abc import Iterable, Iterator, Mapping
 
 from backends.base import MARK, Emission
 from backends.command import canonical_command
@@ -14,12 +12,12 @@ from backends.make.identifiers import FILTERS, comment, unlike, visible
 from backends.make.line import Line, Step, line_of
 from backends.make.native import state_of
 from backends.make.options import MakeOptions
-from backends.make.recipes import EMPTY, assigned, block, definitions, escaped, prints, recipe
+from backends.make.recipes import EMPTY, assigned, block, definitions, escaped, prints, recipe, usual
 from backends.remarks import listed, remarks
 from backends.templating import quoted, render
 from compiler.diagnostic import Diagnostic
 from compiler.ir.features import Feature, uses_beyond
-from compiler.ir.program import Program
+from compiler.ir.program import Node, Program
 from compiler.passes import optimize
 from compiler.version import __version__
 
@@ -36,7 +34,10 @@ def plain(program: Program, options: MakeOptions) -> Emission:
         about = next((node.origin for node in program.nodes if f"step {node.id}," in problem), None)
         path, span = (about.path, about.span) if about else (program.sources[0].path, None)
         return Emission(None, (Diagnostic("RD502", path, span, problem, "remove `form: plain`"),))
-    rules = Rules(line)
+    stamps = unlike((step.node.id, _stamp(step.node)) for step in line.steps)
+    used = [step.interpreter for step in line.steps]
+    # A variable of a rule holds for all rules before it: with several shells, each rule names its own.
+    lines = list(_rules(line.steps, stamps, used[0] if len(set(used)) == 1 else ""))
     text = render(
         "make/plain.mk",
         FILTERS,
@@ -45,16 +46,16 @@ def plain(program: Program, options: MakeOptions) -> Emission:
         command=canonical_command("make", program, options),
         version=__version__,
         source=program.sources[0],
-        state=state_of(program, options),
-        shell=rules.shell,
-        stamps=" ".join(rules.names.values()),
-        last=rules.names[line.steps[-1].node.id],
+        state=f"{state_of(program, options)}.make",
+        shell=usual(used),
+        stamps=" ".join(stamps.values()),
+        last=stamps[line.steps[-1].node.id],
         message=_word(line.message) if line.message else "",
-        steps=rules.lines,
-        has_blocks=any("RDC_DO" in each for each in rules.lines),
+        steps=lines,
+        has_blocks=any("RDC_DO" in each for each in lines),
         has_retries=any(step.retries for step in line.steps),
         has_attempts=any("RDC_ATTEMPT" in step.command for step in line.steps),
-        definitions=definitions(rules.lines),
+        definitions=definitions(lines),
     )
     return Emission(text)
 
@@ -83,38 +84,20 @@ def _unfit(step: Step) -> str:
     return "" if prints(step.command.replace("\r", "")) else "whose command has an invisible character"
 
 
-class Rules(Struct, frozen=True):
-    """The rules of some steps."""
-
-    line: Line
-
-    @property
-    def names(self) -> dict[str, str]:
-        """The stamp of each step: its title in lower case, or its id."""
-        titles = ((step.node.id, str(step.node.title).lower()) for step in self.line.steps)
-        return unlike((name, _stamp(title) or _stamp(name.lower()) or "step") for name, title in titles)
-
-    @property
-    def shell(self) -> str:
-        """The shell of most steps."""
-        used = [step.interpreter for step in self.line.steps]
-        return max(sorted(set(used)), key=used.count)
-
-    @property
-    def lines(self) -> list[str]:
-        """The lines of all rules."""
-        names = self.names
-        # A variable of a rule holds for all rules before it: with several shells, each rule names its own.
-        shell = self.shell if len({step.interpreter for step in self.line.steps}) == 1 else ""
-        stamps = [f"$(DONE)/{names[step.node.id]}" for step in self.line.steps]
-        found: list[str] = []
-        for step, stamp, before in zip(self.line.steps, stamps, ["$(DONE)", *stamps], strict=False):
-            found += ["", *_rule(step, stamp, before, shell)]
-        return found
+def _stamp(node: Node) -> str:
+    """Return the stamp of a step: its title in lower case, or its id."""
+    words = (re.sub("[^a-z0-9]+", "-", text.lower())[:60].strip("-") for text in (str(node.title), node.id))
+    return next(filter(None, words), "step")
 
 
-def _stamp(text: str) -> str:
-    return re.sub("[^a-z0-9]+", "-", text)[:60].strip("-")
+def _rules(steps: Iterable[Step], stamps: Mapping[str, str], shell: str) -> Iterator[str]:
+    """Yield the lines of all rules. `shell` is the one of all steps, or "" if each rule names its own."""
+    before = "$(DONE)"
+    for step in steps:
+        stamp = f"$(DONE)/{stamps[step.node.id]}"
+        yield ""
+        yield from _rule(step, stamp, before, shell)
+        before = stamp
 
 
 def _word(message: str) -> str:

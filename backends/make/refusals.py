@@ -1,4 +1,4 @@
-"""The limits of Makefiles beyond unsupported features, and options without effect.
+"""The limits of Makefiles beyond unsupported features.
 
 Inputs and secrets cannot have names with a meaning on make's command line (RD530).
 """
@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from backends.base import Reason, about_option
-from backends.make.options import MakeOptions
 from compiler.diagnostic import Diagnostic
 from compiler.ir import variables
 from compiler.ir.features import Feature, features_of
@@ -76,10 +74,3 @@ def refusals(program: Program) -> Iterator[Diagnostic]:
             problem = f"the name of the {kind} `{name}` is reserved for make, its shell or rdc"
             remedy = f"rename the {kind}, for example to `topic`; use only letters, digits and `_`"
             yield Diagnostic("RD530", program.sources[0].path, None, problem, remedy)
-
-
-def unused_options(program: Program, options: MakeOptions, reason: Reason | None) -> Iterator[Diagnostic]:
-    """Yield findings about options without effect. A Makefile with a `reason` calls the program."""
-    if not reason and options.program is not None:
-        problem = f"`program: {options.program}` has no effect, because this Makefile calls no program"
-        yield about_option(program, ("program",), "RD540", problem, "remove the option `program`")
