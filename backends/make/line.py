@@ -181,11 +181,8 @@ class _Path(Struct, frozen=True, dict=True):
 
     def _check_alone(self, node: Node) -> None:
         """Refuse nested documents and instances, which need a run's state."""
-        group = node.group
-        while group:
-            if group in self._nested:
-                raise _BendError(node, "which is in a nested document")
-            group = self.program.parents[group]
+        if not self._nested.isdisjoint(self.program.around(node.group)):
+            raise _BendError(node, "which is in a nested document")
         if node.variables:
             raise _BendError(node, "which is a dynamic step")
 

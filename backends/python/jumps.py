@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from typing import Any
 
 from msgspec.structs import replace
@@ -104,14 +105,8 @@ def _entered(program: Program, found: Iterable[Jump]) -> dict[str, tuple[Effect,
     for jump in found:
         for item in jump.entering:
             effects.setdefault(item.group, item.effects)
-
-    def depth(group: str) -> int:
-        count = 0
-        while group:
-            group, count = program.parents[group], count + 1
-        return count
-
-    return {group: effects[group] for group in sorted(effects, key=depth)}
+    depth = {group: len(list(program.around(group))) for group in effects}
+    return {group: effects[group] for group in sorted(effects, key=depth.__getitem__)}
 
 
 def _effective(jump: Jump) -> Jump:
@@ -130,11 +125,9 @@ def _inside(program: Program, groups: Collection[str]) -> dict[str, list[str]]:
     if not inside:
         return {}
     for node in program.nodes:
-        group = node.group
-        while group:
+        for group in program.around(node.group):
             if group in inside:
                 inside[group].append(node.id)
-            group = program.parents[group]
     return inside
 
 
@@ -151,14 +144,9 @@ def told_steps(program: Program) -> dict[str, tuple[str, ...]]:
     return {name: tuple(sorted(steps)) for name, (said, steps) in found.items() if said != steps}
 
 
-def _steps(program: Program, node: Node, known: Collection[str]) -> set[str]:
+def _steps(program: Program, node: Node, known: AbstractSet[str]) -> set[str]:
     """Return the groups around a node, and the steps whose question or branch it is, by its name."""
-    found = {start for start in _before_slashes(node.id) if start in known}
-    group = node.group
-    while group:
-        found.add(group)
-        group = program.parents[group]
-    return found - {node.id}
+    return {*known.intersection(_before_slashes(node.id)), *program.around(node.group)} - {node.id}
 
 
 def _by_name(name: str) -> Iterator[str]:
