@@ -10,8 +10,8 @@ from typing import assert_never
 from msgspec import Struct
 
 from backends.make.identifiers import Identifiers, visible
-from backends.make.line import own_retries, retries_of
 from backends.templating import quoted
+from compiler.analyses.exploration import kept_retries
 from compiler.ir.edges import (
     Add,
     AtLeast,
@@ -23,8 +23,9 @@ from compiler.ir.edges import (
     counter_effects,
     counter_tests,
     may_follow,
+    register_tests,
 )
-from compiler.ir.program import Node, Program, Register, scope_members
+from compiler.ir.program import Node, Program, Register, scope_members, texts_of
 from compiler.ir.tasks import IDLE, End, alphabet
 from compiler.ir.texts import Text
 
@@ -211,3 +212,80 @@ def _is_constant(assignment: str) -> bool:
 
 def _grouped(done: Sequence[str]) -> str:
     return done[0] if len(done) == 1 else f"{{ {'; '.join(done)}; }}"
+
+
+# --- Retries ----------------------------------------------------------------------------------------------------------
+
+
+def retries_of(edge: Edge, counter: str) -> int | None:
+    """Return how many retries an edge allows that only retries its step and counts, or None for another edge."""
+    if not counter or edge.effects != (Add(counter, 1),):
+        return None
+    tests = register_tests(edge)
+    if len(tests) != 1:
+        return None
+    test = tests[0]
+    if test.kind == "counter" and test.register == counter and test.operator == "<":
+        return test.value
+    return None
+
+
+def own_retries(program: Program) -> dict[str, str]:
+    """Return the counters that only count one step's retries in one visit (M9), by step.
+
+    Such a counter is 0 at every other step, so one counter that each transition clears can stand for all of them (T-4).
+    """
+    wanted = [(node, node.retries) for node in program.nodes if node.retries]
+    if not wanted:
+        return {}
+    named, kept, nodes = _named_elsewhere(program), kept_retries(program), program.index()
+    initial = {register.name: register.initial for register in program.registers}
+    members = {scope: {one.name for one in found} for scope, found in scope_members(program.registers).items()}
+    return {
+        node.id: counter
+        for node, counter in wanted
+        if counter not in kept
+        and initial[counter] == 0
+        and named.get(counter, set()) <= {node.id}
+        and all(_keeps_to_it(node, edge, members, nodes) for edge in node.edges)
+    }
+
+
+def _keeps_to_it(node: Node, edge: Edge, members: Mapping[str, set[str]], nodes: Mapping[str, Node]) -> bool:
+    """Return whether an edge retries its step and counts that, or leaves the step, where the count is 0 again."""
+    counter = node.retries or ""
+    if retries_of(edge, counter) is not None:
+        return edge.target == node.id
+    if any(test.kind == "counter" and test.register == counter for test in edge.guard):
+        return False
+    last = None
+    for effect in counter_effects(edge.effects):
+        if effect.kind == "reset" and counter in members.get(effect.scope, ()):
+            last = 0
+        elif effect.kind != "reset" and effect.register == counter:
+            if effect != Set(counter, 0):
+                return False
+            last = 0
+    target = nodes[edge.target]
+    return last == 0 or target.is_end or (target is not node and not target.is_passed)
+
+
+def _named_elsewhere(program: Program) -> dict[str, set[str]]:
+    """Return the nodes that use each counter. If a string or variable shows it, all nodes use it ("")."""
+    texts = (text for node in program.nodes for text in texts_of(node))
+    found = {reference.register: {""} for text in texts for reference in text.references}
+    for node in program.nodes:
+        if node.retries:
+            found.setdefault(node.retries, set()).add(node.id)
+        for item in node.variables:
+            found.setdefault(item.register, set()).add("")
+        for edge in node.edges:
+            for test in edge.guard:
+                if test.kind == "counter":
+                    found.setdefault(test.register, set()).add(node.id)
+            for effect in counter_effects(edge.effects):
+                if effect.kind != "reset" and effect != Set(effect.register, 0):
+                    found.setdefault(effect.register, set()).add(node.id)
+                if effect.kind == "add" and isinstance(effect.amount, str):
+                    found.setdefault(effect.amount, set()).add("")
+    return found

@@ -175,12 +175,8 @@ class Steps(Struct, frozen=True, dict=True):
         shown: set[str] = set()
         found: list[str] = []
         for node in self.nodes:
-            above: list[Group] = []
-            name = node.group
-            while name and name not in shown:
-                shown.add(name)
-                above.append(groups[name])
-                name = groups[name].parent
+            above = [groups[name] for name in self.program.around(node.group) if name not in shown]
+            shown.update(group.id for group in above)
             found += ["", *(line for group in reversed(above) for line in self._of_group(group)), *self._rule(node)]
         return found
 
