@@ -54,9 +54,7 @@ def native(program: Program, options: MakeOptions) -> Emission:
         shell=steps.shell,
         steps=steps.lines,
         definitions=definitions(steps.lines),
-        tail=tail(
-            _identity(program), f"{state_of(program, options)}.make", steps.names, steps.questions, steps.counters
-        ),
+        tail=tail(_identity(program), f"{state_of(program, options)}.make", *steps.names),
     )
     return Emission(text)
 
@@ -121,19 +119,11 @@ class Steps(Struct, frozen=True, dict=True):
         return [node for node in self.program.nodes if type(node.task) not in IDLE]
 
     @cached_property
-    def names(self) -> str:
-        """The names of the steps."""
-        return " ".join(self._ids.nodes[node.id] for node in self.nodes)
-
-    @cached_property
-    def questions(self) -> str:
-        """The names of the questions."""
-        return " ".join(self._ids.nodes[node.id] for node in self.nodes if isinstance(node.task, Ask))
-
-    @cached_property
-    def counters(self) -> str:
-        """The names of the counters, without `rdc_`."""
-        return " ".join(self._ids.counters[one.name].removeprefix("rdc_") for one in self.flow.counters)
+    def names(self) -> tuple[str, str, str]:
+        """The names of the steps, of the questions, and of the counters without `rdc_`."""
+        questions = [node for node in self.nodes if isinstance(node.task, Ask)]
+        steps, asking = (" ".join(self._ids.nodes[node.id] for node in nodes) for nodes in (self.nodes, questions))
+        return steps, asking, " ".join(self._ids.counters[one.name].removeprefix("rdc_") for one in self.flow.counters)
 
     @cached_property
     def table(self) -> list[str]:
@@ -234,7 +224,7 @@ class Steps(Struct, frozen=True, dict=True):
         path = self.program.sources[0].path
         for what, text in {
             "table of transitions": "\n".join(self.table),
-            "list of steps": f"{self.names} {self.questions} {self.counters}",
+            "list of steps": " ".join(self.names),
         }.items():
             if (size := len(text.encode())) > MOST:
                 problem = f"the {what} has {size:,} bytes, and a Makefile can have at most {MOST:,}"

@@ -214,7 +214,10 @@ class _Path(Struct, frozen=True, dict=True):
         task = node.task
         if not isinstance(task, Shell):
             raise _BendError(node, "which is not a command")
-        self._check_alone(node)
+        if not self._nested.isdisjoint(self.program.around(node.group)):
+            raise _BendError(node, "which is in a nested document")
+        if node.variables:
+            raise _BendError(node, "which is a dynamic step")
         if not task.command.is_plain:
             raise _BendError(node, "whose command contains an instance number")
         passes, fails = (tuple(edge for edge in node.edges if may_follow(edge, word)) for word in PASS_OR_FAIL)
@@ -224,13 +227,6 @@ class _Path(Struct, frozen=True, dict=True):
         if isinstance(following.task, End) and following.task.result != "complete":
             raise _BendError(node, "which stops the run if it passes")
         return Step(node, task.interpreter, str(task.command), retries, _stop(node, following, failing)), following
-
-    def _check_alone(self, node: Node) -> None:
-        """Refuse nested documents and instances, which need a run's state."""
-        if not self._nested.isdisjoint(self.program.around(node.group)):
-            raise _BendError(node, "which is in a nested document")
-        if node.variables:
-            raise _BendError(node, "which is a dynamic step")
 
     def _target(self, node: Node, edges: tuple[Edge, ...], outcome: str) -> Node:
         """Return the next node after an outcome, which must have only one transition."""
@@ -247,10 +243,8 @@ class _Path(Struct, frozen=True, dict=True):
         return effect != Set(self._own.get(node.id, ""), 0)
 
     def _resolved(self, name: str) -> Node:
-        """Return a node by its name, skipping nodes that decide nothing."""
+        """Return a command or an end by its name."""
         node = self._nodes[name]
-        while isinstance(node.task, Branch) and len(node.edges) == 1 and not node.edges[0].effects:
-            node = self._nodes[node.edges[0].target]
         if node.is_passed:
             raise _BendError(node, "where the run decides without an outcome")
         return node

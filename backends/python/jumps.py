@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from collections.abc import Set as AbstractSet
 from typing import Any
 
 from msgspec.structs import replace
@@ -144,7 +143,7 @@ def told_steps(program: Program) -> dict[str, tuple[str, ...]]:
     return {name: tuple(sorted(steps)) for name, (said, steps) in found.items() if said != steps}
 
 
-def _steps(program: Program, node: Node, known: AbstractSet[str]) -> set[str]:
+def _steps(program: Program, node: Node, known: set[str]) -> set[str]:
     """Return the groups around a node, and the steps whose question or branch it is, by its name."""
     return {*known.intersection(_before_slashes(node.id)), *program.around(node.group)} - {node.id}
 
