@@ -53,10 +53,6 @@ class Step(Struct, frozen=True):
         """The time for all attempts, including the pauses between them."""
         return self.limit * (self.retries + 1) + self.delay * self.retries
 
-    def stage(self, kind: str) -> Stage | None:
-        """Return the first stage of a kind, or None."""
-        return next((task for task in self.tasks if task.stage == kind), None)
-
     @property
     def tasks(self) -> Iterator[Stage]:
         """The tasks of the stages."""
@@ -80,11 +76,6 @@ class Specification(Struct, frozen=True, dict=True):
     """The contract of a program. Without a contract, it has no steps."""
 
     program: Program
-
-    @cached_property
-    def workflow(self) -> Table:
-        """The document's workflow settings."""
-        return self._object(self.program.contract.workflow if self.program.contract else "{}")
 
     @cached_property
     def config(self) -> Table:

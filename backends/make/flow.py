@@ -80,10 +80,6 @@ class Flow(Struct, frozen=True, dict=True):
         """The nodes without a task that need a row, as found so far."""
         return []
 
-    @cached_property
-    def _known(self) -> set[str]:
-        return set()
-
     def _of_step(self, node: Node) -> Iterator[str]:
         name = self.names.nodes[node.id]
         words = alphabet(node.task)
@@ -151,8 +147,7 @@ class Flow(Struct, frozen=True, dict=True):
         if len(node.edges) == 1 and name not in passed:
             (edge,) = node.edges
             return [*self._said(node), *self._effects(edge), *self._to(edge.target, (*passed, name))]
-        if name not in self._known:
-            self._known.add(name)
+        if name not in self._referred:
             self._referred.append(name)
         return [f"flow {self.names.nodes[name]}"]
 
@@ -240,34 +235,35 @@ def own_retries(program: Program) -> dict[str, str]:
         return {}
     named, kept, nodes = _named_elsewhere(program), kept_retries(program), program.index()
     initial = {register.name: register.initial for register in program.registers}
-    members = {scope: {one.name for one in found} for scope, found in scope_members(program.registers).items()}
+    members = scope_members(program.registers)
     return {
         node.id: counter
         for node, counter in wanted
         if counter not in kept
         and initial[counter] == 0
         and named.get(counter, set()) <= {node.id}
-        and all(_keeps_to_it(node, edge, members, nodes) for edge in node.edges)
+        and all(_keeps_to_it(node, counter, edge, members, nodes) for edge in node.edges)
     }
 
 
-def _keeps_to_it(node: Node, edge: Edge, members: Mapping[str, set[str]], nodes: Mapping[str, Node]) -> bool:
+def _keeps_to_it(
+    node: Node, counter: str, edge: Edge, members: Mapping[str, Sequence[Register]], nodes: Mapping[str, Node]
+) -> bool:
     """Return whether an edge retries its step and counts that, or leaves the step, where the count is 0 again."""
-    counter = node.retries or ""
     if retries_of(edge, counter) is not None:
         return edge.target == node.id
     if any(test.kind == "counter" and test.register == counter for test in edge.guard):
         return False
-    last = None
+    is_zero = False
     for effect in counter_effects(edge.effects):
-        if effect.kind == "reset" and counter in members.get(effect.scope, ()):
-            last = 0
-        elif effect.kind != "reset" and effect.register == counter:
+        if isinstance(effect, Reset):
+            is_zero = is_zero or any(one.name == counter for one in members.get(effect.scope, ()))
+        elif effect.register == counter:
             if effect != Set(counter, 0):
                 return False
-            last = 0
+            is_zero = True
     target = nodes[edge.target]
-    return last == 0 or target.is_end or (target is not node and not target.is_passed)
+    return is_zero or target.is_end or (target is not node and not target.is_passed)
 
 
 def _named_elsewhere(program: Program) -> dict[str, set[str]]:

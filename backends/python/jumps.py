@@ -33,8 +33,8 @@ def jumps(program: Program, resets: Collection[str]) -> dict[str, Any]:
         return {}  # the runtime finds each step itself
     written = {jump.id: _effective(jump) for jump in program.jumps}
     enter = _entered(program, written.values())
-    inside = _inside(program, enter)
-    told = _Told(program, enter, _unlike_names(program, inside))
+    inside, named = _members(program, enter)
+    told = _Told(program, enter, {group: names for group, names in inside.items() if names != named[group]})
     doubtful = {
         *written,
         *(group.id for group in program.groups),
@@ -81,18 +81,6 @@ class _Told:
         return Jump(name, self._begun.get(name, ""), around, self._enter.get(name, ()))
 
 
-def _unlike_names(program: Program, within: dict[str, list[str]]) -> dict[str, list[str]]:
-    """Return the groups with members whose names don't start with the group's name."""
-    if not within:
-        return {}
-    named: dict[str, list[str]] = {group: [] for group in within}
-    for node in program.nodes:
-        for begin in _beginnings(node.id):
-            if begin in named:
-                named[begin].append(node.id)
-    return {group: inside for group, inside in within.items() if inside != named[group]}
-
-
 def _beginnings(name: str) -> Iterator[str]:
     """Yield the part of a name before each `.` and `/`."""
     return (name[: found.start()] for found in _END.finditer(name))
@@ -118,16 +106,16 @@ def _jump(jump: Jump) -> dict[str, Any]:
     return {"go": jump.target} | given(entering=entering, do=effect_lists(jump.effects))
 
 
-def _inside(program: Program, groups: Collection[str]) -> dict[str, list[str]]:
-    """Return the nodes in each of some groups, at any depth."""
+def _members(program: Program, groups: Collection[str]) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
+    """Return the nodes in each of some groups, at any depth, and those whose names start with the group's name."""
     inside: dict[str, list[str]] = {group: [] for group in groups}
-    if not inside:
-        return {}
-    for node in program.nodes:
-        for group in program.around(node.group):
-            if group in inside:
-                inside[group].append(node.id)
-    return inside
+    named: dict[str, list[str]] = {group: [] for group in groups}
+    for node in program.nodes if groups else ():
+        for group in inside.keys() & program.around(node.group):
+            inside[group].append(node.id)
+        for group in named.keys() & _beginnings(node.id):
+            named[group].append(node.id)
+    return inside, named
 
 
 # --- Breakpoints ------------------------------------------------------------------------------------------------------
