@@ -17,6 +17,7 @@ from backends.python.edition import (
     LOADED,
     RUNTIME,
     SHARED_OPENING,
+    SIMPLE,
     WORKER,
     WORKERS,
     modules,
@@ -91,8 +92,7 @@ class PythonBackend(Backend[PythonOptions]):
         """A script supports everything that needs no journal."""
         if options.runtime != "script":
             return super().limit(options)
-        features = frozenset({Feature.COMMANDS, Feature.QUESTIONS})
-        return Limit("a script without state", features, "remove `runtime=script`")
+        return Limit("a script without state", SIMPLE, "remove `runtime=script`")
 
     def render(self, program: Program, options: PythonOptions) -> Emission:
         """Return the source of the file, and the runtime beside it if it is shared."""
