@@ -80,7 +80,8 @@ class Specification(Struct, frozen=True, dict=True):
     @cached_property
     def config(self) -> Table:
         """The configuration."""
-        return self._object(self.program.contract.config if self.program.contract else "{}")
+        found: Table = json.loads(self.program.contract.config if self.program.contract else "{}")
+        return found
 
     @cached_property
     def steps(self) -> Mapping[str, Step]:
@@ -138,16 +139,11 @@ class Specification(Struct, frozen=True, dict=True):
                 groups[step.id],
                 tuple(node for node in nodes if isinstance(node.task, Gate)),
                 stages,
-                self._object(marks.text(step.spec)),
+                json.loads(marks.text(step.spec)),
                 self.config.get("step_timeout_seconds", STEP_SECONDS),
                 max((found for node in nodes for found in _limits(node, counters)), default=0),
                 max((node.settings.delay for node in stages), default=0),
             )
-
-    @staticmethod
-    def _object(written: str) -> Table:
-        found: Table = json.loads(written)
-        return found
 
 
 def shortened(command: str, longest: int) -> str:

@@ -58,19 +58,14 @@ def _controls(program: Program) -> Iterator[str]:
         yield "JOBS"
 
 
-def is_reserved(name: str, program: Program) -> bool:
-    """Return whether make or rdc reserves a name, or make could not receive it."""
-    if name in controls(program) or name in _RESERVED or variables.is_reserved(name):
-        return True
-    return name.startswith(_RESERVED_BEGINNINGS) or not _FIT.fullmatch(name)
-
-
 def refusals(program: Program) -> Iterator[Diagnostic]:
     """Yield everything in a program that a Makefile cannot express (RD530)."""
     names = [("input", declared.name) for declared in program.inputs]
     names += [("secret", name) for name in program.secrets]
+    reserved = controls(program) | _RESERVED
     for kind, name in names:
-        if is_reserved(name, program):
+        is_taken = name in reserved or name.startswith(_RESERVED_BEGINNINGS) or variables.is_reserved(name)
+        if is_taken or not _FIT.fullmatch(name):
             problem = f"the name of the {kind} `{name}` is reserved for make, its shell or rdc"
             remedy = f"rename the {kind}, for example to `topic`; use only letters, digits and `_`"
             yield Diagnostic("RD530", program.sources[0].path, None, problem, remedy)
