@@ -16,13 +16,14 @@ from backends.delegating import called
 from backends.make.identifiers import FILTERS, comment, file_name, unlike, visible
 from backends.make.native import state_of
 from backends.make.options import MakeOptions
-from backends.remarks import printable
+from backends.python.facts import checkers
+from backends.remarks import listed, printable, shells
 from backends.specification import Specification, shown
 from backends.specification import Step as ContractStep
 from backends.templating import render
 from compiler.ir.edges import words_of
 from compiler.ir.program import Node, Program, SourceFile
-from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Shell, Stage, Tool, Verdict
+from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Shell, Stage, Tool, Verdict, agents_of
 from compiler.regex import Regex
 from compiler.times import spoken
 from compiler.version import __version__
@@ -65,23 +66,33 @@ def calling(program: Program, options: MakeOptions, reason: Reason) -> Emission:
     text = page(
         program.sources,
         state_of(program, options),
+        _steps(program),
         title=comment(visible(program.title or program.name)),
         version=__version__,
         command=canonical_command("make", program, options),
         program=python.path,
         sha256=python.sha256,
-        clause=comment(visible(reason.clause)),
+        needs=listed(["GNU make 3.81 or newer", "Python 3.9 or newer", *shells(program), *checkers(program)]),
+        agents=any(agents_of(node.task) for node in program.nodes),
         start="".join(f" {item.name}=…" for item in program.inputs if item.required and item.default is None),
         verbs=" ".join(_verbs(program)),
-        steps=_steps(program),
     )
     return Emission(text, companions=python.companions(), reason=reason)
 
 
-def page(sources: Sequence[SourceFile], state: str, **facts: object) -> str:
+def page(sources: Sequence[SourceFile], state: str, steps: Sequence[Step], **facts: object) -> str:
     """Return the text of a Makefile."""
-    where = "" if state.rpartition("/")[0] == ".rdc" else f" --state-dir={state}"
-    return render("make/calling.mk", FILTERS, mark=MARK, sources=sources, state=state, state_dir=where, **facts)
+    return render(
+        "make/calling.mk",
+        FILTERS,
+        mark=MARK,
+        sources=sources,
+        state=state,
+        state_dir="" if state.rpartition("/")[0] == ".rdc" else f" --state-dir={state}",
+        steps=steps,
+        gates=any(step.is_gated for step in steps),
+        **facts,
+    )
 
 
 def _verbs(program: Program) -> Iterator[str]:
@@ -165,6 +176,9 @@ def _told(contract: Specification, step: ContractStep) -> Iterator[str]:
         if isinstance(node.task, Gate):
             yield f"#   {comment(visible(f'gate {node.id}: {shown(node.task.reason)}').rstrip(': '))}"
     yield from (f"# {comment(line)}" for line in wrap(visible("; ".join(contract.told(step))), _WIDTH))
+    if any(task.stage == "execute" for task in step.tasks) and (command := contract.config.get("executor", "")):
+        yield "#   executor:"
+        yield from (comment(f"#   {line}") for line in _indented(command))
 
 
 def _work(node: Node) -> Iterator[str]:
@@ -236,7 +250,7 @@ def _way(label: str, target: Node) -> str:
     if not isinstance(task, End):
         return label or f"go {target.id}"
     result, message = task.result.upper(), shown(task.message)
-    said = label if label.upper() == result else f"{label} {result}".strip()
+    said = result if label.upper() == result else f"{label} {result}".strip()
     return f'{said} "{message}"' if message else said
 
 

@@ -140,6 +140,8 @@ class Steps(Struct, frozen=True, dict=True):
         table = "\n".join(self.table)
         if re.search(r"\bretry \d", table):
             yield "`retry 2` runs the step again, up to two times. After that, the part behind `||` applies."
+        if any(isinstance(node.task, Ask) for node in self.nodes):
+            yield "After a question, pass is yes and fail is no."
         if re.search(r"\bflow ", table):
             yield "`flow X` continues at the row X."
 

@@ -132,7 +132,8 @@ def listed(session: Session) -> int:
             continue
         value = "FILE" if option in OF_FILES else takes.rstrip(".") or ("1" if option.startswith("--") else IDS[option])
         rows[f"{name}={value}"] = texts[option] + (f"; one {takes.rstrip('.')} per line" if option in OF_FILES else "")
-    told = [f"  {one_line(name):32}{one_line(OfMake.worded(text))}" for name, text in rows.items()]
+    width = max(map(len, rows)) + 2
+    told = [f"  {one_line(name):{width}}{one_line(OfMake.worded(text))}" for name, text in rows.items()]
     return session.display.say([one_line(session.program["title"]), "", *told])
 
 

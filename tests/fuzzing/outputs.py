@@ -78,9 +78,9 @@ VALUE = r"(?:\$\$|\$\(rdc_\w+\)|[^$])*"
 """What make expands to itself, except for counters."""
 
 OUTSIDE = re.compile(
-    rf"|#.*(?<!\\)|SHELL := (?:ba)?sh|RDC_E :=|RDC_B := \\\$\(RDC_E\)|RDC_CR := \$\(shell printf '\\r'\)"
+    rf"|#.*(?<!\\)|SHELL := (?:bash|sh)|RDC_E :=|RDC_B := \\\$\(RDC_E\)|RDC_CR := \$\(shell printf '\\r'\)"
     rf"|title-{NAME} =(?: (?:\$\$|\$\(rdc_\w+\)|[^$#\\]|\\(?:\\)*#|\\(?!$|#))*(?:\$\(RDC_B\))?)?"
-    rf"|step-{NAME}: (?:SHELL := (?:ba)?sh|export RDC_STEP = (?:\$\$|\\#|\$\(RDC_B\)|[^$#])*"
+    rf"|step-{NAME}: (?:SHELL := (?:bash|sh)|export RDC_STEP = (?:\$\$|\\#|\$\(RDC_B\)|[^$#])*"
     r"|export RDC_(?:SUB)?STEP_INSTANCE = \$\(rdc_\w+\))"
 )
 WORDS = {"go", "flow", "retry", "say", "COMPLETE", "STOP", "if", "elif", "then", "else", "fi", "{", "}", ":"}
@@ -113,7 +113,7 @@ def check_make(_: Program, text: str) -> None:
 def _check_recipe(lines: Iterator[str]) -> None:
     """A command on one line, or on several whose ends the shell joins; or one of two words for a block."""
     line = next(lines)
-    if line in ("\t$(RDC_DO)", "\t@printf '%s\\n' \"$$RDC_COMMAND\""):
+    if line in ("\t@:", "\t$(RDC_DO)", "\t@printf '%s\\n' \"$$RDC_COMMAND\""):
         return
     assert line[1:2] not in {*"@-+ \t"}, line
     while line.endswith("\\"):

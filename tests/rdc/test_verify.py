@@ -415,7 +415,7 @@ def test_a_pin_that_does_not_hold_is_found(has_source: bool, which: str, how: st
 
 CHANGES = {
     "a recipe": ("step-1: ;", "step-1: ; rm -rf x; #"),
-    "another call": ("$(call CALL,step,1)", "$(call CALL,step,$(shell x))"),
+    "another call": ("$(call RDC_CALL,step,1)", "$(call RDC_CALL,step,$(shell x))"),
     "a target more": ("step-1: ;", "run: x\nx: ; touch x\nstep-1: ;"),
     "the script": ('exec "$@"', 'touch x; exec "$@"'),
     "a variable": ("SHELL = /bin/sh", "SHELL = /tmp/sh"),

@@ -94,7 +94,7 @@ def test_each_entry_is_a_job_with_an_artifact_of_its_own() -> None:
     include = [{"entry": 0, "agent": "editor"}, {"entry": 1, "agent": "inline"}]
     assert job["strategy"] == {"fail-fast": False, "matrix": {"include": include}}
     assert job["name"] == "review Step review ${{ matrix.entry }} (${{ matrix.agent }})"
-    assert (job["needs"], job["permissions"]) == (["part_1"], {})
+    assert (job["needs"], "permissions" in job) == (["part_1"], False)
     entry, keep = job["steps"][-2:]
     assert entry["timeout-minutes"] == 31
     assert entry["env"] == {
