@@ -102,10 +102,8 @@ class Called(Struct, frozen=True):
 def called(program: Program, path: str, operator: Operator = "basic", caller: Caller = "person") -> Called:
     """Return the program at a path, with the shared files of its folder (rule 4)."""
     backend = PythonBackend()
-    content, options = backend.content(
-        program, backend.validate({"runtime": "shared", "operator": operator, "caller": caller})
-    )
-    emission = backend.written(content, options)
+    options = backend.validate({"runtime": "shared", "operator": operator, "caller": caller})
+    content, emission = backend.written(program, options)
     folder = PurePosixPath(path).parent
     files = {str(folder / each.path): each.text for each in emission.companions}
-    return Called(path, emission.text or "", emission.companions[0].path.split("_")[2], files, content.calls)
+    return Called(path, emission.text or "", content.edition, files, content.calls)

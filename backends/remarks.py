@@ -104,7 +104,7 @@ def of_placeholders(nodes: Iterable[Node], registers: Iterable[Register]) -> Ite
     instances = {register.name for register in registers if register.role == "instance"}
     if not instances:
         return
-    texts = (text for node in nodes for text in (node.title, *texts_of(node)))
+    texts = (text for node in nodes for text in texts_of(node))
     found = {item.written for text in texts for item in text.references if item.register in instances}
     if found:
         are = "are the numbers of the instances" if len(found) > 1 else "is the number of the instance"

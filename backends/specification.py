@@ -53,10 +53,6 @@ class Step(Struct, frozen=True):
         """The time for all attempts, including the pauses between them."""
         return self.limit * (self.retries + 1) + self.delay * self.retries
 
-    def stage(self, kind: str) -> Stage | None:
-        """Return the first stage of a kind, or None."""
-        return next((task for task in self.tasks if task.stage == kind), None)
-
     @property
     def tasks(self) -> Iterator[Stage]:
         """The tasks of the stages."""
@@ -82,14 +78,10 @@ class Specification(Struct, frozen=True, dict=True):
     program: Program
 
     @cached_property
-    def workflow(self) -> Table:
-        """The document's workflow settings."""
-        return self._object(self.program.contract.workflow if self.program.contract else "{}")
-
-    @cached_property
     def config(self) -> Table:
         """The configuration."""
-        return self._object(self.program.contract.config if self.program.contract else "{}")
+        found: Table = json.loads(self.program.contract.config if self.program.contract else "{}")
+        return found
 
     @cached_property
     def steps(self) -> Mapping[str, Step]:
@@ -147,16 +139,11 @@ class Specification(Struct, frozen=True, dict=True):
                 groups[step.id],
                 tuple(node for node in nodes if isinstance(node.task, Gate)),
                 stages,
-                self._object(marks.text(step.spec)),
+                json.loads(marks.text(step.spec)),
                 self.config.get("step_timeout_seconds", STEP_SECONDS),
                 max((found for node in nodes for found in _limits(node, counters)), default=0),
                 max((node.settings.delay for node in stages), default=0),
             )
-
-    @staticmethod
-    def _object(written: str) -> Table:
-        found: Table = json.loads(written)
-        return found
 
 
 def shortened(command: str, longest: int) -> str:

@@ -46,11 +46,10 @@ class DbosBackend(Backend[DbosOptions]):
         found = optimize(program, jumps=has_jumps(edition))
         command = canonical_command(self.name, found, options)
         text = program_text(Content(edition, found, author_calls(found, is_named=True)), command, caller=WORKER)
-        return Emission(text, () if found.project else (_nameless(program),))
-
-
-def _nameless(program: Program) -> Diagnostic:
-    """Return the note that workers of another project may have the same runs (R4)."""
-    path = program.sources[0].path
-    problem = f"a document `{path}` of another project would have the same runs in a shared database"
-    return Diagnostic("RD308", path, None, problem, 'add `[project]` with `name = "…"` to rdc.toml')
+        if found.project:
+            return Emission(text)
+        path = program.sources[0].path  # workers of another project may have the same runs (R4)
+        problem = f"a document `{path}` of another project would have the same runs in a shared database"
+        return Emission(
+            text, (Diagnostic("RD308", path, None, problem, 'add `[project]` with `name = "…"` to rdc.toml'),)
+        )

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Iterator
 from pathlib import PurePath
 from typing import ClassVar
 
-from backends.base import Backend, Emission
+from backends.base import Backend, Emission, about_option
 from backends.delegating import reason
 from backends.make.calling import calling
 from backends.make.native import beyond, native
 from backends.make.options import MakeOptions
 from backends.make.plain import plain
-from backends.make.refusals import refusals, unused_options
-from compiler.ir.features import Feature
+from compiler.diagnostic import Diagnostic
+from compiler.ir import variables
+from compiler.ir.features import Feature, features_of
 from compiler.ir.program import Program
+from compiler.ir.tasks import Agent, Parallel, Tool
 from compiler.passes import optimize
+from compiler.regex import Regex
 
 
 class MakeBackend(Backend[MakeOptions]):
@@ -45,10 +49,71 @@ class MakeBackend(Backend[MakeOptions]):
         if refused:
             return Emission(None, refused)
         why = None if options.form == "plain" else reason(program, operator=options.operator) or beyond(program)
-        if unused := tuple(unused_options(program, options, why)):
-            return Emission(None, unused)
+        if not why and options.program is not None:
+            problem = f"`program: {options.program}` has no effect, because this Makefile calls no program"
+            remedy = "remove the option `program`"
+            return Emission(None, (about_option(program, ("program",), "RD540", problem, remedy),))
         if options.form == "plain":
             return plain(program, options)
         if why:
             return calling(program, options, why)
         return native(optimize(program, jumps=False), options)
+
+
+# --- Names of inputs and secrets --------------------------------------------------------------------------------------
+
+OF_ALL = (
+    *("ADOPT", "ANSWERS", "ASSUME", "BY", "EVENTS", "EXPIRE", "FILE", "JSON", "KEEP", "NOTE", "REPLY", "RERUN", "STEP"),
+    "VALUE",
+)
+"""Accepted by every Makefile that calls the program."""
+
+OF_OPERATORS = ("AGENT", "AGENT_MODEL", "ALL", "AS", "LOGS", "LOG_LIMIT", "NOTIFY")
+"""Accepted by editions with all operator commands."""
+
+OF_CALLS = (
+    *("AGENT", "AGENTS", "AGENT_CALLS", "AGENT_MODEL", "AGENT_RETRIES", "AGENT_TIMEOUT", "BREAK"),
+    *("MAX_STEPS", "OUT", "TOOLS"),
+)
+"""Accepted by Makefiles whose documents call agents or tools, or leave an artifact."""
+
+OF_CONTRACT = ("EXECUTOR", "FROM", "GATE", "HUMAN", "MARKDOWN", "RUN_DIR", "TO", "TOOLS")
+"""Accepted by Makefiles of specifications."""
+
+_FIT = Regex(r"[A-Za-z_][A-Za-z0-9_-]*")
+_RESERVED = frozenset({"AGENT", "EXECUTOR", "OUT", "PROMPTED", "RDC", "TASK", "TOOLS", "PYTHON"})
+_RESERVED_BEGINNINGS = ("MAKE", "RDC_", "rdc_")
+
+
+def controls(program: Program) -> frozenset[str]:
+    """Return the names that a Makefile accepts besides its inputs, with any options."""
+    return frozenset((*OF_ALL, *OF_OPERATORS, *_controls(program)))
+
+
+def _controls(program: Program) -> Iterator[str]:
+    features = features_of(program)
+    if program.inputs:
+        yield from ("INPUTS", "TASK", "TASK_FILE")
+    if Feature.GATES in features:
+        yield from ("GATE", "HUMAN")
+    if program.contract is not None:
+        yield from OF_CONTRACT
+        return
+    yield "PROMPTED"
+    if program.artifact or any(isinstance(node.task, Agent | Parallel | Tool) for node in program.nodes):
+        yield from OF_CALLS
+    if Feature.PARALLEL in features:
+        yield "JOBS"
+
+
+def refusals(program: Program) -> Iterator[Diagnostic]:
+    """Yield findings about inputs and secrets whose names have a meaning on make's command line (RD530)."""
+    names = [("input", declared.name) for declared in program.inputs]
+    names += [("secret", name) for name in program.secrets]
+    reserved = controls(program) | _RESERVED
+    for kind, name in names:
+        is_taken = name in reserved or name.startswith(_RESERVED_BEGINNINGS) or variables.is_reserved(name)
+        if is_taken or not _FIT.fullmatch(name):
+            problem = f"the name of the {kind} `{name}` is reserved for make, its shell or rdc"
+            remedy = f"rename the {kind}, for example to `topic`; use only letters, digits and `_`"
+            yield Diagnostic("RD530", program.sources[0].path, None, problem, remedy)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from typing import Protocol
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from textwrap import wrap
+from typing import assert_never
 from urllib.parse import quote
 
 from msgspec import Struct
@@ -12,20 +13,31 @@ from msgspec import Struct
 from backends.base import MARK, Emission, Reason
 from backends.command import canonical_command
 from backends.delegating import called
-from backends.make.identifiers import FILTERS, comment, file_name, names_for, visible
+from backends.make.identifiers import FILTERS, comment, file_name, unlike, visible
+from backends.make.native import state_of
 from backends.make.options import MakeOptions
-from backends.make.seen import of_contract, of_node
 from backends.python.facts import checkers
-from backends.remarks import listed, shells
-from backends.specification import Specification
+from backends.remarks import listed, printable, shells
+from backends.specification import Specification, shown
+from backends.specification import Step as ContractStep
 from backends.templating import render
-from compiler.ir.program import Node, Program
-from compiler.ir.tasks import Branch, End, Gate, agents_of
+from compiler.ir.edges import words_of
+from compiler.ir.program import Node, Program, SourceFile
+from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Shell, Stage, Tool, Verdict, agents_of
 from compiler.regex import Regex
+from compiler.times import spoken
 from compiler.version import __version__
+from runtime_shim.targets.naming import split_name
 
 _PART = Regex(r"(.+)/(?:prompt|elicit|tool|human)", re.DOTALL)
 """A node that belongs to a step of a playbook or workflow and has no separate name."""
+
+_ODD = Regex("[^A-Za-z0-9_.-]+")
+_LONGEST = 60
+"""The most characters of a target."""
+
+_WIDTH = 118
+"""Width of wrapped comments, and of the line with the title."""
 
 
 class Step(Struct, frozen=True):
@@ -44,18 +56,6 @@ VERBS = ("open", "answer", "approve", "timeline", "outputs", "goto", "status", "
 """The targets that a Makefile can have, besides steps and `clean`."""
 
 
-class Source(Protocol):
-    """A document and its hash."""
-
-    @property
-    def path(self) -> str:
-        """The path from the root of the project."""
-
-    @property
-    def sha256(self) -> str:
-        """The hash."""
-
-
 def calling(program: Program, options: MakeOptions, reason: Reason) -> Emission:
     """Return the Makefile, with the program that it calls for a reason."""
     name = file_name(program)
@@ -64,42 +64,31 @@ def calling(program: Program, options: MakeOptions, reason: Reason) -> Emission:
     if python.edition == "commands":  # this edition cannot read make's variables
         python = called(program, path, "full", "make")
     text = page(
+        program.sources,
+        state_of(program, options),
+        _steps(program),
         title=comment(visible(program.title or program.name)),
         version=__version__,
         command=canonical_command("make", program, options),
-        sources=program.sources,
         program=python.path,
         sha256=python.sha256,
         needs=listed(["GNU make 3.81 or newer", "Python 3.9 or newer", *shells(program), *checkers(program)]),
         agents=any(agents_of(node.task) for node in program.nodes),
-        folder=options.state_dir.rstrip("/") or "/",
-        name=name,
         start="".join(f" {item.name}=…" for item in program.inputs if item.required and item.default is None),
-        verbs=list(_verbs(program)),
-        steps=_steps(program),
+        verbs=" ".join(_verbs(program)),
     )
     return Emission(text, companions=python.companions(), reason=reason)
 
 
-def page(
-    *,
-    sources: Sequence[Source],
-    folder: str,
-    name: str,
-    verbs: Sequence[str],
-    steps: Sequence[Step],
-    **facts: object,
-) -> str:
+def page(sources: Sequence[SourceFile], state: str, steps: Sequence[Step], **facts: object) -> str:
     """Return the text of a Makefile."""
     return render(
         "make/calling.mk",
         FILTERS,
         mark=MARK,
-        source=sources[0],
-        included=sources[1:],
-        state=f"{folder}/{name}",
-        state_dir="" if folder == ".rdc" else f" --state-dir={folder}/{name}",
-        verbs=" ".join(verbs),
+        sources=sources,
+        state=state,
+        state_dir="" if state.rpartition("/")[0] == ".rdc" else f" --state-dir={state}",
         steps=steps,
         gates=any(step.is_gated for step in steps),
         **facts,
@@ -121,12 +110,12 @@ def _steps(program: Program) -> list[Step]:
         if node.edges:  # an end without edges is shown at the transition to it
             found.setdefault(_step_of(program, node), []).append(node)
     nodes, doing = program.index(), [name for name, parts in found.items() if any(map(_does, parts))]
-    targets = names_for(f"step-{name}" for name in doing)
+    targets = _targets((name, name) for name in doing)
     return [
         Step(
-            targets.get(f"step-{name}", ""),
+            targets.get(name, ""),
             _places(node.id for node in parts if _does(node)),
-            tuple(line for node in parts for line in of_node(node, nodes)),
+            tuple(line for node in parts for line in _of_node(node, nodes)),
             any(isinstance(node.task, Gate) for node in parts),
         )
         for name, parts in found.items()
@@ -143,22 +132,132 @@ def _does(node: Node) -> bool:
     return not isinstance(node.task, Branch | End)
 
 
-def _places(names: Iterator[str]) -> str:
+def _places(names: Iterable[str]) -> str:
     return " ".join(quote(name, safe="/{}:@+") for name in names)
 
 
 def _of_contract(contract: Specification) -> list[Step]:
-    wished = {step: _wished(step, list(contract.steps)) for step in contract.steps}
-    targets = names_for(wished.values())
+    targets = _targets((name, name.removeprefix("step-")) for name in contract.steps)
     return [
-        Step(targets[wished[step.id]], _places(iter([step.id])), tuple(of_contract(contract, step)), bool(step.gates))
-        for step in contract.steps.values()
+        Step(targets[name], _places([name]), tuple(_told(contract, step)), bool(step.gates))
+        for name, step in contract.steps.items()
     ]
 
 
-def _wished(step: str, taken: Sequence[str]) -> str:
-    """Return the target of a step: its id after `step-`, different from all other ids."""
-    name = step if step.startswith("step-") else f"step-{step}"
-    while name != step and name in taken:
-        name = f"step-{name}"
-    return name
+def _targets(names: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """Return the target of each step: `step-` and its name, as make and sh allow it."""
+    return unlike((step, _ODD.sub("-", f"step-{name}")[:_LONGEST].strip(".-")) for step, name in names)
+
+
+# --- The comments above a target --------------------------------------------------------------------------------------
+
+_YES_NO = {Verdict.PASS.value: "yes", Verdict.FAIL.value: "no"}
+
+
+def _of_node(node: Node, nodes: Mapping[str, Node]) -> Iterator[str]:
+    """Yield a node's comments: title and place, its whole task, and its transitions."""
+    place = comment(f"{node.origin.path}:{node.origin.span.line}")
+    name, called = split_name(node.id, shown(node.title))
+    title = comment(visible(f"{name} {called}"))
+    yield f"# {title:{max(_WIDTH - len(place) - 1, 1)}} {place}"
+    for line in _work(node):
+        yield f"#   {line}".rstrip()
+    if settings := "; ".join(_settings(node)):
+        yield f"#   {settings}"
+    yield from (comment(f"#   {line}") for line in dict.fromkeys(_transitions(node, nodes)))
+
+
+def _told(contract: Specification, step: ContractStep) -> Iterator[str]:
+    """Yield the comments of a specification's step: its gates, and its stages."""
+    at = step.group.origin
+    about_it = f": {found}" if (found := shown(step.group.prompt)) else ""
+    yield f"# {comment(visible(f'{step.title} ({at.path}:{at.span.line}){about_it}'))}"
+    for node in step.gates:
+        if isinstance(node.task, Gate):
+            yield f"#   {comment(visible(f'gate {node.id}: {shown(node.task.reason)}').rstrip(': '))}"
+    yield from (f"# {comment(line)}" for line in wrap(visible("; ".join(contract.told(step))), _WIDTH))
+    if any(task.stage == "execute" for task in step.tasks) and (command := contract.config.get("executor", "")):
+        yield "#   executor:"
+        yield from (comment(f"#   {line}") for line in _indented(command))
+
+
+def _work(node: Node) -> Iterator[str]:
+    """Yield what a node runs, asks or sends."""
+    match node.task:
+        case Shell(interpreter, command, prompt):
+            yield from _lines(shown(prompt))
+            yield f"{interpreter}:"
+            yield from _indented(shown(command))
+        case Ask():
+            yield from _asked(node.task)
+        case Agent() as agent:
+            yield from _sent(agent)
+        case Parallel(entries):
+            yield "in parallel:"
+            for entry in entries:
+                yield from _sent(entry)
+        case Tool(connection, tool, arguments):
+            yield f"tool {visible(connection)}/{visible(tool)}:"
+            yield from _indented(shown(arguments))
+        case Gate(_, reason):
+            yield f"gate: {visible(shown(reason))}".rstrip(": ")
+        case Branch() | End() | Stage():
+            return
+        case _:
+            assert_never(node.task)
+
+
+def _asked(task: Ask) -> Iterator[str]:
+    yield f"question ({task.question.replace('_', '/')}):"
+    yield from _indented(shown(task.prompt))
+    if task.block is not None:
+        yield from _indented(shown(task.block))
+    yield from (f"  - {visible(shown(option))}" for option in task.options)
+
+
+def _sent(agent: Agent) -> Iterator[str]:
+    words = f", with the keywords {', '.join(map(visible, agent.reading.keywords))}" if agent.reading.keywords else ""
+    yield f"agent {visible(agent.agent)}".rstrip() + f"{words}:"
+    yield from _indented(shown(agent.prompt))
+
+
+def _settings(node: Node) -> Iterator[str]:
+    """Yield the limits and constants of a node."""
+    settings = node.settings
+    if settings.timeout is not None:
+        yield f"timeout: {spoken(settings.timeout)}"
+    if settings.delay:
+        longer = f", multiplied by {settings.backoff} each time" if settings.backoff > 1 else ""
+        yield f"retry after {spoken(settings.delay)}{longer}"
+    for constant in node.constants:
+        yield visible(f"{constant.name}={constant.value}")
+
+
+def _transitions(node: Node, nodes: Mapping[str, Node]) -> Iterator[str]:
+    """Yield the transition for each outcome, in the document's words if it has any."""
+    is_yes_no = isinstance(node.task, Ask) and node.task.question == "yes_no"
+    for edge in node.edges:
+        words = "/".join(_YES_NO.get(word, word) if is_yes_no else word for word in words_of([edge]))
+        if isinstance(node.task, Branch | End):
+            words = edge.label or "then"
+        label = "" if isinstance(node.task, Branch | End) else edge.label
+        yield visible(f"{words or 'otherwise'}: {_way(label, nodes[edge.target])}")
+
+
+def _way(label: str, target: Node) -> str:
+    """Return a transition's destination: its label, and an end's message."""
+    task = target.task
+    if not isinstance(task, End):
+        return label or f"go {target.id}"
+    result, message = task.result.upper(), shown(task.message)
+    said = result if label.upper() == result else f"{label} {result}".strip()
+    return f'{said} "{message}"' if message else said
+
+
+def _lines(text: str) -> Iterator[str]:
+    """Return the lines of a string without invisible characters."""
+    return (printable(line.expandtabs(4)) for line in (text.strip("\n").split("\n") if text.strip() else ()))
+
+
+def _indented(text: str) -> Iterator[str]:
+    return (f"  {line}" for line in _lines(text))

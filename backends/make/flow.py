@@ -10,8 +10,8 @@ from typing import assert_never
 from msgspec import Struct
 
 from backends.make.identifiers import Identifiers, visible
-from backends.make.line import own_retries, retries_of, shown_counters
 from backends.templating import quoted
+from compiler.analyses.exploration import kept_retries
 from compiler.ir.edges import (
     Add,
     AtLeast,
@@ -23,8 +23,9 @@ from compiler.ir.edges import (
     counter_effects,
     counter_tests,
     may_follow,
+    register_tests,
 )
-from compiler.ir.program import Node, Program, Register, scope_members
+from compiler.ir.program import Node, Program, Register, scope_members, texts_of
 from compiler.ir.tasks import IDLE, End, alphabet
 from compiler.ir.texts import Text
 
@@ -50,7 +51,7 @@ class Flow(Struct, frozen=True, dict=True):
     @cached_property
     def _own(self) -> dict[str, str]:
         """The counter of each step whose retries `tries` counts."""
-        return own_retries(self.program, shown_counters(self.program))
+        return own_retries(self.program)
 
     @cached_property
     def counters(self) -> tuple[Register, ...]:
@@ -78,10 +79,6 @@ class Flow(Struct, frozen=True, dict=True):
     def _referred(self) -> list[str]:
         """The nodes without a task that need a row, as found so far."""
         return []
-
-    @cached_property
-    def _known(self) -> set[str]:
-        return set()
 
     def _of_step(self, node: Node) -> Iterator[str]:
         name = self.names.nodes[node.id]
@@ -150,8 +147,7 @@ class Flow(Struct, frozen=True, dict=True):
         if len(node.edges) == 1 and name not in passed:
             (edge,) = node.edges
             return [*self._said(node), *self._effects(edge), *self._to(edge.target, (*passed, name))]
-        if name not in self._known:
-            self._known.add(name)
+        if name not in self._referred:
             self._referred.append(name)
         return [f"flow {self.names.nodes[name]}"]
 
@@ -189,10 +185,10 @@ class Flow(Struct, frozen=True, dict=True):
                     f"{self.names.counters[one.name]}={one.initial}" for one in self._scopes.get(effect.scope, ())
                 )
             elif effect.register not in hidden:
-                yield self._assignment(effect, self.names.counters)
+                yield self._assignment(effect)
 
-    @staticmethod
-    def _assignment(effect: Set | Add | AtLeast, names: Mapping[str, str]) -> str:
+    def _assignment(self, effect: Set | Add | AtLeast) -> str:
+        names = self.names.counters
         name = names[effect.register]
         match effect:
             case Set(_, value):
@@ -211,3 +207,81 @@ def _is_constant(assignment: str) -> bool:
 
 def _grouped(done: Sequence[str]) -> str:
     return done[0] if len(done) == 1 else f"{{ {'; '.join(done)}; }}"
+
+
+# --- Retries ----------------------------------------------------------------------------------------------------------
+
+
+def retries_of(edge: Edge, counter: str) -> int | None:
+    """Return how many retries an edge allows that only retries its step and counts, or None for another edge."""
+    if not counter or edge.effects != (Add(counter, 1),):
+        return None
+    tests = register_tests(edge)
+    if len(tests) != 1:
+        return None
+    test = tests[0]
+    if test.kind == "counter" and test.register == counter and test.operator == "<":
+        return test.value
+    return None
+
+
+def own_retries(program: Program) -> dict[str, str]:
+    """Return the counters that only count one step's retries in one visit (M9), by step.
+
+    Such a counter is 0 at every other step, so one counter that each transition clears can stand for all of them (T-4).
+    """
+    wanted = [(node, node.retries) for node in program.nodes if node.retries]
+    if not wanted:
+        return {}
+    named, kept, nodes = _named_elsewhere(program), kept_retries(program), program.index()
+    initial = {register.name: register.initial for register in program.registers}
+    members = scope_members(program.registers)
+    return {
+        node.id: counter
+        for node, counter in wanted
+        if counter not in kept
+        and initial[counter] == 0
+        and named.get(counter, set()) <= {node.id}
+        and all(_keeps_to_it(node, counter, edge, members, nodes) for edge in node.edges)
+    }
+
+
+def _keeps_to_it(
+    node: Node, counter: str, edge: Edge, members: Mapping[str, Sequence[Register]], nodes: Mapping[str, Node]
+) -> bool:
+    """Return whether an edge retries its step and counts that, or leaves the step, where the count is 0 again."""
+    if retries_of(edge, counter) is not None:
+        return edge.target == node.id
+    if any(test.kind == "counter" and test.register == counter for test in edge.guard):
+        return False
+    is_zero = False
+    for effect in counter_effects(edge.effects):
+        if isinstance(effect, Reset):
+            is_zero = is_zero or any(one.name == counter for one in members.get(effect.scope, ()))
+        elif effect.register == counter:
+            if effect != Set(counter, 0):
+                return False
+            is_zero = True
+    target = nodes[edge.target]
+    return is_zero or target.is_end or (target is not node and not target.is_passed)
+
+
+def _named_elsewhere(program: Program) -> dict[str, set[str]]:
+    """Return the nodes that use each counter. If a string or variable shows it, all nodes use it ("")."""
+    texts = (text for node in program.nodes for text in texts_of(node))
+    found = {reference.register: {""} for text in texts for reference in text.references}
+    for node in program.nodes:
+        if node.retries:
+            found.setdefault(node.retries, set()).add(node.id)
+        for item in node.variables:
+            found.setdefault(item.register, set()).add("")
+        for edge in node.edges:
+            for test in edge.guard:
+                if test.kind == "counter":
+                    found.setdefault(test.register, set()).add(node.id)
+            for effect in counter_effects(edge.effects):
+                if effect.kind != "reset" and effect != Set(effect.register, 0):
+                    found.setdefault(effect.register, set()).add(node.id)
+                if effect.kind == "add" and isinstance(effect.amount, str):
+                    found.setdefault(effect.amount, set()).add("")
+    return found

@@ -24,51 +24,20 @@ def comment(text: str) -> str:
 
 def visible(text: str) -> str:
     """Return a string for a terminal: one line, with `?` for control characters."""
-    shown = " ".join(text.split())
-    return shown if shown.isprintable() else "".join(c if c.isprintable() else "?" for c in shown)
+    return _printable(" ".join(text.split()))
 
 
 def visible_lines(text: str) -> str:
     """Return a string of several lines for a terminal. Its spaces are kept."""
-    lines = text.strip("\n").replace("\t", "    ").split("\n")
-    return "\n".join(
-        line if line.isprintable() else "".join(c if c.isprintable() else "?" for c in line) for line in lines
-    )
+    return "\n".join(map(_printable, text.strip("\n").replace("\t", "    ").split("\n")))
+
+
+def _printable(text: str) -> str:
+    return text if text.isprintable() else "".join(c if c.isprintable() else "?" for c in text)
 
 
 FILTERS = (comment,)
 """The filters of the templates."""
-
-
-LONGEST = 60
-
-_ODD = Regex("[^A-Za-z0-9_.-]+")
-
-
-def names_for(ids: Iterable[str], taken: Collection[str] = ()) -> dict[str, str]:
-    """Return a name for each id: the id itself if make and sh allow it.
-
-    Names differ in more than `.`, `-` and `_`, because shell variables have `_` for all three.
-    """
-    found: dict[str, str] = {}
-    keys = {key(name) for name in taken}
-    for number, written in enumerate(ids, 1):
-        name = _ODD.sub("-", written)[:LONGEST].strip(".-") or "step"
-        known = key(name)
-        if known in keys:
-            name += f"-{number}"
-            known = key(name)
-        while known in keys:
-            name += "-x"
-            known = key(name)
-        keys.add(known)
-        found[written] = name
-    return found
-
-
-def key(name: str) -> str:
-    """Return a name as part of a shell variable's name."""
-    return name.replace(".", "_").replace("-", "_")
 
 
 def file_name(program: Program) -> str:

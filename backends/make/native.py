@@ -14,7 +14,7 @@ from backends.command import canonical_command
 from backends.make.flow import Flow
 from backends.make.identifiers import FILTERS, Identifiers, comment, file_name, visible, visible_lines
 from backends.make.options import MakeOptions
-from backends.make.recipes import assigned, block, definitions, escaped, prints, recipe
+from backends.make.recipes import assigned, block, definitions, escaped, prints, recipe, usual
 from backends.remarks import remarks
 from backends.templating import render
 from compiler.analyses.domains import may_fall
@@ -54,14 +54,14 @@ def native(program: Program, options: MakeOptions) -> Emission:
         shell=steps.shell,
         steps=steps.lines,
         definitions=definitions(steps.lines),
-        tail=tail(_identity(program), state_of(program, options), steps.names, steps.questions, steps.counters),
+        tail=tail(_identity(program), f"{state_of(program, options)}.make", *steps.names),
     )
     return Emission(text)
 
 
 def state_of(program: Program, options: MakeOptions) -> str:
-    """Return the state directory of a Makefile that calls no program."""
-    return f"{options.state_dir.rstrip('/') or '/'}/{file_name(program)}.make"
+    """Return the state directory of a Makefile. One that calls no program adds `.make`."""
+    return f"{options.state_dir.rstrip('/') or '/'}/{file_name(program)}"
 
 
 def _included(number: int) -> str:
@@ -119,19 +119,11 @@ class Steps(Struct, frozen=True, dict=True):
         return [node for node in self.program.nodes if type(node.task) not in IDLE]
 
     @cached_property
-    def names(self) -> str:
-        """The names of the steps."""
-        return " ".join(self._ids.nodes[node.id] for node in self.nodes)
-
-    @cached_property
-    def questions(self) -> str:
-        """The names of the questions."""
-        return " ".join(self._ids.nodes[node.id] for node in self.nodes if isinstance(node.task, Ask))
-
-    @cached_property
-    def counters(self) -> str:
-        """The names of the counters, without `rdc_`."""
-        return " ".join(self._ids.counters[one.name].removeprefix("rdc_") for one in self.flow.counters)
+    def names(self) -> tuple[str, str, str]:
+        """The names of the steps, of the questions, and of the counters without `rdc_`."""
+        questions = [node for node in self.nodes if isinstance(node.task, Ask)]
+        steps, asking = (" ".join(self._ids.nodes[node.id] for node in nodes) for nodes in (self.nodes, questions))
+        return steps, asking, " ".join(self._ids.counters[one.name].removeprefix("rdc_") for one in self.flow.counters)
 
     @cached_property
     def table(self) -> list[str]:
@@ -141,8 +133,7 @@ class Steps(Struct, frozen=True, dict=True):
     @cached_property
     def shell(self) -> str:
         """The shell of most commands."""
-        used = [node.task.interpreter for node in self.nodes if isinstance(node.task, Shell)]
-        return max(sorted(set(used)), key=used.count, default="sh")
+        return usual([node.task.interpreter for node in self.nodes if isinstance(node.task, Shell)])
 
     def words(self) -> Iterator[str]:
         """Yield the explanations of the words in the flow."""
@@ -176,12 +167,8 @@ class Steps(Struct, frozen=True, dict=True):
         shown: set[str] = set()
         found: list[str] = []
         for node in self.nodes:
-            above: list[Group] = []
-            name = node.group
-            while name and name not in shown:
-                shown.add(name)
-                above.append(groups[name])
-                name = groups[name].parent
+            above = [groups[name] for name in self.program.around(node.group) if name not in shown]
+            shown.update(group.id for group in above)
             found += ["", *(line for group in reversed(above) for line in self._of_group(group)), *self._rule(node)]
         return found
 
@@ -239,7 +226,7 @@ class Steps(Struct, frozen=True, dict=True):
         path = self.program.sources[0].path
         for what, text in {
             "table of transitions": "\n".join(self.table),
-            "list of steps": f"{self.names} {self.questions} {self.counters}",
+            "list of steps": " ".join(self.names),
         }.items():
             if (size := len(text.encode())) > MOST:
                 problem = f"the {what} has {size:,} bytes, and a Makefile can have at most {MOST:,}"

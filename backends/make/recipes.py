@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from compiler.regex import Regex
 
@@ -12,9 +13,9 @@ EMPTY = "$(RDC_E)"
 _BACKSLASH = "$(RDC_B)"
 _RETURN = "$(RDC_CR)"
 _NAMES = {
-    EMPTY: ("RDC_E :=",),
-    _BACKSLASH: ("RDC_B := \\$(RDC_E)",),
-    _RETURN: ("RDC_CR := $(shell printf '\\r')",),
+    EMPTY: "RDC_E :=",
+    _BACKSLASH: "RDC_B := \\$(RDC_E)",
+    _RETURN: "RDC_CR := $(shell printf '\\r')",
 }
 
 _OF_MAKE = Regex(r"\s*(?:define|endef)\b")
@@ -62,6 +63,11 @@ def recipe(command: str) -> list[str] | None:
     return [*(f"\t{line.rstrip()} \\" for line in lines[:-1]), f"\t{lines[-1]}"]
 
 
+def usual(shells: Sequence[str]) -> str:
+    """Return the shell of most commands."""
+    return max(sorted(set(shells)), key=shells.count, default="sh")
+
+
 def block(name: str, text: str) -> list[str]:
     """Return the lines of a `define` block with an escaped text."""
     return [f"define {name}", *map(_line, text.split("\n")), "endef"]
@@ -78,5 +84,4 @@ def _line(line: str) -> str:
 def definitions(lines: list[str]) -> list[str]:
     """Return the definitions of what some lines use instead of special characters."""
     text = "\n".join(lines)
-    used = [name for name in _NAMES if name in text]
-    return [line for name in used for line in _NAMES[name]]
+    return [line for name, line in _NAMES.items() if name in text]

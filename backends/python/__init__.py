@@ -17,6 +17,7 @@ from backends.python.edition import (
     LOADED,
     RUNTIME,
     SHARED_OPENING,
+    SIMPLE,
     WORKER,
     WORKERS,
     modules,
@@ -91,15 +92,14 @@ class PythonBackend(Backend[PythonOptions]):
         """A script supports everything that needs no journal."""
         if options.runtime != "script":
             return super().limit(options)
-        features = frozenset({Feature.COMMANDS, Feature.QUESTIONS})
-        return Limit("a script without state", features, "remove `runtime=script`")
+        return Limit("a script without state", SIMPLE, "remove `runtime=script`")
 
     def render(self, program: Program, options: PythonOptions) -> Emission:
         """Return the source of the file, and the runtime beside it if it is shared."""
-        return self.written(*self.content(program, options))
+        return self.written(program, options)[1]
 
-    def content(self, program: Program, options: PythonOptions) -> tuple[Content, PythonOptions]:
-        """Return the content of a program's file, and the options that apply to it."""
+    def written(self, program: Program, options: PythonOptions) -> tuple[Content, Emission]:
+        """Return the content of a program's file, and the file, with the runtime beside it if it is shared."""
         if options.caller == "github" and program.file:  # companions are named after their workflows (T-28)
             program = program.with_(name=program.file)
         if program.contract is not None:  # its edition always has all operator commands
@@ -108,14 +108,12 @@ class PythonBackend(Backend[PythonOptions]):
             edition, program = "script", optimize(program, jumps=False)
         else:
             edition, program = optimized(program, is_full=options.operator == "full")
-        return Content(edition, program, author_calls(program)), options
-
-    def written(self, content: Content, options: PythonOptions) -> Emission:
-        """Return the file with this content, and the runtime beside it if it is shared."""
+        content = Content(edition, program, author_calls(program))
         caller = "" if options.caller == "person" else options.caller
-        shared = shared_files(content.edition, caller) if options.runtime == "shared" else {}
-        text = program_text(content, canonical_command(self.name, content.program, options), list(shared), caller)
-        return Emission(text, companions=tuple(Companion(name, each, "runtime") for name, each in shared.items()))
+        shared = shared_files(edition, caller) if options.runtime == "shared" else {}
+        text = program_text(content, canonical_command(self.name, program, options), list(shared), caller)
+        companions = tuple(Companion(name, each, "runtime") for name, each in shared.items())
+        return content, Emission(text, companions=companions)
 
 
 def program_text(content: Content, command: str, shared: Sequence[str] = (), caller: str = "") -> str:

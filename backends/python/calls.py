@@ -217,14 +217,8 @@ def _entry(entry: Values) -> str:
 
 def _headings(program: Program) -> dict[str, str]:
     """Return the comment above the first step of each group."""
-    titles = {group.id: str(group.title) for group in program.groups}
-    found: dict[str, str] = {}
-    seen: set[str] = {""}
-    for node in program.nodes:
-        if node.group not in seen:
-            seen.add(node.group)
-            found[node.id] = f"{node.group} {titles[node.group]}".strip()
-    return found
+    first = {node.group: node.id for node in reversed(program.nodes)}
+    return {first[group.id]: f"{group.id} {group.title}".strip() for group in program.groups if group.id in first}
 
 
 # --- What `about` says ------------------------------------------------------------------------------------------------

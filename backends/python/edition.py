@@ -10,13 +10,21 @@ from pathlib import Path
 from textwrap import wrap
 
 from backends.base import MARK
-from compiler.ir.program import Node, Program
-from compiler.ir.tasks import IDLE, Agent, Parallel, Tool
+from compiler.ir.features import Feature, features_of
+from compiler.ir.program import Program
 from compiler.passes import optimize
 from compiler.regex import Regex
 from compiler.source import sha256_of
 from compiler.version import __version__
 from runtime_shim.editions import CALLERS, EDITIONS, PUBLISH
+
+SIMPLE = frozenset({Feature.COMMANDS, Feature.QUESTIONS})
+"""The features of the editions `script` and `commands`."""
+
+_OF_AGENTS = {
+    *(Feature.AGENTS, Feature.TOOLS, Feature.PARALLEL),
+    *(Feature.ARTIFACTS, Feature.CONTEXTS, Feature.REPORTS),
+}
 
 
 def optimized(program: Program, *, is_full: bool) -> tuple[str, Program]:
@@ -37,26 +45,10 @@ def edition_of(program: Program, *, is_full: bool) -> str:
     """Return the name of the smallest edition that a program needs."""
     if program.contract is not None:
         return "contract"
-    has_agents = any(type(node.task) in _CALLED for node in program.nodes)
-    if is_full or has_agents or program.artifact or program.folder or program.contexts:
+    found = features_of(program)
+    if is_full or found & _OF_AGENTS:
         return "agents"
-    is_more = program.slots or program.inputs or program.secrets or program.limit is not None
-    return "values" if is_more or any(map(_needs_values, program.nodes)) else "commands"
-
-
-_CALLED = (Agent, Tool, Parallel)
-
-
-def _needs_values(node: Node) -> bool:
-    """Return whether a step needs more than the edition `commands`: limits, variables, gates, other questions."""
-    if node.settings.delay or node.settings.timeout is not None:
-        return True
-    task = node.task
-    if task.kind == "shell":
-        return bool(node.constants)
-    if task.kind == "ask":
-        return task.question not in ("pass_fail", "yes_no")
-    return type(task) not in IDLE
+    return "commands" if found <= SIMPLE else "values"
 
 
 def has_jumps(edition: str) -> bool:

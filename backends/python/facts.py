@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from textwrap import wrap
 from typing import Any
 
 from backends.python.calls import Calls
@@ -17,7 +18,7 @@ from runtime_shim.contract.tool_schemas import BUILT_IN
 from runtime_shim.tasks.verdicts import LISTED
 
 _WIDEST = 118
-_WORD = Regex(r"(?:`[^`]*`|[^\s`]|`)+")
+_SPAN = Regex("`[^`]*`")
 _MOST_ENDS = 8
 
 Facts = dict[str, Any]
@@ -29,14 +30,9 @@ def wrapped(text: str) -> str:
 
 
 def _wrapped(text: str) -> Iterator[str]:
-    line = ""
-    for word in _WORD.findall(text):
-        if line and len(line) + len(word) >= _WIDEST:
-            yield line
-            line = ""
-        line = f"{line} {word}" if line else word
-    if line:
-        yield line
+    kept = _SPAN.sub(lambda span: span[0].replace(" ", "\0"), text)
+    lines = wrap(" ".join(kept.split()), _WIDEST, break_on_hyphens=False, break_long_words=False)
+    return (line.replace("\0", " ") for line in lines)
 
 
 def facts(program: Program, called: Calls) -> Facts:

@@ -33,8 +33,8 @@ def jumps(program: Program, resets: Collection[str]) -> dict[str, Any]:
         return {}  # the runtime finds each step itself
     written = {jump.id: _effective(jump) for jump in program.jumps}
     enter = _entered(program, written.values())
-    inside = _inside(program, enter)
-    told = _Told(program, enter, _unlike_names(program, inside))
+    inside, named = _members(program, enter)
+    told = _Told(program, enter, {group: names for group, names in inside.items() if names != named[group]})
     doubtful = {
         *written,
         *(group.id for group in program.groups),
@@ -81,18 +81,6 @@ class _Told:
         return Jump(name, self._begun.get(name, ""), around, self._enter.get(name, ()))
 
 
-def _unlike_names(program: Program, within: dict[str, list[str]]) -> dict[str, list[str]]:
-    """Return the groups with members whose names don't start with the group's name."""
-    if not within:
-        return {}
-    named: dict[str, list[str]] = {group: [] for group in within}
-    for node in program.nodes:
-        for begin in _beginnings(node.id):
-            if begin in named:
-                named[begin].append(node.id)
-    return {group: inside for group, inside in within.items() if inside != named[group]}
-
-
 def _beginnings(name: str) -> Iterator[str]:
     """Yield the part of a name before each `.` and `/`."""
     return (name[: found.start()] for found in _END.finditer(name))
@@ -104,14 +92,8 @@ def _entered(program: Program, found: Iterable[Jump]) -> dict[str, tuple[Effect,
     for jump in found:
         for item in jump.entering:
             effects.setdefault(item.group, item.effects)
-
-    def depth(group: str) -> int:
-        count = 0
-        while group:
-            group, count = program.parents[group], count + 1
-        return count
-
-    return {group: effects[group] for group in sorted(effects, key=depth)}
+    depth = {group: len(list(program.around(group))) for group in effects}
+    return {group: effects[group] for group in sorted(effects, key=depth.__getitem__)}
 
 
 def _effective(jump: Jump) -> Jump:
@@ -124,18 +106,16 @@ def _jump(jump: Jump) -> dict[str, Any]:
     return {"go": jump.target} | given(entering=entering, do=effect_lists(jump.effects))
 
 
-def _inside(program: Program, groups: Collection[str]) -> dict[str, list[str]]:
-    """Return the nodes in each of some groups, at any depth."""
+def _members(program: Program, groups: Collection[str]) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
+    """Return the nodes in each of some groups, at any depth, and those whose names start with the group's name."""
     inside: dict[str, list[str]] = {group: [] for group in groups}
-    if not inside:
-        return {}
-    for node in program.nodes:
-        group = node.group
-        while group:
-            if group in inside:
-                inside[group].append(node.id)
-            group = program.parents[group]
-    return inside
+    named: dict[str, list[str]] = {group: [] for group in groups}
+    for node in program.nodes if groups else ():
+        for group in inside.keys() & program.around(node.group):
+            inside[group].append(node.id)
+        for group in named.keys() & _beginnings(node.id):
+            named[group].append(node.id)
+    return inside, named
 
 
 # --- Breakpoints ------------------------------------------------------------------------------------------------------
@@ -151,14 +131,9 @@ def told_steps(program: Program) -> dict[str, tuple[str, ...]]:
     return {name: tuple(sorted(steps)) for name, (said, steps) in found.items() if said != steps}
 
 
-def _steps(program: Program, node: Node, known: Collection[str]) -> set[str]:
+def _steps(program: Program, node: Node, known: set[str]) -> set[str]:
     """Return the groups around a node, and the steps whose question or branch it is, by its name."""
-    found = {start for start in _before_slashes(node.id) if start in known}
-    group = node.group
-    while group:
-        found.add(group)
-        group = program.parents[group]
-    return found - {node.id}
+    return {*known.intersection(_before_slashes(node.id)), *program.around(node.group)} - {node.id}
 
 
 def _by_name(name: str) -> Iterator[str]:

@@ -22,8 +22,6 @@ def literal(value: object, indent: int = 0, begun: int = 0, *, widest: float = i
     so a reviewer sees what runs.
     """
     if isinstance(value, str):
-        if value.isprintable() and '"' not in value and "\\" not in value:  # true for almost all strings
-            return f'"{value}"'
         return _text(value, indent) if "\n" in value.strip("\n") else _quoted(value)
     items: list[tuple[str, object]]
     if isinstance(value, list):
@@ -47,8 +45,6 @@ def prose(text: str, indent: int = 8, *, is_framed: bool = True) -> str:
     In settings of a step, a string that starts with a line break gets a frame of two more, which the reader removes.
     """
     if "\n" not in text:
-        if text.isprintable() and '"' not in text and "\\" not in text:  # true for most strings
-            return f'"{text}"'
         shown = _quoted(text)
         if text in shown:
             return shown

@@ -38,11 +38,8 @@ RULER = "# " + "-" * 117
 KNOWN = frozenset({*WORDS, "ask", "confirm", "input", "select", "agent", "tool", "parallel", "gate", "stage"})
 """All functions that a document may call."""
 
-ALLOWED = (
-    ast.FunctionDef, ast.arguments, ast.arg, ast.Expr, ast.Call, ast.Name, ast.Load, ast.keyword, ast.Constant,
-    ast.List, ast.Dict, ast.UnaryOp, ast.USub,
-)  # fmt: skip
-"""All syntax that a document may have."""
+_PLAIN = (ast.arguments, ast.arg, ast.Expr, ast.Load, ast.List, ast.USub)
+"""Syntax that a document may have anywhere."""
 
 _BOUNDARY = f"\n\n\n{RULER}\n# The runtime of rdc "
 _EDITION = Regex(r"(?P<version>(?:(?!, edition ).){1,40}), edition (?P<name>[a-z]{1,20}) \(sha256 [0-9a-f]{64}\)\.\n")
@@ -182,18 +179,18 @@ def _strange(function: ast.FunctionDef, names: frozenset[str]) -> Iterator[Probl
     line = function.lineno
     for node in ast.walk(function):
         line = getattr(node, "lineno", line)
-        is_good = isinstance(node, ALLOWED) and (node is function or not isinstance(node, ast.FunctionDef))
-        if isinstance(node, ast.Name):
-            is_good = node.id in names
-        elif isinstance(node, ast.Call):
-            is_good = isinstance(node.func, ast.Name)
-        elif isinstance(node, ast.keyword):
-            is_good = node.arg is not None
-        elif isinstance(node, ast.Dict):
-            is_good = None not in node.keys
-        elif isinstance(node, ast.Constant):
-            is_good = node.value is None or type(node.value) in (str, int, float, bool)
-        elif isinstance(node, ast.UnaryOp):
-            is_good = isinstance(node.op, ast.USub) and isinstance(node.operand, ast.Constant)
+        match node:
+            case ast.Name(name):
+                is_good = name in names
+            case ast.keyword(word):
+                is_good = word is not None
+            case ast.Dict(keys):
+                is_good = None not in keys
+            case ast.Constant(value):
+                is_good = value is None or type(value) in (str, int, float, bool)
+            case ast.Call(ast.Name()) | ast.UnaryOp(ast.USub(), ast.Constant()):
+                is_good = True
+            case _:
+                is_good = node is function or isinstance(node, _PLAIN)
         if not is_good:
             yield Problem(line, "this is not a call of rdc's functions or a literal")

@@ -8,20 +8,7 @@ from typing import Any, assert_never
 from backends.marks import Marks
 from compiler.ir.edges import Add, AtLeast, Clear, CounterTest, Edge, Effect, Keep, OutcomeTest, Reset, Set, SlotTest
 from compiler.ir.program import Node
-from compiler.ir.tasks import (
-    IDLE,
-    Agent,
-    Ask,
-    Branch,
-    End,
-    Gate,
-    Parallel,
-    Shell,
-    Stage,
-    Task,
-    Tool,
-    alphabet,
-)
+from compiler.ir.tasks import IDLE, Agent, Ask, Branch, End, Gate, Parallel, Shell, Stage, Task, Tool, alphabet
 from compiler.ir.texts import Reference
 
 Values = dict[str, Any]

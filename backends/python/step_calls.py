@@ -6,8 +6,6 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from msgspec import Struct
-
 from backends.marks import marked
 from backends.python.calls import Calls, call_lines, calls, contract_of, settings_of
 from backends.python.literals import literal
@@ -22,27 +20,8 @@ _FIELDS = {
 }
 
 
-class _Part(Struct, frozen=True):
-    """A gate or a stage of a step, with marks for its references."""
-
-    node: Node
-
-    @property
-    def line(self) -> int:
-        return self.node.origin.span.line
-
-    @property
-    def key(self) -> str:
-        """The key in the document that it comes from."""
-        kind = self.node.task.stage if isinstance(self.node.task, Stage) else self.node.task.kind
-        return KEYS_OF_STAGES.get(kind, kind)
-
-    @property
-    def paths(self) -> list[str]:
-        return list(map(str, self.node.task.paths)) if isinstance(self.node.task, Stage) else []
-
-
-Parts = Mapping[str, _Part]
+Parts = Mapping[str, Node]
+"""The gates and stages of a step, with marks for their references."""
 
 
 def author_calls(program: Program, *, is_named: bool = False) -> Calls:
@@ -88,11 +67,11 @@ def _calls(program: Program, *, is_named: bool) -> Iterator[list[str]]:
         **contract.get("config", {}),
     }
     yield _call("about", [program.title], {}, given(**facts))
-    found: dict[str, dict[str, _Part]] = {step: {} for step in contract["steps"]}
+    found: dict[str, dict[str, Node]] = {step: {} for step in contract["steps"]}
     for node in program.nodes:
         step = node.task.step if isinstance(node.task, Stage) else node.group
         if isinstance(node.task, Stage | Gate) and step in found:
-            found[step][node.id] = _Part(marked(node)[0])
+            found[step][node.id] = marked(node)[0]
     for name, spec in contract["steps"].items():
         yield _step(name, spec, found[name], workflow)
     end = program.nodes[-1]
@@ -107,8 +86,8 @@ def _call(word: str, first: list[str], beside: Values, settings: Values) -> list
 
 
 def _step(name: str, spec: Values, parts: Parts, workflow: Values) -> list[str]:
-    """Return the call for a step. `parts` are its gates and stages."""
-    title, line, retries = str(parts[name].node.title), parts[name].line, spec["retries"]
+    """Return the call for a step."""
+    title, line, retries = str(parts[name].title), parts[name].origin.span.line, spec["retries"]
     gate = parts.get(f"{workflow['module']}:{workflow['workflow']}:{name}:hitl")
     lines = _lines(parts, line)
     facts = {
@@ -122,7 +101,7 @@ def _step(name: str, spec: Values, parts: Parts, workflow: Values) -> list[str]:
         "human_gate": spec["human_gate"]
         if spec["human_gate"] != STEP_FACTS["human_gate"] or "human_gate" in lines
         else "",
-        "gate": str(gate.node.task.reason) if gate and isinstance(gate.node.task, Gate) else "",
+        "gate": str(gate.task.reason) if gate and isinstance(gate.task, Gate) else "",
         "retries": retries["max"],
         "pause": retries["backoff_seconds"],
     }
@@ -135,17 +114,18 @@ def _tools(name: str, calls: list[Values], parts: Parts) -> Iterator[Values]:
     """Yield the calls of tools without defaults. `as` is the name of a stage that differs from its tool's."""
     stages: dict[int, str] = {}
     for id_, part in parts.items():
-        if isinstance(part.node.task, Stage) and part.node.task.stage == "tool":
-            stages[part.node.task.place] = id_.removeprefix(f"{name}/")
+        if isinstance(part.task, Stage) and part.task.stage == "tool":
+            stages[part.task.place] = id_.removeprefix(f"{name}/")
     for place, call in enumerate(calls):
         own = stages.get(place, call["name"])
         said = {key: value for key, value in call.items() if value != CALL.get(key)}
         yield said if own == call["name"] else {**said, "as": own}
 
 
-def _inputs(spec: Values, stage: _Part | None) -> Values:
+def _inputs(spec: Values, stage: Node | None) -> Values:
     """Return the settings for a step's inputs: `needs` if they are only artifacts."""
-    inputs, paths = spec["inputs"], stage.paths if stage else []
+    task = stage.task if stage else None
+    inputs, paths = spec["inputs"], list(map(str, task.paths)) if isinstance(task, Stage) else []
     if paths_needed(inputs, spec["templates"]) != paths:
         return {"inputs": inputs, "needs": paths}
     if inputs == {"artifacts": inputs.get("artifacts")} and isinstance(inputs["artifacts"], list):
@@ -157,8 +137,10 @@ def _lines(parts: Parts, own: int) -> Values:
     """Return the lines of a step's parts, if they differ from the step's line."""
     found: dict[str, Any] = {}
     for part in parts.values():
-        if part.key == "tools":
-            found.setdefault("tools", []).append(part.line)
+        kind = part.task.stage if isinstance(part.task, Stage) else part.task.kind
+        key, line = KEYS_OF_STAGES.get(kind, kind), part.origin.span.line
+        if key == "tools":
+            found.setdefault("tools", []).append(line)
         else:
-            found[part.key] = part.line
+            found[key] = line
     return {key: line for key, line in found.items() if key != "execute" and line != own and line != [own] * len(parts)}

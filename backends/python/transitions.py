@@ -6,9 +6,9 @@ They don't name a counter that `retry` implies, or an end that only one transiti
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
-from itertools import groupby, pairwise, takewhile
+from itertools import chain, count, groupby, pairwise, takewhile
 
 from msgspec import Struct, field
 
@@ -19,7 +19,6 @@ from compiler.ir.edges import Add, Clear, CounterTest, Edge, Effect, Keep, Set, 
 from compiler.ir.program import Program
 from compiler.ir.tasks import IDLE, PASS_OR_FAIL, End
 
-_PASS_FAIL = list(PASS_OR_FAIL)
 _OUTCOMES = {"pass/fail": {"pass": "on_pass", "fail": "on_fail"}, "yes/no": {"pass": "on_yes", "fail": "on_no"}}
 
 
@@ -64,10 +63,6 @@ class Transitions(Struct, dict=True):
     def settings(self, step: Step, question: str, clears: int) -> list[str]:
         """Return a step's transitions as settings, without the first `clears` effects."""
         known = _OUTCOMES.get(question, _OUTCOMES["pass/fail"])
-        outcomes = [_outcome(edge) for edge in step.edges]
-        if outcomes == _PASS_FAIL:  # true for almost all steps
-            pairs = zip(_PASS_FAIL, step.edges, strict=True)
-            return [f"{known[word]}={self._one(step, edge, clears)}" for word, edge in pairs]
         runs = groupby(step.edges, _outcome)
         transitions = [(word, self._transition(step, list(run), clears)) for word, run in runs]
         words = [word for word, _ in transitions]
@@ -100,9 +95,6 @@ class Transitions(Struct, dict=True):
     def _one(self, step: Step, edge: Edge, clears: int) -> str:
         target, says = edge.target, edge.label
         shown = f"{literal(target)}, {literal(says)}" if says else literal(target)
-        if not edge.effects and len(edge.guard) < 2 and target not in self._unshared and not register_tests(edge):
-            self.used.add("go")  # true for almost all edges
-            return f"go({shown})"
         do = edge.effects
         if step.node.id in self.retried:
             if times := _times(step, edge):
@@ -124,7 +116,9 @@ class Transitions(Struct, dict=True):
         task = self.steps[target].node.task
         assert isinstance(task, End)  # noqa: S101 (for mypy)
         word, message = task.result, str(task.message)
-        is_named = target != next(free for free in _free(f"{name}/{word.upper()}") if free not in self.taken)
+        own = f"{name}/{word.upper()}"
+        names = chain([own], (f"{own}~{number}" for number in count(2)))
+        is_named = target != next(each for each in names if each not in self.taken)
         if is_named and (says or target in self.taken):
             return ""
         self.taken.add(target)
@@ -148,8 +142,6 @@ def implied_question(transitions: Sequence[str]) -> str:
 
 def _outcome(edge: Edge) -> str | None:
     """Return the outcome that an edge is for, or None for all."""
-    if len(edge.guard) == 1 and edge.guard[0].kind == "outcome":  # true for almost all edges
-        return edge.guard[0].word
     return next(iter(words_of([edge])), None)
 
 
@@ -185,12 +177,3 @@ def _kept(effect: Effect) -> str | list[str]:
     slot, _, what = effect_list(effect)
     found: str | list[str] = slot if what == ["answer"] else [slot, *what[1:]]
     return found
-
-
-def _free(name: str) -> Iterator[str]:
-    """Yield names for further ends of a step."""
-    yield name
-    number = 2
-    while True:
-        yield f"{name}~{number}"
-        number += 1

@@ -253,6 +253,12 @@ class Program(Struct, frozen=True, dict=True):  # I24, I26, I28, I30 to I32
         """The parent of each group, or ""."""
         return {group.id: group.parent for group in self.groups}
 
+    def around(self, group: str) -> Iterator[str]:
+        """Yield a group and the groups around it, from the inside. In "", there are none."""
+        while group:
+            yield group
+            group = self.parents[group]
+
 
 def jumps_of(program: Program) -> dict[str, Jump]:
     """Return the operator's jump to each step and group (I27)."""
@@ -264,10 +270,8 @@ def plain_targets(program: Program) -> dict[str, str]:
     """Return the default target of the operator's jump to each step and group (I27)."""
     targets: dict[str, str] = {}
     for node in program.nodes:
-        group = node.group
-        while group and group not in targets:  # a jump to a group goes to its first node
-            targets[group] = node.id
-            group = program.parents[group]
+        for group in program.around(node.group):  # a jump to a group goes to its first node
+            targets.setdefault(group, node.id)
         if type(node.task) not in IDLE:
             targets[node.id] = node.id
     return targets

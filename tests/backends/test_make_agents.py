@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from backends.make.refusals import refusals
+from backends.make import refusals
 from compiler.driver import compile_file
 from compiler.ir.edges import Keep
 from compiler.ir.program import Artifact, Input, Program, Slot

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from backends.base import MARK
-from backends.make.refusals import controls
+from backends.make import controls
 from backends.python import PythonBackend
 from backends.python.edition import edition_of
 from backends.python.step_calls import author_calls
