@@ -225,13 +225,8 @@ class TreeBuilder:
         return self._code(blocks[0]), ()
 
     def _code(self, block: Block) -> Code:
-        if block.info in EXECUTABLE:
-            return Code(block.info, False, block.text, block.span)
-        language, *flags = block.info.split() or [""]
-        return self._tagged(block, language, flags)
-
-    def _tagged(self, block: Block, language: str, flags: Sequence[str]) -> Code:
         """Read the block's tag and flag: `prompt` is the only flag, and also a tag by itself (section 2)."""
+        language, *flags = block.info.split() or [""]
         words = re.sub(r"[\W_]+", " ", block.info).strip().lower()
         tag = words.split(" ", 1)[0]
         is_joined = (

@@ -49,30 +49,24 @@ def check_scenarios(source: Source, runbook: Runbook) -> Iterator[Diagnostic]:
     values = None if any(True for _ in references(runbook)) else runbook.declared.outputs
     for scenario in runbook.scenarios:
         for command in scenario.replies:
-            if problem := _command_problem(command, places, values):
+            problem, remedy = _command_problem(command, places, values)
+            if problem:
                 text = f"scenario `{scenario.name}` cannot be tested: {problem}"
-                remedy = _command_remedy(command)
                 yield Diagnostic("RD014", source.path, command.span, text, remedy)
 
 
-def _command_remedy(command: Event) -> str:
+def _command_problem(command: Event, places: Collection[str], values: Collection[str] | None) -> tuple[str, str]:
+    """Return the problem with a command or "", and its remedy; `values` are the outputs, None with nested runbooks."""
     if isinstance(command, Unclear):
         start = "start with `rd run [--prompted] FILE` and continue with `rd pass`, `rd fail` or `rd goto ID`"
-        return command.remedy or start
+        return command.problem, command.remedy or start
     if isinstance(command, Jump):
-        return "use the number or name of a step in this document"
-    return "declare it under `outputs`, or use the name of a declared output"
-
-
-def _command_problem(command: Event, places: Collection[str], values: Collection[str] | None) -> str:
-    """Return the problem with a command, or ""; `values` are the known outputs, None with nested runbooks."""
-    if isinstance(command, Unclear):
-        return command.problem
-    if isinstance(command, Jump):
-        return "" if command.step in places else f"there is no step `{command.step}`"
+        problem = "" if command.step in places else f"there is no step `{command.step}`"
+        return problem, "use the number or name of a step in this document"
     given = command.values if isinstance(command, Reply) else ()
     unknown = [name for name, _ in given if values is not None and name not in values]
-    return f"there is no output `{unknown[0]}`" if unknown else ""
+    problem = f"there is no output `{unknown[0]}`" if unknown else ""
+    return problem, "declare it under `outputs`, or use the name of a declared output"
 
 
 Rule = Callable[[Source, Runbook], Iterator[Diagnostic]]
@@ -218,8 +212,11 @@ def _modifiers(
     if not has_children:
         for transition in modified:
             problem = f"{transition.modifier} has no effect: this step has no substeps or runbooks"
+            line, column = transition.span.line, transition.span.column
+            found = _MODIFIER.match(source.lines[line - 1], column - 1)
+            fix = found and Fix.by(Span(line, found.start(1) + 1, line, found.end(1) + 1), "", is_safe=True)
             remedy = f"remove {transition.modifier}"
-            yield Diagnostic("RD116", source.path, transition.span, problem, remedy, fix=_plain(source, transition))
+            yield Diagnostic("RD116", source.path, transition.span, problem, remedy, fix=fix)
     elif passed and failed and passed.modifier and passed.modifier == failed.modifier:
         both = passed.modifier
         other = Modifier.ANY if both is Modifier.ALL else Modifier.ALL
@@ -227,13 +224,6 @@ def _modifiers(
         remedy = f"write PASS {both} with FAIL {other}, or PASS {other} with FAIL {both}"
         related = Related(source.path, passed.span, "the other one is here")
         yield Diagnostic("RD115", source.path, failed.span, problem, remedy, (related,))
-
-
-def _plain(source: Source, transition: Transition) -> Fix | None:
-    """Return the fix that removes the modifier from a transition."""
-    span = transition.span
-    found = _MODIFIER.match(source.lines[span.line - 1], span.column - 1)
-    return Fix.by(Span(span.line, found.start(1) + 1, span.line, found.end(1) + 1), "", is_safe=True) if found else None
 
 
 _MODIFIER = Regex(r"(?:PASS|FAIL|YES|NO)([ \t]+(?:ALL|ANY))\b")

@@ -44,7 +44,9 @@ class Lowered(Struct, frozen=True):
 def lower(main: Document, documents: Mapping[str, Document]) -> Lowered | Diagnostic:
     """Return the program of a document without errors, or a diagnostic if it is too large."""
     if _count(main, documents) > LARGEST_PROGRAM:
-        return _too_large(main)
+        problem = f"with everything it includes, this runbook has more than {LARGEST_PROGRAM:,} steps"
+        remedy = "include runbooks fewer times, or compile the parts separately"
+        return Diagnostic("RD304", main.source.path, main.runbook.steps[0].span, problem, remedy)
     found: dict[type, list[Any]] = {Node: [], Group: [], Register: [], Jump: [], Frame: []}
     frame = Frame(main, visible=visible(main.runbook.declared))
     stack: list[Iterator[Parts]] = [iter((frame,))]
@@ -87,12 +89,6 @@ def _count(main: Document, documents: Mapping[str, Document]) -> int:
                     included[document.includes[item.path]] += times
         level = included
     return total
-
-
-def _too_large(main: Document) -> Diagnostic:
-    problem = f"with everything it includes, this runbook has more than {LARGEST_PROGRAM:,} steps"
-    remedy = "include runbooks fewer times, or compile the parts separately"
-    return Diagnostic("RD304", main.source.path, main.runbook.steps[0].span, problem, remedy)
 
 
 def _name(document: Document) -> str:
@@ -162,7 +158,7 @@ def _step_parts(outcomes: Outcomes, ref: StepRef, group: str, documents: Mapping
     for index, reference in enumerate(ref.syntax.runbooks):
         yield _runbook(outcomes, ref, index, reference, documents)
     origin = frame.at(ref.syntax.span)
-    if ref.substep is None and frame.is_marked(ref.step):
+    if ref.substep is None and ref.step.id in frame.marked:
         edges = tuple(outcomes.decision_edges(ref))
         yield Node(own, title, origin, Branch(), edges, own, _variables(frame, ref))
     for verdict in Verdict:
@@ -254,7 +250,7 @@ def _runbook(
 ) -> Frame | Node:
     """Return a nested runbook as a frame, or as a question if it is missing (`check --no-link`)."""
     frame = outcomes.frame
-    name = frame.runbook_ids(ref)[index]
+    name = frame.runbook_ids[ref.label][index]
     origin = frame.at(reference.span)
     arrivals = {verdict: outcomes.after_runbook(ref, index, verdict) for verdict in Verdict}
     document = documents.get(frame.document.includes.get(reference.path, ""))

@@ -11,7 +11,7 @@ from compiler.frontends.rundown.lines import COUNT, RESERVED, LineError
 from compiler.frontends.rundown.syntax import Step, Transition
 from compiler.regex import Regex
 from compiler.source import Source, Span
-from compiler.suggestions import nearest_names
+from compiler.suggestions import nearest_name
 
 FORMS = {
     "step": "write `## 1. Title`, `## {N}. Title` or `## Name title`",
@@ -125,6 +125,7 @@ COUNT_WORD = Regex(
 NO_COUNT = Regex(r".*\bRETRY\s+(?!\d|ALL\b|ANY\b)\w+\s+((?:CONTINUE|COMPLETE|STOP|GOTO)\b.*)")
 """Matches a RETRY with a word instead of its count."""
 
+_MESSAGE = Regex(r"(.*?\b(?:STOP|COMPLETE)\s+)([^\"\\]+)")
 NEXT_STEP = Regex(r"(.*:\s*)NEXT\s+(?i:step|one)\s*")
 SYNONYMS = {
     **dict.fromkeys(("EXIT", "ABORT", "QUIT", "HALT", "CANCEL"), "STOP"),
@@ -174,27 +175,20 @@ def _hint(block: Block, error: LineError) -> tuple[str, Fix | None]:
         return f"; did you mean `{meant}`?", _written_as(block, meant)
     before = block.text[: error.column].split()
     if before[-2:-1] in (["STOP"], ["COMPLETE"]) and not before[-1].startswith('"'):
-        return "; put a message of several words in double quotes", _quoted(block)
+        match = _MESSAGE.fullmatch(block.text)
+        fix = _written_as(block, f'{match[1]}"{match[2].strip()}"', is_safe=True) if match else None
+        return "; put a message of several words in double quotes", fix
     if meant := _meant_action(error):
         return f"; did you mean {meant}?", Fix.respelling(_span(block, error), error.word, meant)
     is_name = before[:-1][-1:] == ["GOTO"]
     return "; use the step's number or its one-word name" if is_name else "", None
 
 
-_MESSAGE = Regex(r"(.*?\b(?:STOP|COMPLETE)\s+)([^\"\\]+)")
-
-
-def _quoted(block: Block) -> Fix | None:
-    match = _MESSAGE.fullmatch(block.text)
-    return _written_as(block, f'{match[1]}"{match[2].strip()}"', is_safe=True) if match else None
-
-
 def _meant_action(error: LineError) -> str:
     """Return the action that a word probably means, or "" if no action fits or is similar."""
     if not set(error.expected) & set(ACTIONS):
         return ""
-    close = nearest_names(error.word.upper(), ACTIONS, 1)
-    return close[0] if close else SYNONYMS.get(error.word.upper(), "")
+    return nearest_name(error.word.upper(), ACTIONS) or SYNONYMS.get(error.word.upper(), "")
 
 
 def _span(block: Block, error: LineError) -> Span:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
-from itertools import zip_longest
+from itertools import pairwise
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -73,19 +73,10 @@ def visible(declared: Declarations, outer: Visible | None = None, prefix: str = 
     """
     shared = outer.slots if outer else {}
     slots = {name: shared.get(name, prefix + name) for name in declared.slots}
-    return Visible(slots, tuple(declared.outputs), tuple(_added(declared, slots, shared, is_main=outer is None)))
-
-
-def _added(
-    declared: Declarations, slots: Mapping[str, str], shared: Mapping[str, str], *, is_main: bool
-) -> Iterator[Slot]:
-    """Yield the runbook's own slots; an input of the main runbook gets its value when a run starts (I8)."""
-    for item in declared.inputs:
-        if item.input.name not in shared:
-            yield Slot(slots[item.input.name], None if is_main else item.input.default)
-    for name in declared.outputs:
-        if name not in shared:
-            yield Slot(slots[name])
+    # An input of the main runbook gets its value when a run starts (I8).
+    defaults = {item.input.name: item.input.default for item in declared.inputs} if outer else {}
+    added = tuple(Slot(slot, defaults.get(name)) for name, slot in slots.items() if name not in shared)
+    return Visible(slots, tuple(declared.outputs), added)
 
 
 _PASS, _FAIL = Verdict.PASS, Verdict.FAIL
@@ -197,12 +188,9 @@ class Frame(Struct, frozen=True, dict=True):
         """The first step of a run (M1): the first numbered step, `{N}`, or the first step (V3)."""
         return next((step for step in self.steps if not isinstance(step.id, str)), self.steps[0])
 
-    def next_numbered(self, step: Step) -> Step | None:
-        """Return the next numbered step or `{N}` after a step, or None (M7)."""
-        return self._followers.get(step.id)
-
     @cached_property
-    def _followers(self) -> dict[Identifier, Step]:
+    def followers(self) -> dict[Identifier, Step]:
+        """The next numbered step or `{N}` after each step that has one (M7)."""
         found: dict[Identifier, Step] = {}
         following: Step | None = None
         for step in reversed(self.steps):
@@ -245,12 +233,9 @@ class Frame(Struct, frozen=True, dict=True):
         """Return the id of a step's node or group."""
         return self.prefix + ref.label
 
-    def runbook_ids(self, ref: StepRef) -> tuple[str, ...]:
-        """Return the ids of a step's runbooks; a repeated path gets a number."""
-        return self._runbook_ids[ref.label]
-
     @cached_property
-    def _runbook_ids(self) -> dict[str, tuple[str, ...]]:
+    def runbook_ids(self) -> dict[str, tuple[str, ...]]:
+        """The ids of a step's runbooks, by the step's label; a repeated path gets a number."""
         return {ref.label: tuple(_listed(self.id(ref), ref)) for ref in step_refs(self.steps) if ref.syntax.runbooks}
 
     @property
@@ -285,33 +270,25 @@ class Frame(Struct, frozen=True, dict=True):
         is_dynamic = child.substep is not None and child.substep.id is Dynamic.SUBSTEP
         return f"{mark} before" if mark and is_dynamic and parent.step.id in self.advanced else None
 
-    def is_marked(self, step: Step) -> bool:
-        """Return whether any child of a step has a mark, so that marks decide the step's outcome."""
-        return step.id in self._marked
-
     @cached_property
-    def _marked(self) -> frozenset[Identifier]:
+    def marked(self) -> frozenset[Identifier]:
+        """The steps with a child that has a mark, so that marks decide the step's outcome."""
         return frozenset(
             step.id
             for step in self.steps
             if any(self.mark(self.ref(step), self.ref(step, substep)) for substep in step.substeps)
         )
 
-    def substep(self, step: Step, child: Identifier) -> Substep:
-        """Return a step's substep by identifier."""
-        return self._substeps[step.id, child][0]
-
-    def next_sibling(self, ref: StepRef) -> Substep | None:
-        """Return the substep after a substep, or None."""
-        return self._substeps[ref.step.id, ref.syntax.id][1]
+    @cached_property
+    def substeps(self) -> dict[tuple[Identifier, Identifier], Substep]:
+        """The substeps by their step's identifier and their own."""
+        return {(step.id, substep.id): substep for step in self.steps for substep in step.substeps}
 
     @cached_property
-    def _substeps(self) -> dict[tuple[Identifier, Identifier], tuple[Substep, Substep | None]]:
-        return {
-            (step.id, substep.id): (substep, following)
-            for step in self.steps
-            for substep, following in zip_longest(step.substeps, step.substeps[1:])
-        }
+    def siblings(self) -> dict[str, Substep]:
+        """The substep after each substep that has one, by label."""
+        pairs = ((step, pair) for step in self.steps for pair in pairwise(step.substeps))
+        return {self.ref(step, substep).label: following for step, (substep, following) in pairs}
 
     def registers(self) -> Iterator[Register]:
         """Yield all counters of this inclusion; counters of children and `{n}` belong to the step's scope (M10)."""

@@ -86,13 +86,13 @@ def _format(job: Job) -> Formatted:
     prose = PROSE.first(job.configured) or {}
     scanned = scan(job.source, prose)
     deciding = deciding_steps(job.source, scanned.outline)
-    layout = TRANSITIONS.first(job.given, scanned.options.values, job.configured) or layout_of(deciding)
+    layout = TRANSITIONS.first(job.given, scanned.frontmatter.options.values, job.configured) or layout_of(deciding)
     wanted, written = _Wanted(layout, prose), layout_of(deciding) if deciding else layout
     as_written = original = _read(scanned, written)
     moved = as_written.has(OUT_OF_ORDER)
     sections = arrange(read_sections(scanned), None if moved else written, layout)
     if moved:
-        lines = emit(job.source, scanned.begin, sections, _kept(job.source))
+        lines = emit(job.source, scanned.frontmatter.next_line, sections, _kept(job.source))
         original = _read(wanted.scan(job.source, text_of(lines)), layout)
         original = replace(original, errors=tuple(_placed_back(original.errors, lines)))
     misplaced = (found for found in as_written.errors if found.code in OUT_OF_ORDER)
@@ -101,15 +101,11 @@ def _format(job: Job) -> Formatted:
         return Formatted(None, errors)
     again = arrange(read_sections(original.scanned), layout, layout) if moved else sections
     if list(_content(job.source, sections)) != list(_content(original.scanned.source, again)):
-        return _unmovable(as_written, errors)
+        # Lines would change their meaning if moved, for example the lines inside an unclosed comment.
+        if all(found.code in OUT_OF_ORDER | OUT_OF_SEQUENCE for found in as_written.errors):
+            return Formatted(None, errors, defect=DEFECT)
+        return Formatted(None, tuple(sorted(as_written.errors, key=sort_key)))
     return _formatted(scanned, sections, wanted, errors, original.runbook)
-
-
-def _unmovable(as_written: _Read, errors: tuple[Diagnostic, ...]) -> Formatted:
-    """Report that lines would change their meaning if moved, for example the lines inside an unclosed comment."""
-    if all(found.code in OUT_OF_ORDER | OUT_OF_SEQUENCE for found in as_written.errors):
-        return Formatted(None, errors, defect=DEFECT)
-    return Formatted(None, tuple(sorted(as_written.errors, key=sort_key)))
 
 
 def _read(scanned: Scanned, layout: Layout) -> _Read:
@@ -137,7 +133,7 @@ def _formatted(
     unclear = tuple(unclear_references(source, runbook, numbering))
     if unclear:
         return Formatted(None, (*errors, *unclear))
-    lines = emit(source, scanned.begin, sections, Spelling(sections, numbering))
+    lines = emit(source, scanned.frontmatter.next_line, sections, Spelling(sections, numbering))
     text = text_of(renumber_frontmatter(lines, runbook, numbering))
     result = _read(wanted.scan(source, text), wanted.layout)
     meant = numbering.runbook(runbook)
@@ -204,12 +200,9 @@ def _content(source: Source, sections: Sequence[Section]) -> Iterator[tuple[str,
     for section in sections:
         for piece in section.all():
             lines = source.lines[piece.first - 1 : piece.last]
-            yield from ((_kind(piece), line) for line in lines if line.strip() and line != SEPARATOR)
-
-
-def _kind(piece: Piece) -> str:
-    """Return a piece's kind; a comment that moves between two texts becomes part of the prompt, as does a remark."""
-    return "TEXT" if piece.kind in {"REST", "REMARK"} else piece.kind
+            # A comment that moves between two texts becomes part of the prompt, as does a remark.
+            kind = "TEXT" if piece.kind in {"REST", "REMARK"} else piece.kind
+            yield from ((kind, line) for line in lines if line.strip() and line != SEPARATOR)
 
 
 _CLOSING = Regex(r"(^|[ \t])#+$")

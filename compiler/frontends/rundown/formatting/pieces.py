@@ -56,7 +56,7 @@ class Section(Struct, frozen=True):
 
 def read_sections(scanned: Scanned) -> list[Section]:
     """Return a document's sections; a prose section becomes REST at the end of the step above it."""
-    source, blocks, begin = scanned.source, scanned.outline, scanned.begin
+    source, blocks, begin = scanned.source, scanned.outline, scanned.frontmatter.next_line
     first_step = next((block.line for block in blocks if block.type in OUTLINE), len(source.lines) + 1)
     pieces = list(_pieces(source, [block for block in blocks if block.line >= first_step], first_step))
     starts = [index for index, piece in enumerate(pieces) if piece.kind in OUTLINE]
@@ -242,7 +242,8 @@ class _Emitter:
         before: Piece | None = None
         for piece in (piece for section in sections for piece in section.all()):
             written = list(self._written(piece))
-            if lines and not (before and _is_one_list(before, piece)):
+            is_one_list = before and piece.kind in LISTED and before.kind == piece.kind
+            if lines and not is_one_list:
                 lines.append(self._new("", lines))
             if before and self._would_join(before, piece):
                 lines.append(self._new(SEPARATOR, lines))
@@ -274,7 +275,3 @@ class _Emitter:
         between = self.source.lines[before.last : piece.first - 1]
         follows = before.last < piece.first and not any(line.strip() for line in between)
         return piece.kind not in LISTED and not (follows and before.kind == "TEXT")
-
-
-def _is_one_list(before: Piece, piece: Piece) -> bool:
-    return piece.kind in LISTED and before.kind == piece.kind
