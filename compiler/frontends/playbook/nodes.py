@@ -148,7 +148,11 @@ PARAGRAPH = "\n\n"
 def own_prompt(node: StepNode, names: Collection[str]) -> Text:
     """Return the prompt of a step's agent without its context; `names` are the slots that text can refer to."""
     own = _own_paragraphs(node, names)
-    parts: list[Part] = [_fetched(node, is_last=not own)] if node.gets_prompt else []
+    parts: list[Part] = []
+    if node.gets_prompt and (prompt := node.step.prompt):
+        # The reference to the prompt that the step fetched is empty if it got none (P12).
+        written = f"@prompt({prompt.scheme}:{prompt.id})"
+        parts.append(Reference(prompt_slot(node), written, after=PARAGRAPH if own else ""))
     for place, paragraph in enumerate(own):
         parts += [*((PARAGRAPH,) if place else ()), *paragraph]
     return joined(parts)
@@ -161,13 +165,6 @@ def _own_paragraphs(node: StepNode, names: Collection[str]) -> list[tuple[Part, 
     given: list[tuple[Part, ...]] = [(Reference(name, shown, missing=shown),)] if name else []
     written = [with_references(item, names).parts for item in (node.file_text, node.step.content) if item]
     return [*given, *written, *(((guidance,),) if guidance else ())]
-
-
-def _fetched(node: StepNode, *, is_last: bool) -> Reference:
-    """Return the reference to a prompt that the step fetched, empty if it got none (P12)."""
-    prompt = node.step.prompt
-    written = f"@prompt({prompt.scheme}:{prompt.id})" if prompt else ""
-    return Reference(prompt_slot(node), written, after="" if is_last else PARAGRAPH)
 
 
 def prompt_slot(node: StepNode) -> str:

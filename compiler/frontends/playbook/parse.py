@@ -117,14 +117,9 @@ def with_conditions(scanned: Scanned) -> Scanned:
         return scanned
     inputs = (read_input(line) for line in scanned.lines if line.kind == "INPUT")
     booleans = {declared.name for declared in inputs if declared.type == "boolean"}
-    odd = [line for line in bare if line.get("name") not in booleans]
-    numbers = {line.number for line in odd}
-    lines = [_text(line) if line.number in numbers else line for line in scanned.lines]
-    return Scanned(lines, [*scanned.odd, *map(_text, odd)])
-
-
-def _text(line: Line) -> Line:
-    return Line("TEXT", line.number, line.last, line.column)
+    named_otherwise = (line for line in bare if line.get("name") not in booleans)
+    odd = {line.number: Line("TEXT", line.number, line.last, line.column) for line in named_otherwise}
+    return Scanned([odd.get(line.number, line) for line in scanned.lines], [*scanned.odd, *odd.values()])
 
 
 LARGEST_NUMBER = 9

@@ -40,19 +40,14 @@ def check_references(source: Source, playbook: Playbook) -> Iterator[Diagnostic]
         for branch in step.branches:
             if branch.condition:
                 yield from check.condition(branch.condition, known)
-        yield from _branches(check, step, known)
+        for branch in step.branches:
+            inside = set(known)
+            for substep in branch.steps:  # it knows the outputs of earlier sub-steps in its branch
+                yield from check.step(substep, inside)
+                inside |= _given(substep)
         known |= {name for branch in step.branches for substep in branch.steps for name in _given(substep)}
     if playbook.artifact:
         yield from check.uses(playbook.artifact.span, check.every)
-
-
-def _branches(check: _Check, step: Step, known: Names) -> Iterator[Diagnostic]:
-    """Check the sub-steps of each branch, which know the outputs of earlier sub-steps in it."""
-    for branch in step.branches:
-        inside = set(known)
-        for substep in branch.steps:
-            yield from check.step(substep, inside)
-            inside |= _given(substep)
 
 
 def known_sources(playbook: Playbook) -> dict[str, str]:
@@ -108,11 +103,12 @@ class _Check:
                 if name in self.every:
                     problem = f"`{written}` is text, because there are spaces inside its braces"
                     meant = f"{{{{{name}{found['hint'] or ''}}}}}"
-                    yield replace(self._unresolved(place, problem, f"write {meant}"), fix=Fix.by(place, meant))
+                    fix = Fix.by(place, meant)
+                    yield Diagnostic("RD721", self.source.path, place, problem, f"write {meant}", fix=fix)
             elif name not in known and (found["hint"] or "").count(":") < 2:
                 becomes = otherwise or f"`{written}` is not replaced"
                 why, remedy = self._missing(name, "{{", f"{found['hint'] or ''}}}}}")
-                yield self._unresolved(place, f"{becomes}: {why}", remedy)
+                yield Diagnostic("RD721", self.source.path, place, f"{becomes}: {why}", remedy)
 
     def condition(self, condition: Condition, known: Names) -> Iterator[Diagnostic]:
         """Check that a condition's variable is an input or an earlier output (P14)."""
@@ -123,9 +119,6 @@ class _Check:
             why, remedy = self._missing(name, "`", "`")
             problem = f"this condition compares an empty string: {why}"
             yield Diagnostic("RD720", self.source.path, place, problem, remedy)
-
-    def _unresolved(self, place: Span, problem: str, remedy: str) -> Diagnostic:
-        return Diagnostic("RD721", self.source.path, place, problem, remedy)
 
     def _missing(self, name: str, before: str, after: str) -> tuple[str, str]:
         """Return why a name has no value, and the remedy; `before` and `after` surround the name in its use."""
