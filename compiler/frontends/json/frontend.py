@@ -80,17 +80,14 @@ class _Read:
         reader = Reader(self._origin)
         name = safe_name(posixpath.basename(source.name).removesuffix(".json").removesuffix(".program"), FORMAT.noun)
         program = reader.program(value, {"name": name, "title": name, "sources": []})
-        program = program and self._with_source(program)
+        if program:  # this file is its first source
+            own = SourceFile(self.source.name, self.source.sha256)
+            others = (listed for listed in program.sources if listed.path != own.path)
+            program = replace(program, name=safe_name(program.name, FORMAT.noun), sources=(own, *others))
         wrong = reader.issues if program is None else check(program)
         self.found += self._places.diagnostics(wrong)
-        if program and not wrong:
-            self.program = self._with_source(program)
-
-    def _with_source(self, program: Program) -> Program:
-        """Return the program with this file as its first source."""
-        own = SourceFile(self.source.name, self.source.sha256)
-        others = (listed for listed in program.sources if listed.path != own.path)
-        return replace(program, name=safe_name(program.name, FORMAT.noun), sources=(own, *others))
+        if not wrong:
+            self.program = program
 
     def _origin(self, path: DataPath) -> Origin:
         """Return the origin of a node or an edge: its id, if it has one."""

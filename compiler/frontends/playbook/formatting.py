@@ -31,8 +31,12 @@ def format_document(job: Job) -> Formatted:
     if made.parsed is None or made.errors:
         return Formatted(None, made.errors)
     is_named = _is_named_elsewhere(job, made)
-    numbering = keep_numbers(made.parsed.playbook) if is_named else new_numbers(made.parsed.playbook)
-    text = _text(source, made.frontmatter.next_line, laid_out(source, made.parsed.tree, numbering))
+    playbook = made.parsed.playbook
+    kept = Numbering(playbook, {step.span.line: step.label for step in _labeled(playbook)})
+    numbering = kept if is_named else new_numbers(playbook)
+    layout = _Layout(source, numbering)
+    lines = joined(chunk for part in made.parsed.tree.children for chunk in layout.part(part))
+    text = _text(source, made.frontmatter.next_line, lines)
     if not same_meaning(source, made, replace(source, text=text), numbering):
         return Formatted(None, (), defect=DEFECT)
     return Formatted(text, (), numbering.changes)
@@ -56,7 +60,7 @@ def _text(source: Source, begin: int, lines: list[str]) -> str:
     return "".join(line + end for line in (*head, *between, *lines))
 
 
-_PLACES = {"span", "system_span", "content_line", "lines"}
+_PLACES = {"span", "system_span", "lines"}
 
 
 def same_meaning(source: Source, before: Read, result: Source, numbering: Numbering) -> bool:
@@ -164,12 +168,6 @@ Chunk = list[str]
 """Lines without blank lines in between; blank lines separate chunks."""
 
 
-def laid_out(source: Source, tree: Node, numbering: Numbering) -> list[str]:
-    """Return all lines below the frontmatter."""
-    layouter = _Layout(source, numbering)
-    return joined(chunk for part in tree.children for chunk in layouter.part(part))
-
-
 def joined(chunks: Iterable[Chunk]) -> list[str]:
     """Return the lines of all chunks, separated by blank lines."""
     lines: list[str] = []
@@ -265,11 +263,6 @@ class Numbering(Struct, frozen=True):
     def label(self, heading: Line) -> str:
         """Return a heading's new label."""
         return self.labels[heading.number]
-
-
-def keep_numbers(playbook: Playbook) -> Numbering:
-    """Return the numbering that keeps all numbers."""
-    return Numbering(playbook, {step.span.line: step.label for step in _labeled(playbook)})
 
 
 def new_numbers(playbook: Playbook) -> Numbering:

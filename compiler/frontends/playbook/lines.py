@@ -178,12 +178,6 @@ def quoted(text: str) -> tuple[str, ...]:
     return tuple(found["text"] for found in _QUOTED.finditer(text) if not found["key"])
 
 
-def keyword(text: str, name: str) -> str:
-    """Return the last quoted string after a keyword, or ""."""
-    found = [item["text"] for item in _QUOTED.finditer(text) if (item["key"] or "").rstrip().removesuffix(":") == name]
-    return found[-1] if found else ""
-
-
 def read_input(line: Line) -> Input:
     """Return an input of INPUTS; an empty default counts as none (P7, P8)."""
     written, colon, value = line.get("type").partition(":")
@@ -198,8 +192,10 @@ def read_input(line: Line) -> Input:
 def read_output(line: Line) -> Output:
     """`@output(name: type, "option", extract:"field")` (P10)."""
     more = line.get("more")
-    options, extract = (quoted(more), keyword(more, "extract")) if more else ((), "")
-    return Output(line.get("name"), line.get("type"), options, extract, line.span)
+    extracts = [
+        found["text"] for found in _QUOTED.finditer(more) if (found["key"] or "").partition(":")[0] == "extract"
+    ]
+    return Output(line.get("name"), line.get("type"), quoted(more), extracts[-1] if extracts else "", line.span)
 
 
 def read_elicit(line: Line) -> Elicit | None:

@@ -132,8 +132,7 @@ def _input(declared: syntax.Input) -> Input:
     """Return an input (P8); if the default doesn't fit the type, the type becomes `text`."""
     options = tuple(dict.fromkeys(filter(None, declared.options))) if declared.type == "enum" else ()
     kind = ("choice" if options else "string") if declared.type == "enum" else declared.type
-    is_required = declared.default is None
-    found = Input(declared.name, kind, declared.description, declared.default, options, required=is_required)
+    found = Input(declared.name, kind, declared.description, declared.default, options, required=declared.required)
     return replace(found, type="text", options=()) if any(input_problems(found)) else found
 
 

@@ -20,15 +20,13 @@ class StepNode(Struct, frozen=True):
     """A step, a sub-step, or the unnamed step of a branch.
 
     `id` is the id of its node, and of its group if it branches. `title` is the title of the surrounding step if it is
-    unnamed. `group` is the branching step that it is or is in, or "". `branch` is the index of its branch, or None.
-    `file_text` is the text of its `@prompt(file:…)`.
+    unnamed. `group` is the branching step that it is or is in, or "". `file_text` is the text of its `@prompt(file:…)`.
     """
 
     id: str
     step: Step
     title: str
     group: str = ""
-    branch: int | None = None
     file_text: str = ""
 
     @property
@@ -104,13 +102,13 @@ def arrange(playbook: Playbook, file_texts: dict[str, str]) -> tuple[Arranged, .
     """Return the steps of a playbook with ids; `file_texts` are the texts of prompt files by path."""
     seen: Counter[str] = Counter()
 
-    def node(step: Step, name: str, title: str, group: str = "", branch: int | None = None) -> StepNode:
+    def node(step: Step, name: str, title: str, group: str = "") -> StepNode:
         seen[name] += 1
         number = seen[name]
         own = f"{name}~{number}" if number > 1 else name
         prompt = step.prompt
         text = file_texts.get(prompt.id, "") if prompt is not None and prompt.scheme == "file" else ""
-        return StepNode(own, step, title, group, branch, text)
+        return StepNode(own, step, title, group, text)
 
     found: list[Arranged] = []
     for step in playbook.steps:
@@ -118,14 +116,14 @@ def arrange(playbook: Playbook, file_texts: dict[str, str]) -> tuple[Arranged, .
         if not step.branches:
             found.append(Arranged(outer))
             continue
-        outer = StepNode(outer.id, step, step.title, outer.id, None, outer.file_text)
+        outer = replace(outer, group=outer.id)
         arms: list[Arm] = []
         for place, branch in enumerate(step.branches):
             named = (
                 (item, item.label or f"{outer.id}/{_marker(place, branch)}", item.title or step.title)
                 for item in branch.steps
             )
-            arms.append(Arm(branch, tuple(node(item, name, title, outer.id, place) for item, name, title in named)))
+            arms.append(Arm(branch, tuple(node(item, name, title, outer.id) for item, name, title in named)))
         found.append(Arranged(outer, tuple(arms)))
     return tuple(found)
 

@@ -268,7 +268,6 @@ class Builder:
         """Return a step's own content, and the last directive of each kind."""
         content = self._content(lines)
         found: dict[str, Any] = {"content": content.text, "lines": content.lines}
-        found["content_line"] = content.lines[0] if content.lines else 0
         before: dict[str, Line] = {}
         for line in lines:
             if line.kind == "TEXT":

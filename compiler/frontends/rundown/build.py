@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from compiler.comments import ignoring_lines
 from compiler.diagnostic import Diagnostic, Edit, Fix
+from compiler.frontends.rundown import Layout
 from compiler.frontends.rundown.blocks import Block
 from compiler.frontends.rundown.frontmatter import Frontmatter
 from compiler.frontends.rundown.lines import Header, Kind, LineError
@@ -21,7 +22,6 @@ from compiler.frontends.rundown.messages import (
     tag_fix,
     transition_problem,
 )
-from compiler.frontends.rundown.options import Layout
 from compiler.frontends.rundown.syntax import (
     EXECUTABLE,
     UNKNOWN,

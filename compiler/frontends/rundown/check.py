@@ -117,10 +117,9 @@ def _step_pattern(source: Source, runbook: Runbook) -> Iterator[Diagnostic]:
     numbered = [step for step in runbook.steps if isinstance(step.id, int)]
     remedy = "use numbered steps or a single `{N}`, and turn the other steps into named steps"
     if dynamic and numbered:
-        later = max(dynamic[0], numbered[0], key=lambda step: step.span)
-        yield _pair(source, "RD104", (dynamic[0], numbered[0]), later, "numbered steps mixed with `{N}`", remedy)
+        yield _pair(source, "RD104", (dynamic[0], numbered[0]), "numbered steps mixed with `{N}`", remedy)
     if len(dynamic) > 1:
-        yield _pair(source, "RD104", dynamic, dynamic[1], "a second dynamic step", remedy)
+        yield _pair(source, "RD104", dynamic[:2], "a second dynamic step", remedy)
     if not dynamic and not numbered and all(step.id != UNKNOWN for step in runbook.steps):
         problem = "this runbook has only named steps, so it starts with the first one"
         first = next((step for step in runbook.steps if step.code or step.substeps), runbook.steps[0])
@@ -134,13 +133,12 @@ def _substep_pattern(source: Source, runbook: Runbook) -> Iterator[Diagnostic]:
         dynamic = [substep for substep in step.substeps if substep.id is Dynamic.SUBSTEP]
         if dynamic and len(step.substeps) > 1:
             other = next(substep for substep in step.substeps if substep is not dynamic[0])
-            later = max(dynamic[0], other, key=lambda substep: substep.span)
             remedy = "a dynamic substep must be the only substep; move the others to another step"
-            yield _pair(source, "RD106", (dynamic[0], other), later, "`{n}` mixed with another substep", remedy)
+            yield _pair(source, "RD106", (dynamic[0], other), "`{n}` mixed with another substep", remedy)
 
 
-def _pair(source: Source, code: str, pair: Sequence[AnyStep], later: AnyStep, problem: str, remedy: str) -> Diagnostic:
-    first = pair[0] if pair[1] is later else pair[1]
+def _pair(source: Source, code: str, pair: Sequence[AnyStep], problem: str, remedy: str) -> Diagnostic:
+    first, later = sorted(pair, key=lambda step: step.span)
     related = Related(source.path, first.span, "the other one is here")
     return Diagnostic(code, source.path, later.span, problem, remedy, (related,))
 

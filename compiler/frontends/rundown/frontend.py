@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from compiler.analyses.flow import Wording, flow_warnings
 from compiler.diagnostic import Diagnostic, has_error
 from compiler.frontends.base import Job, Result
-from compiler.frontends.rundown import FORMAT
+from compiler.frontends.rundown import FORMAT, PROSE, SHELL, TRANSITIONS
 from compiler.frontends.rundown.beyond.applied import Effective, held_against, outline, with_settings
 from compiler.frontends.rundown.beyond.nesting import advise_unreachable, check_names, value_warnings
 from compiler.frontends.rundown.beyond.settings import joined_tables
@@ -20,7 +20,6 @@ from compiler.frontends.rundown.frontmatter import STEPS
 from compiler.frontends.rundown.link import Document, Linked, link
 from compiler.frontends.rundown.lower import lower
 from compiler.frontends.rundown.names import Frame
-from compiler.frontends.rundown.options import PROSE, SHELL, TRANSITIONS
 from compiler.frontends.rundown.parse import Parsed, parse
 from compiler.frontends.rundown.scan import OFFER, advise_prose, without_offer
 from compiler.options import Options

@@ -15,8 +15,8 @@ from msgspec.structs import replace
 from compiler.diagnostic import Diagnostic, Issue
 from compiler.frontends.frontmatter import read_block
 from compiler.frontends.name_lists import SECRETS, text_problem
+from compiler.frontends.rundown import INPUTS, OPTIONS, OUTPUTS, SHELL
 from compiler.frontends.rundown.beyond.settings import read_steps, table_for_targets
-from compiler.frontends.rundown.options import INPUTS, OPTIONS, OUTPUTS, SHELL
 from compiler.frontends.rundown.syntax import Declarations
 from compiler.issues import InvalidError, Place, diagnostics, duplicate_options
 from compiler.options import Known, Level, Options, places_within, read_options
@@ -123,16 +123,11 @@ def _scenarios(
 def _with_inputs(read: Reading) -> object:
     """Return the scenarios as plain values, with inputs as the author wrote them."""
     plain = read.values["scenarios"]
-    if not isinstance(plain, Mapping) or not any(map(_has_inputs, plain.values())):
+    if not isinstance(plain, Mapping):
         return plain
     written = read.as_written["scenarios"]
-    return {
-        name: {**one, "inputs": written[name]["inputs"]} if _has_inputs(one) else one for name, one in plain.items()
-    }
-
-
-def _has_inputs(scenario: object) -> bool:
-    return isinstance(scenario, Mapping) and "inputs" in scenario
+    having = [name for name, one in plain.items() if isinstance(one, Mapping) and "inputs" in one]
+    return {**plain, **{name: {**plain[name], "inputs": written[name]["inputs"]} for name in having}}
 
 
 GOTO = "rd goto"

@@ -121,14 +121,14 @@ class Outcomes(Struct):
         """Yield the edges of a step without children, in the order in which a run tests them."""
         leaving: tuple[Effect, ...] = (Set(self.frame.retries(ref), 0),) if ref.has_retry else ()  # M9
         for verdict, guard in _GUARDS.items():
-            transition = ref.transition(verdict)
+            transition = ref.transitions.get(verdict)
             if transition and transition.retries:
                 yield self._again(ref, transition, guard, Arrival(self.frame.id(ref)))
             yield self.leave(ref, verdict).edge(guard, leaving)
 
     def settled_edges(self, ref: StepRef, verdict: Verdict) -> Iterator[Edge]:
         """Yield the edges of the node for a RETRY of a step with children (M9)."""
-        transition = ref.transition(verdict)
+        transition = ref.transitions.get(verdict)
         if not transition or not transition.retries:
             return
         yield self._again(ref, transition, (), first_child(self.frame, ref))
@@ -155,7 +155,7 @@ class Outcomes(Struct):
 
     def leave(self, ref: StepRef, verdict: Verdict) -> Arrival:
         """Return the arrival for a step's outcome after any retries: record it, then act or use the default (M13)."""
-        transition = ref.transition(verdict)
+        transition = ref.transitions.get(verdict)
         if ref.substep is None:
             return self._act(ref, verdict, transition)
         parent = self.frame.ref(ref.step)
@@ -171,7 +171,7 @@ class Outcomes(Struct):
 
     def settle(self, ref: StepRef, verdict: Verdict) -> Arrival:
         """Return the arrival for the known outcome of a step with children."""
-        transition = ref.transition(verdict)
+        transition = ref.transitions.get(verdict)
         if transition and transition.retries:
             return Arrival(settled_id(self.frame, ref, verdict), written=(Written("", ref.label, verdict.value),))
         arrival = self.leave(ref, verdict)

@@ -73,7 +73,9 @@ def lower(main: Document, documents: Mapping[str, Document]) -> Lowered | Diagno
         secrets=tuple(dict.fromkeys(secret for each in declared for secret in each.secrets)),
         jumps=tuple(found[Jump]),
     )
-    return Lowered(program, tuple(_written(documents)), tuple(found[Frame]))
+    steps = ((item.source.name, step) for item in documents.values() for step in all_steps(item.runbook))
+    written = tuple(Origin(path, transition.span) for path, step in steps for transition in step.transitions)
+    return Lowered(program, written, tuple(found[Frame]))
 
 
 def _count(main: Document, documents: Mapping[str, Document]) -> int:
@@ -97,13 +99,6 @@ def _name(document: Document) -> str:
     given = document.runbook.metadata.get("name")
     plain = given if isinstance(given, str) and given.strip() else file_name
     return safe_name(plain, "runbook")
-
-
-def _written(documents: Mapping[str, Document]) -> Iterator[Origin]:
-    for document in documents.values():
-        for step in all_steps(document.runbook):
-            for transition in step.transitions:
-                yield Origin(document.source.name, transition.span)
 
 
 def _parts(frame: Frame, documents: Mapping[str, Document]) -> Iterator[Parts]:
@@ -205,8 +200,6 @@ def _task(frame: Frame, ref: StepRef) -> Shell | Ask:
 
 def _text(frame: Frame, ref: StepRef, written: str) -> Text:
     """Return a step's text with references to inputs, outputs and instance numbers (M5, E1, E2)."""
-    if "{" not in written:
-        return text(written)
     return with_references(written, {**frame.visible.references, **_instances(frame, ref)})
 
 

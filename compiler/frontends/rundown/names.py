@@ -99,8 +99,8 @@ class StepRef(Struct, frozen=True):
     """A step or substep with the facts that lowering needs often; create it with `step_ref`.
 
     `syntax` is its part of the syntax tree, and `label` its name for people: `3`, `Cleanup`, `1.2`, `{N}.{n}`. A leaf
-    has neither substeps nor runbooks. `passing` and `failing` are the author's transitions, or None. `has_retry` is
-    true if one of them has a RETRY. `decisive` is the child outcome that alone decides the step's outcome (M11): FAIL
+    has neither substeps nor runbooks. `transitions` are the author's. `has_retry` is true if one of them has a RETRY.
+    `decisive` is the child outcome that alone decides the step's outcome (M11): FAIL
     by default, PASS with PASS ANY or FAIL ALL.
     """
 
@@ -109,14 +109,9 @@ class StepRef(Struct, frozen=True):
     syntax: Step | Substep
     label: str
     is_leaf: bool
-    passing: Transition | None
-    failing: Transition | None
+    transitions: Mapping[Verdict, Transition]
     has_retry: bool
     decisive: Verdict
-
-    def transition(self, verdict: Verdict) -> Transition | None:
-        """Return the author's transition for an outcome, or None."""
-        return self.passing if verdict is _PASS else self.failing
 
 
 def step_ref(step: Step, substep: Substep | None = None) -> StepRef:
@@ -124,19 +119,16 @@ def step_ref(step: Step, substep: Substep | None = None) -> StepRef:
     syntax: Step | Substep = substep or step
     label = spell(step.id) if substep is None else f"{spell(step.id)}.{spell(substep.id)}"
     is_leaf = not syntax.runbooks and (substep is not None or not step.substeps)
-    passing = failing = None
+    transitions: dict[Verdict, Transition] = {}
     has_retry, decisive, is_default = False, _FAIL, True
     for item in syntax.transitions:
         passes = item.word.passes
-        if passes:
-            passing = passing or item
-        else:
-            failing = failing or item
+        transitions.setdefault(_PASS if passes else _FAIL, item)
         has_retry = has_retry or item.retries > 0
         if item.modifier and is_default:
             is_optimistic = passes == (item.modifier is Modifier.ANY)
             decisive, is_default = _PASS if is_optimistic else _FAIL, False
-    return StepRef(step, substep, syntax, label, is_leaf, passing, failing, has_retry, decisive)
+    return StepRef(step, substep, syntax, label, is_leaf, transitions, has_retry, decisive)
 
 
 def step_refs(steps: Iterable[Step]) -> Iterator[StepRef]:
@@ -260,7 +252,7 @@ class Frame(Struct, frozen=True, dict=True):
         """
         if not parent.syntax.transitions:
             return None
-        transition = child.transition(parent.decisive)
+        transition = child.transitions.get(parent.decisive)
         goes_on = transition is not None and not isinstance(transition.action, Complete | Stop)
         return f"{self.id(child)} {_PAST[parent.decisive]}" if goes_on or parent.step.id in self.revisited else None
 

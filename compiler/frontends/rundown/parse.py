@@ -10,6 +10,7 @@ from lark.exceptions import UnexpectedToken
 from msgspec.structs import replace
 
 from compiler.diagnostic import Diagnostic, Fix, Related, Severity, has_error
+from compiler.frontends.rundown import PROSE, TRANSITIONS, Layout
 from compiler.frontends.rundown.blocks import Block, grammar
 from compiler.frontends.rundown.build import TreeBuilder
 from compiler.frontends.rundown.fences import blocks_not_run, swallowed_lines
@@ -21,7 +22,6 @@ from compiler.frontends.rundown.meant import (
     misplaced_item,
     unlike_runbooks,
 )
-from compiler.frontends.rundown.options import PROSE, TRANSITIONS, Layout
 from compiler.frontends.rundown.questions import TASK, empty_steps, question_in
 from compiler.frontends.rundown.scan import (
     OFFER,

@@ -11,12 +11,12 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from compiler.diagnostic import Diagnostic, Fix, Related, sort_key
+from compiler.frontends.rundown import PROSE, Layout
 from compiler.frontends.rundown.blocks import Block, patterns, read_blocks
 from compiler.frontends.rundown.frontmatter import Frontmatter, read_frontmatter
 from compiler.frontends.rundown.lines import parse_header
 from compiler.frontends.rundown.meant import misplaced_item
 from compiler.frontends.rundown.messages import heading_of
-from compiler.frontends.rundown.options import PROSE, Layout
 from compiler.frontends.rundown.syntax import EXECUTABLE, Goto, Identifier, Runbook, Step, all_steps
 from compiler.issues import Place
 from compiler.regex import Regex

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from compiler.diagnostic import Diagnostic, Severity, sort_key
 from compiler.frontends.base import Formatted, Job
+from compiler.frontends.rundown import PROSE, TRANSITIONS, Layout
 from compiler.frontends.rundown.build import TOO_DEEP
 from compiler.frontends.rundown.check import check
 from compiler.frontends.rundown.formatting.numbering import (
@@ -21,12 +22,12 @@ from compiler.frontends.rundown.formatting.numbering import (
 )
 from compiler.frontends.rundown.formatting.pieces import (
     SEPARATOR,
+    Emitter,
     Line,
     Piece,
     Rewrite,
     Section,
     arrange,
-    emit,
     read_sections,
     text_of,
 )
@@ -34,7 +35,6 @@ from compiler.frontends.rundown.lines import Header, print_transition
 from compiler.frontends.rundown.link import Document
 from compiler.frontends.rundown.lower import lower
 from compiler.frontends.rundown.messages import missing_steps
-from compiler.frontends.rundown.options import PROSE, TRANSITIONS, Layout
 from compiler.frontends.rundown.parse import parse_scanned
 from compiler.frontends.rundown.scan import Scanned, deciding_steps, layout_of, scan, without_offer
 from compiler.frontends.rundown.syntax import Complete, Runbook, StepSettings, Stop, Transition, spell
@@ -92,7 +92,7 @@ def _format(job: Job) -> Formatted:
     moved = as_written.has(OUT_OF_ORDER)
     sections = arrange(read_sections(scanned), None if moved else written, layout)
     if moved:
-        lines = emit(job.source, scanned.frontmatter.next_line, sections, _kept(job.source))
+        lines = Emitter(job.source, _kept(job.source)).document(scanned.frontmatter.next_line, sections)
         original = _read(wanted.scan(job.source, text_of(lines)), layout)
         original = replace(original, errors=tuple(_placed_back(original.errors, lines)))
     misplaced = (found for found in as_written.errors if found.code in OUT_OF_ORDER)
@@ -133,7 +133,7 @@ def _formatted(
     unclear = tuple(unclear_references(source, runbook, numbering))
     if unclear:
         return Formatted(None, (*errors, *unclear))
-    lines = emit(source, scanned.frontmatter.next_line, sections, Spelling(sections, numbering))
+    lines = Emitter(source, Spelling(sections, numbering)).document(scanned.frontmatter.next_line, sections)
     text = text_of(renumber_frontmatter(lines, runbook, numbering))
     result = _read(wanted.scan(source, text), wanted.layout)
     meant = numbering.runbook(runbook)

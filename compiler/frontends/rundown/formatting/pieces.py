@@ -10,9 +10,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from compiler.frontends.frontmatter import FENCE
+from compiler.frontends.rundown import Layout
 from compiler.frontends.rundown.blocks import Block
 from compiler.frontends.rundown.build import TEXTS
-from compiler.frontends.rundown.options import Layout
 from compiler.frontends.rundown.scan import BODIES, Scanned
 from compiler.frontends.rundown.syntax import Transition
 from compiler.regex import Regex
@@ -217,17 +217,14 @@ class Line(Struct, frozen=True):
     origin: int = 0
 
 
-def emit(source: Source, begin: int, sections: Sequence[Section], rewrite: Rewrite) -> list[Line]:
-    """Return the lines of a document whose frontmatter ends above line `begin`."""
-    return _Emitter(source, rewrite).document(begin, sections)
-
-
 def text_of(lines: Sequence[Line]) -> str:
     """Join lines into a string."""
     return "".join(line.text + line.end for line in lines)
 
 
-class _Emitter:
+class Emitter:
+    """Write a document whose pieces may have moved."""
+
     def __init__(self, source: Source, rewrite: Rewrite) -> None:
         self.source = source
         self.rewrite = rewrite
@@ -237,7 +234,7 @@ class _Emitter:
         self.ends = [*ends, self.new_end]
 
     def document(self, begin: int, sections: Sequence[Section]) -> list[Line]:
-        """Return the frontmatter and all sections, separated by blank lines."""
+        """Return the frontmatter, which ends above line `begin`, and all sections, separated by blank lines."""
         lines = [self._kept(number) for number in range(1, begin)]
         before: Piece | None = None
         for piece in (piece for section in sections for piece in section.all()):
