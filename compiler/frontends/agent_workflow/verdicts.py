@@ -112,10 +112,6 @@ class Alternative(Struct, frozen=True):
     text: str
     group: str | None = None
 
-    def then(self, other: Alternative) -> Alternative:
-        """Return the concatenation of two alternatives."""
-        return Alternative(self.text + other.text, other.group if self.group is None else self.group)
-
 
 UNKNOWN: tuple[Alternative, ...] = (Alternative(GAP),)
 EMPTY: tuple[Alternative, ...] = (Alternative(""),)
@@ -142,7 +138,11 @@ def _sequence(parsed: Iterable[Any]) -> tuple[Alternative, ...]:
 def _product(first: Sequence[Alternative], second: Sequence[Alternative]) -> tuple[Alternative, ...]:
     if len(first) * len(second) > MOST:
         return UNKNOWN
-    return tuple(dict.fromkeys(one.then(other) for one in first for other in second))
+    pairs = ((one, other) for one in first for other in second)
+    joined = (
+        Alternative(one.text + other.text, other.group if one.group is None else one.group) for one, other in pairs
+    )
+    return tuple(dict.fromkeys(joined))
 
 
 def _union(parts: Iterable[Iterable[Alternative]]) -> tuple[Alternative, ...]:

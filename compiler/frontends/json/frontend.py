@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from msgspec.structs import replace
 
 from compiler.analyses.flow import Wording, flow_warnings
-from compiler.diagnostic import DataPath, Diagnostic
+from compiler.diagnostic import DataPath
 from compiler.frontends.base import Formatted, Job, Result
 from compiler.frontends.json import FORMAT
 from compiler.frontends.json.check import check
@@ -73,9 +73,8 @@ class _Read:
         self.source = source
         self.program: Program | None = None
         self._places = Places(source)
-        value, self._layout, found = parse(source, self._places)
-        self.found: list[Diagnostic] = list(found)
-        if found:
+        value, self._layout, self.found = parse(source, self._places)
+        if self.found:
             return
         reader = Reader(self._origin)
         name = safe_name(posixpath.basename(source.name).removesuffix(".json").removesuffix(".program"), FORMAT.noun)

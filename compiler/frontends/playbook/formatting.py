@@ -90,7 +90,9 @@ def _written(source: Source, made: Read) -> Iterator[str]:
 _ARGUMENT = Regex(r'(?:\b(?P<key>\w+):\s*)?(?P<text>"[^"]*")')
 
 
-class _Spelling:
+class _Layout:
+    """The normal form of the lines and parts of a playbook."""
+
     def __init__(self, source: Source, numbering: Numbering) -> None:
         self.source = source
         self.numbering = numbering
@@ -135,55 +137,6 @@ class _Spelling:
                 parts = (line.get("connection"), line.get("tool"), line.get("arguments"))
                 return f"@tool({', '.join(part for part in parts if part)})"
 
-
-def _marker(line: Line) -> str:
-    """Return a marker; spaces in its condition's string matter."""
-    word, found = line.kind.lower(), line.found
-    if found is None or "name" not in found.re.groupindex:
-        return f"```{word}```"
-    if found["operator"] is None:
-        return f"```{word} {found['name']}```"
-    return f'```{word} {found["name"]} {found["operator"]} "{found["value"]}"```'
-
-
-def _arguments(more: str) -> list[str] | None:
-    """Return the strings in double quotes, or None if there is anything else between them."""
-    between = _ARGUMENT.sub("", more)
-    if between.replace(",", "").strip():
-        return None
-    return [f"{found['key']}:{found['text']}" if found["key"] else found["text"] for found in _ARGUMENT.finditer(more)]
-
-
-def _input(line: Line, written: str) -> str:
-    declared = read_input(line)
-    if not declared.written:
-        return written
-    value = ", ".join(declared.options) if declared.type == "enum" else declared.default
-    kind = f"{declared.written}: {value}" if value else declared.written
-    description = f": {declared.description}" if declared.description else ""
-    return f"- `{declared.name}` ({kind}){description}"
-
-
-Chunk = list[str]
-"""Lines without blank lines in between; blank lines separate chunks."""
-
-
-def joined(chunks: Iterable[Chunk]) -> list[str]:
-    """Return the lines of all chunks, separated by blank lines."""
-    lines: list[str] = []
-    for chunk in chunks:
-        if chunk:
-            lines += ["", *chunk] if lines else chunk
-    return lines
-
-
-def trimmed(lines: Sequence[str]) -> Chunk:
-    """Return the lines without blank lines at both ends."""
-    filled = [place for place, line in enumerate(lines) if line]
-    return list(lines[filled[0] : filled[-1] + 1]) if filled else []
-
-
-class _Layout(_Spelling):
     def part(self, part: Node | Line | None) -> Iterator[Chunk]:
         """Yield a section, or the lines above the first section."""
         if isinstance(part, Line):
@@ -251,6 +204,53 @@ class _Layout(_Spelling):
         yield [self.spell(line) for line in lines[:first] if line.kind != "TEXT"]
         yield trimmed(list(self._lines(lines[first : last + 1])))
         yield [self.spell(line) for line in lines[last + 1 :] if line.kind != "TEXT"]
+
+
+def _marker(line: Line) -> str:
+    """Return a marker; spaces in its condition's string matter."""
+    word, found = line.kind.lower(), line.found
+    if found is None or "name" not in found.re.groupindex:
+        return f"```{word}```"
+    if found["operator"] is None:
+        return f"```{word} {found['name']}```"
+    return f'```{word} {found["name"]} {found["operator"]} "{found["value"]}"```'
+
+
+def _arguments(more: str) -> list[str] | None:
+    """Return the strings in double quotes, or None if there is anything else between them."""
+    between = _ARGUMENT.sub("", more)
+    if between.replace(",", "").strip():
+        return None
+    return [f"{found['key']}:{found['text']}" if found["key"] else found["text"] for found in _ARGUMENT.finditer(more)]
+
+
+def _input(line: Line, written: str) -> str:
+    declared = read_input(line)
+    if not declared.written:
+        return written
+    value = ", ".join(declared.options) if declared.type == "enum" else declared.default
+    kind = f"{declared.written}: {value}" if value else declared.written
+    description = f": {declared.description}" if declared.description else ""
+    return f"- `{declared.name}` ({kind}){description}"
+
+
+Chunk = list[str]
+"""Lines without blank lines in between; blank lines separate chunks."""
+
+
+def joined(chunks: Iterable[Chunk]) -> list[str]:
+    """Return the lines of all chunks, separated by blank lines."""
+    lines: list[str] = []
+    for chunk in chunks:
+        if chunk:
+            lines += ["", *chunk] if lines else chunk
+    return lines
+
+
+def trimmed(lines: Sequence[str]) -> Chunk:
+    """Return the lines without blank lines at both ends."""
+    filled = [place for place, line in enumerate(lines) if line]
+    return list(lines[filled[0] : filled[-1] + 1]) if filled else []
 
 
 class Numbering(Struct, frozen=True):

@@ -87,12 +87,9 @@ def patterns() -> Patterns:
     return patterns_of(grammar())
 
 
-def scan(source: Source, begin: int) -> Scanned:
-    """Return the lines of a document whose frontmatter ends above line `begin`."""
-    return _Scanner(source, begin).scan()
+class Scanner:
+    """Scan a document whose frontmatter ends above line `begin`."""
 
-
-class _Scanner:
     def __init__(self, source: Source, begin: int) -> None:
         self.lines = source.lines
         self.begin = begin

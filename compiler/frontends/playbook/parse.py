@@ -15,13 +15,13 @@ from compiler.frontends.playbook.lines import (
     MARKERS,
     Line,
     Scanned,
+    Scanner,
     grammar,
     read_elicit,
     read_input,
     read_output,
     read_prompt,
     read_tool,
-    scan,
     texts,
 )
 from compiler.frontends.playbook.syntax import Artifact, Branch, Condition, Input, Playbook, Step
@@ -40,7 +40,7 @@ class Parsed(NamedTuple):
 
 def parse(source: Source, begin: int = 1) -> Parsed:
     """Return the syntax tree and diagnostics of a document whose frontmatter ends above line `begin`."""
-    scanned = with_conditions(scan(source, begin))
+    scanned = with_conditions(Scanner(source, begin).scan())
     feeder = _Feeder(source)
     for line in scanned.lines:
         feeder.feed(line)

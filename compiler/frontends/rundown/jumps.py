@@ -212,15 +212,12 @@ class Outcomes(Struct):
             step = self.frame.by_id[ref.step.id if target.step is None else target.step]
             return jump(self.frame, step, target, inside=ref.step is step)
         if isinstance(action, Continue):
-            return self._continue(ref, span)
+            if ref.substep:
+                return self._next_sibling(self.frame.ref(ref.step), ref)
+            if after := self.frame.followers.get(ref.step.id):
+                return enter_step(self.frame, after)
+            return self._end(ref, "complete", "", span)  # after the last step, the runbook completes (M7)
         return self._end(ref, "complete" if isinstance(action, Complete) else "stop", action.message, span)
-
-    def _continue(self, ref: StepRef, span: Span) -> Arrival:
-        """Return the next sibling, numbered step or `{N}`; after the last one the runbook completes (M7)."""
-        if ref.substep:
-            return self._next_sibling(self.frame.ref(ref.step), ref)
-        after = self.frame.followers.get(ref.step.id)
-        return self._end(ref, "complete", "", span) if after is None else enter_step(self.frame, after)
 
     def _end(self, ref: StepRef, result: Literal["complete", "stop"], message: str, span: Span) -> Arrival:
         """Return the node of an end: one node without a message is shared, each message has a separate node."""

@@ -60,9 +60,6 @@ class _Read(Struct, frozen=True):
     runbook: Runbook | None
     errors: tuple[Diagnostic, ...]
 
-    def has(self, codes: set[str]) -> bool:
-        return any(found.code in codes for found in self.errors)
-
 
 class _Wanted(Struct, frozen=True):
     """The layout of the result, and the prose sections that the project names."""
@@ -89,7 +86,7 @@ def _format(job: Job) -> Formatted:
     layout = TRANSITIONS.first(job.given, scanned.frontmatter.options.values, job.configured) or layout_of(deciding)
     wanted, written = _Wanted(layout, prose), layout_of(deciding) if deciding else layout
     as_written = original = _read(scanned, written)
-    moved = as_written.has(OUT_OF_ORDER)
+    moved = any(found.code in OUT_OF_ORDER for found in as_written.errors)
     sections = arrange(read_sections(scanned), None if moved else written, layout)
     if moved:
         lines = Emitter(job.source, _kept(job.source)).document(scanned.frontmatter.next_line, sections)
