@@ -135,16 +135,13 @@ def contract_of(document: Document, called: Called, runtime: Runtime) -> Contrac
     about = document.workflow.model_dump(exclude_none=True) if document.workflow else {}
     workflow = {**about, "module": called.module, "workflow": called.workflow}
     steps = tuple(ContractStep(spec.id, _spec(spec, phase_of(spec, document), runtime)) for spec in document.step_specs)
-    return Contract(_dumped(workflow), steps, _dumped(_config(runtime)))
+    about_workflow, config = (json.dumps(value, ensure_ascii=False) for value in (workflow, _config(runtime)))
+    return Contract(about_workflow, steps, config)
 
 
 def phase_of(spec: StepSpec, document: Document) -> str:
     """Return the phase of a step. It defaults to the phase of the workflow."""
     return spec.phase or (document.workflow and document.workflow.phase) or ""
-
-
-def _dumped(value: Table) -> str:
-    return json.dumps(value, ensure_ascii=False)
 
 
 def _spec(spec: StepSpec, phase: str, runtime: Runtime) -> Text:

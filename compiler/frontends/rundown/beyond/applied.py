@@ -60,7 +60,8 @@ def held_against(outline: Outline) -> tuple[dict[str, Effective], list[Diagnosti
     for leaf in outline.leaves if outline.said else ():
         holds = groups[leaf.group].within(leaf.id, outline.said.get(leaf.id, ()))
         effective[leaf.id] = holds
-        found += _misplaced(leaf, holds)
+        found += _doubled(leaf, holds) if leaf.is_command else _without_command(leaf, holds)
+        found += _without_retry(leaf, holds)
     found += _never_waited(outline, groups)
     return effective, list(dict.fromkeys(found))
 
@@ -99,12 +100,6 @@ def _unknown(outline: Outline) -> Iterator[Diagnostic]:
             yield unknown_step(item, own)
 
 
-def _misplaced(leaf: Leaf, holds: Effective) -> Iterator[Diagnostic]:
-    """Report settings that have no effect on this step, and variables that it already has."""
-    yield from _doubled(leaf, holds) if leaf.is_command else _without_command(leaf, holds)
-    yield from _without_retry(leaf, {key: item for key, item in holds.numbers.items() if item.step == leaf.id}, holds)
-
-
 def _doubled(leaf: Leaf, holds: Effective) -> Iterator[Diagnostic]:
     for name, text in holds.env.items():
         if name in leaf.seen:
@@ -122,7 +117,8 @@ def _without_command(leaf: Leaf, holds: Effective) -> Iterator[Diagnostic]:
             yield text.place.finding(f"`{name}` has no effect on step {leaf.id}: the step runs no command", remedy)
 
 
-def _without_retry(leaf: Leaf, own: Mapping[str, Said[int]], holds: Effective) -> Iterator[Diagnostic]:
+def _without_retry(leaf: Leaf, holds: Effective) -> Iterator[Diagnostic]:
+    own = {key: item for key, item in holds.numbers.items() if item.step == leaf.id}
     for key in ("retry-delay", "retry-backoff"):
         if key in own and not leaf.has_retry:
             problem = f"`{key}` has no effect on step {leaf.id}: the step has no RETRY"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from msgspec.structs import replace
 
@@ -130,15 +130,13 @@ def advise_unreachable(found: Iterable[Diagnostic], documents: Collection[Docume
         return everything
     advice = dict(advised for document in documents for advised in _advice(document))
     named = {position for document in documents for position in _named(document)}
-    return [_advised(item, advice, named) for item in everything]
-
-
-def _advised(item: Diagnostic, advice: Mapping[Position, str], named: Container[Position]) -> Diagnostic:
-    if item.code != "RD401":
-        return item
-    position = (item.path, item.span)
-    remedy = FIX_GOTO if position in named else item.help
-    return replace(item, help=f"{remedy}; {advice[position]}" if position in advice else remedy)
+    result: list[Diagnostic] = []
+    for item in everything:
+        position = (item.path, item.span)
+        remedy = FIX_GOTO if position in named else item.help
+        advised = replace(item, help=f"{remedy}; {advice[position]}" if position in advice else remedy)
+        result.append(advised if item.code == "RD401" else item)
+    return result
 
 
 def _named(document: Document) -> Iterator[Position]:

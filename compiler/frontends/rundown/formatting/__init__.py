@@ -37,7 +37,7 @@ from compiler.frontends.rundown.lower import lower
 from compiler.frontends.rundown.messages import missing_steps
 from compiler.frontends.rundown.parse import parse_scanned
 from compiler.frontends.rundown.scan import Scanned, deciding_steps, layout_of, scan, without_offer
-from compiler.frontends.rundown.syntax import Complete, Runbook, StepSettings, Stop, Transition, spell
+from compiler.frontends.rundown.syntax import Complete, Runbook, Stop, Transition, spell
 from compiler.issues import Place
 from compiler.regex import Regex
 from compiler.sameness import same
@@ -176,7 +176,10 @@ def _meaning(source: Source, runbook: Runbook) -> tuple[object, ...]:
     program = lowered.message if isinstance(lowered, Diagnostic) else lowered.program
     metadata = {key: value for key, value in runbook.metadata.items() if key not in {"scenarios", "rdc"}}
     head = runbook.title, runbook.description, runbook.prose, repr(metadata), repr(_options(runbook))
-    return program, *head, runbook.scenarios, tuple(map(_said, runbook.declared.steps))
+    settings = [
+        (said.step, said.timeout, said.delay, said.backoff, *said.env.items()) for said in runbook.declared.steps
+    ]
+    return program, *head, runbook.scenarios, settings
 
 
 def _options(runbook: Runbook) -> object:
@@ -186,10 +189,6 @@ def _options(runbook: Runbook) -> object:
         return options
     said = list(options["steps"].values()) if isinstance(options.get("steps"), Mapping) else None
     return {key: said if key == "steps" else value for key, value in options.items()}
-
-
-def _said(settings: StepSettings) -> tuple[object, ...]:
-    return settings.step, settings.timeout, settings.delay, settings.backoff, tuple(settings.env.items())
 
 
 def _content(source: Source, sections: Sequence[Section]) -> Iterator[tuple[str, str]]:
