@@ -306,11 +306,12 @@ def _parts(written: str, names: Collection[str]) -> Iterator[Part]:
 
 def names_of(playbook: Playbook) -> frozenset[str]:
     """Return the names that placeholders can use: inputs, named outputs and replies (P9)."""
-    names = {item.name for item in playbook.inputs}
-    for step in every_step(playbook):
-        names |= {step.output.name} if step.output else set()
-        names |= {reply_slot(step)} if step.elicit else set()
-    return frozenset(names)
+    return frozenset({item.name for item in playbook.inputs}.union(*map(given, every_step(playbook))))
+
+
+def given(step: Step) -> set[str]:
+    """Return the names that a step gives to later steps: its output and its reply."""
+    return ({step.output.name} if step.output else set()) | ({reply_slot(step)} if step.elicit else set())
 
 
 def reply_slot(step: Step) -> str:

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from compiler.diagnostic import Diagnostic, Fix
 from compiler.frontends.playbook.lines import Line, Scanned, patterns
 from compiler.frontends.playbook.messages import close, near
+from compiler.frontends.playbook.nodes import given, names_of, reply_slot
 from compiler.frontends.playbook.syntax import Condition, Playbook, Step, every_step
 from compiler.regex import Regex
 from compiler.source import Source, Span
@@ -36,7 +37,7 @@ def check_references(source: Source, playbook: Playbook) -> Iterator[Diagnostic]
     known = {declared.name for declared in playbook.inputs}
     for step in playbook.steps:
         yield from check.step(step, known)
-        known |= _given(step)
+        known |= given(step)
         for branch in step.branches:
             if branch.condition:
                 yield from check.condition(branch.condition, known)
@@ -44,25 +45,16 @@ def check_references(source: Source, playbook: Playbook) -> Iterator[Diagnostic]
             inside = set(known)
             for substep in branch.steps:  # it knows the outputs of earlier sub-steps in its branch
                 yield from check.step(substep, inside)
-                inside |= _given(substep)
-        known |= {name for branch in step.branches for substep in branch.steps for name in _given(substep)}
+                inside |= given(substep)
+        known |= {name for branch in step.branches for substep in branch.steps for name in given(substep)}
     if playbook.artifact:
         yield from check.uses(playbook.artifact.span, check.every)
 
 
 def known_sources(playbook: Playbook) -> dict[str, str]:
     """Return the source of each name in a document, in the terms of the conformance cases."""
-    found = dict.fromkeys((name for step in every_step(playbook) for name in sorted(_given(step))), "step_output")
+    found = dict.fromkeys((name for step in every_step(playbook) for name in sorted(given(step))), "step_output")
     return found | dict.fromkeys((declared.name for declared in playbook.inputs), "input")
-
-
-def _given(step: Step) -> set[str]:
-    """Return the names that a step gives to later steps."""
-    return ({step.output.name} if step.output else set()) | _replies(step)
-
-
-def _replies(step: Step) -> set[str]:
-    return {f"__elicit_step_{step.number}"} if step.elicit else set()
 
 
 class _Check:
@@ -70,16 +62,16 @@ class _Check:
         self.source = source
         self.givers: dict[str, Step] = {}
         for step in every_step(playbook):
-            for name in _given(step):
+            for name in given(step):
                 self.givers.setdefault(name, step)
-        self.every = frozenset(self.givers) | {declared.name for declared in playbook.inputs}
+        self.every = names_of(playbook)
         self.hints = MOST_HINTS
 
     def step(self, step: Step, known: Names) -> Iterator[Diagnostic]:
         """Check the placeholders of a step without its branches; its text may use its own reply."""
         if step.elicit:
             yield from self.uses(step.elicit.span, known)
-        known = known | _replies(step) if step.elicit else known
+        known = known | {reply_slot(step)} if step.elicit else known
         if step.prompt:
             fails = "the run stops at this step" if step.prompt.scheme == "variable" and not step.tool else ""
             yield from self.uses(step.prompt.span, known, fails)
