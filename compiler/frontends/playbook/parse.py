@@ -165,7 +165,7 @@ class Builder:
             title=title.get("title") if title else "",
             description=description.text,
             system=system.text,
-            system_span=self._span(system),
+            system_span=self.source.line_span(system.lines[0], system.lines[-1]) if system.lines else None,
             inputs=tuple(self._inputs.values()),
             steps=tuple(steps),
             artifact=artifact,
@@ -189,9 +189,6 @@ class Builder:
             return _Content("", ())
         first, last = filled[0], filled[-1] + 1
         return _Content("\n".join(written[first:last]).strip(), tuple(numbers[first:last]))
-
-    def _span(self, content: _Content) -> Span | None:
-        return self.source.line_span(content.lines[0], content.lines[-1]) if content.lines else None
 
     # --- Sections beside steps ---------------------------------------------------------------------------------------
 

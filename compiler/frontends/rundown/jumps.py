@@ -17,7 +17,6 @@ from compiler.frontends.rundown.syntax import (
     Goto,
     Step,
     Stop,
-    Substep,
     Target,
     Transition,
 )
@@ -46,13 +45,12 @@ def first_child(frame: Frame, ref: StepRef) -> Arrival:
     effects = _forget(frame, ref.step)
     if first.id is Dynamic.SUBSTEP:
         effects += (Set(frame.substep_counter(ref.step), 1),)
-    arrival = enter_substep(frame, ref.step, first)
+    arrival = enter_substep(frame, frame.ref(ref.step, first))
     return Arrival(arrival.target, effects + arrival.effects)
 
 
-def enter_substep(frame: Frame, step: Step, substep: Substep) -> Arrival:
+def enter_substep(frame: Frame, ref: StepRef) -> Arrival:
     """Enter a substep without changing its step."""
-    ref = frame.ref(step, substep)
     if ref.is_leaf:
         return Arrival(frame.id(ref))
     effects = (Set(frame.retries(ref), 0),) if ref.has_retry else ()
@@ -72,7 +70,7 @@ def jump(frame: Frame, step: Step, target: Target, *, inside: bool) -> Arrival:
         return Arrival(arrival.target, (Add(frame.step_counter, 1), *arrival.effects))
     if target.child is Dynamic.SUBSTEP:
         return _enter_instance(frame, step, target.next)
-    arrival = enter_substep(frame, step, frame.substeps[step.id, target.child])
+    arrival = enter_substep(frame, frame.refs[step.id, target.child])
     if inside:
         return arrival
     return Arrival(arrival.target, restarted(frame, step) + arrival.effects)
@@ -93,7 +91,7 @@ def _enter_instance(frame: Frame, step: Step, advance: bool) -> Arrival:
     effects: tuple[Effect, ...] = (Add(counter, 1),) if advance else (AtLeast(counter, 1),)
     if advance and mark and earlier:
         effects = (Add(earlier, mark), Set(mark, 0), *effects)
-    arrival = enter_substep(frame, step, step.substeps[0])
+    arrival = enter_substep(frame, child)
     return Arrival(arrival.target, effects + arrival.effects)
 
 
@@ -190,9 +188,8 @@ class Outcomes(Struct):
         return self.settle(ref, verdict)
 
     def _next_sibling(self, parent: StepRef, child: StepRef) -> Arrival:
-        following = self.frame.siblings.get(child.label)
-        if following:
-            return enter_substep(self.frame, parent.step, following)
+        if following := self.frame.siblings.get(child.label):
+            return enter_substep(self.frame, following)
         if parent.step.id in self.frame.marked:
             return Arrival(self.frame.id(parent))
         return self.settle(parent, OTHER[parent.decisive])

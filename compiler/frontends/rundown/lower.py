@@ -20,7 +20,7 @@ from compiler.frontends.name_lists import safe_name
 from compiler.frontends.rundown.jumps import Outcomes, enter_step, jump, restarted, settled_id
 from compiler.frontends.rundown.link import Document, references
 from compiler.frontends.rundown.names import Frame, StepRef, visible
-from compiler.frontends.rundown.syntax import Dynamic, Reference, Step, Substep, Target, Word, all_steps
+from compiler.frontends.rundown.syntax import Dynamic, Reference, Step, Target, Word, all_steps
 from compiler.ir.edges import AtLeast, Edge, Effect, Origin, OutcomeTest, Reset, Set
 from compiler.ir.program import Entering, Group, Jump, Node, Program, Register, SourceFile, Variable
 from compiler.ir.tasks import Ask, Branch, End, Shell, Verdict
@@ -286,10 +286,14 @@ def operator_jumps(frame: Frame) -> Iterator[Jump]:
             continue  # for most steps, a jump has no effects
         inner = entering_step(frame, step)
         for ref in (frame.ref(step), *(frame.ref(step, substep) for substep in step.substeps)):
-            entering = frame.entering if ref.substep is None or _keeps(ref.substep) else inner
-            if not entering and ref.is_leaf and not (ref.substep and _keeps(ref.substep)):
+            # A jump to a dynamic substep always keeps its step's state, as for the current `{n}` (M10).
+            is_dynamic = ref.substep is not None and isinstance(ref.substep.id, Dynamic)
+            entering = frame.entering if ref.substep is None or is_dynamic else inner
+            if not entering and ref.is_leaf and not is_dynamic:
                 continue
-            found = _jump(frame, step, ref, entering)
+            target = Target(False, step.id, ref.substep.id if ref.substep else None, ref.syntax.span)
+            arrival = jump(frame, step, target, inside=True)
+            found = Jump(frame.id(ref), arrival.target, entering, arrival.effects)
             if found.all_effects:
                 yield found
 
@@ -298,14 +302,3 @@ def entering_step(frame: Frame, step: Step) -> tuple[Entering, ...]:
     """Return the effects of a jump on each group around a step's child, outermost first."""
     effects = restarted(frame, step)
     return (*frame.entering, *((Entering(frame.id(frame.ref(step)), effects),) if effects else ()))
-
-
-def _keeps(substep: Substep) -> bool:
-    """Return whether a jump to a substep always keeps its step's state, as for the current `{n}` (M10)."""
-    return isinstance(substep.id, Dynamic)
-
-
-def _jump(frame: Frame, step: Step, ref: StepRef, entering: tuple[Entering, ...]) -> Jump:
-    target = Target(False, step.id, ref.substep.id if ref.substep else None, ref.syntax.span)
-    arrival = jump(frame, step, target, inside=True)
-    return Jump(frame.id(ref), arrival.target, entering, arrival.effects)

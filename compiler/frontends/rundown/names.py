@@ -164,10 +164,11 @@ class Frame(Struct, frozen=True, dict=True):
 
     def ref(self, step: Step, substep: Substep | None = None) -> StepRef:
         """Return the reference to a step of the document or to one of its substeps."""
-        return self._refs[step.id if substep is None else (step.id, substep.id)]
+        return self.refs[step.id if substep is None else (step.id, substep.id)]
 
     @cached_property
-    def _refs(self) -> dict[Identifier | tuple[Identifier, Identifier], StepRef]:
+    def refs(self) -> dict[Identifier | tuple[Identifier, Identifier], StepRef]:
+        """The steps by identifier, and their substeps by both identifiers."""
         return {(ref.step.id, ref.substep.id) if ref.substep else ref.step.id: ref for ref in step_refs(self.steps)}
 
     @cached_property
@@ -212,7 +213,7 @@ class Frame(Struct, frozen=True, dict=True):
         return frozenset(found)
 
     def _jumps(self) -> Iterator[tuple[StepRef, Target]]:
-        for ref in self._refs.values():
+        for ref in self.refs.values():
             for transition in ref.syntax.transitions:
                 if isinstance(transition.action, Goto):
                     yield ref, resolve_next(ref, transition.action.target)
@@ -272,15 +273,10 @@ class Frame(Struct, frozen=True, dict=True):
         )
 
     @cached_property
-    def substeps(self) -> dict[tuple[Identifier, Identifier], Substep]:
-        """The substeps by their step's identifier and their own."""
-        return {(step.id, substep.id): substep for step in self.steps for substep in step.substeps}
-
-    @cached_property
-    def siblings(self) -> dict[str, Substep]:
+    def siblings(self) -> dict[str, StepRef]:
         """The substep after each substep that has one, by label."""
-        pairs = ((step, pair) for step in self.steps for pair in pairwise(step.substeps))
-        return {self.ref(step, substep).label: following for step, (substep, following) in pairs}
+        families = ([self.ref(step, substep) for substep in step.substeps] for step in self.steps)
+        return {ref.label: following for family in families for ref, following in pairwise(family)}
 
     def registers(self) -> Iterator[Register]:
         """Yield all counters of this inclusion; counters of children and `{n}` belong to the step's scope (M10)."""

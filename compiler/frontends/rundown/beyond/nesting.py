@@ -54,9 +54,8 @@ def _doubled(declared: Declarations) -> Iterator[Diagnostic]:
                 yield settings.place("env", name).finding(problem, "rename one of the two")
 
 
-def _secrets(every: Iterable[Declarations]) -> Iterator[Diagnostic]:
+def _secrets(every: Sequence[Declarations]) -> Iterator[Diagnostic]:
     """Report names that conflict with a secret: a secret is a variable of the whole run."""
-    every = list(every)
     secrets = {name for declared in every for name in declared.secrets}
     for declared in every:
         env = {name: item.place("env", name) for item in declared.steps for name in item.env}
