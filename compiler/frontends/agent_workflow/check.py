@@ -191,30 +191,21 @@ def _lacks_work(scene: Scene) -> bool:
 
 def _check_key(scene: Scene) -> Iterator[Diagnostic]:
     """Check that only parallel steps have `check` (W4)."""
-    step = scene.step
+    step, source = scene.step, scene.places.source
     if step.check is not None and step.parallel is None:
         problem = "`check` has no effect in a step without `parallel`"
-        yield replace(scene.finding("RD813", ("check",), problem, "remove `check`"), fix=_without_check(scene))
+        line = scene.places.at((*scene.path, "check")).line
+        is_whole = source.lines[line - 1].strip() in ("check: all", "check: any")
+        fix = Fix.by(source.whole_line(line), "") if is_whole else None
+        yield replace(scene.finding("RD813", ("check",), problem, "remove `check`"), fix=fix)
     if step.parallel and "check" not in (scene.keys or ()):
         problem = "the parallel step has no `check`, so a failing verdict wins over a passing one"
         remedy = "write `check: all` to keep this, or `check: any` to take the first passing verdict"
-        yield replace(scene.finding("RD814", (), problem, remedy), fix=_with_check(scene))
-
-
-def _without_check(scene: Scene) -> Fix | None:
-    """Return the fix that removes the line with `check`."""
-    line = scene.places.at((*scene.path, "check")).line
-    text = scene.places.source.lines[line - 1]
-    is_whole = text.strip() in ("check: all", "check: any")
-    return Fix.by(scene.places.source.whole_line(line), "") if is_whole else None
-
-
-def _with_check(scene: Scene) -> Fix | None:
-    """Return the fix that writes the default of `check`."""
-    span = scene.places.at((*scene.path, "parallel"))
-    indent = scene.places.source.lines[span.line - 1][: span.column - 1]
-    at = Span(span.line, 1, span.line, 1)
-    return None if indent.strip() else Fix.by(at, f"{indent}check: all\n", is_safe=True)
+        span = scene.places.at((*scene.path, "parallel"))
+        indent = source.lines[span.line - 1][: span.column - 1]
+        at = Span(span.line, 1, span.line, 1)
+        fix = None if indent.strip() else Fix.by(at, f"{indent}check: all\n", is_safe=True)
+        yield replace(scene.finding("RD814", (), problem, remedy), fix=fix)
 
 
 def _validation(scene: Scene) -> Iterator[Diagnostic]:

@@ -144,25 +144,23 @@ PARAGRAPH = "\n\n"
 
 
 def own_prompt(node: StepNode, names: Collection[str]) -> Text:
-    """Return the prompt of a step's agent without its context; `names` are the slots that text can refer to."""
-    own = _own_paragraphs(node, names)
+    """Return the prompt of a step's agent without its context; `names` are the slots that text can refer to.
+
+    Its paragraphs are text from a command, a variable or a file, the step's content, and a description of its output.
+    """
+    guidance = closing_line(node.output) if node.output else ""
+    name, shown = node.prompt_variable, f"{{{{{node.prompt_variable}}}}}"  # the step fails without a value (P12)
+    variable: list[tuple[Part, ...]] = [(Reference(name, shown, missing=shown),)] if name else []
+    written = [with_references(item, names).parts for item in (node.file_text, node.step.content) if item]
+    own = [*variable, *written, *(((guidance,),) if guidance else ())]
     parts: list[Part] = []
     if node.gets_prompt and (prompt := node.step.prompt):
         # The reference to the prompt that the step fetched is empty if it got none (P12).
-        written = f"@prompt({prompt.scheme}:{prompt.id})"
-        parts.append(Reference(prompt_slot(node), written, after=PARAGRAPH if own else ""))
+        shown = f"@prompt({prompt.scheme}:{prompt.id})"
+        parts.append(Reference(prompt_slot(node), shown, after=PARAGRAPH if own else ""))
     for place, paragraph in enumerate(own):
         parts += [*((PARAGRAPH,) if place else ()), *paragraph]
     return joined(parts)
-
-
-def _own_paragraphs(node: StepNode, names: Collection[str]) -> list[tuple[Part, ...]]:
-    """Return a step's paragraphs: text from a variable or file, its content, and a description of its output."""
-    guidance = closing_line(node.output) if node.output else ""
-    name, shown = node.prompt_variable, f"{{{{{node.prompt_variable}}}}}"  # the step fails without a value (P12)
-    given: list[tuple[Part, ...]] = [(Reference(name, shown, missing=shown),)] if name else []
-    written = [with_references(item, names).parts for item in (node.file_text, node.step.content) if item]
-    return [*given, *written, *(((guidance,),) if guidance else ())]
 
 
 def prompt_slot(node: StepNode) -> str:
