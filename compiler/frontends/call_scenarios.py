@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from compiler.diagnostic import Diagnostic, Issue, has_error
 from compiler.files import Refusal
 from compiler.frontends.base import Job, Result
-from compiler.frontends.name_lists import NO_STEPS, STEPS, TimeLimit, with_nodes
+from compiler.frontends.name_lists import NO_STEPS, STEPS, TimeLimit
 from compiler.ir.edges import Keep
 from compiler.ir.program import Node, Program, Settings
 from compiler.ir.tasks import Agent, Ask, Gate, Parallel, Stage, Task, Tool
@@ -125,6 +125,13 @@ def _items(content: Mapping[str, object], key: str, what: str, issues: list[Issu
     yield from (_Item(str(name), inner, (key, str(name))) for name, inner in value.items())
 
 
+def _listed_in(item: _Item) -> list[_Item]:
+    """Return an item for each value in a list, or the item itself."""
+    if not isinstance(item.value, list):
+        return [item]
+    return [_Item(item.name, one, (*item.path, str(number))) for number, one in enumerate(item.value)]
+
+
 def _texts(content: Mapping[str, object], key: str, issues: list[Issue]) -> list[_Item]:
     found = list(_items(content, key, "names to strings", issues))
     issues += [Issue(item.path, f"`{item.name}` must be a string") for item in found if not isinstance(item.value, str)]
@@ -134,13 +141,11 @@ def _texts(content: Mapping[str, object], key: str, issues: list[Issue]) -> list
 def _said(content: Mapping[str, object], key: str, issues: list[Issue]) -> Iterator[_Item]:
     """Yield answers of agents or tools: a string, `{fail: "why"}`, or a list of these for each step."""
     for item in _items(content, key, "steps to answers", issues):
-        listed = item.value if isinstance(item.value, list) else [item.value]
-        for number, one in enumerate(listed):
-            path = (*item.path, str(number)) if isinstance(item.value, list) else item.path
-            if isinstance(one, str) or (isinstance(one, Mapping) and set(one) == {FAIL}):
-                yield _Item(item.name, one, path)
+        for one in _listed_in(item):
+            if isinstance(one.value, str) or (isinstance(one.value, Mapping) and set(one.value) == {FAIL}):
+                yield one
             else:
-                issues.append(Issue(path, f'an answer of `{item.name}` must be a string or `{{fail: "why"}}`'))
+                issues.append(Issue(one.path, f'an answer of `{item.name}` must be a string or `{{fail: "why"}}`'))
 
 
 def _replies(content: Mapping[str, object], program: Program, issues: list[Issue]) -> Iterator[_Item]:
@@ -157,13 +162,11 @@ def _replies(content: Mapping[str, object], program: Program, issues: list[Issue
             yield _Item(node, reply, path) if blank and node in asking else _Item("", line, path)
         return
     for item in _items(content, "answers", "steps to replies", issues):
-        listed = item.value if isinstance(item.value, list) else [item.value]
-        for number, one in enumerate(listed):
-            path = (*item.path, str(number)) if isinstance(item.value, list) else item.path
-            if isinstance(one, str):
-                yield _Item(item.name, one, path)
+        for one in _listed_in(item):
+            if isinstance(one.value, str):
+                yield one
             else:
-                issues.append(Issue(path, f"a reply to `{item.name}` must be a string"))
+                issues.append(Issue(one.path, f"a reply to `{item.name}` must be a string"))
 
 
 # --- Values that don't match the document --------------------------------------------------------------------------
@@ -251,12 +254,15 @@ def completed(job: Job, result: Result, program: Program, stem: str, content: ob
     limited, problems = with_limits(program, nodes.limits)
     own, beside = _read(job.source, content, spans, limited), _beside(job, stem, limited)
     found = [*problems, *own.diagnostics, *beside.diagnostics]
+    options, for_targets = result.options, nodes.for_targets
+    if for_targets.values:
+        options = replace(options, targets={**options.targets, STEPS.name: for_targets})
     return replace(
         result,
         program=None if has_error(found) else limited,
         diagnostics=(*result.diagnostics, *found),
         sources={**result.sources, **({beside.file.name: beside.file} if beside.file else {})},
-        options=with_nodes(result.options, nodes),
+        options=options,
         scenarios=(*own.scenarios, *beside.scenarios),
         scenario_file=f"{stem}{ENDING}" if stem else "",
     )

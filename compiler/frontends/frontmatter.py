@@ -9,7 +9,7 @@ from compiler.regex import Regex
 from compiler.source import Source
 
 if TYPE_CHECKING:
-    from compiler.yaml_text import Reading, UnreadableError
+    from compiler.yaml_text import Reading
 
 FENCE = Regex(r"---[ \t]*")
 
@@ -29,9 +29,5 @@ def read_block(source: Source) -> tuple[Reading | None, int, list[Diagnostic]]:
     try:
         return read_mapping("\n".join(lines[1 : end - 1]), first_line=2), end + 1, []
     except UnreadableError as error:
-        return None, end + 1, [_broken(source, error)]
-
-
-def _broken(source: Source, error: UnreadableError) -> Diagnostic:
-    text = f"the frontmatter is not valid YAML: {error}"
-    return Diagnostic("RD010", source.path, source.line_span(error.line), text, error.remedy)
+        problem = f"the frontmatter is not valid YAML: {error}"
+        return None, end + 1, [Diagnostic("RD010", source.path, source.line_span(error.line), problem, error.remedy)]

@@ -7,12 +7,11 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from compiler.diagnostic import Issue
 from compiler.ir.variables import is_identifier, reserved_because, unsettable_because
 from compiler.issues import InvalidError, Place, Places
-from compiler.options import Level, Option, Options, Table
+from compiler.options import Level, Option, Table
 from compiler.regex import Regex
 from compiler.source import KeyPath, nearest, sha256_of, without_ending
 from compiler.suggestions import did_you_mean
@@ -169,10 +168,3 @@ STEPS: Option[Nodes] = Option(
     "steps", "Settings of steps: time limits of calls, and settings for targets.", _read, levels=(Level.DOCUMENT,)
 )
 NO_STEPS = Nodes((), Table())
-
-
-def with_nodes(options: Options, nodes: Nodes) -> Options:
-    """Return the document's options with the settings of steps for targets."""
-    if not nodes.for_targets.values:
-        return options
-    return replace(options, targets={**options.targets, STEPS.name: nodes.for_targets})

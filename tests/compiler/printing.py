@@ -8,8 +8,8 @@ from typing import Any
 
 import yaml
 
+from compiler.frontends.rundown import Layout
 from compiler.frontends.rundown.lines import print_transition
-from compiler.frontends.rundown.options import Layout
 from compiler.frontends.rundown.syntax import Code, Runbook, Step, Substep, Transition, spell
 
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from compiler.diagnostic import Diagnostic, Severity
 from compiler.driver import Compilation, Settings, compile_file
-from compiler.frontends.rundown.options import Layout
+from compiler.frontends.rundown import Layout
 from compiler.ir.program import Program
 from compiler.ir.verify import verify
 from compiler.passes import optimize

@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 
 from compiler.driver import Settings, compile_file, format_opened, open_file
 from compiler.frontends.base import Formatted, Job
-from compiler.frontends.rundown import formatting
+from compiler.frontends.rundown import LAYOUTS, Layout, formatting
 from compiler.frontends.rundown.formatting import format_document, same_meaning
-from compiler.frontends.rundown.options import LAYOUTS, Layout
 from compiler.frontends.rundown.parse import parse
 from compiler.frontends.rundown.scan import Scanned, scan
 from compiler.frontends.rundown.syntax import Runbook

@@ -190,6 +190,6 @@ def test_a_playbook_with_errors_is_left_alone() -> None:
 
 
 def test_a_normal_form_that_means_something_else_is_not_written(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(formatting, "laid_out", lambda *_: ["# A", "", "## STEP 1: B", "", "Something else"])
+    monkeypatch.setattr(formatting, "joined", lambda *_: ["# A", "", "## STEP 1: B", "", "Something else"])
     result = formatted("# A\n\n## STEP 1: B\n\nx\n")
     assert (result.text, result.defect) == (None, formatting.DEFECT)

@@ -302,7 +302,7 @@ def test_the_whole_tree_has_its_places() -> None:
     assert made.inputs == (Input("kind", "enum", "Select", "Which", None, ("a", "b"), Span(12, 3, 12, 34)),)
     first, second = made.steps
     assert (first.number, first.label, first.title, first.span) == (1, "1", "One", Span(13, 1, 13, 15))
-    assert (first.content, first.content_line, first.lines) == ("Above\n\nBelow", 15, (15, 17, 18))
+    assert (first.content, first.lines) == ("Above\n\nBelow", (15, 17, 18))
     assert first.prompt == PromptRef("file", "a/b.md", Span(16, 1, 16, 21), "file:a/b.md")
     yes, other = first.branches
     assert yes.condition == Condition("kind", "==", "a ", Span(19, 9, 19, 21))

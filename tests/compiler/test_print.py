@@ -11,7 +11,7 @@ from msgspec import Struct
 from msgspec.structs import fields
 
 from compiler.diagnostic import Severity
-from compiler.frontends.rundown.options import Layout
+from compiler.frontends.rundown import Layout
 from compiler.frontends.rundown.parse import parse
 from compiler.frontends.rundown.syntax import Runbook
 from compiler.source import Source, Span

@@ -17,11 +17,11 @@ from compiler.frontends.agent_workflow.verdicts import (
     can_be_valid,
     candidates,
     listed_words,
-    reserved_words,
 )
 from compiler.frontends.name_lists import NAMED
 from compiler.ir.graph import reached_from
 from compiler.ir.patterns import SEPARATE, overlap, overlapping, pattern_problem
+from compiler.ir.tasks import UNREAD
 from compiler.issues import SourceMap
 from compiler.options import Table
 from compiler.regex import Regex
@@ -45,8 +45,9 @@ def check(workflow: Workflow, plain: Mapping[str, Any], places: SourceMap) -> It
         yield from _references(scene)
         yield from _check_key(scene)
         yield from _validation(scene)
-        yield from keyword_findings(step, places, scene.path)
-        yield from all_findings(step, places, scene.path)
+        yield from _keywords(scene)
+        yield from _reserved(scene)
+        yield from _verdict_and_report(scene)
     yield from _unique(workflow, places)
     yield from _files(workflow, places)
     yield from route_findings(workflow, places)
@@ -190,30 +191,21 @@ def _lacks_work(scene: Scene) -> bool:
 
 def _check_key(scene: Scene) -> Iterator[Diagnostic]:
     """Check that only parallel steps have `check` (W4)."""
-    step = scene.step
+    step, source = scene.step, scene.places.source
     if step.check is not None and step.parallel is None:
         problem = "`check` has no effect in a step without `parallel`"
-        yield replace(scene.finding("RD813", ("check",), problem, "remove `check`"), fix=_without_check(scene))
+        line = scene.places.at((*scene.path, "check")).line
+        is_whole = source.lines[line - 1].strip() in ("check: all", "check: any")
+        fix = Fix.by(source.whole_line(line), "") if is_whole else None
+        yield replace(scene.finding("RD813", ("check",), problem, "remove `check`"), fix=fix)
     if step.parallel and "check" not in (scene.keys or ()):
         problem = "the parallel step has no `check`, so a failing verdict wins over a passing one"
         remedy = "write `check: all` to keep this, or `check: any` to take the first passing verdict"
-        yield replace(scene.finding("RD814", (), problem, remedy), fix=_with_check(scene))
-
-
-def _without_check(scene: Scene) -> Fix | None:
-    """Return the fix that removes the line with `check`."""
-    line = scene.places.at((*scene.path, "check")).line
-    text = scene.places.source.lines[line - 1]
-    is_whole = text.strip() in ("check: all", "check: any")
-    return Fix.by(scene.places.source.whole_line(line), "") if is_whole else None
-
-
-def _with_check(scene: Scene) -> Fix | None:
-    """Return the fix that writes the default of `check`."""
-    span = scene.places.at((*scene.path, "parallel"))
-    indent = scene.places.source.lines[span.line - 1][: span.column - 1]
-    at = Span(span.line, 1, span.line, 1)
-    return None if indent.strip() else Fix.by(at, f"{indent}check: all\n", is_safe=True)
+        span = scene.places.at((*scene.path, "parallel"))
+        indent = source.lines[span.line - 1][: span.column - 1]
+        at = Span(span.line, 1, span.line, 1)
+        fix = None if indent.strip() else Fix.by(at, f"{indent}check: all\n", is_safe=True)
+        yield replace(scene.finding("RD814", (), problem, remedy), fix=fix)
 
 
 def _validation(scene: Scene) -> Iterator[Diagnostic]:
@@ -264,46 +256,45 @@ def _types(workflow: Workflow) -> Iterator[tuple[DataPath, str]]:
 END = "end"
 
 
-def keyword_findings(step: Step, places: SourceMap, path: DataPath) -> Iterator[Diagnostic]:
-    """Yield the diagnostics of a step's keywords."""
+def _keywords(scene: Scene) -> Iterator[Diagnostic]:
+    """Check that keywords are words, are not reserved, differ, and can be valid (W5, W9, W10)."""
     first: dict[str, int] = {}
-    for number, condition in enumerate(step.conditions or ()):
-        at: DataPath = (*path, "conditions", number, "keyword")
+    for number, condition in enumerate(scene.step.conditions or ()):
+        at: DataPath = ("conditions", number, "keyword")
         keyword = condition.keyword
         before = first.setdefault(keyword.casefold(), number)
         if not keyword:
             continue
         if keyword != keyword.strip() or not keyword.isprintable() or len(keyword) > LONGEST_KEYWORD:
             problem = "the keyword has a line break, a space at either end, or more than 200 characters"
-            yield places.diagnostic("RD818", at, problem, "use one word, such as APPROVED")
+            yield scene.finding("RD818", at, problem, "use one word, such as APPROVED")
         elif keyword.casefold() == TASK_DONE.casefold():
             problem = f"the keyword {TASK_DONE} is reserved: it completes the workflow from any step"
-            yield places.diagnostic("RD815", at, problem, "remove the condition, or use another keyword")
+            yield scene.finding("RD815", at, problem, "remove the condition, or use another keyword")
         elif before != number:
             problem = f"two conditions have the keyword `{keyword}`"
-            other = ((*path, "conditions", before, "keyword"), "the first one, which would always win")
-            yield places.diagnostic(
-                "RD816", at, problem, "change or remove one of the two; keywords ignore case", other
-            )
+            other = ((*scene.path, "conditions", before, "keyword"), "the first one, which would always win")
+            remedy = "change or remove one of the two; keywords ignore case"
+            yield scene.places.diagnostic("RD816", (*scene.path, *at), problem, remedy, other)
         else:
-            yield from _never_valid(step, keyword, places, at)
-    yield from _reserved(step, places, path)
+            yield from _never_valid(scene, keyword, at)
 
 
-def all_findings(step: Step, places: SourceMap, path: DataPath) -> Iterator[Diagnostic]:
+def _verdict_and_report(scene: Scene) -> Iterator[Diagnostic]:
     """Warn about a verdict that nothing reads, and about a report with two extensions (W7, W12)."""
+    step = scene.step
     words = candidates(step)[:-1] if step.check == "all" and step.parallel and _usable_pattern(step) else ()
     if not step.conditions and (len(words) > 1 or any(word.casefold() in LISTED for word in words)):
         problem = f"the step has `check: all` but no conditions, so a run continues after any verdict, even {words[-1]}"
-        yield places.diagnostic("RD835", (*path, "check"), problem, "add `conditions` with a `goto` for each verdict")
+        yield scene.finding("RD835", ("check",), problem, "add `conditions` with a `goto` for each verdict")
     if step.report and step.report.name.lower().endswith(".md"):
-        name, at = step.report.name, (*path, "report", "name")
-        found = places.diagnostic("RD836", at, f"the file of the report would be `{name}.md`", f"write `{name[:-3]}`")
-        yield replace(found, fix=places.respelled(at, name, name[:-3], is_value=True))
+        name, at = step.report.name, ("report", "name")
+        found = scene.finding("RD836", at, f"the file of the report would be `{name}.md`", f"write `{name[:-3]}`")
+        yield replace(found, fix=scene.places.respelled((*scene.path, *at), name, name[:-3], is_value=True))
 
 
-def _never_valid(step: Step, keyword: str, places: SourceMap, at: DataPath) -> Iterator[Diagnostic]:
-    pattern = _usable_pattern(step)
+def _never_valid(scene: Scene, keyword: str, at: DataPath) -> Iterator[Diagnostic]:
+    pattern = _usable_pattern(scene.step)
     if pattern and not can_be_valid(pattern, keyword):
         problem = (
             f"an answer with only `{keyword}` does not match the validation pattern, so the run would end with STOP"
@@ -311,16 +302,18 @@ def _never_valid(step: Step, keyword: str, places: SourceMap, at: DataPath) -> I
         listed = {word.casefold(): word for word in listed_words(pattern)}
         spelled = listed.get(nearest_name(keyword.casefold(), listed), "")
         add = f"add it to the pattern, for example `{pattern}|{keyword}`"
-        yield places.diagnostic("RD832", at, problem, f"did you mean `{spelled}`?" if spelled else add)
+        yield scene.finding("RD832", at, problem, f"did you mean `{spelled}`?" if spelled else add)
 
 
-def _reserved(step: Step, places: SourceMap, path: DataPath) -> Iterator[Diagnostic]:
+def _reserved(scene: Scene) -> Iterator[Diagnostic]:
+    step = scene.step
     if step.report and step.report.validation and not _usable_pattern(step):
         return
-    for word in reserved_words(step)[:1]:
+    reserved = [word for word in candidates(step) if word in UNREAD] if step.conditions else []
+    for word in reserved[:1]:
         problem = f"`{word}` in lowercase is reserved, so rdc reads all keywords of this step in uppercase"
         remedy = "write the keywords of this step in uppercase; answers match in any case"
-        yield places.diagnostic("RD834", path, problem, remedy)
+        yield scene.finding("RD834", (), problem, remedy)
 
 
 def _usable_pattern(step: Step) -> str:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from functools import partial
-from typing import Any
 
 from compiler.diagnostic import has_error, sort_key
 from compiler.frontends.agent_workflow import MAX_STEPS, OPTIONS
@@ -35,16 +33,11 @@ def recognizes(source: Source) -> bool:
     if not _STEPS.search(text) or len(text) > LARGEST:
         return False
     try:
-        return _is_workflow(read_mapping(text).values)
+        values = read_mapping(text).values
     except UnreadableError:
         return bool(_NAME.search(text) and _TASK.search(text))
-
-
-def _is_workflow(values: Mapping[str, Any]) -> bool:
-    steps = values.get("steps")
-    if "name" not in values or not isinstance(steps, list):
-        return False
-    found = (step for step in steps if isinstance(step, dict))
+    steps = values.get("steps") if "name" in values else None
+    found = (step for step in (steps if isinstance(steps, list) else ()) if isinstance(step, dict))
     return any("name" in step and ("prompt" in step or "parallel" in step) for step in found)
 
 

@@ -53,7 +53,7 @@ def lower(workflow: Workflow, places: SourceMap, secrets: tuple[str, ...], max_s
         places,
         "COMPLETE/end" if "COMPLETE" in names else "COMPLETE",
         frozenset(step.name for step in steps if step.human),
-        _read(steps),
+        {step.name: verdicts(step, names[: number + 1]) for number, step in enumerate(steps)},
         redirects(workflow),
     )
     nodes = [node for number in range(len(steps)) for node in _nodes(number, scene)]
@@ -72,16 +72,6 @@ def lower(workflow: Workflow, places: SourceMap, secrets: tuple[str, ...], max_s
         kind="workflow",
         folder=FOLDER,
     )
-
-
-def _read(steps: Sequence[Step]) -> dict[str, Verdicts]:
-    """Return the verdicts of each step by its name."""
-    found: dict[str, Verdicts] = {}
-    earlier: set[str] = set()
-    for step in steps:
-        earlier.add(step.name)
-        found[step.name] = verdicts(step, earlier)
-    return found
 
 
 # --- Steps -----------------------------------------------------------------------------------------------------------
@@ -148,7 +138,12 @@ def _edges(number: int, stops: Mapping[str, str], scene: _Scene) -> Iterator[Edg
     """Yield the edges of a step in order (W10); every edge clears the feedback that led to the step (W11)."""
     step = scene.workflow.steps[number]
     forgets = tuple(Clear(redirect.slot) for redirect in scene.redirects[step.name])
-    for word in _words_without_verdict(step, scene.read[step.name]):
+    words = ["failed"]
+    if step.report and step.report.validation:  # without a pattern, no answer is invalid
+        words.append("invalid")
+    if len(scene.read[step.name].keywords) > 1:  # one keyword is never ambiguous
+        words.append("ambiguous")
+    for word in words:
         yield Edge((OutcomeTest(word),), forgets, stops[word])
     yield Edge((OutcomeTest(TASK_DONE),), forgets, scene.complete, (Written("complete"),))
     goto = scene.read[step.name].goto
@@ -158,15 +153,6 @@ def _edges(number: int, stops: Mapping[str, str], scene: _Scene) -> Iterator[Edg
         effects: tuple[Effect, ...] = (*forgets, keep)
         yield Edge((OutcomeTest(keyword),), effects, scene.entry_of(target), (Written(f"goto {target}"),), origins)
     yield _otherwise(number, forgets, stops, scene)
-
-
-def _words_without_verdict(step: Step, read: Verdicts) -> Iterator[str]:
-    """Yield the outcomes without a verdict. Without a pattern no answer is invalid; one keyword is never ambiguous."""
-    yield "failed"
-    if step.report and step.report.validation:
-        yield "invalid"
-    if len(read.keywords) > 1:
-        yield "ambiguous"
 
 
 def _otherwise(number: int, forgets: Sequence[Clear], stops: Mapping[str, str], scene: _Scene) -> Edge:

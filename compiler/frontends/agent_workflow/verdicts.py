@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 from re import _constants, _parser
 from typing import Any
@@ -39,31 +39,21 @@ def verdicts(step: Step, earlier: Collection[str]) -> Verdicts:
     return Verdicts(keywords, goto, failing)
 
 
-def reserved_words(step: Step) -> tuple[str, ...]:
-    """Return the keywords that clash with rdc's words for answers without a verdict (I12)."""
-    return tuple(word for word in candidates(step) if word in UNREAD) if step.conditions else ()
-
-
 def candidates(step: Step) -> tuple[str, ...]:
     """Return the author's keywords, other words that the pattern can match, and TASK_DONE (W9)."""
-    own = (condition.keyword for condition in step.conditions or ())
-    return tuple(_keywords(step, (*own, TASK_DONE)))
-
-
-def _keywords(step: Step, own: tuple[str, ...]) -> Iterator[str]:
-    yield from own[:-1]
-    known = {word.casefold() for word in own}
+    own = [condition.keyword for condition in step.conditions or ()]
     pattern = step.report.validation if step.report else None
-    for word in _matched(pattern, own) if pattern else ():
+    known = {word.casefold() for word in (*own, TASK_DONE)}
+    others: dict[str, str] = {}
+    for word in listed_words(pattern, (*own, TASK_DONE)) if pattern else ():
         if word.casefold() not in known:
-            known.add(word.casefold())
-            yield word
-    yield from own[-1:]
+            others.setdefault(word.casefold(), word)
+    return (*own, *others.values(), TASK_DONE)
 
 
 @lru_cache(maxsize=16)
-def _matched(pattern: str, own: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the words that a pattern can match: the first group of each alternative, or all of it.
+def listed_words(pattern: str, own: tuple[str, ...] = ()) -> tuple[str, ...]:
+    """Return the words that a pattern can match, if they can be listed: the first group of each alternative, or all.
 
     An alternative that contains a named keyword is skipped: `Verdict: APPROVED` must not hide APPROVED.
     """
@@ -76,11 +66,6 @@ def _matched(pattern: str, own: tuple[str, ...]) -> tuple[str, ...]:
         if GAP not in word and "\n" not in word and re.search(r"\w", word) and len(word) <= LONGEST_KEYWORD:
             words.append(word)
     return tuple(words)
-
-
-def listed_words(pattern: str) -> tuple[str, ...]:
-    """Return the words that a pattern can match, if they can be listed."""
-    return _matched(pattern, ())
 
 
 @lru_cache(maxsize=64)
@@ -127,10 +112,6 @@ class Alternative(Struct, frozen=True):
     text: str
     group: str | None = None
 
-    def then(self, other: Alternative) -> Alternative:
-        """Return the concatenation of two alternatives."""
-        return Alternative(self.text + other.text, other.group if self.group is None else self.group)
-
 
 UNKNOWN: tuple[Alternative, ...] = (Alternative(GAP),)
 EMPTY: tuple[Alternative, ...] = (Alternative(""),)
@@ -157,7 +138,11 @@ def _sequence(parsed: Iterable[Any]) -> tuple[Alternative, ...]:
 def _product(first: Sequence[Alternative], second: Sequence[Alternative]) -> tuple[Alternative, ...]:
     if len(first) * len(second) > MOST:
         return UNKNOWN
-    return tuple(dict.fromkeys(one.then(other) for one in first for other in second))
+    pairs = ((one, other) for one in first for other in second)
+    joined = (
+        Alternative(one.text + other.text, other.group if one.group is None else one.group) for one, other in pairs
+    )
+    return tuple(dict.fromkeys(joined))
 
 
 def _union(parts: Iterable[Iterable[Alternative]]) -> tuple[Alternative, ...]:

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from msgspec.structs import replace
 
 from compiler.analyses.flow import Wording, flow_warnings
-from compiler.diagnostic import DataPath, Diagnostic
+from compiler.diagnostic import DataPath
 from compiler.frontends.base import Formatted, Job, Result
 from compiler.frontends.json import FORMAT
 from compiler.frontends.json.check import check
@@ -73,24 +73,20 @@ class _Read:
         self.source = source
         self.program: Program | None = None
         self._places = Places(source)
-        value, self._layout, found = parse(source, self._places)
-        self.found: list[Diagnostic] = list(found)
-        if found:
+        value, self._layout, self.found = parse(source, self._places)
+        if self.found:
             return
         reader = Reader(self._origin)
         name = safe_name(posixpath.basename(source.name).removesuffix(".json").removesuffix(".program"), FORMAT.noun)
         program = reader.program(value, {"name": name, "title": name, "sources": []})
-        program = program and self._with_source(program)
+        if program:  # this file is its first source
+            own = SourceFile(self.source.name, self.source.sha256)
+            others = (listed for listed in program.sources if listed.path != own.path)
+            program = replace(program, name=safe_name(program.name, FORMAT.noun), sources=(own, *others))
         wrong = reader.issues if program is None else check(program)
         self.found += self._places.diagnostics(wrong)
-        if program and not wrong:
-            self.program = self._with_source(program)
-
-    def _with_source(self, program: Program) -> Program:
-        """Return the program with this file as its first source."""
-        own = SourceFile(self.source.name, self.source.sha256)
-        others = (listed for listed in program.sources if listed.path != own.path)
-        return replace(program, name=safe_name(program.name, FORMAT.noun), sources=(own, *others))
+        if not wrong:
+            self.program = program
 
     def _origin(self, path: DataPath) -> Origin:
         """Return the origin of a node or an edge: its id, if it has one."""

@@ -12,7 +12,7 @@ from types import NoneType, UnionType
 from typing import Any, Literal, cast, get_args, get_origin
 
 from compiler.diagnostic import DataPath, Issue
-from compiler.frontends.json.shapes import NOTES, Shape, alternatives, is_class, shape
+from compiler.frontends.json.shapes import NOTES, Shape, is_class, shape
 from compiler.ir.edges import Edge, Origin, Written
 from compiler.ir.program import Group, Node, Program
 from compiler.ir.serialize import LARGEST_NUMBER
@@ -132,7 +132,7 @@ class Reader:
         parts = get_args(kind)
         if NoneType in parts and value is None:
             return None
-        shapes = list(alternatives(kind))
+        shapes = [shape(part) for part in parts if is_class(part)]
         if not shapes or Text in parts:
             plain = [part for part in parts if part is not NoneType]
             wanted = next((part for part in plain if part is str and isinstance(value, str)), plain[0])

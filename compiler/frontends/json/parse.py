@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from compiler.diagnostic import Diagnostic, Fix
 from compiler.frontends.json.syntax import Places
 from compiler.issues import duplicate_keys
@@ -19,36 +17,25 @@ MOST_VALUES = 500_000
 _UNCLEAR = "; programs that read JSON disagree which one counts"
 
 
-class Parsed(NamedTuple):
-    """The plain value of a JSON text and its layout, or the errors in it."""
-
-    value: object
-    layout: Layout
-    diagnostics: tuple[Diagnostic, ...]
-
-
-def parse(source: Source, places: Places) -> Parsed:
-    """Parse JSON. The value is valid only if there are no diagnostics."""
+def parse(source: Source, places: Places) -> tuple[object, Layout, list[Diagnostic]]:
+    """Return the plain value of a JSON text and its layout, or the errors in it."""
     try:
         value = load_json(source.text)
     except BrokenJsonError as error:
-        return Parsed(None, Layout(), (_no_json(source, places, error),))
+        return None, Layout(), [_no_json(source, places, error)]
     layout = lay_out(source.text)
     if layout.depth > DEEPEST:
-        return Parsed(None, layout, (_too_deep(source),))
+        return None, layout, [_too_deep(source)]
     if layout.count > MOST_VALUES:
         problem = f"the file has {layout.count:,} values; the limit is {MOST_VALUES:,}"
-        return Parsed(
-            None, layout, (Diagnostic("RD061", source.path, None, problem, "split it into several programs"),)
-        )
-    return Parsed(value, layout, tuple(duplicate_keys("RD062", source, layout.repeated, _UNCLEAR)))
+        return None, layout, [Diagnostic("RD061", source.path, None, problem, "split it into several programs")]
+    return value, layout, list(duplicate_keys("RD062", source, layout.repeated, _UNCLEAR))
 
 
 def _too_deep(source: Source) -> Diagnostic:
     problem = f"lists and objects are nested more than {DEEPEST} deep"
-    return Diagnostic(
-        "RD061", source.path, None, problem, "look for a missing bracket; programs are never nested this deep"
-    )
+    remedy = "look for a missing bracket; programs are never nested this deep"
+    return Diagnostic("RD061", source.path, None, problem, remedy)
 
 
 def _no_json(source: Source, places: Places, error: BrokenJsonError) -> Diagnostic:

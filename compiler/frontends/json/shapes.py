@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import cache
 from types import NoneType, UnionType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
@@ -65,11 +65,6 @@ class Shape:
 def shape(kind: type[Any]) -> Shape:
     """Return the shape of a class."""
     return Shape(kind)
-
-
-def alternatives(kind: object) -> Iterator[Shape]:
-    """Yield the shapes of a union of classes."""
-    return (shape(part) for part in get_args(kind) if is_class(part))
 
 
 def is_class(kind: object) -> bool:

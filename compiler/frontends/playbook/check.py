@@ -205,12 +205,9 @@ def _arguments(source: Source, tool: ToolCall) -> Iterator[Diagnostic]:
         if _PLACEHOLDER.search(tool.arguments) and not json_problem(_PLACEHOLDER.sub("0", tool.arguments)):
             remedy = 'put the placeholder in double quotes: "{{name}}"'
         text = f"the tool's arguments are {problem}"
-        yield Diagnostic("RD723", source.path, _place(source, tool), text, remedy)
-
-
-def _place(source: Source, tool: ToolCall) -> Span:
-    column = source.lines[tool.span.line - 1].rfind(tool.arguments) + 1
-    return Span(tool.span.line, column, tool.span.line, column + len(tool.arguments))
+        line = tool.span.line
+        column = source.lines[line - 1].rfind(tool.arguments) + 1
+        yield Diagnostic("RD723", source.path, Span(line, column, line, column + len(tool.arguments)), text, remedy)
 
 
 def json_problem(text: str) -> str:

@@ -31,8 +31,12 @@ def format_document(job: Job) -> Formatted:
     if made.parsed is None or made.errors:
         return Formatted(None, made.errors)
     is_named = _is_named_elsewhere(job, made)
-    numbering = keep_numbers(made.parsed.playbook) if is_named else new_numbers(made.parsed.playbook)
-    text = _text(source, made.frontmatter.next_line, laid_out(source, made.parsed.tree, numbering))
+    playbook = made.parsed.playbook
+    kept = Numbering(playbook, {step.span.line: step.label for step in _labeled(playbook)})
+    numbering = kept if is_named else new_numbers(playbook)
+    layout = _Layout(source, numbering)
+    lines = joined(chunk for part in made.parsed.tree.children for chunk in layout.part(part))
+    text = _text(source, made.frontmatter.next_line, lines)
     if not same_meaning(source, made, replace(source, text=text), numbering):
         return Formatted(None, (), defect=DEFECT)
     return Formatted(text, (), numbering.changes)
@@ -56,7 +60,7 @@ def _text(source: Source, begin: int, lines: list[str]) -> str:
     return "".join(line + end for line in (*head, *between, *lines))
 
 
-_PLACES = {"span", "system_span", "content_line", "lines"}
+_PLACES = {"span", "system_span", "lines"}
 
 
 def same_meaning(source: Source, before: Read, result: Source, numbering: Numbering) -> bool:
@@ -86,7 +90,9 @@ def _written(source: Source, made: Read) -> Iterator[str]:
 _ARGUMENT = Regex(r'(?:\b(?P<key>\w+):\s*)?(?P<text>"[^"]*")')
 
 
-class _Spelling:
+class _Layout:
+    """The normal form of the lines and parts of a playbook."""
+
     def __init__(self, source: Source, numbering: Numbering) -> None:
         self.source = source
         self.numbering = numbering
@@ -131,61 +137,6 @@ class _Spelling:
                 parts = (line.get("connection"), line.get("tool"), line.get("arguments"))
                 return f"@tool({', '.join(part for part in parts if part)})"
 
-
-def _marker(line: Line) -> str:
-    """Return a marker; spaces in its condition's string matter."""
-    word, found = line.kind.lower(), line.found
-    if found is None or "name" not in found.re.groupindex:
-        return f"```{word}```"
-    if found["operator"] is None:
-        return f"```{word} {found['name']}```"
-    return f'```{word} {found["name"]} {found["operator"]} "{found["value"]}"```'
-
-
-def _arguments(more: str) -> list[str] | None:
-    """Return the strings in double quotes, or None if there is anything else between them."""
-    between = _ARGUMENT.sub("", more)
-    if between.replace(",", "").strip():
-        return None
-    return [f"{found['key']}:{found['text']}" if found["key"] else found["text"] for found in _ARGUMENT.finditer(more)]
-
-
-def _input(line: Line, written: str) -> str:
-    declared = read_input(line)
-    if not declared.written:
-        return written
-    value = ", ".join(declared.options) if declared.type == "enum" else declared.default
-    kind = f"{declared.written}: {value}" if value else declared.written
-    description = f": {declared.description}" if declared.description else ""
-    return f"- `{declared.name}` ({kind}){description}"
-
-
-Chunk = list[str]
-"""Lines without blank lines in between; blank lines separate chunks."""
-
-
-def laid_out(source: Source, tree: Node, numbering: Numbering) -> list[str]:
-    """Return all lines below the frontmatter."""
-    layouter = _Layout(source, numbering)
-    return joined(chunk for part in tree.children for chunk in layouter.part(part))
-
-
-def joined(chunks: Iterable[Chunk]) -> list[str]:
-    """Return the lines of all chunks, separated by blank lines."""
-    lines: list[str] = []
-    for chunk in chunks:
-        if chunk:
-            lines += ["", *chunk] if lines else chunk
-    return lines
-
-
-def trimmed(lines: Sequence[str]) -> Chunk:
-    """Return the lines without blank lines at both ends."""
-    filled = [place for place, line in enumerate(lines) if line]
-    return list(lines[filled[0] : filled[-1] + 1]) if filled else []
-
-
-class _Layout(_Spelling):
     def part(self, part: Node | Line | None) -> Iterator[Chunk]:
         """Yield a section, or the lines above the first section."""
         if isinstance(part, Line):
@@ -255,6 +206,53 @@ class _Layout(_Spelling):
         yield [self.spell(line) for line in lines[last + 1 :] if line.kind != "TEXT"]
 
 
+def _marker(line: Line) -> str:
+    """Return a marker; spaces in its condition's string matter."""
+    word, found = line.kind.lower(), line.found
+    if found is None or "name" not in found.re.groupindex:
+        return f"```{word}```"
+    if found["operator"] is None:
+        return f"```{word} {found['name']}```"
+    return f'```{word} {found["name"]} {found["operator"]} "{found["value"]}"```'
+
+
+def _arguments(more: str) -> list[str] | None:
+    """Return the strings in double quotes, or None if there is anything else between them."""
+    between = _ARGUMENT.sub("", more)
+    if between.replace(",", "").strip():
+        return None
+    return [f"{found['key']}:{found['text']}" if found["key"] else found["text"] for found in _ARGUMENT.finditer(more)]
+
+
+def _input(line: Line, written: str) -> str:
+    declared = read_input(line)
+    if not declared.written:
+        return written
+    value = ", ".join(declared.options) if declared.type == "enum" else declared.default
+    kind = f"{declared.written}: {value}" if value else declared.written
+    description = f": {declared.description}" if declared.description else ""
+    return f"- `{declared.name}` ({kind}){description}"
+
+
+Chunk = list[str]
+"""Lines without blank lines in between; blank lines separate chunks."""
+
+
+def joined(chunks: Iterable[Chunk]) -> list[str]:
+    """Return the lines of all chunks, separated by blank lines."""
+    lines: list[str] = []
+    for chunk in chunks:
+        if chunk:
+            lines += ["", *chunk] if lines else chunk
+    return lines
+
+
+def trimmed(lines: Sequence[str]) -> Chunk:
+    """Return the lines without blank lines at both ends."""
+    filled = [place for place, line in enumerate(lines) if line]
+    return list(lines[filled[0] : filled[-1] + 1]) if filled else []
+
+
 class Numbering(Struct, frozen=True):
     """The renumbered playbook; `labels` maps heading lines to labels."""
 
@@ -265,11 +263,6 @@ class Numbering(Struct, frozen=True):
     def label(self, heading: Line) -> str:
         """Return a heading's new label."""
         return self.labels[heading.number]
-
-
-def keep_numbers(playbook: Playbook) -> Numbering:
-    """Return the numbering that keeps all numbers."""
-    return Numbering(playbook, {step.span.line: step.label for step in _labeled(playbook)})
 
 
 def new_numbers(playbook: Playbook) -> Numbering:

@@ -87,12 +87,9 @@ def patterns() -> Patterns:
     return patterns_of(grammar())
 
 
-def scan(source: Source, begin: int) -> Scanned:
-    """Return the lines of a document whose frontmatter ends above line `begin`."""
-    return _Scanner(source, begin).scan()
+class Scanner:
+    """Scan a document whose frontmatter ends above line `begin`."""
 
-
-class _Scanner:
     def __init__(self, source: Source, begin: int) -> None:
         self.lines = source.lines
         self.begin = begin
@@ -178,12 +175,6 @@ def quoted(text: str) -> tuple[str, ...]:
     return tuple(found["text"] for found in _QUOTED.finditer(text) if not found["key"])
 
 
-def keyword(text: str, name: str) -> str:
-    """Return the last quoted string after a keyword, or ""."""
-    found = [item["text"] for item in _QUOTED.finditer(text) if (item["key"] or "").rstrip().removesuffix(":") == name]
-    return found[-1] if found else ""
-
-
 def read_input(line: Line) -> Input:
     """Return an input of INPUTS; an empty default counts as none (P7, P8)."""
     written, colon, value = line.get("type").partition(":")
@@ -198,8 +189,10 @@ def read_input(line: Line) -> Input:
 def read_output(line: Line) -> Output:
     """`@output(name: type, "option", extract:"field")` (P10)."""
     more = line.get("more")
-    options, extract = (quoted(more), keyword(more, "extract")) if more else ((), "")
-    return Output(line.get("name"), line.get("type"), options, extract, line.span)
+    extracts = [
+        found["text"] for found in _QUOTED.finditer(more) if (found["key"] or "").partition(":")[0] == "extract"
+    ]
+    return Output(line.get("name"), line.get("type"), quoted(more), extracts[-1] if extracts else "", line.span)
 
 
 def read_elicit(line: Line) -> Elicit | None:

@@ -48,9 +48,11 @@ def lower(source: Source, playbook: Playbook, files: Mapping[str, Source], secre
     scene = Scene(source.name, names_of(playbook))
     contexts = Contexts(scene.text(playbook.system))
     inputs = tuple(map(_input, playbook.inputs))
-    nodes = [*_nodes(steps, contexts, scene), *_ends(scene, playbook)]
-    reached = {edge.target for node in nodes for edge in node.edges} | {_start(steps[0])}
-    nodes = [node for node in nodes if node.id != STOP or node.id in reached]
+    nodes = list(_nodes(steps, contexts, scene))
+    last = scene.at(playbook.steps[-1].span)
+    nodes.append(Node(COMPLETE, Text(), last, End("complete"), ()))
+    if any(edge.target == STOP for node in nodes for edge in node.edges):
+        nodes.append(Node(STOP, Text(), last, End("stop"), ()))
     named = [ref.output.name for ref in refs if ref.output]
     artifact = Artifact(LAST_OUTPUT, scene.text(playbook.artifact.type)) if playbook.artifact else None
     read = [*_read(nodes, contexts.made)]
@@ -58,14 +60,14 @@ def lower(source: Source, playbook: Playbook, files: Mapping[str, Source], secre
     slots = tuple(dict.fromkeys((*(item.name for item in inputs), *named, *read)))
     name = safe_name(stem(source.name, ".md", ".playbook"), "playbook")
     others = sorted({file.name: file for file in files.values()}.items())
-    kept = frozenset(slots)
+    kept, outer = frozenset(slots), [step.node for step in steps if step.arms]
     program = Program(
         name=name,
         title=playbook.title,
         sources=tuple(SourceFile(item.name, item.sha256) for item in (source, *(file for _, file in others))),
         entry=_start(steps[0]),
         nodes=tuple(_trimmed(node, kept) for node in nodes),
-        groups=tuple(_group(step.node, scene) for step in steps if step.arms),
+        groups=tuple(Group(node.id, text(node.title), Text(), "step", "", scene.at(node.step.span)) for node in outer),
         slots=tuple(map(Slot, slots)),
         jumps=tuple(Jump(ref.id, entry_of(ref)) for ref in refs if ref.has_output and entry_of(ref) != ref.id),
         inputs=inputs,
@@ -119,16 +121,6 @@ def _start(step: Arranged) -> str:
     return entry_of(step.node) if step.node.has_output or not step.arms else step.route
 
 
-def _ends(scene: Scene, playbook: Playbook) -> Iterator[Node]:
-    last = scene.at(playbook.steps[-1].span)
-    yield Node(COMPLETE, Text(), last, End("complete"), ())
-    yield Node(STOP, Text(), last, End("stop"), ())
-
-
-def _group(node: StepNode, scene: Scene) -> Group:
-    return Group(node.id, text(node.title), Text(), "step", "", scene.at(node.step.span))
-
-
 # --- Registers -------------------------------------------------------------------------------------------------------
 
 
@@ -136,8 +128,7 @@ def _input(declared: syntax.Input) -> Input:
     """Return an input (P8); if the default doesn't fit the type, the type becomes `text`."""
     options = tuple(dict.fromkeys(filter(None, declared.options))) if declared.type == "enum" else ()
     kind = ("choice" if options else "string") if declared.type == "enum" else declared.type
-    is_required = declared.default is None
-    found = Input(declared.name, kind, declared.description, declared.default, options, required=is_required)
+    found = Input(declared.name, kind, declared.description, declared.default, options, required=declared.required)
     return replace(found, type="text", options=()) if any(input_problems(found)) else found
 
 

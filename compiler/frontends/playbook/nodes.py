@@ -20,15 +20,13 @@ class StepNode(Struct, frozen=True):
     """A step, a sub-step, or the unnamed step of a branch.
 
     `id` is the id of its node, and of its group if it branches. `title` is the title of the surrounding step if it is
-    unnamed. `group` is the branching step that it is or is in, or "". `branch` is the index of its branch, or None.
-    `file_text` is the text of its `@prompt(file:…)`.
+    unnamed. `group` is the branching step that it is or is in, or "". `file_text` is the text of its `@prompt(file:…)`.
     """
 
     id: str
     step: Step
     title: str
     group: str = ""
-    branch: int | None = None
     file_text: str = ""
 
     @property
@@ -104,13 +102,13 @@ def arrange(playbook: Playbook, file_texts: dict[str, str]) -> tuple[Arranged, .
     """Return the steps of a playbook with ids; `file_texts` are the texts of prompt files by path."""
     seen: Counter[str] = Counter()
 
-    def node(step: Step, name: str, title: str, group: str = "", branch: int | None = None) -> StepNode:
+    def node(step: Step, name: str, title: str, group: str = "") -> StepNode:
         seen[name] += 1
         number = seen[name]
         own = f"{name}~{number}" if number > 1 else name
         prompt = step.prompt
         text = file_texts.get(prompt.id, "") if prompt is not None and prompt.scheme == "file" else ""
-        return StepNode(own, step, title, group, branch, text)
+        return StepNode(own, step, title, group, text)
 
     found: list[Arranged] = []
     for step in playbook.steps:
@@ -118,14 +116,14 @@ def arrange(playbook: Playbook, file_texts: dict[str, str]) -> tuple[Arranged, .
         if not step.branches:
             found.append(Arranged(outer))
             continue
-        outer = StepNode(outer.id, step, step.title, outer.id, None, outer.file_text)
+        outer = replace(outer, group=outer.id)
         arms: list[Arm] = []
         for place, branch in enumerate(step.branches):
             named = (
                 (item, item.label or f"{outer.id}/{_marker(place, branch)}", item.title or step.title)
                 for item in branch.steps
             )
-            arms.append(Arm(branch, tuple(node(item, name, title, outer.id, place) for item, name, title in named)))
+            arms.append(Arm(branch, tuple(node(item, name, title, outer.id) for item, name, title in named)))
         found.append(Arranged(outer, tuple(arms)))
     return tuple(found)
 
@@ -146,28 +144,23 @@ PARAGRAPH = "\n\n"
 
 
 def own_prompt(node: StepNode, names: Collection[str]) -> Text:
-    """Return the prompt of a step's agent without its context; `names` are the slots that text can refer to."""
-    own = _own_paragraphs(node, names)
-    parts: list[Part] = [_fetched(node, is_last=not own)] if node.gets_prompt else []
+    """Return the prompt of a step's agent without its context; `names` are the slots that text can refer to.
+
+    Its paragraphs are text from a command, a variable or a file, the step's content, and a description of its output.
+    """
+    guidance = closing_line(node.output) if node.output else ""
+    name, shown = node.prompt_variable, f"{{{{{node.prompt_variable}}}}}"  # the step fails without a value (P12)
+    variable: list[tuple[Part, ...]] = [(Reference(name, shown, missing=shown),)] if name else []
+    written = [with_references(item, names).parts for item in (node.file_text, node.step.content) if item]
+    own = [*variable, *written, *(((guidance,),) if guidance else ())]
+    parts: list[Part] = []
+    if node.gets_prompt and (prompt := node.step.prompt):
+        # The reference to the prompt that the step fetched is empty if it got none (P12).
+        shown = f"@prompt({prompt.scheme}:{prompt.id})"
+        parts.append(Reference(prompt_slot(node), shown, after=PARAGRAPH if own else ""))
     for place, paragraph in enumerate(own):
         parts += [*((PARAGRAPH,) if place else ()), *paragraph]
     return joined(parts)
-
-
-def _own_paragraphs(node: StepNode, names: Collection[str]) -> list[tuple[Part, ...]]:
-    """Return a step's paragraphs: text from a variable or file, its content, and a description of its output."""
-    guidance = closing_line(node.output) if node.output else ""
-    name, shown = node.prompt_variable, f"{{{{{node.prompt_variable}}}}}"  # the step fails without a value (P12)
-    given: list[tuple[Part, ...]] = [(Reference(name, shown, missing=shown),)] if name else []
-    written = [with_references(item, names).parts for item in (node.file_text, node.step.content) if item]
-    return [*given, *written, *(((guidance,),) if guidance else ())]
-
-
-def _fetched(node: StepNode, *, is_last: bool) -> Reference:
-    """Return the reference to a prompt that the step fetched, empty if it got none (P12)."""
-    prompt = node.step.prompt
-    written = f"@prompt({prompt.scheme}:{prompt.id})" if prompt else ""
-    return Reference(prompt_slot(node), written, after="" if is_last else PARAGRAPH)
 
 
 def prompt_slot(node: StepNode) -> str:
@@ -311,11 +304,12 @@ def _parts(written: str, names: Collection[str]) -> Iterator[Part]:
 
 def names_of(playbook: Playbook) -> frozenset[str]:
     """Return the names that placeholders can use: inputs, named outputs and replies (P9)."""
-    names = {item.name for item in playbook.inputs}
-    for step in every_step(playbook):
-        names |= {step.output.name} if step.output else set()
-        names |= {reply_slot(step)} if step.elicit else set()
-    return frozenset(names)
+    return frozenset({item.name for item in playbook.inputs}.union(*map(given, every_step(playbook))))
+
+
+def given(step: Step) -> set[str]:
+    """Return the names that a step gives to later steps: its output and its reply."""
+    return ({step.output.name} if step.output else set()) | ({reply_slot(step)} if step.elicit else set())
 
 
 def reply_slot(step: Step) -> str:

@@ -15,13 +15,13 @@ from compiler.frontends.playbook.lines import (
     MARKERS,
     Line,
     Scanned,
+    Scanner,
     grammar,
     read_elicit,
     read_input,
     read_output,
     read_prompt,
     read_tool,
-    scan,
     texts,
 )
 from compiler.frontends.playbook.syntax import Artifact, Branch, Condition, Input, Playbook, Step
@@ -40,7 +40,7 @@ class Parsed(NamedTuple):
 
 def parse(source: Source, begin: int = 1) -> Parsed:
     """Return the syntax tree and diagnostics of a document whose frontmatter ends above line `begin`."""
-    scanned = with_conditions(scan(source, begin))
+    scanned = with_conditions(Scanner(source, begin).scan())
     feeder = _Feeder(source)
     for line in scanned.lines:
         feeder.feed(line)
@@ -117,14 +117,9 @@ def with_conditions(scanned: Scanned) -> Scanned:
         return scanned
     inputs = (read_input(line) for line in scanned.lines if line.kind == "INPUT")
     booleans = {declared.name for declared in inputs if declared.type == "boolean"}
-    odd = [line for line in bare if line.get("name") not in booleans]
-    numbers = {line.number for line in odd}
-    lines = [_text(line) if line.number in numbers else line for line in scanned.lines]
-    return Scanned(lines, [*scanned.odd, *map(_text, odd)])
-
-
-def _text(line: Line) -> Line:
-    return Line("TEXT", line.number, line.last, line.column)
+    named_otherwise = (line for line in bare if line.get("name") not in booleans)
+    odd = {line.number: Line("TEXT", line.number, line.last, line.column) for line in named_otherwise}
+    return Scanned([odd.get(line.number, line) for line in scanned.lines], [*scanned.odd, *odd.values()])
 
 
 LARGEST_NUMBER = 9
@@ -170,7 +165,7 @@ class Builder:
             title=title.get("title") if title else "",
             description=description.text,
             system=system.text,
-            system_span=self._span(system),
+            system_span=self.source.line_span(system.lines[0], system.lines[-1]) if system.lines else None,
             inputs=tuple(self._inputs.values()),
             steps=tuple(steps),
             artifact=artifact,
@@ -194,9 +189,6 @@ class Builder:
             return _Content("", ())
         first, last = filled[0], filled[-1] + 1
         return _Content("\n".join(written[first:last]).strip(), tuple(numbers[first:last]))
-
-    def _span(self, content: _Content) -> Span | None:
-        return self.source.line_span(content.lines[0], content.lines[-1]) if content.lines else None
 
     # --- Sections beside steps ---------------------------------------------------------------------------------------
 
@@ -273,7 +265,6 @@ class Builder:
         """Return a step's own content, and the last directive of each kind."""
         content = self._content(lines)
         found: dict[str, Any] = {"content": content.text, "lines": content.lines}
-        found["content_line"] = content.lines[0] if content.lines else 0
         before: dict[str, Line] = {}
         for line in lines:
             if line.kind == "TEXT":

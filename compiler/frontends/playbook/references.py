@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from compiler.diagnostic import Diagnostic, Fix
 from compiler.frontends.playbook.lines import Line, Scanned, patterns
 from compiler.frontends.playbook.messages import close, near
+from compiler.frontends.playbook.nodes import given, names_of, reply_slot
 from compiler.frontends.playbook.syntax import Condition, Playbook, Step, every_step
 from compiler.regex import Regex
 from compiler.source import Source, Span
@@ -36,38 +37,24 @@ def check_references(source: Source, playbook: Playbook) -> Iterator[Diagnostic]
     known = {declared.name for declared in playbook.inputs}
     for step in playbook.steps:
         yield from check.step(step, known)
-        known |= _given(step)
+        known |= given(step)
         for branch in step.branches:
             if branch.condition:
                 yield from check.condition(branch.condition, known)
-        yield from _branches(check, step, known)
-        known |= {name for branch in step.branches for substep in branch.steps for name in _given(substep)}
+        for branch in step.branches:
+            inside = set(known)
+            for substep in branch.steps:  # it knows the outputs of earlier sub-steps in its branch
+                yield from check.step(substep, inside)
+                inside |= given(substep)
+        known |= {name for branch in step.branches for substep in branch.steps for name in given(substep)}
     if playbook.artifact:
         yield from check.uses(playbook.artifact.span, check.every)
 
 
-def _branches(check: _Check, step: Step, known: Names) -> Iterator[Diagnostic]:
-    """Check the sub-steps of each branch, which know the outputs of earlier sub-steps in it."""
-    for branch in step.branches:
-        inside = set(known)
-        for substep in branch.steps:
-            yield from check.step(substep, inside)
-            inside |= _given(substep)
-
-
 def known_sources(playbook: Playbook) -> dict[str, str]:
     """Return the source of each name in a document, in the terms of the conformance cases."""
-    found = dict.fromkeys((name for step in every_step(playbook) for name in sorted(_given(step))), "step_output")
+    found = dict.fromkeys((name for step in every_step(playbook) for name in sorted(given(step))), "step_output")
     return found | dict.fromkeys((declared.name for declared in playbook.inputs), "input")
-
-
-def _given(step: Step) -> set[str]:
-    """Return the names that a step gives to later steps."""
-    return ({step.output.name} if step.output else set()) | _replies(step)
-
-
-def _replies(step: Step) -> set[str]:
-    return {f"__elicit_step_{step.number}"} if step.elicit else set()
 
 
 class _Check:
@@ -75,16 +62,16 @@ class _Check:
         self.source = source
         self.givers: dict[str, Step] = {}
         for step in every_step(playbook):
-            for name in _given(step):
+            for name in given(step):
                 self.givers.setdefault(name, step)
-        self.every = frozenset(self.givers) | {declared.name for declared in playbook.inputs}
+        self.every = names_of(playbook)
         self.hints = MOST_HINTS
 
     def step(self, step: Step, known: Names) -> Iterator[Diagnostic]:
         """Check the placeholders of a step without its branches; its text may use its own reply."""
         if step.elicit:
             yield from self.uses(step.elicit.span, known)
-        known = known | _replies(step) if step.elicit else known
+        known = known | {reply_slot(step)} if step.elicit else known
         if step.prompt:
             fails = "the run stops at this step" if step.prompt.scheme == "variable" and not step.tool else ""
             yield from self.uses(step.prompt.span, known, fails)
@@ -108,11 +95,12 @@ class _Check:
                 if name in self.every:
                     problem = f"`{written}` is text, because there are spaces inside its braces"
                     meant = f"{{{{{name}{found['hint'] or ''}}}}}"
-                    yield replace(self._unresolved(place, problem, f"write {meant}"), fix=Fix.by(place, meant))
+                    fix = Fix.by(place, meant)
+                    yield Diagnostic("RD721", self.source.path, place, problem, f"write {meant}", fix=fix)
             elif name not in known and (found["hint"] or "").count(":") < 2:
                 becomes = otherwise or f"`{written}` is not replaced"
                 why, remedy = self._missing(name, "{{", f"{found['hint'] or ''}}}}}")
-                yield self._unresolved(place, f"{becomes}: {why}", remedy)
+                yield Diagnostic("RD721", self.source.path, place, f"{becomes}: {why}", remedy)
 
     def condition(self, condition: Condition, known: Names) -> Iterator[Diagnostic]:
         """Check that a condition's variable is an input or an earlier output (P14)."""
@@ -123,9 +111,6 @@ class _Check:
             why, remedy = self._missing(name, "`", "`")
             problem = f"this condition compares an empty string: {why}"
             yield Diagnostic("RD720", self.source.path, place, problem, remedy)
-
-    def _unresolved(self, place: Span, problem: str, remedy: str) -> Diagnostic:
-        return Diagnostic("RD721", self.source.path, place, problem, remedy)
 
     def _missing(self, name: str, before: str, after: str) -> tuple[str, str]:
         """Return why a name has no value, and the remedy; `before` and `after` surround the name in its use."""

@@ -7,7 +7,6 @@ from typing import Literal
 
 from msgspec import Struct
 
-from compiler.scenarios import Scenario
 from compiler.source import Span
 
 Question = Literal["input", "confirm", "select"]
@@ -88,16 +87,14 @@ class Branch(Struct, frozen=True):
 class Step(Struct, frozen=True):
     """`## STEP n: Title`, a sub-step of a branch, or the unnamed step of a branch (P4, P9, P14).
 
-    `label` is `2`, `2a`, or "" for an unnamed step. `content_line` is the first line of the content, or 0. `lines` are
-    all line numbers of the content, which may have directives in between. The span is the heading, or the marker of an
-    unnamed step.
+    `label` is `2`, `2a`, or "" for an unnamed step. `lines` are all line numbers of the content, which may have
+    directives in between. The span is the heading, or the marker of an unnamed step.
     """
 
     number: int
     label: str
     title: str
     content: str
-    content_line: int
     span: Span
     output: Output | None = None
     elicit: Elicit | None = None
@@ -115,7 +112,7 @@ class Artifact(Struct, frozen=True):
 
 
 class Playbook(Struct, frozen=True):
-    """A whole document. `system` is trimmed, or "" without one; `scenarios` come from the frontmatter (P2).
+    """A whole document. `system` is trimmed, or "" without one (P2).
 
     `system_span` covers all lines of the system text, and `span` is the place of the title.
     """
@@ -128,7 +125,6 @@ class Playbook(Struct, frozen=True):
     steps: tuple[Step, ...]
     artifact: Artifact | None
     span: Span
-    scenarios: tuple[Scenario, ...] = ()
 
 
 def every_step(playbook: Playbook) -> Iterator[Step]:

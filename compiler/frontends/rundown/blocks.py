@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cache, lru_cache
+from functools import cache
 from itertools import accumulate
 from typing import Any
 
@@ -202,7 +202,9 @@ def _heading(lines: Sequence[str], line: int, end_line: int) -> Block:
     mark = lines[end_line - 1].strip()[0]
     text = "\n".join(lines[line - 1 : end_line - 1]).strip()
     first = text.split("\n", 1)[0]
-    line = _text_line(lines, line, end_line, first)
+    line = next(
+        (number for number in range(line, end_line + 1) if first in lines[number - 1]), line
+    )  # below a form feed
     return Block("TITLE" if mark == "=" else "HEADING", line, end_line, _column(lines, line, first), text, mark)
 
 
@@ -213,26 +215,14 @@ def _without_marks(content: str) -> str:
     return (text if not text or text[-1] in " \t" else content).strip()
 
 
-def _text_line(lines: Sequence[str], line: int, end_line: int, text: str) -> int:
-    """Return the line where a block's text starts; a form feed may be above it."""
-    return next((number for number in range(line, end_line + 1) if text in lines[number - 1]), line)
-
-
 def _fence(lines: Sequence[str], start: int, end: int) -> Block:
-    indent, mark, info = _opening(lines[start - 1])
+    [(indent, mark, info)] = FENCE.findall(lines[start - 1])
     closed = end > start and (lines[end - 1] == mark or _closes(lines[end - 1], mark))
     inner = lines[start : end - closed]
     if indent:
         inner = [_outdented(line, len(indent)) for line in inner]
     code = "\n".join(inner) + ("\n" if inner and (closed or end < len(lines)) else "")
-    return Block("CODE", start, end, len(indent) + 1, code, info, mark, closed)
-
-
-@lru_cache(maxsize=64)
-def _opening(line: str) -> tuple[str, str, str]:
-    """Return indentation, marks and info string of an opening fence; cached because few lines differ."""
-    [(indent, mark, info)] = FENCE.findall(line)
-    return indent, mark, info.strip()
+    return Block("CODE", start, end, len(indent) + 1, code, info.strip(), mark, closed)
 
 
 def _closes(line: str, mark: str) -> bool:

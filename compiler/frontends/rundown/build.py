@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from compiler.comments import ignoring_lines
 from compiler.diagnostic import Diagnostic, Edit, Fix
+from compiler.frontends.rundown import Layout
 from compiler.frontends.rundown.blocks import Block
 from compiler.frontends.rundown.frontmatter import Frontmatter
 from compiler.frontends.rundown.lines import Header, Kind, LineError
@@ -21,7 +22,6 @@ from compiler.frontends.rundown.messages import (
     tag_fix,
     transition_problem,
 )
-from compiler.frontends.rundown.options import Layout
 from compiler.frontends.rundown.syntax import (
     EXECUTABLE,
     UNKNOWN,
@@ -225,13 +225,8 @@ class TreeBuilder:
         return self._code(blocks[0]), ()
 
     def _code(self, block: Block) -> Code:
-        if block.info in EXECUTABLE:
-            return Code(block.info, False, block.text, block.span)
-        language, *flags = block.info.split() or [""]
-        return self._tagged(block, language, flags)
-
-    def _tagged(self, block: Block, language: str, flags: Sequence[str]) -> Code:
         """Read the block's tag and flag: `prompt` is the only flag, and also a tag by itself (section 2)."""
+        language, *flags = block.info.split() or [""]
         words = re.sub(r"[\W_]+", " ", block.info).strip().lower()
         tag = words.split(" ", 1)[0]
         is_joined = (

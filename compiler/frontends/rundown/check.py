@@ -49,30 +49,24 @@ def check_scenarios(source: Source, runbook: Runbook) -> Iterator[Diagnostic]:
     values = None if any(True for _ in references(runbook)) else runbook.declared.outputs
     for scenario in runbook.scenarios:
         for command in scenario.replies:
-            if problem := _command_problem(command, places, values):
+            problem, remedy = _command_problem(command, places, values)
+            if problem:
                 text = f"scenario `{scenario.name}` cannot be tested: {problem}"
-                remedy = _command_remedy(command)
                 yield Diagnostic("RD014", source.path, command.span, text, remedy)
 
 
-def _command_remedy(command: Event) -> str:
+def _command_problem(command: Event, places: Collection[str], values: Collection[str] | None) -> tuple[str, str]:
+    """Return the problem with a command or "", and its remedy; `values` are the outputs, None with nested runbooks."""
     if isinstance(command, Unclear):
         start = "start with `rd run [--prompted] FILE` and continue with `rd pass`, `rd fail` or `rd goto ID`"
-        return command.remedy or start
+        return command.problem, command.remedy or start
     if isinstance(command, Jump):
-        return "use the number or name of a step in this document"
-    return "declare it under `outputs`, or use the name of a declared output"
-
-
-def _command_problem(command: Event, places: Collection[str], values: Collection[str] | None) -> str:
-    """Return the problem with a command, or ""; `values` are the known outputs, None with nested runbooks."""
-    if isinstance(command, Unclear):
-        return command.problem
-    if isinstance(command, Jump):
-        return "" if command.step in places else f"there is no step `{command.step}`"
+        problem = "" if command.step in places else f"there is no step `{command.step}`"
+        return problem, "use the number or name of a step in this document"
     given = command.values if isinstance(command, Reply) else ()
     unknown = [name for name, _ in given if values is not None and name not in values]
-    return f"there is no output `{unknown[0]}`" if unknown else ""
+    problem = f"there is no output `{unknown[0]}`" if unknown else ""
+    return problem, "declare it under `outputs`, or use the name of a declared output"
 
 
 Rule = Callable[[Source, Runbook], Iterator[Diagnostic]]
@@ -123,10 +117,9 @@ def _step_pattern(source: Source, runbook: Runbook) -> Iterator[Diagnostic]:
     numbered = [step for step in runbook.steps if isinstance(step.id, int)]
     remedy = "use numbered steps or a single `{N}`, and turn the other steps into named steps"
     if dynamic and numbered:
-        later = max(dynamic[0], numbered[0], key=lambda step: step.span)
-        yield _pair(source, "RD104", (dynamic[0], numbered[0]), later, "numbered steps mixed with `{N}`", remedy)
+        yield _pair(source, "RD104", (dynamic[0], numbered[0]), "numbered steps mixed with `{N}`", remedy)
     if len(dynamic) > 1:
-        yield _pair(source, "RD104", dynamic, dynamic[1], "a second dynamic step", remedy)
+        yield _pair(source, "RD104", dynamic[:2], "a second dynamic step", remedy)
     if not dynamic and not numbered and all(step.id != UNKNOWN for step in runbook.steps):
         problem = "this runbook has only named steps, so it starts with the first one"
         first = next((step for step in runbook.steps if step.code or step.substeps), runbook.steps[0])
@@ -140,13 +133,12 @@ def _substep_pattern(source: Source, runbook: Runbook) -> Iterator[Diagnostic]:
         dynamic = [substep for substep in step.substeps if substep.id is Dynamic.SUBSTEP]
         if dynamic and len(step.substeps) > 1:
             other = next(substep for substep in step.substeps if substep is not dynamic[0])
-            later = max(dynamic[0], other, key=lambda substep: substep.span)
             remedy = "a dynamic substep must be the only substep; move the others to another step"
-            yield _pair(source, "RD106", (dynamic[0], other), later, "`{n}` mixed with another substep", remedy)
+            yield _pair(source, "RD106", (dynamic[0], other), "`{n}` mixed with another substep", remedy)
 
 
-def _pair(source: Source, code: str, pair: Sequence[AnyStep], later: AnyStep, problem: str, remedy: str) -> Diagnostic:
-    first = pair[0] if pair[1] is later else pair[1]
+def _pair(source: Source, code: str, pair: Sequence[AnyStep], problem: str, remedy: str) -> Diagnostic:
+    first, later = sorted(pair, key=lambda step: step.span)
     related = Related(source.path, first.span, "the other one is here")
     return Diagnostic(code, source.path, later.span, problem, remedy, (related,))
 
@@ -218,8 +210,11 @@ def _modifiers(
     if not has_children:
         for transition in modified:
             problem = f"{transition.modifier} has no effect: this step has no substeps or runbooks"
+            line, column = transition.span.line, transition.span.column
+            found = _MODIFIER.match(source.lines[line - 1], column - 1)
+            fix = found and Fix.by(Span(line, found.start(1) + 1, line, found.end(1) + 1), "", is_safe=True)
             remedy = f"remove {transition.modifier}"
-            yield Diagnostic("RD116", source.path, transition.span, problem, remedy, fix=_plain(source, transition))
+            yield Diagnostic("RD116", source.path, transition.span, problem, remedy, fix=fix)
     elif passed and failed and passed.modifier and passed.modifier == failed.modifier:
         both = passed.modifier
         other = Modifier.ANY if both is Modifier.ALL else Modifier.ALL
@@ -227,13 +222,6 @@ def _modifiers(
         remedy = f"write PASS {both} with FAIL {other}, or PASS {other} with FAIL {both}"
         related = Related(source.path, passed.span, "the other one is here")
         yield Diagnostic("RD115", source.path, failed.span, problem, remedy, (related,))
-
-
-def _plain(source: Source, transition: Transition) -> Fix | None:
-    """Return the fix that removes the modifier from a transition."""
-    span = transition.span
-    found = _MODIFIER.match(source.lines[span.line - 1], span.column - 1)
-    return Fix.by(Span(span.line, found.start(1) + 1, span.line, found.end(1) + 1), "", is_safe=True) if found else None
 
 
 _MODIFIER = Regex(r"(?:PASS|FAIL|YES|NO)([ \t]+(?:ALL|ANY))\b")

@@ -75,7 +75,12 @@ def swallowed_lines(source: Source, blocks: Sequence[Block]) -> Iterator[Diagnos
     """Warn about each closed code block that probably includes lines of the runbook."""
     if not any(block.type == "CODE" and _may_hold_one(block) for block in blocks):
         return
-    outline = _outline(blocks)
+    read = [block.parsed for block in blocks]
+    goals = (item.action.target for item in read if isinstance(item, Transition) and isinstance(item.action, Goto))
+    outline = Outline(
+        frozenset(_ids(item.step, item.child) for item in read if isinstance(item, Header)),
+        frozenset(_ids(target.step, target.child) for target in goals if target.step is not None),
+    )
     position = Position()
     for block in blocks:
         if block.type in {"STEP", "SUBSTEP"}:
@@ -90,15 +95,6 @@ def swallowed_lines(source: Source, blocks: Sequence[Block]) -> Iterator[Diagnos
 def _may_hold_one(block: Block) -> bool:
     """Return whether a code block can contain such a line."""
     return block.closed and ("##" in block.text or block.mark in block.text)
-
-
-def _outline(blocks: Sequence[Block]) -> Outline:
-    read = [block.parsed for block in blocks]
-    goals = (item.action.target for item in read if isinstance(item, Transition) and isinstance(item.action, Goto))
-    return Outline(
-        frozenset(_ids(item.step, item.child) for item in read if isinstance(item, Header)),
-        frozenset(_ids(target.step, target.child) for target in goals if target.step is not None),
-    )
 
 
 def _ids(step: Identifier, child: Identifier | None) -> Ids:
@@ -126,11 +122,8 @@ def _is_missing(ids: Ids, outline: Outline, position: Position) -> bool:
         return False
     if ids in outline.wanted:
         return True
-    return child in {"{n}", _next(position.child)} if child else step in {"{N}", _next(position.number)}
-
-
-def _next(number: str) -> str:
-    return str(int(number) + 1)
+    identifier, dynamic, last = (child, "{n}", position.child) if child else (step, "{N}", position.number)
+    return identifier in {dynamic, str(int(last) + 1)}
 
 
 def _warning(source: Source, block: Block, match: re.Match[str]) -> Diagnostic:

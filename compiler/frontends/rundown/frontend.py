@@ -11,16 +11,15 @@ from msgspec.structs import replace
 from compiler.analyses.flow import Wording, flow_warnings
 from compiler.diagnostic import Diagnostic, has_error
 from compiler.frontends.base import Job, Result
-from compiler.frontends.rundown import FORMAT
+from compiler.frontends.rundown import FORMAT, PROSE, SHELL, TRANSITIONS
 from compiler.frontends.rundown.beyond.applied import Effective, held_against, outline, with_settings
 from compiler.frontends.rundown.beyond.nesting import advise_unreachable, check_names, value_warnings
 from compiler.frontends.rundown.beyond.settings import joined_tables
 from compiler.frontends.rundown.check import check
 from compiler.frontends.rundown.frontmatter import STEPS
-from compiler.frontends.rundown.link import Document, Linked, link
+from compiler.frontends.rundown.link import link
 from compiler.frontends.rundown.lower import lower
 from compiler.frontends.rundown.names import Frame
-from compiler.frontends.rundown.options import PROSE, SHELL, TRANSITIONS
 from compiler.frontends.rundown.parse import Parsed, parse
 from compiler.frontends.rundown.scan import OFFER, advise_prose, without_offer
 from compiler.options import Options
@@ -57,7 +56,11 @@ def compile_document(job: Job) -> Result:
     linked = link(job.source, partial(job.project.find, noun=FORMAT.noun), partial(_parse, job), job.link)
     main = linked.documents.get(job.source.name)
     found = [*linked.diagnostics, *check_names(linked.documents)]
-    settings = _settings(main, linked, found) if main else {}
+    settings: Mapping[str, Effective] = {}
+    if main:
+        settings, misplaced = held_against(outline(main, linked))
+        told = {(item.path, item.span) for item in found}
+        found += [item for item in misplaced if (item.path, item.span) not in told]
     if main is None or has_error(found):
         return Result(None, tuple(found), linked.sources, linked.options)
     lowered = lower(main, linked.documents)
@@ -70,14 +73,6 @@ def compile_document(job: Job) -> Result:
     if any(frame.document.runbook.declared.slots for frame in lowered.frames):
         found += value_warnings(program, lowered.frames)
     return Result(program, tuple(found), linked.sources, options, main.runbook.scenarios)
-
-
-def _settings(main: Document, linked: Linked, found: list[Diagnostic]) -> Mapping[str, Effective]:
-    """Return the step settings by step id, and add their problems to `found`."""
-    settings, misplaced = held_against(outline(main, linked))
-    told = {(item.path, item.span) for item in found}
-    found += [item for item in misplaced if (item.path, item.span) not in told]
-    return settings
 
 
 def _with_steps(options: Options, frames: Iterable[Frame]) -> Options:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
@@ -14,11 +15,12 @@ from msgspec.structs import replace
 from compiler.diagnostic import Diagnostic, Issue
 from compiler.frontends.frontmatter import read_block
 from compiler.frontends.name_lists import SECRETS, text_problem
+from compiler.frontends.rundown import INPUTS, OPTIONS, OUTPUTS, SHELL
 from compiler.frontends.rundown.beyond.settings import read_steps, table_for_targets
-from compiler.frontends.rundown.options import INPUTS, OPTIONS, OUTPUTS, SHELL
 from compiler.frontends.rundown.syntax import Declarations
 from compiler.issues import InvalidError, Place, diagnostics, duplicate_options
 from compiler.options import Known, Level, Options, places_within, read_options
+from compiler.regex import Regex
 from compiler.scenarios import Event, Goto, Keys, Locate, Reply, Scenario, Script, Unclear, read_scenarios
 from compiler.source import STANDARD_INPUT, Source, Span, Spans, below
 from runtime_shim.data.fitting import unfit
@@ -57,12 +59,11 @@ def _metadata_problems(source: Source, values: Mapping[str, Any], spans: Spans) 
     if not isinstance(tags, list) or any(isinstance(tag, (list, dict)) for tag in tags):
         found.append(_ignored(source, spans[("tags",)], "tags", "a list of strings"))
     misplaced = [key for key in (*(option.name for option in OPTIONS), STEPS) if key in values]
-    return [*found, *(_misplaced(source, spans[(key,)], key) for key in misplaced)]
-
-
-def _misplaced(source: Source, span: Span, key: str) -> Diagnostic:
-    problem = f"`{key}` has no effect here: it is an option of rdc"
-    return Diagnostic("RD012", source.path, span, problem, f"move it below `rdc`: `rdc: {{{key}: …}}`")
+    for key in misplaced:
+        problem = f"`{key}` has no effect here: it is an option of rdc"
+        remedy = f"move it below `rdc`: `rdc: {{{key}: …}}`"
+        found.append(Diagnostic("RD012", source.path, spans[(key,)], problem, remedy))
+    return found
 
 
 def _ignored(source: Source, span: Span, key: str, form: str) -> Diagnostic:
@@ -83,8 +84,9 @@ def _options(source: Source, read: Reading) -> tuple[Options, Declarations, list
     if not isinstance(plain, Mapping):
         options, found = read_options(plain, place, spans, known)
         return options, Declarations(), found
-    given = _with_texts(read, plain)
-    names = {STEPS, *(option.name for option in OPTIONS if option.as_written)}
+    names, written = {STEPS, *(option.name for option in OPTIONS if option.as_written)}, read.as_written["rdc"]
+    # Some values are as the author wrote them, so that version 1.10 stays 1.10 (E1).
+    given = {key: written[key] if key in names else value for key, value in plain.items()}
     repeated = (key for key in read.repeated if key.path[0] == "rdc" and not names.isdisjoint(key.path[1:2]))
     options, found = read_options({key: value for key, value in given.items() if key != STEPS}, place, spans, known)
     declared = Declarations(
@@ -106,15 +108,6 @@ def _options(source: Source, read: Reading) -> tuple[Options, Declarations, list
     return Options(options.values, targets), replace(declared, steps=steps, for_targets=table), found
 
 
-def _with_texts(read: Reading, plain: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the options with some values as the author wrote them, so that version 1.10 stays 1.10 (E1)."""
-    wanted = {STEPS, *(option.name for option in OPTIONS if option.as_written)} & plain.keys()
-    if not wanted:
-        return plain
-    written = read.as_written["rdc"]
-    return {key: written[key] if key in wanted else value for key, value in plain.items()}
-
-
 def _scenarios(
     source: Source, read: Reading, declared: Declarations | None
 ) -> tuple[tuple[Scenario, ...], list[Diagnostic]]:
@@ -130,16 +123,11 @@ def _scenarios(
 def _with_inputs(read: Reading) -> object:
     """Return the scenarios as plain values, with inputs as the author wrote them."""
     plain = read.values["scenarios"]
-    if not isinstance(plain, Mapping) or not any(map(_has_inputs, plain.values())):
+    if not isinstance(plain, Mapping):
         return plain
     written = read.as_written["scenarios"]
-    return {
-        name: {**one, "inputs": written[name]["inputs"]} if _has_inputs(one) else one for name, one in plain.items()
-    }
-
-
-def _has_inputs(scenario: object) -> bool:
-    return isinstance(scenario, Mapping) and "inputs" in scenario
+    having = [name for name, one in plain.items() if isinstance(one, Mapping) and "inputs" in one]
+    return {**plain, **{name: {**plain[name], "inputs": written[name]["inputs"]} for name in having}}
 
 
 GOTO = "rd goto"
@@ -198,27 +186,18 @@ def _parted(words: list[str], flag: str) -> tuple[list[tuple[str, str]], list[st
     return given, others
 
 
+_COMMENT = Regex(r"""(?P<quoted>"[^"]*"|'[^']*')|(?<!\S)#.*""", re.DOTALL)
+"""Matches a comment, which starts with an unquoted `#` at the start of a word, or a quoted string."""
+
+
 def _words(line: str) -> list[str] | None:
     """Return a command's words without its comment, or None for several lines or an unclosed quote."""
     if "\n" in line.strip():
         return None
     try:
-        return shlex.split(_without_comment(line))
+        return shlex.split(_COMMENT.sub(lambda found: found["quoted"] or "", line))
     except ValueError:
         return None
-
-
-def _without_comment(line: str) -> str:
-    """Return the line without its comment, which starts with an unquoted `#` at the start of a word."""
-    quote = ""
-    for place, character in enumerate(line):
-        if quote:
-            quote = "" if character == quote else quote
-        elif character in "\"'":
-            quote = character
-        elif character == "#" and (place == 0 or line[place - 1].isspace()):
-            return line[:place]
-    return line
 
 
 def _run_problem(words: list[str], document: str) -> str:

@@ -17,7 +17,6 @@ from compiler.frontends.rundown.syntax import (
     Goto,
     Step,
     Stop,
-    Substep,
     Target,
     Transition,
 )
@@ -41,33 +40,25 @@ def first_child(frame: Frame, ref: StepRef) -> Arrival:
     if ref.is_leaf:
         return Arrival(frame.id(ref))
     if ref.syntax.runbooks:
-        return Arrival(frame.runbook_ids(ref)[0])
+        return Arrival(frame.runbook_ids[ref.label][0])
     first = ref.step.substeps[0]
     effects = _forget(frame, ref.step)
     if first.id is Dynamic.SUBSTEP:
         effects += (Set(frame.substep_counter(ref.step), 1),)
-    arrival = enter_substep(frame, ref.step, first)
+    arrival = enter_substep(frame, frame.ref(ref.step, first))
     return Arrival(arrival.target, effects + arrival.effects)
 
 
-def enter_substep(frame: Frame, step: Step, substep: Substep) -> Arrival:
+def enter_substep(frame: Frame, ref: StepRef) -> Arrival:
     """Enter a substep without changing its step."""
-    ref = frame.ref(step, substep)
     if ref.is_leaf:
         return Arrival(frame.id(ref))
     effects = (Set(frame.retries(ref), 0),) if ref.has_retry else ()
-    return Arrival(frame.runbook_ids(ref)[0], effects)
+    return Arrival(frame.runbook_ids[ref.label][0], effects)
 
 
 def _forget(frame: Frame, step: Step) -> tuple[Effect, ...]:
-    return (Reset(frame.id(frame.ref(step))),) if frame.is_marked(step) else ()
-
-
-def enter_target(frame: Frame, place: StepRef, written: Target) -> Arrival:
-    """Return the arrival of a `GOTO target` at the given place."""
-    target = resolve_next(place, written)
-    step = frame.by_id[place.step.id if target.step is None else target.step]
-    return jump(frame, step, target, inside=place.step is step)
+    return (Reset(frame.id(frame.ref(step))),) if step.id in frame.marked else ()
 
 
 def jump(frame: Frame, step: Step, target: Target, *, inside: bool) -> Arrival:
@@ -79,7 +70,7 @@ def jump(frame: Frame, step: Step, target: Target, *, inside: bool) -> Arrival:
         return Arrival(arrival.target, (Add(frame.step_counter, 1), *arrival.effects))
     if target.child is Dynamic.SUBSTEP:
         return _enter_instance(frame, step, target.next)
-    arrival = enter_substep(frame, step, frame.substep(step, target.child))
+    arrival = enter_substep(frame, frame.refs[step.id, target.child])
     if inside:
         return arrival
     return Arrival(arrival.target, restarted(frame, step) + arrival.effects)
@@ -100,7 +91,7 @@ def _enter_instance(frame: Frame, step: Step, advance: bool) -> Arrival:
     effects: tuple[Effect, ...] = (Add(counter, 1),) if advance else (AtLeast(counter, 1),)
     if advance and mark and earlier:
         effects = (Add(earlier, mark), Set(mark, 0), *effects)
-    arrival = enter_substep(frame, step, step.substeps[0])
+    arrival = enter_substep(frame, child)
     return Arrival(arrival.target, effects + arrival.effects)
 
 
@@ -128,14 +119,14 @@ class Outcomes(Struct):
         """Yield the edges of a step without children, in the order in which a run tests them."""
         leaving: tuple[Effect, ...] = (Set(self.frame.retries(ref), 0),) if ref.has_retry else ()  # M9
         for verdict, guard in _GUARDS.items():
-            transition = ref.transition(verdict)
+            transition = ref.transitions.get(verdict)
             if transition and transition.retries:
                 yield self._again(ref, transition, guard, Arrival(self.frame.id(ref)))
             yield self.leave(ref, verdict).edge(guard, leaving)
 
     def settled_edges(self, ref: StepRef, verdict: Verdict) -> Iterator[Edge]:
         """Yield the edges of the node for a RETRY of a step with children (M9)."""
-        transition = ref.transition(verdict)
+        transition = ref.transitions.get(verdict)
         if not transition or not transition.retries:
             return
         yield self._again(ref, transition, (), first_child(self.frame, ref))
@@ -162,18 +153,23 @@ class Outcomes(Struct):
 
     def leave(self, ref: StepRef, verdict: Verdict) -> Arrival:
         """Return the arrival for a step's outcome after any retries: record it, then act or use the default (M13)."""
-        transition = ref.transition(verdict)
+        transition = ref.transitions.get(verdict)
         if ref.substep is None:
             return self._act(ref, verdict, transition)
         parent = self.frame.ref(ref.step)
         mark = self.frame.mark(parent, ref)
         record = (Set(mark, int(verdict is parent.decisive)),) if mark else ()
-        arrival = self._act(ref, verdict, transition) if transition else self._yield(parent, ref, verdict)
+        if transition:
+            arrival = self._act(ref, verdict, transition)
+        elif verdict is parent.decisive:
+            arrival = self.settle(parent, verdict)
+        else:
+            arrival = self._next_sibling(parent, ref)
         return replace(arrival, effects=record + arrival.effects) if record else arrival
 
     def settle(self, ref: StepRef, verdict: Verdict) -> Arrival:
         """Return the arrival for the known outcome of a step with children."""
-        transition = ref.transition(verdict)
+        transition = ref.transitions.get(verdict)
         if transition and transition.retries:
             return Arrival(settled_id(self.frame, ref, verdict), written=(Written("", ref.label, verdict.value),))
         arrival = self.leave(ref, verdict)
@@ -188,19 +184,13 @@ class Outcomes(Struct):
         if verdict is ref.decisive:
             return self.settle(ref, verdict)
         if index + 1 < len(ref.syntax.runbooks):
-            return Arrival(self.frame.runbook_ids(ref)[index + 1])
+            return Arrival(self.frame.runbook_ids[ref.label][index + 1])
         return self.settle(ref, verdict)
 
-    def _yield(self, parent: StepRef, child: StepRef, verdict: Verdict) -> Arrival:
-        if verdict is parent.decisive:
-            return self.settle(parent, verdict)
-        return self._next_sibling(parent, child)
-
     def _next_sibling(self, parent: StepRef, child: StepRef) -> Arrival:
-        following = self.frame.next_sibling(child)
-        if following:
-            return enter_substep(self.frame, parent.step, following)
-        if self.frame.is_marked(parent.step):
+        if following := self.frame.siblings.get(child.label):
+            return enter_substep(self.frame, following)
+        if parent.step.id in self.frame.marked:
             return Arrival(self.frame.id(parent))
         return self.settle(parent, OTHER[parent.decisive])
 
@@ -215,17 +205,16 @@ class Outcomes(Struct):
 
     def _action(self, ref: StepRef, action: Action, span: Span) -> Arrival:
         if isinstance(action, Goto):
-            return enter_target(self.frame, ref, action.target)
+            target = resolve_next(ref, action.target)
+            step = self.frame.by_id[ref.step.id if target.step is None else target.step]
+            return jump(self.frame, step, target, inside=ref.step is step)
         if isinstance(action, Continue):
-            return self._continue(ref, span)
+            if ref.substep:
+                return self._next_sibling(self.frame.ref(ref.step), ref)
+            if after := self.frame.followers.get(ref.step.id):
+                return enter_step(self.frame, after)
+            return self._end(ref, "complete", "", span)  # after the last step, the runbook completes (M7)
         return self._end(ref, "complete" if isinstance(action, Complete) else "stop", action.message, span)
-
-    def _continue(self, ref: StepRef, span: Span) -> Arrival:
-        """Return the next sibling, numbered step or `{N}`; after the last one the runbook completes (M7)."""
-        if ref.substep:
-            return self._next_sibling(self.frame.ref(ref.step), ref)
-        after = self.frame.next_numbered(ref.step)
-        return self._end(ref, "complete", "", span) if after is None else enter_step(self.frame, after)
 
     def _end(self, ref: StepRef, result: Literal["complete", "stop"], message: str, span: Span) -> Arrival:
         """Return the node of an end: one node without a message is shared, each message has a separate node."""

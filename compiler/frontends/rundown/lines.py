@@ -156,16 +156,12 @@ def _parse(text: str, start: str) -> Node | LineError:
     except UnexpectedToken as error:
         column = len(text) if error.token.type == "$END" else error.token.start_pos
         return _line_error(text, column or 0, error.expected)
-    for token in tree.scan_values(_is_number):
+    for token in tree.scan_values(lambda one: one is not None and one.type in NUMBERS and one[0].isdigit()):
         if len(token) > LARGEST_NUMBER_LENGTH:
             return LineError("RD037", token.start_pos, token.value)
         if token.type == "INTEGER" and int(token) < 1:
             return LineError("RD040", token.start_pos, token.value, (COUNT,))
     return cast("Node", tree)
-
-
-def _is_number(token: Token | None) -> bool:
-    return token is not None and token.type in NUMBERS and token[0].isdigit()
 
 
 def _line_error(text: str, column: int, allowed: set[str]) -> LineError:

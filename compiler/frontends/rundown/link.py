@@ -46,11 +46,8 @@ class Linked(Struct, frozen=True):
 
 
 def references(runbook: Runbook) -> Iterator[Reference]:
-    """Yield every reference to another runbook in document order."""
-    for step in runbook.steps:
-        yield from step.runbooks
-        for substep in step.substeps:
-            yield from substep.runbooks
+    """Return every reference to another runbook in document order."""
+    return (reference for step in all_steps(runbook) for reference in step.runbooks)
 
 
 def link(source: Source, find: Find, parse: Parse, must_exist: bool) -> Linked:
@@ -72,7 +69,8 @@ def link(source: Source, find: Find, parse: Parse, must_exist: bool) -> Linked:
         for reference in references(runbook):
             if reference.path in includes:
                 continue
-            result = _look_up(current, reference, find, sources)
+            located = find(current, reference.path)
+            result = located if isinstance(located, Refusal) else sources.get(located.name) or located.read()
             if isinstance(result, Source):
                 includes[reference.path] = result.name
                 if result.name not in sources:
@@ -128,14 +126,6 @@ def _meant(source: Source, item: re.Match[str], find: Find | None) -> str:
     if not isinstance(text, Source) or not _STEP.search(text.text):
         return ""
     return f"to include it, rename the file to `{stem}.runbook.md`, and write `- {stem}.runbook.md`"
-
-
-def _look_up(source: Source, reference: Reference, find: Find, sources: Mapping[str, Source]) -> Source | Refusal:
-    """Return the referenced document; read each document only once."""
-    located = find(source, reference.path)
-    if isinstance(located, Refusal):
-        return located
-    return sources.get(located.name) or located.read()
 
 
 def _cycles(documents: Iterable[Document]) -> Iterator[Diagnostic]:

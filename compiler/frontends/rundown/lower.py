@@ -20,7 +20,7 @@ from compiler.frontends.name_lists import safe_name
 from compiler.frontends.rundown.jumps import Outcomes, enter_step, jump, restarted, settled_id
 from compiler.frontends.rundown.link import Document, references
 from compiler.frontends.rundown.names import Frame, StepRef, visible
-from compiler.frontends.rundown.syntax import Dynamic, Reference, Step, Substep, Target, Word, all_steps
+from compiler.frontends.rundown.syntax import Dynamic, Reference, Step, Target, Word, all_steps
 from compiler.ir.edges import AtLeast, Edge, Effect, Origin, OutcomeTest, Reset, Set
 from compiler.ir.program import Entering, Group, Jump, Node, Program, Register, SourceFile, Variable
 from compiler.ir.tasks import Ask, Branch, End, Shell, Verdict
@@ -44,7 +44,9 @@ class Lowered(Struct, frozen=True):
 def lower(main: Document, documents: Mapping[str, Document]) -> Lowered | Diagnostic:
     """Return the program of a document without errors, or a diagnostic if it is too large."""
     if _count(main, documents) > LARGEST_PROGRAM:
-        return _too_large(main)
+        problem = f"with everything it includes, this runbook has more than {LARGEST_PROGRAM:,} steps"
+        remedy = "include runbooks fewer times, or compile the parts separately"
+        return Diagnostic("RD304", main.source.path, main.runbook.steps[0].span, problem, remedy)
     found: dict[type, list[Any]] = {Node: [], Group: [], Register: [], Jump: [], Frame: []}
     frame = Frame(main, visible=visible(main.runbook.declared))
     stack: list[Iterator[Parts]] = [iter((frame,))]
@@ -71,7 +73,9 @@ def lower(main: Document, documents: Mapping[str, Document]) -> Lowered | Diagno
         secrets=tuple(dict.fromkeys(secret for each in declared for secret in each.secrets)),
         jumps=tuple(found[Jump]),
     )
-    return Lowered(program, tuple(_written(documents)), tuple(found[Frame]))
+    steps = ((item.source.name, step) for item in documents.values() for step in all_steps(item.runbook))
+    written = tuple(Origin(path, transition.span) for path, step in steps for transition in step.transitions)
+    return Lowered(program, written, tuple(found[Frame]))
 
 
 def _count(main: Document, documents: Mapping[str, Document]) -> int:
@@ -89,25 +93,12 @@ def _count(main: Document, documents: Mapping[str, Document]) -> int:
     return total
 
 
-def _too_large(main: Document) -> Diagnostic:
-    problem = f"with everything it includes, this runbook has more than {LARGEST_PROGRAM:,} steps"
-    remedy = "include runbooks fewer times, or compile the parts separately"
-    return Diagnostic("RD304", main.source.path, main.runbook.steps[0].span, problem, remedy)
-
-
 def _name(document: Document) -> str:
     """Return a name that is safe in paths, from the frontmatter or the file name."""
     file_name = posixpath.basename(document.source.name).removesuffix(".md").removesuffix(".runbook")
     given = document.runbook.metadata.get("name")
     plain = given if isinstance(given, str) and given.strip() else file_name
     return safe_name(plain, "runbook")
-
-
-def _written(documents: Mapping[str, Document]) -> Iterator[Origin]:
-    for document in documents.values():
-        for step in all_steps(document.runbook):
-            for transition in step.transitions:
-                yield Origin(document.source.name, transition.span)
 
 
 def _parts(frame: Frame, documents: Mapping[str, Document]) -> Iterator[Parts]:
@@ -162,7 +153,7 @@ def _step_parts(outcomes: Outcomes, ref: StepRef, group: str, documents: Mapping
     for index, reference in enumerate(ref.syntax.runbooks):
         yield _runbook(outcomes, ref, index, reference, documents)
     origin = frame.at(ref.syntax.span)
-    if ref.substep is None and frame.is_marked(ref.step):
+    if ref.substep is None and ref.step.id in frame.marked:
         edges = tuple(outcomes.decision_edges(ref))
         yield Node(own, title, origin, Branch(), edges, own, _variables(frame, ref))
     for verdict in Verdict:
@@ -209,8 +200,6 @@ def _task(frame: Frame, ref: StepRef) -> Shell | Ask:
 
 def _text(frame: Frame, ref: StepRef, written: str) -> Text:
     """Return a step's text with references to inputs, outputs and instance numbers (M5, E1, E2)."""
-    if "{" not in written:
-        return text(written)
     return with_references(written, {**frame.visible.references, **_instances(frame, ref)})
 
 
@@ -254,7 +243,7 @@ def _runbook(
 ) -> Frame | Node:
     """Return a nested runbook as a frame, or as a question if it is missing (`check --no-link`)."""
     frame = outcomes.frame
-    name = frame.runbook_ids(ref)[index]
+    name = frame.runbook_ids[ref.label][index]
     origin = frame.at(reference.span)
     arrivals = {verdict: outcomes.after_runbook(ref, index, verdict) for verdict in Verdict}
     document = documents.get(frame.document.includes.get(reference.path, ""))
@@ -297,10 +286,14 @@ def operator_jumps(frame: Frame) -> Iterator[Jump]:
             continue  # for most steps, a jump has no effects
         inner = entering_step(frame, step)
         for ref in (frame.ref(step), *(frame.ref(step, substep) for substep in step.substeps)):
-            entering = frame.entering if ref.substep is None or _keeps(ref.substep) else inner
-            if not entering and ref.is_leaf and not (ref.substep and _keeps(ref.substep)):
+            # A jump to a dynamic substep always keeps its step's state, as for the current `{n}` (M10).
+            is_dynamic = ref.substep is not None and isinstance(ref.substep.id, Dynamic)
+            entering = frame.entering if ref.substep is None or is_dynamic else inner
+            if not entering and ref.is_leaf and not is_dynamic:
                 continue
-            found = _jump(frame, step, ref, entering)
+            target = Target(False, step.id, ref.substep.id if ref.substep else None, ref.syntax.span)
+            arrival = jump(frame, step, target, inside=True)
+            found = Jump(frame.id(ref), arrival.target, entering, arrival.effects)
             if found.all_effects:
                 yield found
 
@@ -309,14 +302,3 @@ def entering_step(frame: Frame, step: Step) -> tuple[Entering, ...]:
     """Return the effects of a jump on each group around a step's child, outermost first."""
     effects = restarted(frame, step)
     return (*frame.entering, *((Entering(frame.id(frame.ref(step)), effects),) if effects else ()))
-
-
-def _keeps(substep: Substep) -> bool:
-    """Return whether a jump to a substep always keeps its step's state, as for the current `{n}` (M10)."""
-    return isinstance(substep.id, Dynamic)
-
-
-def _jump(frame: Frame, step: Step, ref: StepRef, entering: tuple[Entering, ...]) -> Jump:
-    target = Target(False, step.id, ref.substep.id if ref.substep else None, ref.syntax.span)
-    arrival = jump(frame, step, target, inside=True)
-    return Jump(frame.id(ref), arrival.target, entering, arrival.effects)

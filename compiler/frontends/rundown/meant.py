@@ -16,7 +16,7 @@ from compiler.frontends.rundown.lines import parse_transition
 from compiler.frontends.rundown.syntax import Transition
 from compiler.regex import Regex
 from compiler.source import Source, Span
-from compiler.suggestions import nearest_names
+from compiler.suggestions import nearest_name
 
 UNFIT_OUTCOME = "RD120"
 _FAILS = "fail fails failed failing failure failures error errors err else otherwise false catch exception rollback"
@@ -116,17 +116,12 @@ def _outcome(written: str) -> str:
 
 def unfit_outcome(source: Source, item: _Item) -> Diagnostic:
     """Return the error for an item that was meant as a transition."""
-    meant = item.outcome
+    meant = item.outcome or nearest_name(item.word.upper(), ("PASS", "FAIL", "YES", "NO"))
+    remedy = f"write `- {meant}: {item.rest}`, or reword the item if it is text"
     if item.word == item.outcome:  # it is in bold or in a numbered list
         problem = f"this item looks like a transition but is text, because of the marks or number before `{item.word}`"
-        remedy = f"write `- {item.outcome}: {item.rest}`, or reword the item if it is text"
-    elif item.outcome:
-        problem = f"`{item.word}` is not an outcome; did you mean `{item.outcome}`?"
-        remedy = f"write `- {item.outcome}: {item.rest}`, or reword the item if it is text"
-    elif close := nearest_names(item.word.upper(), ("PASS", "FAIL", "YES", "NO"), 1):
-        meant = close[0]
+    elif meant:
         problem = f"`{item.word}` is not an outcome; did you mean `{meant}`?"
-        remedy = f"write `- {meant}: {item.rest}`, or reword the item if it is text"
     else:
         problem = f"`{item.word}` is not an outcome"
         remedy = "write PASS, FAIL, YES or NO before the colon, or reword the item if it is text"

@@ -11,7 +11,7 @@ from compiler.frontends.rundown.lines import COUNT, RESERVED, LineError
 from compiler.frontends.rundown.syntax import Step, Transition
 from compiler.regex import Regex
 from compiler.source import Source, Span
-from compiler.suggestions import nearest_names
+from compiler.suggestions import nearest_name
 
 FORMS = {
     "step": "write `## 1. Title`, `## {N}. Title` or `## Name title`",
@@ -33,6 +33,10 @@ WORDS = {
 }
 
 
+_SUBSTEP = Regex(r"[A-Za-z]+[ \t]+(?P<id>[0-9]{1,9}\.[0-9]{1,9})(?:[.:)—–→ \t-]+(?P<rest>\S.*))?")
+"""Matches a heading such as `Step 1.2: Test`, which was meant as `### 1.2 Test`."""
+
+
 def header_problem(source: Source, block: Block, error: LineError, kind: str) -> Diagnostic:
     """Return the diagnostic for a heading that is not a valid header (D6)."""
     span = _span(block, error)
@@ -42,12 +46,13 @@ def header_problem(source: Source, block: Block, error: LineError, kind: str) ->
         problem = f"`{error.word}` is a reserved word, so it cannot be a name"
         remedy = f"choose another name, such as `{error.word.capitalize()}`: reserved words are case-sensitive"
         return Diagnostic("RD035", source.path, span, problem, remedy)
-    numbered = numbered_substep(block.text) if kind == "substep" else None
+    meant = _SUBSTEP.fullmatch(block.text) if kind == "substep" else None
     problem = f"this heading is not a valid {kind} header"
     if error.word and error.column:
         problem += f": `{error.word}` cannot follow `{block.text[: error.column].rstrip()}`"
-    if numbered is None:
+    if meant is None:
         return Diagnostic("RD032", source.path, span, problem, FORMS[kind])
+    numbered = f"### {meant['id']} {meant['rest'] or 'Title'}"
     line = source.lines[block.line - 1]
     fix = Fix.by(Span(block.line, line.find("#") + 1, block.line, len(line) + 1), numbered, is_safe=True)
     return Diagnostic("RD032", source.path, span, problem, f"put the number first: `{numbered}`", fix=fix)
@@ -125,6 +130,7 @@ COUNT_WORD = Regex(
 NO_COUNT = Regex(r".*\bRETRY\s+(?!\d|ALL\b|ANY\b)\w+\s+((?:CONTINUE|COMPLETE|STOP|GOTO)\b.*)")
 """Matches a RETRY with a word instead of its count."""
 
+_MESSAGE = Regex(r"(.*?\b(?:STOP|COMPLETE)\s+)([^\"\\]+)")
 NEXT_STEP = Regex(r"(.*:\s*)NEXT\s+(?i:step|one)\s*")
 SYNONYMS = {
     **dict.fromkeys(("EXIT", "ABORT", "QUIT", "HALT", "CANCEL"), "STOP"),
@@ -174,27 +180,14 @@ def _hint(block: Block, error: LineError) -> tuple[str, Fix | None]:
         return f"; did you mean `{meant}`?", _written_as(block, meant)
     before = block.text[: error.column].split()
     if before[-2:-1] in (["STOP"], ["COMPLETE"]) and not before[-1].startswith('"'):
-        return "; put a message of several words in double quotes", _quoted(block)
-    if meant := _meant_action(error):
+        match = _MESSAGE.fullmatch(block.text)
+        fix = _written_as(block, f'{match[1]}"{match[2].strip()}"', is_safe=True) if match else None
+        return "; put a message of several words in double quotes", fix
+    word, is_action = error.word.upper(), not set(ACTIONS).isdisjoint(error.expected)
+    if is_action and (meant := nearest_name(word, ACTIONS) or SYNONYMS.get(word, "")):
         return f"; did you mean {meant}?", Fix.respelling(_span(block, error), error.word, meant)
     is_name = before[:-1][-1:] == ["GOTO"]
     return "; use the step's number or its one-word name" if is_name else "", None
-
-
-_MESSAGE = Regex(r"(.*?\b(?:STOP|COMPLETE)\s+)([^\"\\]+)")
-
-
-def _quoted(block: Block) -> Fix | None:
-    match = _MESSAGE.fullmatch(block.text)
-    return _written_as(block, f'{match[1]}"{match[2].strip()}"', is_safe=True) if match else None
-
-
-def _meant_action(error: LineError) -> str:
-    """Return the action that a word probably means, or "" if no action fits or is similar."""
-    if not set(error.expected) & set(ACTIONS):
-        return ""
-    close = nearest_names(error.word.upper(), ACTIONS, 1)
-    return close[0] if close else SYNONYMS.get(error.word.upper(), "")
 
 
 def _span(block: Block, error: LineError) -> Span:
@@ -223,7 +216,6 @@ COUNTING_WORDS = frozenset({"step", "stage", "phase", "part", "task"})
 """Words before a number that are rarely meant as names, in lowercase."""
 
 _TITLE = Regex(r"(?P<number>[0-9]{1,9})(?P<mark>[ \t]*[.:)—–→-])?(?:[ \t]+(?P<rest>\S.*))?")
-_SUBSTEP = Regex(r"[A-Za-z]+[ \t]+(?P<id>[0-9]{1,9}\.[0-9]{1,9})(?:[.:)—–→ \t-]+(?P<rest>\S.*))?")
 
 
 def numbered_header(step: Step) -> str | None:
@@ -254,9 +246,3 @@ def with_number(source: Source, step: Step, number: int) -> str:
 def heading_of(source: Source, step: Step) -> str:
     """Return the whole text of a step's heading."""
     return source.lines[step.span.line - 1][step.span.column - 1 : step.span.end_column - 1].rstrip()
-
-
-def numbered_substep(text: str) -> str | None:
-    """Return `### 1.2 Test` for the heading `Step 1.2: Test`, or None if it has no such number."""
-    match = _SUBSTEP.fullmatch(text)
-    return f"### {match['id']} {match['rest'] or 'Title'}" if match else None

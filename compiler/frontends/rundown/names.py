@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
-from itertools import zip_longest
+from itertools import pairwise
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -73,19 +73,10 @@ def visible(declared: Declarations, outer: Visible | None = None, prefix: str = 
     """
     shared = outer.slots if outer else {}
     slots = {name: shared.get(name, prefix + name) for name in declared.slots}
-    return Visible(slots, tuple(declared.outputs), tuple(_added(declared, slots, shared, is_main=outer is None)))
-
-
-def _added(
-    declared: Declarations, slots: Mapping[str, str], shared: Mapping[str, str], *, is_main: bool
-) -> Iterator[Slot]:
-    """Yield the runbook's own slots; an input of the main runbook gets its value when a run starts (I8)."""
-    for item in declared.inputs:
-        if item.input.name not in shared:
-            yield Slot(slots[item.input.name], None if is_main else item.input.default)
-    for name in declared.outputs:
-        if name not in shared:
-            yield Slot(slots[name])
+    # An input of the main runbook gets its value when a run starts (I8).
+    defaults = {item.input.name: item.input.default for item in declared.inputs} if outer else {}
+    added = tuple(Slot(slot, defaults.get(name)) for name, slot in slots.items() if name not in shared)
+    return Visible(slots, tuple(declared.outputs), added)
 
 
 _PASS, _FAIL = Verdict.PASS, Verdict.FAIL
@@ -108,8 +99,8 @@ class StepRef(Struct, frozen=True):
     """A step or substep with the facts that lowering needs often; create it with `step_ref`.
 
     `syntax` is its part of the syntax tree, and `label` its name for people: `3`, `Cleanup`, `1.2`, `{N}.{n}`. A leaf
-    has neither substeps nor runbooks. `passing` and `failing` are the author's transitions, or None. `has_retry` is
-    true if one of them has a RETRY. `decisive` is the child outcome that alone decides the step's outcome (M11): FAIL
+    has neither substeps nor runbooks. `transitions` are the author's. `has_retry` is true if one of them has a RETRY.
+    `decisive` is the child outcome that alone decides the step's outcome (M11): FAIL
     by default, PASS with PASS ANY or FAIL ALL.
     """
 
@@ -118,14 +109,9 @@ class StepRef(Struct, frozen=True):
     syntax: Step | Substep
     label: str
     is_leaf: bool
-    passing: Transition | None
-    failing: Transition | None
+    transitions: Mapping[Verdict, Transition]
     has_retry: bool
     decisive: Verdict
-
-    def transition(self, verdict: Verdict) -> Transition | None:
-        """Return the author's transition for an outcome, or None."""
-        return self.passing if verdict is _PASS else self.failing
 
 
 def step_ref(step: Step, substep: Substep | None = None) -> StepRef:
@@ -133,19 +119,16 @@ def step_ref(step: Step, substep: Substep | None = None) -> StepRef:
     syntax: Step | Substep = substep or step
     label = spell(step.id) if substep is None else f"{spell(step.id)}.{spell(substep.id)}"
     is_leaf = not syntax.runbooks and (substep is not None or not step.substeps)
-    passing = failing = None
+    transitions: dict[Verdict, Transition] = {}
     has_retry, decisive, is_default = False, _FAIL, True
     for item in syntax.transitions:
         passes = item.word.passes
-        if passes:
-            passing = passing or item
-        else:
-            failing = failing or item
+        transitions.setdefault(_PASS if passes else _FAIL, item)
         has_retry = has_retry or item.retries > 0
         if item.modifier and is_default:
             is_optimistic = passes == (item.modifier is Modifier.ANY)
             decisive, is_default = _PASS if is_optimistic else _FAIL, False
-    return StepRef(step, substep, syntax, label, is_leaf, passing, failing, has_retry, decisive)
+    return StepRef(step, substep, syntax, label, is_leaf, transitions, has_retry, decisive)
 
 
 def step_refs(steps: Iterable[Step]) -> Iterator[StepRef]:
@@ -181,10 +164,11 @@ class Frame(Struct, frozen=True, dict=True):
 
     def ref(self, step: Step, substep: Substep | None = None) -> StepRef:
         """Return the reference to a step of the document or to one of its substeps."""
-        return self._refs[step.id if substep is None else (step.id, substep.id)]
+        return self.refs[step.id if substep is None else (step.id, substep.id)]
 
     @cached_property
-    def _refs(self) -> dict[Identifier | tuple[Identifier, Identifier], StepRef]:
+    def refs(self) -> dict[Identifier | tuple[Identifier, Identifier], StepRef]:
+        """The steps by identifier, and their substeps by both identifiers."""
         return {(ref.step.id, ref.substep.id) if ref.substep else ref.step.id: ref for ref in step_refs(self.steps)}
 
     @cached_property
@@ -197,12 +181,9 @@ class Frame(Struct, frozen=True, dict=True):
         """The first step of a run (M1): the first numbered step, `{N}`, or the first step (V3)."""
         return next((step for step in self.steps if not isinstance(step.id, str)), self.steps[0])
 
-    def next_numbered(self, step: Step) -> Step | None:
-        """Return the next numbered step or `{N}` after a step, or None (M7)."""
-        return self._followers.get(step.id)
-
     @cached_property
-    def _followers(self) -> dict[Identifier, Step]:
+    def followers(self) -> dict[Identifier, Step]:
+        """The next numbered step or `{N}` after each step that has one (M7)."""
         found: dict[Identifier, Step] = {}
         following: Step | None = None
         for step in reversed(self.steps):
@@ -232,7 +213,7 @@ class Frame(Struct, frozen=True, dict=True):
         return frozenset(found)
 
     def _jumps(self) -> Iterator[tuple[StepRef, Target]]:
-        for ref in self._refs.values():
+        for ref in self.refs.values():
             for transition in ref.syntax.transitions:
                 if isinstance(transition.action, Goto):
                     yield ref, resolve_next(ref, transition.action.target)
@@ -245,12 +226,9 @@ class Frame(Struct, frozen=True, dict=True):
         """Return the id of a step's node or group."""
         return self.prefix + ref.label
 
-    def runbook_ids(self, ref: StepRef) -> tuple[str, ...]:
-        """Return the ids of a step's runbooks; a repeated path gets a number."""
-        return self._runbook_ids[ref.label]
-
     @cached_property
-    def _runbook_ids(self) -> dict[str, tuple[str, ...]]:
+    def runbook_ids(self) -> dict[str, tuple[str, ...]]:
+        """The ids of a step's runbooks, by the step's label; a repeated path gets a number."""
         return {ref.label: tuple(_listed(self.id(ref), ref)) for ref in step_refs(self.steps) if ref.syntax.runbooks}
 
     @property
@@ -275,7 +253,7 @@ class Frame(Struct, frozen=True, dict=True):
         """
         if not parent.syntax.transitions:
             return None
-        transition = child.transition(parent.decisive)
+        transition = child.transitions.get(parent.decisive)
         goes_on = transition is not None and not isinstance(transition.action, Complete | Stop)
         return f"{self.id(child)} {_PAST[parent.decisive]}" if goes_on or parent.step.id in self.revisited else None
 
@@ -285,33 +263,20 @@ class Frame(Struct, frozen=True, dict=True):
         is_dynamic = child.substep is not None and child.substep.id is Dynamic.SUBSTEP
         return f"{mark} before" if mark and is_dynamic and parent.step.id in self.advanced else None
 
-    def is_marked(self, step: Step) -> bool:
-        """Return whether any child of a step has a mark, so that marks decide the step's outcome."""
-        return step.id in self._marked
-
     @cached_property
-    def _marked(self) -> frozenset[Identifier]:
+    def marked(self) -> frozenset[Identifier]:
+        """The steps with a child that has a mark, so that marks decide the step's outcome."""
         return frozenset(
             step.id
             for step in self.steps
             if any(self.mark(self.ref(step), self.ref(step, substep)) for substep in step.substeps)
         )
 
-    def substep(self, step: Step, child: Identifier) -> Substep:
-        """Return a step's substep by identifier."""
-        return self._substeps[step.id, child][0]
-
-    def next_sibling(self, ref: StepRef) -> Substep | None:
-        """Return the substep after a substep, or None."""
-        return self._substeps[ref.step.id, ref.syntax.id][1]
-
     @cached_property
-    def _substeps(self) -> dict[tuple[Identifier, Identifier], tuple[Substep, Substep | None]]:
-        return {
-            (step.id, substep.id): (substep, following)
-            for step in self.steps
-            for substep, following in zip_longest(step.substeps, step.substeps[1:])
-        }
+    def siblings(self) -> dict[str, StepRef]:
+        """The substep after each substep that has one, by label."""
+        families = ([self.ref(step, substep) for substep in step.substeps] for step in self.steps)
+        return {ref.label: following for family in families for ref, following in pairwise(family)}
 
     def registers(self) -> Iterator[Register]:
         """Yield all counters of this inclusion; counters of children and `{n}` belong to the step's scope (M10)."""

@@ -10,6 +10,7 @@ from lark.exceptions import UnexpectedToken
 from msgspec.structs import replace
 
 from compiler.diagnostic import Diagnostic, Fix, Related, Severity, has_error
+from compiler.frontends.rundown import PROSE, TRANSITIONS, Layout
 from compiler.frontends.rundown.blocks import Block, grammar
 from compiler.frontends.rundown.build import TreeBuilder
 from compiler.frontends.rundown.fences import blocks_not_run, swallowed_lines
@@ -21,7 +22,6 @@ from compiler.frontends.rundown.meant import (
     misplaced_item,
     unlike_runbooks,
 )
-from compiler.frontends.rundown.options import PROSE, TRANSITIONS, Layout
 from compiler.frontends.rundown.questions import TASK, empty_steps, question_in
 from compiler.frontends.rundown.scan import (
     OFFER,
@@ -65,12 +65,12 @@ def parse(
     document decides (V7). `prose` are the headings of sections that are text, unless the document names its own.
     """
     scanned = scan(source, prose)
-    return parse_scanned(scanned, layout or TRANSITIONS.first(scanned.options.values) or default)
+    return parse_scanned(scanned, layout or TRANSITIONS.first(scanned.frontmatter.options.values) or default)
 
 
 def parse_scanned(scanned: Scanned, wanted: Layout | None) -> Parsed:
     """Return the syntax tree of a scanned document in a layout, or in the document's own, as `parse` does."""
-    source, own = scanned.source, scanned.options
+    source, own = scanned.source, scanned.frontmatter.options
     deciding = deciding_steps(source, scanned.outline)
     layout = wanted or layout_of(deciding)
     tree, problems = _tree(source, scanned.outline, layout)
@@ -80,13 +80,16 @@ def parse_scanned(scanned: Scanned, wanted: Layout | None) -> Parsed:
     hints = (item for item in _hints(scanned) if item.code != "RD043" or not item.span or item.span.line not in unfit)
     found = list(dict.fromkeys([*scanned.diagnostics, *problems, *hints]))
     if tree is None:
-        return Parsed(None, found if has_error(found) else [*found, _no_steps(source)], own)
+        if not has_error(found):
+            remedy = "add a step: `## 1. Title`"  # V1
+            found.append(Diagnostic("RD101", source.path, source.line_span(1), "the document has no steps", remedy))
+        return Parsed(None, found, own)
     builder = TreeBuilder(source, layout)
     prose = () if scanned.blocks is scanned.written else sections_of(scanned.blocks)
     runbook = replace(builder.runbook(tree, scanned.frontmatter), prose=prose)
     found += builder.diagnostics
     errors = (item for item in found if item.severity is Severity.ERROR)
-    is_whole = all(item.span is not None and item.span.line < scanned.begin for item in errors)
+    is_whole = all(item.span is not None and item.span.line < scanned.frontmatter.next_line for item in errors)
     return Parsed(runbook, found, own, is_whole)
 
 
@@ -102,7 +105,7 @@ def _hints(scanned: Scanned) -> Iterator[Diagnostic]:
     yield from blocks_not_run(source, blocks)
     yield from unlike_runbooks(source, blocks)
     yield from transitions_in_prose(source, written, blocks)
-    yield from unknown_sections(source, written, PROSE.first(scanned.options.values) or {})
+    yield from unknown_sections(source, written, PROSE.first(scanned.frontmatter.options.values) or {})
 
 
 def _tree(source: Source, blocks: Iterable[Block], layout: Layout) -> tuple[Node | None, list[Diagnostic]]:
@@ -128,11 +131,6 @@ def _tree(source: Source, blocks: Iterable[Block], layout: Layout) -> tuple[Node
         return end(parser), found
     except UnexpectedToken:
         return None, found
-
-
-def _no_steps(source: Source) -> Diagnostic:
-    problem = "the document has no steps"
-    return Diagnostic("RD101", source.path, source.line_span(1), problem, "add a step: `## 1. Title`")  # V1
 
 
 NAMES = {

@@ -11,18 +11,17 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from compiler.diagnostic import Diagnostic, Fix, Related, sort_key
+from compiler.frontends.rundown import PROSE, Layout
 from compiler.frontends.rundown.blocks import Block, patterns, read_blocks
 from compiler.frontends.rundown.frontmatter import Frontmatter, read_frontmatter
 from compiler.frontends.rundown.lines import parse_header
 from compiler.frontends.rundown.meant import misplaced_item
 from compiler.frontends.rundown.messages import heading_of
-from compiler.frontends.rundown.options import PROSE, Layout
 from compiler.frontends.rundown.syntax import EXECUTABLE, Goto, Identifier, Runbook, Step, all_steps
 from compiler.issues import Place
-from compiler.options import Options
 from compiler.regex import Regex
 from compiler.source import Source, Span
-from compiler.suggestions import LONGEST_COMPARED, nearest_names
+from compiler.suggestions import LONGEST_COMPARED, nearest_name
 
 
 class Scanned(Struct, frozen=True):
@@ -34,16 +33,6 @@ class Scanned(Struct, frozen=True):
     blocks: list[Block]
     outline: list[Block]
     diagnostics: tuple[Diagnostic, ...]
-
-    @property
-    def options(self) -> Options:
-        """The options in the document."""
-        return self.frontmatter.options
-
-    @property
-    def begin(self) -> int:
-        """The first line of the document after its frontmatter."""
-        return self.frontmatter.next_line
 
 
 def scan(source: Source, prose: Mapping[str, Place] = MappingProxyType({})) -> Scanned:
@@ -287,15 +276,16 @@ def unknown_sections(source: Source, blocks: Iterable[Block], names: Mapping[str
     for name, place in names.items():
         if _spaced(name) not in known:
             problem = f"there is no heading `{name}` in this document"
-            yield Diagnostic("RD119", source.path, place.span, problem, _nearest_heading(_spaced(name), headings))
+            remedy = "write the whole heading without `#`, in the same case"
+            if meant := _nearest_heading(_spaced(name), headings):
+                remedy = f"did you mean `{meant}`?"
+            yield Diagnostic("RD119", source.path, place.span, problem, remedy)
 
 
 def _nearest_heading(name: str, headings: Sequence[str]) -> str:
-    remedy = "write the whole heading without `#`, in the same case"
     few = [heading for heading in headings if len(heading) <= LONGEST_COMPARED][:COMPARED]
-    begins = [heading for heading in few if heading.lower().startswith(name.lower())]
-    close = begins or nearest_names(name[:LONGEST_COMPARED], few, 1)
-    return f"did you mean `{close[0]}`?" if close else remedy
+    begins = (heading for heading in few if heading.lower().startswith(name.lower()))
+    return next(begins, "") or nearest_name(name[:LONGEST_COMPARED], few)
 
 
 def sections_of(marked: Iterable[Block]) -> tuple[str, ...]:

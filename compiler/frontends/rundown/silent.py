@@ -163,7 +163,11 @@ def check_silent(source: Source, runbook: Runbook) -> Iterator[Diagnostic]:
     steps = [step for step in all_steps(runbook) if step.code and step.code.interpreter]
     blocks: list[Code] = [step.code for step in steps if step.code]
     if runbook.declared.shell == "strict":
-        yield from _without_pipefail(source, blocks)
+        for block in blocks:
+            if block.interpreter == "sh":
+                problem = f"a block tagged `{block.language}` cannot be strict, because sh has no pipefail"
+                fix = tag_fix(source, block.span.line, block.language, "bash")
+                yield Diagnostic("RD133", source.path, block.span, problem, "tag it `bash`", fix=fix)
     if runbook.declared.shell:
         return
     found = _hiding(blocks)
@@ -197,14 +201,6 @@ def _hiding(blocks: Iterable[Code]) -> dict[Code, frozenset[str]]:
         if hides:
             found[block] = hides
     return found
-
-
-def _without_pipefail(source: Source, blocks: list[Code]) -> Iterator[Diagnostic]:
-    for block in blocks:
-        if block.interpreter == "sh":
-            problem = f"a block tagged `{block.language}` cannot be strict, because sh has no pipefail"
-            fix = tag_fix(source, block.span.line, block.language, "bash")
-            yield Diagnostic("RD133", source.path, block.span, problem, "tag it `bash`", fix=fix)
 
 
 _HINT = Regex(

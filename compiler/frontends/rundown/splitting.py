@@ -181,11 +181,6 @@ def _new_header(runbook: Runbook, step: AnyStep, kind: str, title: str) -> tuple
     taken = {each.id for each in (parent.substeps if parent else runbook.steps)}
     names = (f"{step.id}_{kind}{again or ''}" for again in count())
     name = next(name for name in names if name not in taken)
-    return (
-        (f"### {spell(parent.id)}.{name}: {title}", [])
-        if parent
-        else (
-            f"## {name}: {title}",
-            [f"- PASS: GOTO {name}"],
-        )
-    )
+    if parent:
+        return f"### {spell(parent.id)}.{name}: {title}", []
+    return f"## {name}: {title}", [f"- PASS: GOTO {name}"]

@@ -86,10 +86,7 @@ class Word(StrEnum):
     @property
     def passes(self) -> bool:
         """Whether the word is the good outcome."""
-        return self in _GOOD
-
-
-_GOOD = frozenset({Word.PASS, Word.YES})
+        return self in ("PASS", "YES")
 
 
 class Modifier(StrEnum):

@@ -29,7 +29,6 @@ from compiler.frontends.stepspec.syntax import STEPS, Called, Document, Runtime,
 from compiler.frontends.stepspec.tools import (
     Subject,
     checks_of,
-    known_tools,
     name_findings,
     phase_of,
     skipped_checks,
@@ -84,8 +83,8 @@ def _findings(
             yield from _doubled(scene, known)
         yield from _validation(scene)
         yield from _gate(scene, is_linked=is_linked)
-        yield from context_findings(step, parsed.places, scene.path)
-        yield from tool_findings(step, configured.runtime, parsed.places, scene.path, is_linked=is_linked)
+        yield from _context(scene)
+        yield from _tools(scene, is_linked=is_linked)
     layers = [layer for layer in (configured, configured.site) if layer]
     for layer in layers:
         yield from configured_findings(layer.own, layer.places)
@@ -230,48 +229,42 @@ KEYS: dict[str, _Wanted] = {
 }
 
 
-def context_findings(step: StepSpec, places: SourceMap, path: DataPath) -> Iterator[Diagnostic]:
-    """Yield the diagnostics of a step's context keys."""
-    for key, value in (step.inputs or {}).items():
-        at: DataPath = (*path, "inputs", key)
+def _context(scene: Scene) -> Iterator[Diagnostic]:
+    """Check a step's context keys."""
+    for key, value in (scene.step.inputs or {}).items():
+        at: DataPath = ("inputs", key)
         wanted = KEYS.get(key)
         if wanted is None and key.startswith(PREFIX):
             problem = f"there is no context key `{key}`{did_you_mean(key, KEYS)}"
-            found = places.diagnostic("RD862", at, problem, f"use one of {', '.join(KEYS)}")
-            yield replace(found, fix=places.respelled(at, key, nearest_name(key, KEYS)))
+            found = scene.finding("RD862", at, problem, f"use one of {', '.join(KEYS)}")
+            yield replace(found, fix=scene.places.respelled((*scene.path, *at), key, nearest_name(key, KEYS)))
         elif wanted and value is not None and not wanted[1](value):
-            yield places.diagnostic("RD861", at, f"`{key}` is not {wanted[0]}", f"write {wanted[0]}")
+            yield scene.finding("RD861", at, f"`{key}` is not {wanted[0]}", f"write {wanted[0]}")
 
 
-def tool_findings(
-    step: StepSpec, runtime: Runtime, places: SourceMap, path: DataPath, *, is_linked: bool
-) -> Iterator[Diagnostic]:
-    """Yield the diagnostics of a step's tool calls."""
-    known = known_tools(runtime)
-    for number, call in enumerate(step.tools or ()):
-        at: DataPath = (*path, "tools", number)
+def _tools(scene: Scene, *, is_linked: bool) -> Iterator[Diagnostic]:
+    """Check a step's tool calls."""
+    own = scene.configured.runtime.tools or {}
+    known = [*BUILT_IN, *own]
+    for number, call in enumerate(scene.step.tools or ()):
+        at: DataPath = ("tools", number)
         if call.name and call.name not in known:
             if is_linked:
                 then = "the attempt fails" if call.required else "the call is skipped"
                 problem = f"there is no tool `{call.name}`, so {then}{did_you_mean(call.name, known)}"
                 remedy = "use a built-in tool, or add it to `tools` in the configuration"
-                found = places.diagnostic("RD865", (*at, "name"), problem, remedy)
-                meant = nearest_name(call.name, known)
-                yield replace(found, fix=places.respelled((*at, "name"), call.name, meant, is_value=True))
+                found = scene.finding("RD865", (*at, "name"), problem, remedy)
+                meant, place = nearest_name(call.name, known), (*scene.path, *at, "name")
+                yield replace(found, fix=scene.places.respelled(place, call.name, meant, is_value=True))
             continue
         arguments = call.args or {}
-        schema = _schema(call.name, runtime)
+        tool = own[call.name].arguments if call.name in own else BUILT_IN.get(call.name, {}).get("arguments")
+        schema: dict[str, Any] = tool or {}
         is_known = schema and not unfit_schema(schema) and not any(names_in(arguments))
         if is_known and (problem := unfit_arguments(schema, arguments)):
             remedy = f"correct `args`; {call.name} takes {', '.join(schema.get('properties', {}))}"
             said = f"the arguments of {call.name} are not valid: {problem.removeprefix('the arguments: ')}"
-            yield places.diagnostic("RD864", (*at, "args"), said, remedy)
-
-
-def _schema(name: str, runtime: Runtime) -> dict[str, Any]:
-    own = (runtime.tools or {}).get(name)
-    found: dict[str, Any] = (own.arguments if own else BUILT_IN.get(name, {}).get("arguments")) or {}
-    return found
+            yield scene.finding("RD864", (*at, "args"), said, remedy)
 
 
 def configured_findings(runtime: Runtime, places: SourceMap) -> Iterator[Diagnostic]:
@@ -293,12 +286,11 @@ def configured_findings(runtime: Runtime, places: SourceMap) -> Iterator[Diagnos
     guardrails = runtime.guardrails
     for side, said in (("input", guardrails and guardrails.input), ("output", guardrails and guardrails.output)):
         for number, pattern in enumerate((said and said.patterns) or ()):
+            at = _at(places, above, ("guardrails", side, "patterns", number))
             if problem := pattern_problem(pattern) or ("" if pattern else "is empty"):
-                at = _at(places, above, ("guardrails", side, "patterns", number))
                 remedy = "correct the pattern; don't nest unlimited repetitions, as in `(a+)+`"
                 yield places.diagnostic("RD870", at, f"the pattern {problem}", remedy)
             elif character := overlap(pattern):
-                at = _at(places, above, ("guardrails", side, "patterns", number))
                 yield places.diagnostic("RD136", at, f"the pattern {overlapping(character)}", SEPARATE)
 
 

@@ -46,11 +46,8 @@ def recognizes(source: Source) -> bool:
     if has_line or text.lstrip().startswith("{"):
         return STEPS in values
     steps = values.get(STEPS)
-    return isinstance(steps, list) and any(map(_is_step, steps))
-
-
-def _is_step(item: object) -> bool:
-    return isinstance(item, dict) and "id" in item and not _KEYS.isdisjoint(item)
+    found = (item for item in (steps if isinstance(steps, list) else ()) if isinstance(item, dict))
+    return any("id" in item and not _KEYS.isdisjoint(item) for item in found)
 
 
 def compile_document(job: Job) -> Result:

@@ -116,7 +116,7 @@ def _unknown(model: type[BaseModel], where: Position, key: str) -> Found:
     if meant in SAFEGUARDS and not is_about_text(key):
         problem = f"there is no key `{key}` in {around}; did you mean `{meant}`?"
         return "RD873", Issue(where.path, problem, f"write `{meant}`, or remove the key", meant)
-    if is_misplaced(key) or looks_like_safeguard(key):
+    if key in Policy.model_fields or looks_like_safeguard(key):
         problem = f"`{key}` has no effect in {around}, so no one would be asked to approve"
         return "RD873", Issue(where.path, problem, _instead(inside, key))
     if hidden := _hidden(key, where.value):
@@ -126,20 +126,19 @@ def _unknown(model: type[BaseModel], where: Position, key: str) -> Found:
     return "RD853", Issue(where.path, problem, f"remove it, or use one of {', '.join(known)}", meant)
 
 
-def is_misplaced(key: str) -> bool:
-    """Return whether a key belongs to the policy. Elsewhere it has no effect."""
-    return key in Policy.model_fields
-
-
 def _hidden(key: str, value: object) -> str:
     """Return a safeguard below an unknown key, or a part of the policy directly in it."""
-    own = (name for name in value if isinstance(name, str) and is_misplaced(name)) if isinstance(value, dict) else ()
+    own = (
+        (name for name in value if isinstance(name, str) and name in Policy.model_fields)
+        if isinstance(value, dict)
+        else ()
+    )
     return next(iter(own), "") or hidden_safeguard(key, value)
 
 
 def _instead(inside: Position, key: str) -> str:
     """Return the remedy for a safeguard that has no effect here."""
-    if is_misplaced(key):
+    if key in Policy.model_fields:
         return "move it to `policy` under `hitl` in the configuration"
     if inside.path[:1] == (STEPS,):
         is_tool = "tools" in inside.path
@@ -317,7 +316,7 @@ def _read(data: Data, places: SourceMap, file: Source | None) -> Configured:
 def _is_of_others(error: ErrorDetails) -> bool:
     """Return whether an unknown key in a configuration file is probably meant for another program."""
     *above, key = error["loc"]
-    is_outer = above in ([], ["runtime"]) and not is_misplaced(str(key))
+    is_outer = above in ([], ["runtime"]) and str(key) not in Policy.model_fields
     return error["type"] == "extra_forbidden" and is_outer and not did_you_mean(str(key), Configuration.model_fields)
 
 

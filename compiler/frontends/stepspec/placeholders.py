@@ -151,18 +151,6 @@ def templates(step: StepSpec) -> Iterator[tuple[Path, str]]:
         yield ("templates", number), template_path(written)
 
 
-def outputs(step: StepSpec) -> Iterator[tuple[Path, str]]:
-    """Yield the outputs' paths, each with its key path."""
-    for number, written in enumerate(step.outputs or ()):
-        yield ("outputs", number), written
-
-
-def targets(step: StepSpec) -> Iterator[tuple[Path, str]]:
-    """Yield the paths in `validation_targets`, each with its key path."""
-    for number, written in enumerate(step.targets):
-        yield ("inputs", TARGETS, number), written
-
-
 def needed_paths(step: StepSpec) -> list[str]:
     """Return the paths that must exist when the step starts, without duplicates."""
     return list(dict.fromkeys(path for _, path in (*input_paths(step), *templates(step))))
@@ -174,8 +162,8 @@ def validated_paths(step: StepSpec) -> list[str]:
 
 
 def all_paths(step: StepSpec) -> Iterator[tuple[Path, str]]:
-    """Yield every path in a step."""
+    """Yield every path in a step, each with its key path."""
     yield from input_paths(step)
     yield from templates(step)
-    yield from targets(step)
-    yield from outputs(step)
+    yield from ((("inputs", TARGETS, number), written) for number, written in enumerate(step.targets))
+    yield from ((("outputs", number), written) for number, written in enumerate(step.outputs or ()))

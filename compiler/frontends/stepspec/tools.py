@@ -29,7 +29,6 @@ from compiler.ir.texts import Text
 from compiler.issues import SourceMap
 from runtime_shim.contract.step_builder import checks_of as checks_named
 from runtime_shim.contract.step_builder import installed, language_of
-from runtime_shim.contract.tool_schemas import BUILT_IN
 
 
 class Asked(Struct, frozen=True):
@@ -37,11 +36,6 @@ class Asked(Struct, frozen=True):
 
     gate: str
     reason: str
-
-
-def known_tools(runtime: Runtime) -> list[str]:
-    """Return the names of all tools."""
-    return [*BUILT_IN, *(runtime.tools or {})]
 
 
 def risk_of(call: ToolCall, runtime: Runtime) -> Risk:
@@ -101,18 +95,14 @@ def reason_to_block(step: StepSpec, about: Subject, policy: Policy) -> str:
     if step.human_gate == "required":
         return "human_gate: required"
     if step.human_gate == "conditional" and policy.conditional_required:
-        return next(_conditions(about, policy), "")
+        if about.phase in (policy.conditional_phases or ()):
+            return f"human_gate: conditional, and phase {about.phase} is in conditional_phases"
+        if word := _word(policy.conditional_keywords, about):
+            words = f"the word {word} from conditional_keywords"
+            return f"human_gate: conditional, and workflow {about.workflow} contains {words}"
     if step.human_gate == "recommended" and policy.recommended_required:
         return "human_gate: recommended, and recommended_required is set"
     return ""
-
-
-def _conditions(about: Subject, policy: Policy) -> Iterator[str]:
-    if about.phase in (policy.conditional_phases or ()):
-        yield f"human_gate: conditional, and phase {about.phase} is in conditional_phases"
-    if word := _word(policy.conditional_keywords, about):
-        words = f"the word {word} from conditional_keywords"
-        yield f"human_gate: conditional, and workflow {about.workflow} contains {words}"
 
 
 def _word(words: list[str] | None, about: Subject) -> str:
@@ -145,16 +135,13 @@ def contract_of(document: Document, called: Called, runtime: Runtime) -> Contrac
     about = document.workflow.model_dump(exclude_none=True) if document.workflow else {}
     workflow = {**about, "module": called.module, "workflow": called.workflow}
     steps = tuple(ContractStep(spec.id, _spec(spec, phase_of(spec, document), runtime)) for spec in document.step_specs)
-    return Contract(_dumped(workflow), steps, _dumped(_config(runtime)))
+    about_workflow, config = (json.dumps(value, ensure_ascii=False) for value in (workflow, _config(runtime)))
+    return Contract(about_workflow, steps, config)
 
 
 def phase_of(spec: StepSpec, document: Document) -> str:
     """Return the phase of a step. It defaults to the phase of the workflow."""
     return spec.phase or (document.workflow and document.workflow.phase) or ""
-
-
-def _dumped(value: Table) -> str:
-    return json.dumps(value, ensure_ascii=False)
 
 
 def _spec(spec: StepSpec, phase: str, runtime: Runtime) -> Text:
@@ -191,24 +178,20 @@ def _spec(spec: StepSpec, phase: str, runtime: Runtime) -> Text:
 
 def _config(runtime: Runtime) -> Table:
     """Return the settings that runs need, without empty ones."""
+    both = runtime.guardrails
+    sides = {"input": both.input, "output": both.output} if both else {}
     found: Table = {
         "step_timeout_seconds": runtime.step_timeout_seconds,
         "executor": runtime.executor,
         "context": runtime.context,
-        "guardrails": _guardrails(runtime),
+        "guardrails": {
+            side: {"blocklist": said.blocklist or [], "patterns": said.patterns or []}
+            for side, said in sides.items()
+            if said
+        },
         "tools": {name: tool.model_dump(exclude_none=True) for name, tool in (runtime.tools or {}).items()},
     }
     return {key: value for key, value in found.items() if value}
-
-
-def _guardrails(runtime: Runtime) -> Table:
-    both = runtime.guardrails
-    sides = {"input": both.input, "output": both.output} if both else {}
-    return {
-        side: {"blocklist": said.blocklist or [], "patterns": said.patterns or []}
-        for side, said in sides.items()
-        if said
-    }
 
 
 LONGEST_NAME = 100

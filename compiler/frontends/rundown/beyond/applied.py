@@ -53,21 +53,17 @@ class Effective(Struct, frozen=True):
 def held_against(outline: Outline) -> tuple[dict[str, Effective], list[Diagnostic]]:
     """Return the effective settings by step id, and the diagnostics for settings that have no effect."""
     found = list(_unknown(outline))
-    groups = _of_groups(outline)
+    groups = {"": Effective().within("", outline.said.get("", ()))}
+    for group, parent in outline.parents.items():
+        groups[group] = groups[parent].within(group, outline.said.get(group, ()))
     effective: dict[str, Effective] = {}
     for leaf in outline.leaves if outline.said else ():
         holds = groups[leaf.group].within(leaf.id, outline.said.get(leaf.id, ()))
         effective[leaf.id] = holds
-        found += _misplaced(leaf, holds)
+        found += _doubled(leaf, holds) if leaf.is_command else _without_command(leaf, holds)
+        found += _without_retry(leaf, holds)
     found += _never_waited(outline, groups)
     return effective, list(dict.fromkeys(found))
-
-
-def _of_groups(outline: Outline) -> dict[str, Effective]:
-    found = {"": Effective().within("", outline.said.get("", ()))}
-    for group, parent in outline.parents.items():
-        found[group] = found[parent].within(group, outline.said.get(group, ()))
-    return found
 
 
 def with_settings(program: Program, effective: Mapping[str, Effective]) -> Program:
@@ -104,12 +100,6 @@ def _unknown(outline: Outline) -> Iterator[Diagnostic]:
             yield unknown_step(item, own)
 
 
-def _misplaced(leaf: Leaf, holds: Effective) -> Iterator[Diagnostic]:
-    """Report settings that have no effect on this step, and variables that it already has."""
-    yield from _doubled(leaf, holds) if leaf.is_command else _without_command(leaf, holds)
-    yield from _without_retry(leaf, {key: item for key, item in holds.numbers.items() if item.step == leaf.id}, holds)
-
-
 def _doubled(leaf: Leaf, holds: Effective) -> Iterator[Diagnostic]:
     for name, text in holds.env.items():
         if name in leaf.seen:
@@ -127,7 +117,8 @@ def _without_command(leaf: Leaf, holds: Effective) -> Iterator[Diagnostic]:
             yield text.place.finding(f"`{name}` has no effect on step {leaf.id}: the step runs no command", remedy)
 
 
-def _without_retry(leaf: Leaf, own: Mapping[str, Said[int]], holds: Effective) -> Iterator[Diagnostic]:
+def _without_retry(leaf: Leaf, holds: Effective) -> Iterator[Diagnostic]:
+    own = {key: item for key, item in holds.numbers.items() if item.step == leaf.id}
     for key in ("retry-delay", "retry-backoff"):
         if key in own and not leaf.has_retry:
             problem = f"`{key}` has no effect on step {leaf.id}: the step has no RETRY"
@@ -186,19 +177,15 @@ def outline(main: Document, linked: Linked) -> Outline:
     pending = [Frame(main, visible=visible(main.runbook.declared))]
     while pending:
         frame = pending.pop()
-        _add_frame(found, frame)
+        if frame.scope:
+            found.parents[frame.scope] = frame.outer_group
+        for settings in frame.document.runbook.declared.steps:
+            name = full_id(frame.scope, settings.step)
+            found.said.setdefault("" if name == EVERY else name, []).append(settings)
         pending += [inner for ref in step_refs(frame.steps) for inner in _add_step(found, frame, ref, linked)]
         if len(found.leaves) > LARGEST_PROGRAM:
             return Outline()
     return found
-
-
-def _add_frame(found: Outline, frame: Frame) -> None:
-    if frame.scope:
-        found.parents[frame.scope] = frame.outer_group
-    for settings in frame.document.runbook.declared.steps:
-        name = full_id(frame.scope, settings.step)
-        found.said.setdefault("" if name == EVERY else name, []).append(settings)
 
 
 def _add_step(found: Outline, frame: Frame, ref: StepRef, linked: Linked) -> Iterator[Frame]:
@@ -213,7 +200,7 @@ def _add_step(found: Outline, frame: Frame, ref: StepRef, linked: Linked) -> Ite
         found.repeated.append(own)
     if not ref.syntax.runbooks:
         return
-    for name, reference in zip(frame.runbook_ids(ref), ref.syntax.runbooks, strict=False):
+    for name, reference in zip(frame.runbook_ids[ref.label], ref.syntax.runbooks, strict=False):
         document = linked.documents.get(frame.document.includes.get(reference.path, ""))
         if document is None:
             found.parents[name] = own

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from msgspec.structs import replace
 
@@ -54,9 +54,8 @@ def _doubled(declared: Declarations) -> Iterator[Diagnostic]:
                 yield settings.place("env", name).finding(problem, "rename one of the two")
 
 
-def _secrets(every: Iterable[Declarations]) -> Iterator[Diagnostic]:
+def _secrets(every: Sequence[Declarations]) -> Iterator[Diagnostic]:
     """Report names that conflict with a secret: a secret is a variable of the whole run."""
-    every = list(every)
     secrets = {name for declared in every for name in declared.secrets}
     for declared in every:
         env = {name: item.place("env", name) for item in declared.steps for name in item.env}
@@ -130,15 +129,13 @@ def advise_unreachable(found: Iterable[Diagnostic], documents: Collection[Docume
         return everything
     advice = dict(advised for document in documents for advised in _advice(document))
     named = {position for document in documents for position in _named(document)}
-    return [_advised(item, advice, named) for item in everything]
-
-
-def _advised(item: Diagnostic, advice: Mapping[Position, str], named: Container[Position]) -> Diagnostic:
-    if item.code != "RD401":
-        return item
-    position = (item.path, item.span)
-    remedy = FIX_GOTO if position in named else item.help
-    return replace(item, help=f"{remedy}; {advice[position]}" if position in advice else remedy)
+    result: list[Diagnostic] = []
+    for item in everything:
+        position = (item.path, item.span)
+        remedy = FIX_GOTO if position in named else item.help
+        advised = replace(item, help=f"{remedy}; {advice[position]}" if position in advice else remedy)
+        result.append(advised if item.code == "RD401" else item)
+    return result
 
 
 def _named(document: Document) -> Iterator[Position]:

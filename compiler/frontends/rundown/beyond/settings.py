@@ -69,18 +69,14 @@ def _key_issues(inside: str, key: str, value: object, path: KeyPath) -> Iterator
     elif key == "env":
         yield from _env_issues(inside, value, path)
     elif key == "retry-backoff":
-        if not (isinstance(value, str) and value.isascii() and value.isdigit() and _number(value) >= 1):
+        is_short_number = isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 6
+        if not (is_short_number and 1 <= int(str(value)) <= LARGEST_BACKOFF):
             problem = f"{inside}: `{key}` must be a whole number from 1 to {LARGEST_BACKOFF}"
             yield Issue(path, problem, "write the factor for each further delay, for example 2")
     elif key not in OF_TARGETS:
         seconds = read_duration(value)
         if seconds is None or (key == "timeout" and seconds == 0):
             yield Issue(path, f"{inside}: `{key}` must be a duration of at most a year", duration_remedy(value))
-
-
-def _number(digits: str) -> int:
-    """Return the number, or 0 if it is too large."""
-    return int(digits) if len(digits) < 6 and int(digits) <= LARGEST_BACKOFF else 0
 
 
 def _env_issues(inside: str, env: object, path: KeyPath) -> Iterator[Issue]:

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from compiler.diagnostic import Diagnostic, Severity, sort_key
 from compiler.frontends.base import Formatted, Job
+from compiler.frontends.rundown import PROSE, TRANSITIONS, Layout
 from compiler.frontends.rundown.build import TOO_DEEP
 from compiler.frontends.rundown.check import check
 from compiler.frontends.rundown.formatting.numbering import (
@@ -21,12 +22,12 @@ from compiler.frontends.rundown.formatting.numbering import (
 )
 from compiler.frontends.rundown.formatting.pieces import (
     SEPARATOR,
+    Emitter,
     Line,
     Piece,
     Rewrite,
     Section,
     arrange,
-    emit,
     read_sections,
     text_of,
 )
@@ -34,10 +35,9 @@ from compiler.frontends.rundown.lines import Header, print_transition
 from compiler.frontends.rundown.link import Document
 from compiler.frontends.rundown.lower import lower
 from compiler.frontends.rundown.messages import missing_steps
-from compiler.frontends.rundown.options import PROSE, TRANSITIONS, Layout
 from compiler.frontends.rundown.parse import parse_scanned
 from compiler.frontends.rundown.scan import Scanned, deciding_steps, layout_of, scan, without_offer
-from compiler.frontends.rundown.syntax import Complete, Runbook, StepSettings, Stop, Transition, spell
+from compiler.frontends.rundown.syntax import Complete, Runbook, Stop, Transition, spell
 from compiler.issues import Place
 from compiler.regex import Regex
 from compiler.sameness import same
@@ -59,9 +59,6 @@ class _Read(Struct, frozen=True):
     scanned: Scanned
     runbook: Runbook | None
     errors: tuple[Diagnostic, ...]
-
-    def has(self, codes: set[str]) -> bool:
-        return any(found.code in codes for found in self.errors)
 
 
 class _Wanted(Struct, frozen=True):
@@ -86,13 +83,13 @@ def _format(job: Job) -> Formatted:
     prose = PROSE.first(job.configured) or {}
     scanned = scan(job.source, prose)
     deciding = deciding_steps(job.source, scanned.outline)
-    layout = TRANSITIONS.first(job.given, scanned.options.values, job.configured) or layout_of(deciding)
+    layout = TRANSITIONS.first(job.given, scanned.frontmatter.options.values, job.configured) or layout_of(deciding)
     wanted, written = _Wanted(layout, prose), layout_of(deciding) if deciding else layout
     as_written = original = _read(scanned, written)
-    moved = as_written.has(OUT_OF_ORDER)
+    moved = any(found.code in OUT_OF_ORDER for found in as_written.errors)
     sections = arrange(read_sections(scanned), None if moved else written, layout)
     if moved:
-        lines = emit(job.source, scanned.begin, sections, _kept(job.source))
+        lines = Emitter(job.source, _kept(job.source)).document(scanned.frontmatter.next_line, sections)
         original = _read(wanted.scan(job.source, text_of(lines)), layout)
         original = replace(original, errors=tuple(_placed_back(original.errors, lines)))
     misplaced = (found for found in as_written.errors if found.code in OUT_OF_ORDER)
@@ -101,15 +98,11 @@ def _format(job: Job) -> Formatted:
         return Formatted(None, errors)
     again = arrange(read_sections(original.scanned), layout, layout) if moved else sections
     if list(_content(job.source, sections)) != list(_content(original.scanned.source, again)):
-        return _unmovable(as_written, errors)
+        # Lines would change their meaning if moved, for example the lines inside an unclosed comment.
+        if all(found.code in OUT_OF_ORDER | OUT_OF_SEQUENCE for found in as_written.errors):
+            return Formatted(None, errors, defect=DEFECT)
+        return Formatted(None, tuple(sorted(as_written.errors, key=sort_key)))
     return _formatted(scanned, sections, wanted, errors, original.runbook)
-
-
-def _unmovable(as_written: _Read, errors: tuple[Diagnostic, ...]) -> Formatted:
-    """Report that lines would change their meaning if moved, for example the lines inside an unclosed comment."""
-    if all(found.code in OUT_OF_ORDER | OUT_OF_SEQUENCE for found in as_written.errors):
-        return Formatted(None, errors, defect=DEFECT)
-    return Formatted(None, tuple(sorted(as_written.errors, key=sort_key)))
 
 
 def _read(scanned: Scanned, layout: Layout) -> _Read:
@@ -137,7 +130,7 @@ def _formatted(
     unclear = tuple(unclear_references(source, runbook, numbering))
     if unclear:
         return Formatted(None, (*errors, *unclear))
-    lines = emit(source, scanned.begin, sections, Spelling(sections, numbering))
+    lines = Emitter(source, Spelling(sections, numbering)).document(scanned.frontmatter.next_line, sections)
     text = text_of(renumber_frontmatter(lines, runbook, numbering))
     result = _read(wanted.scan(source, text), wanted.layout)
     meant = numbering.runbook(runbook)
@@ -183,7 +176,10 @@ def _meaning(source: Source, runbook: Runbook) -> tuple[object, ...]:
     program = lowered.message if isinstance(lowered, Diagnostic) else lowered.program
     metadata = {key: value for key, value in runbook.metadata.items() if key not in {"scenarios", "rdc"}}
     head = runbook.title, runbook.description, runbook.prose, repr(metadata), repr(_options(runbook))
-    return program, *head, runbook.scenarios, tuple(map(_said, runbook.declared.steps))
+    settings = [
+        (said.step, said.timeout, said.delay, said.backoff, *said.env.items()) for said in runbook.declared.steps
+    ]
+    return program, *head, runbook.scenarios, settings
 
 
 def _options(runbook: Runbook) -> object:
@@ -195,21 +191,14 @@ def _options(runbook: Runbook) -> object:
     return {key: said if key == "steps" else value for key, value in options.items()}
 
 
-def _said(settings: StepSettings) -> tuple[object, ...]:
-    return settings.step, settings.timeout, settings.delay, settings.backoff, tuple(settings.env.items())
-
-
 def _content(source: Source, sections: Sequence[Section]) -> Iterator[tuple[str, str]]:
     """Yield the lines of a document, each with its kind of block."""
     for section in sections:
         for piece in section.all():
             lines = source.lines[piece.first - 1 : piece.last]
-            yield from ((_kind(piece), line) for line in lines if line.strip() and line != SEPARATOR)
-
-
-def _kind(piece: Piece) -> str:
-    """Return a piece's kind; a comment that moves between two texts becomes part of the prompt, as does a remark."""
-    return "TEXT" if piece.kind in {"REST", "REMARK"} else piece.kind
+            # A comment that moves between two texts becomes part of the prompt, as does a remark.
+            kind = "TEXT" if piece.kind in {"REST", "REMARK"} else piece.kind
+            yield from ((kind, line) for line in lines if line.strip() and line != SEPARATOR)
 
 
 _CLOSING = Regex(r"(^|[ \t])#+$")

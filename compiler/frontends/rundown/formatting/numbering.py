@@ -44,7 +44,7 @@ def unclear_references(source: Source, runbook: Runbook, numbering: Numbering) -
         except UnclearError as error:
             yield _unclear(source, jump.span, f"rd goto {jump.step}", error)
             continue
-        if changes and not (jump.span and find_label(source.lines[jump.span.line - 1], jump)):
+        if changes and not find_label(source.lines, jump):
             problem = f"rdc cannot renumber `rd goto {jump.step}` in this form"
             remedy = f"write it as a plain string on one line: `- rd goto {jump.step}`"
             yield Diagnostic("RD117", source.path, jump.span, problem, remedy)
@@ -60,7 +60,7 @@ def _unclear_step(source: Source, said: StepSettings, numbering: Numbering) -> I
     except UnclearError as error:
         yield _unclear(source, span, f"steps: {said.step}", error)
         return
-    if changes and not (span and find_step(source.lines[span.line - 1], said)):
+    if changes and not find_step(source.lines, said):
         problem = f"rdc cannot renumber `{said.step}` under `steps` in this form"
         yield Diagnostic("RD117", source.path, span, problem, f'write it as a plain key: `"{said.step}":`')
 
@@ -189,35 +189,31 @@ def jumps(runbook: Runbook) -> Iterator[Jump]:
         yield from scenario.jumps
 
 
-def find_label(line: str, jump: Jump) -> Span | None:
+def find_label(lines: Sequence[str], jump: Jump) -> Span | None:
     """Return the place of the ID in its line, or None if rdc cannot edit it in place."""
     if jump.span is None:
         return None
     pattern = re.compile(rf"\bgoto[ \t]+[\"']?(?P<label>{re.escape(jump.step)})(?![\w.])")
-    match = pattern.search(line, jump.span.column - 1, jump.span.end_column - 1)
+    match = pattern.search(lines[jump.span.line - 1], jump.span.column - 1, jump.span.end_column - 1)
     return match and Span(jump.span.line, match.start("label") + 1, jump.span.line, match.end("label") + 1)
 
 
-def find_step(line: str, said: StepSettings) -> Span | None:
+def find_step(lines: Sequence[str], said: StepSettings) -> Span | None:
     """Return the place of a step's name under `steps`, or None if rdc cannot edit it in place."""
     span = said.place().span
     if span is None:
         return None
-    match = re.compile(rf"[\"']?(?P<step>{re.escape(said.step)})(?=[\"']?[ \t]*:)").match(line, span.column - 1)
+    pattern = re.compile(rf"[\"']?(?P<step>{re.escape(said.step)})(?=[\"']?[ \t]*:)")
+    match = pattern.match(lines[span.line - 1], span.column - 1)
     return match and Span(span.line, match.start("step") + 1, span.line, match.end("step") + 1)
 
 
 def renumber_frontmatter(lines: Sequence[Line], runbook: Runbook, numbering: Numbering) -> list[Line]:
     """Return the document's lines with new step numbers in the frontmatter."""
-    edited = list(lines)
-    places: dict[Span, str] = {}
-    for jump in jumps(runbook):
-        place = find_label(lines[jump.span.line - 1].text, jump) if jump.span else None
-        places |= {place: numbering.label(jump.step)} if place else {}
-    for said in runbook.declared.steps:
-        span = said.place().span
-        place = find_step(lines[span.line - 1].text, said) if span else None
-        places |= {place: numbering.path(said.step)} if place else {}
+    edited, written = list(lines), [line.text for line in lines]
+    found = [(find_label(written, jump), numbering.label(jump.step)) for jump in jumps(runbook)]
+    found += [(find_step(written, said), numbering.path(said.step)) for said in runbook.declared.steps]
+    places = {place: new for place, new in found if place}
     for place in sorted(places, reverse=True):  # from the end, so that earlier columns stay valid
         line = edited[place.line - 1]
         text = line.text[: place.column - 1] + places[place] + line.text[place.end_column - 1 :]

@@ -10,9 +10,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from compiler.frontends.frontmatter import FENCE
+from compiler.frontends.rundown import Layout
 from compiler.frontends.rundown.blocks import Block
 from compiler.frontends.rundown.build import TEXTS
-from compiler.frontends.rundown.options import Layout
 from compiler.frontends.rundown.scan import BODIES, Scanned
 from compiler.frontends.rundown.syntax import Transition
 from compiler.regex import Regex
@@ -56,7 +56,7 @@ class Section(Struct, frozen=True):
 
 def read_sections(scanned: Scanned) -> list[Section]:
     """Return a document's sections; a prose section becomes REST at the end of the step above it."""
-    source, blocks, begin = scanned.source, scanned.outline, scanned.begin
+    source, blocks, begin = scanned.source, scanned.outline, scanned.frontmatter.next_line
     first_step = next((block.line for block in blocks if block.type in OUTLINE), len(source.lines) + 1)
     pieces = list(_pieces(source, [block for block in blocks if block.line >= first_step], first_step))
     starts = [index for index, piece in enumerate(pieces) if piece.kind in OUTLINE]
@@ -217,17 +217,14 @@ class Line(Struct, frozen=True):
     origin: int = 0
 
 
-def emit(source: Source, begin: int, sections: Sequence[Section], rewrite: Rewrite) -> list[Line]:
-    """Return the lines of a document whose frontmatter ends above line `begin`."""
-    return _Emitter(source, rewrite).document(begin, sections)
-
-
 def text_of(lines: Sequence[Line]) -> str:
     """Join lines into a string."""
     return "".join(line.text + line.end for line in lines)
 
 
-class _Emitter:
+class Emitter:
+    """Write a document whose pieces may have moved."""
+
     def __init__(self, source: Source, rewrite: Rewrite) -> None:
         self.source = source
         self.rewrite = rewrite
@@ -237,12 +234,13 @@ class _Emitter:
         self.ends = [*ends, self.new_end]
 
     def document(self, begin: int, sections: Sequence[Section]) -> list[Line]:
-        """Return the frontmatter and all sections, separated by blank lines."""
+        """Return the frontmatter, which ends above line `begin`, and all sections, separated by blank lines."""
         lines = [self._kept(number) for number in range(1, begin)]
         before: Piece | None = None
         for piece in (piece for section in sections for piece in section.all()):
             written = list(self._written(piece))
-            if lines and not (before and _is_one_list(before, piece)):
+            is_one_list = before and piece.kind in LISTED and before.kind == piece.kind
+            if lines and not is_one_list:
                 lines.append(self._new("", lines))
             if before and self._would_join(before, piece):
                 lines.append(self._new(SEPARATOR, lines))
@@ -274,7 +272,3 @@ class _Emitter:
         between = self.source.lines[before.last : piece.first - 1]
         follows = before.last < piece.first and not any(line.strip() for line in between)
         return piece.kind not in LISTED and not (follows and before.kind == "TEXT")
-
-
-def _is_one_list(before: Piece, piece: Piece) -> bool:
-    return piece.kind in LISTED and before.kind == piece.kind
