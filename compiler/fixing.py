@@ -80,12 +80,9 @@ def _candidates(compilation: Compilation, refused: Sequence[Fix], *, unsafe: boo
 
 
 def _overlap(one: Span, other: Span) -> bool:
-    (begin, end), (start, stop) = _ends(one), _ends(other)
+    begin, end = (one.line, one.column), (one.end_line, one.end_column)
+    start, stop = (other.line, other.column), (other.end_line, other.end_column)
     return begin == start or (begin < stop and start < end)
-
-
-def _ends(span: Span) -> tuple[tuple[int, int], tuple[int, int]]:
-    return (span.line, span.column), (span.end_line, span.end_column)
 
 
 class _Round(Struct, frozen=True):

@@ -49,7 +49,8 @@ def flow_warnings(
         if problem and place not in shown:
             shown.add(place)
             yield Diagnostic(problem[0], sources[node.origin.path].path, node.origin.span, *problem[1:])
-    if not any(_completes(node) and node.id in reached for node in program.nodes):
+    ends = (node.task for node in program.nodes if node.is_end and node.id in reached)
+    if not any(isinstance(end, End) and end.result == "complete" for end in ends):
         entry = program.index()[program.entry].origin
         yield Diagnostic("RD403", sources[entry.path].path, entry.span, *wording.never_completes)
     for origin in _never_firing(program, reached, written):
@@ -60,10 +61,6 @@ def _gave_up(program: Program, sources: Mapping[str, Source]) -> Diagnostic:
     """Return the note that replaces warnings which would take too long to find."""
     problem = "this document has too many counters to analyze, so warnings about impossible transitions may be missing"
     return Diagnostic("RD411", sources[program.sources[0].path].path, None, problem, "use fewer counters in a step")
-
-
-def _completes(node: Node) -> bool:
-    return isinstance(node.task, End) and node.task.result == "complete" and not node.edges
 
 
 def _node_problem(node: Node, reached: Collection[str], wording: Wording) -> tuple[str, str, str] | None:

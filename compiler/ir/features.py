@@ -6,16 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
 from typing import NamedTuple, assert_never
 
-from compiler.ir.edges import (
-    Add,
-    AtLeast,
-    Clear,
-    Edge,
-    Effect,
-    Keep,
-    Reset,
-    Set,
-)
+from compiler.ir.edges import Add, AtLeast, Clear, Edge, Effect, Keep, Reset, Set
 from compiler.ir.program import Node, Program
 from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Reading, Shell, Stage, Task, Tool
 

@@ -57,7 +57,8 @@ def compile_task(root: str, task: Task) -> Made:
     disk.resolve(os.path.join(root, os.path.dirname(task.output)))  # the place of companions depends on it
     compilation = compile_opened(Opened(task.source, Project(root, disk), located.read()), Settings())
     found, layout, product = _laid_out(task, compilation)
-    files = _files(layout) if product and not has_error(found) else ()
+    laid = reversed(layout.files) if product and not has_error(found) else ()  # the main file first
+    files = tuple(Built(PurePath(one.output.path).as_posix(), one.data, one.executable) for one in laid)
     written = {built.path: built.data for built in files}
     items = items_of(compilation.program, product, written) if files and compilation.program and product else {}
     outputs = {path: sha256(data).hexdigest() for path, data in written.items()}
@@ -85,13 +86,6 @@ def _laid_out(task: Task, compilation: Compilation) -> tuple[list[Diagnostic], L
     mains = [Output(task.source, task.output, is_built=True)]
     layout = lay_out(mains, [product], executable=backend.executable)
     return [*found, *compilation.kept((*unfit_paths(mains, backend), *layout.findings))], layout, product
-
-
-def _files(layout: Layout) -> tuple[Built, ...]:
-    """Return the main file and its companions."""
-    return tuple(
-        Built(PurePath(laid.output.path).as_posix(), laid.data, laid.executable) for laid in reversed(layout.files)
-    )
 
 
 FEW = 3

@@ -31,7 +31,9 @@ def render(report: Report) -> str:
     if not report.diagnostics:
         return ""
     blocks = [_block(diagnostic, report.sources, report.docs_url) for diagnostic in report.diagnostics]
-    return "\n\n".join([*blocks, _summary(report)])
+    counts = [many(count, severity) for severity in Severity if (count := report.count(severity))]
+    summary = f"{', '.join(counts)} in {many(report.files, 'file')}{_fixable(report)}"
+    return "\n\n".join([*blocks, summary])
 
 
 def _block(diagnostic: Diagnostic, sources: Mapping[str, Source], docs_url: str) -> str:
@@ -91,11 +93,6 @@ def _continued(text: str, indent: str) -> str:
 
 def _bold(text: str) -> str:
     return click.style(text, bold=True)
-
-
-def _summary(report: Report) -> str:
-    counts = [many(count, severity) for severity in Severity if (count := report.count(severity))]
-    return f"{', '.join(counts)} in {many(report.files, 'file')}{_fixable(report)}"
 
 
 def _fixable(report: Report) -> str:

@@ -32,7 +32,7 @@ def run(setting: Setting) -> Run:
     if setting.is_prompted:
         setting = replace(setting, program=_asking(setting.program), is_prompted=False)
     trial = _Trial(setting)
-    with running(trial.worker, setting.workspace, trial.environment, lambda said: "is ready" in said):
+    with running(trial.worker, setting.workspace, trial.environment):
         return drive(trial, setting)
 
 
