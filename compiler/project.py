@@ -14,7 +14,7 @@ from compiler.documentation import DOCS_URL, read_docs_url
 from compiler.files import DISK, Disk, Refusal, is_below, read_source, read_standard_input, read_text
 from compiler.issues import Place, Places
 from compiler.options import Known, Level, Option, Options, Table, read_options
-from compiler.source import STANDARD_INPUT, Source, Spans, below
+from compiler.source import STANDARD_INPUT, Source, below
 from compiler.suppression import read_check
 from compiler.toml_text import find_keys, load_toml
 from compiler.version import __version__
@@ -237,9 +237,10 @@ def _configuration(source: Source, section: tuple[str, ...], known: Known) -> Co
     places = {path: replace(place, span=span) for path, span in spans.items() if path[:1] in [(name,) for name in own]}
     if wrong := _wrong_version(own, places):
         return Configuration(Options(), [wrong], {source.path: source})
-    ignored, wrong_codes = _ignored(own, place, spans)
-    docs_url, wrong_address = _docs_url(own, place, spans)
-    name, wrong_name = _project_name(own.get(PROJECT, {}), replace(place, span=spans.get((PROJECT,))))
+    at = {name: replace(place, span=spans.get((name,))) for name in OWN_KEYS}
+    ignored, wrong_codes = read_check(own.get(CHECK, {}), at[CHECK], below(spans, CHECK))  # B-10
+    docs_url, wrong_address = read_docs_url(own, at[DOCS_URL])
+    name, wrong_name = _project_name(own.get(PROJECT, {}), at[PROJECT])
     options, found = read_options(rest, place, spans, known)
     wrong_keys = [*found, *wrong_codes, *wrong_address, *wrong_name]
     return Configuration(options, wrong_keys, {source.path: source}, Table(own, places), ignored, docs_url, name)
@@ -252,20 +253,6 @@ def _project_name(table: object, place: Place) -> tuple[str, list[Diagnostic]]:
         return name, []
     problem = f"`[project]` needs one key, `name`, with a text of 1 to {LONGEST_PROJECT} characters"
     return "", [place.finding(problem, 'write `name = "shop"` below `[project]`, or remove the table')]
-
-
-def _ignored(own: Mapping[str, object], place: Place, spans: Spans) -> tuple[frozenset[str], list[Diagnostic]]:
-    """Return the codes that the project ignores, and the diagnostics for invalid ones (B-10)."""
-    if CHECK not in own:
-        return frozenset(), []
-    return read_check(own[CHECK], replace(place, span=spans.get((CHECK,))), below(spans, CHECK))
-
-
-def _docs_url(own: Mapping[str, object], place: Place, spans: Spans) -> tuple[str, list[Diagnostic]]:
-    """Return the address to which messages link, "" for none, and the errors in it."""
-    if DOCS_URL not in own:
-        return "", []
-    return read_docs_url(own, replace(place, span=spans.get((DOCS_URL,))))
 
 
 def _parted(table: object) -> tuple[dict[str, object], object]:

@@ -19,8 +19,7 @@ from compiler.issues import InvalidError
 from compiler.project import Located, Project
 from compiler.source import Source
 from rdc.building.lock import items_of
-from rdc.building.model import WorkerError
-from rdc.building.plan import Task
+from rdc.building.plan import Task, WorkerError
 from rdc.building.records import Record, Watched
 from rdc.generation import Product, emitted
 from rdc.layout import Layout, lay_out, unfit_paths

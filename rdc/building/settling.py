@@ -16,8 +16,7 @@ from rdc.atomic import LEADS_OUT, File, is_of_git, write_all
 from rdc.building import records
 from rdc.building.compiling import Built, Made, compiled
 from rdc.building.lock import Review, items_in, lock_text, read_lock, review
-from rdc.building.model import Outcome, Told, Wishes
-from rdc.building.plan import Task
+from rdc.building.plan import Outcome, Task, Told, Wishes
 from rdc.building.records import LOCK, MADE_BY, Book, Present, Record
 from rdc.building.standing import compare, first_lines, leftover, leftovers
 from rdc.documents import project_documents

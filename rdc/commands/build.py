@@ -15,7 +15,7 @@ from compiler.options import Table
 from compiler.project import Project, project_around, read_configuration
 from compiler.source import Source
 from rdc.building.build import build
-from rdc.building.model import Wishes, WorkerError
+from rdc.building.plan import Wishes, WorkerError
 from rdc.building.records import FOLDER
 from rdc.commands.reporter import Reporter, reporting_options
 from rdc.terminal import many, tell

@@ -111,13 +111,10 @@ def compare(output: Output, data: bytes) -> Difference | None:
         "or the project has another root"
     )
     path = visible(output.path)
-    lines = unified_diff(_lines(present), _lines(data), path, f"{path} (as generated)", lineterm="")
+    old, new = (content.decode(errors="replace").split("\n") for content in (present, data))
+    lines = unified_diff(old, new, path, f"{path} (as generated)", lineterm="")
     return Difference(_finding(output, message), "\n".join(visible(line) for line in lines))
 
 
 def _finding(output: Output, message: str, advice: str = "run the command again without --check") -> Diagnostic:
     return Diagnostic("RD512", output.path, None, message, advice)
-
-
-def _lines(data: bytes) -> list[str]:
-    return data.decode(errors="replace").split("\n")

@@ -100,12 +100,10 @@ MOST_NUMBERS = 6
 """How many new step numbers a message lists."""
 
 
-class Change(Rewrite):
-    """A document that is not formatted."""
+class Change(Rewrite, frozen=True):
+    """A document that is not formatted, and the old and new numbers of its steps."""
 
-    def __init__(self, source: Source, formatting: Formatting, text: str) -> None:
-        super().__init__(source, formatting.opened.path, text)
-        self._renumbered = formatting.result.renumbered
+    renumbered: Sequence[tuple[str, str]]
 
     def finding(self) -> Diagnostic:
         """Return the finding of `--check`, at the first line that would change."""
@@ -119,7 +117,7 @@ class Change(Rewrite):
 
     def words(self) -> str:
         """Return the success message."""
-        moved = [f"{old} is now {new}" for old, new in self._renumbered]
+        moved = [f"{old} is now {new}" for old, new in self.renumbered]
         shown = ", ".join(moved[:MOST_NUMBERS]) + (", …" if len(moved) > MOST_NUMBERS else "")
         return f"formatted {self.path}" + (f" ({shown})" if shown else "")
 
@@ -129,4 +127,4 @@ def change(formatting: Formatting) -> Change | None:
     source, text = formatting.opened.source, formatting.result.text
     if not isinstance(source, Source) or text is None or text == source.text:
         return None
-    return Change(source, formatting, text)
+    return Change(source, formatting.opened.path, text, formatting.result.renumbered)
