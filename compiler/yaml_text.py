@@ -310,9 +310,6 @@ def _pairs(mapping: MappingNode) -> list[tuple[Node, Node]]:
 
 # --- Places ----------------------------------------------------------------------------------------------------------
 
-_Child = tuple[Node, Node]
-"""The node of a key or item, where its place starts, and the node of its value."""
-
 
 def _repeated_in(root: MappingNode, lines: Lines) -> Iterator[Repeated]:
     for inner in _collections(root, lines, is_merged=False):
@@ -332,21 +329,19 @@ def _collections(root: MappingNode, lines: Lines, *, is_merged: bool = True) -> 
         if id(node) in seen:  # an alias; nested aliases could mean too many items to count
             continue
         seen.add(id(node))
-        inner = [((*path, name), child) for name, child in _named(node, is_merged=is_merged)]
-        yield [(place, _span(child, lines)) for place, child in inner]
-        pending += [(place, value) for place, (_, value) in reversed(inner) if isinstance(value.value, list)]
+        inner = [((*path, name), key, value) for name, key, value in _named(node, is_merged=is_merged)]
+        yield [
+            (place, lines.span(key.start_mark.index, value.end_mark.index, key.end_mark.index))
+            for place, key, value in inner
+        ]
+        pending += [(place, value) for place, _, value in reversed(inner) if isinstance(value.value, list)]
 
 
-def _span(child: _Child, lines: Lines) -> Span:
-    key, value = child
-    return lines.span(key.start_mark.index, value.end_mark.index, key.end_mark.index)
-
-
-def _named(node: Node, *, is_merged: bool = True) -> list[tuple[str, _Child]]:
-    """Return the items of a collection with their names."""
+def _named(node: Node, *, is_merged: bool) -> list[tuple[str, Node, Node]]:
+    """Return the items of a collection: the name, the node where its place starts, and the node of its value."""
     if isinstance(node, MappingNode):
-        return [(str(pair[0].value), pair) for pair in (_pairs(node) if is_merged else node.value)]
-    return [(str(number), (item, item)) for number, item in enumerate(_parts(node))]
+        return [(str(key.value), key, value) for key, value in (_pairs(node) if is_merged else node.value)]
+    return [(str(number), item, item) for number, item in enumerate(_parts(node))]
 
 
 # --- Errors ----------------------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from backends.base import MARK, MARK_LINES, Companion
 from backends.command import Command, read_command
-from backends.github.calling.proof import Called, called_by
+from backends.github.calling.proof import called_by
 from backends.make.native import hash_of
 from backends.make.proof import changed, pinned
 from backends.python.proof import Problem, first_difference, needed, proof, shared_runtime
@@ -224,20 +224,14 @@ def _of_workflow(path: str, text: str, missing: str) -> Finding:
         return Finding(Verdict.CHANGED, called.message, called.line)
     if called is None:
         return Finding(Verdict.SOURCE_MISSING, f"{missing}; only the source proves this file")
-    found = _of_called(path, called, missing)
+    main = Output(path, path)
+    found = _beside(main, called.others, "")
+    if found.verdict is Verdict.PROVEN:
+        found = _of_pinned(laid(main, called.program).output.path, called.sha256, missing)
     if found.verdict is not Verdict.SOURCE_MISSING or called.is_known:
         return found
     others = "it has steps or settings that rdc does not write"
     return found._replace(message=f"{others}; only the source proves this file: {missing}")
-
-
-def _of_called(path: str, called: Called, missing: str) -> Finding:
-    """Return the verdict on the files that a workflow calls by their hashes."""
-    main = Output(path, path)
-    beside_it = _beside(main, called.others, "")
-    if beside_it.verdict is not Verdict.PROVEN:
-        return beside_it
-    return _of_pinned(laid(main, called.program).output.path, called.sha256, missing)
 
 
 def _of_program(path: str, text: str, missing: str) -> Finding:

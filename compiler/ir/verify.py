@@ -10,7 +10,6 @@ from compiler.diagnostic import DataPath, Issue
 from compiler.ir.edges import Add, Effect, Keep, OutcomeTest, Test
 from compiler.ir.graph import loop_regions
 from compiler.ir.program import Node, Program, scope_members, texts_of
-from compiler.ir.reports import folder_issues, report_issues
 from compiler.ir.tasks import IDLE, End, Shell, alphabet
 from compiler.ir.texts import Text, joined
 from compiler.ir.variables import is_identifier, is_reserved, is_unsettable
@@ -19,9 +18,11 @@ from compiler.ir.wellformed import (
     argument_issues,
     ask_issues,
     contract_issues,
+    folder_issues,
     input_problems,
     parallel_issues,
     reading_issues,
+    report_issues,
     setting_issues,
 )
 from compiler.suggestions import did_you_mean

@@ -14,8 +14,8 @@ from compiler.analyses.outcomes import beginnings
 from compiler.drafts import Draft, Writer
 from compiler.ir.answers import usual
 from compiler.ir.paths import Path, usual_limit, walk
+from compiler.ir.patterns import sample
 from compiler.ir.program import Input, Program
-from compiler.ir.samples import sample
 from compiler.ir.semantics import Machine
 from compiler.scenarios import Result, Scenario
 from rdc.paths.text import folded, show_path, with_stand_ins
