@@ -49,7 +49,8 @@ def command(files: tuple[str, ...], settings: Settings, form: str, *, check: boo
         show_differences(changes, is_text=form == "text")
     if "-" in files and in_place:
         return _print(formatted[0], status)
-    if in_place and not _is_written(changes, reporter):
+    if in_place and (problem := write_rewrites(changes, "rdc fmt")):
+        reporter.show(reporter.gather([problem], {}))
         return max(status, 1)
     _summarize(formatted, changes if in_place else [], len(changes), reporter)
     return status
@@ -78,14 +79,6 @@ def _print(formatting: Formatting, status: int) -> int:
     if isinstance(source, Source) and text is not None:
         put(source.encode(text))
     return status
-
-
-def _is_written(changes: Sequence[Change], reporter: Reporter) -> bool:
-    """Write all changed files. Return whether that succeeded."""
-    problem = write_rewrites(changes, "rdc fmt")
-    if problem:
-        reporter.show(reporter.gather([problem], {}))
-    return problem is None
 
 
 def _summarize(formatted: Sequence[Formatting], written: Sequence[Change], changed: int, reporter: Reporter) -> None:
