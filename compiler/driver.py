@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from compiler.analyses.flow import commands_too_long
 from compiler.diagnostic import Diagnostic, sort_key
-from compiler.files import Refusal
+from compiler.files import Refusal, read_standard_input
 from compiler.frontends import FRONT_ENDS, all_options, endings, recognize
 from compiler.frontends.base import Format, Formatted, Job
 from compiler.frontends.name_lists import name_of
@@ -84,7 +84,7 @@ def open_file(path: str) -> Opened:
 def open_standard_input() -> Opened:
     """Return the document on standard input, in the project of the current folder."""
     project = open_project(STANDARD_INPUT)
-    return Opened(STANDARD_INPUT, project, project.read_standard_input())
+    return Opened(STANDARD_INPUT, project, read_standard_input(project.locate(STANDARD_INPUT).name))
 
 
 def compile_file(path: str, settings: Settings | None = None) -> Compilation:

@@ -11,10 +11,10 @@ from msgspec.structs import replace
 
 from compiler.diagnostic import Diagnostic
 from compiler.documentation import DOCS_URL, read_docs_url
-from compiler.files import DISK, Disk, Refusal, is_below, read_source, read_standard_input, read_text
+from compiler.files import DISK, Disk, Refusal, is_below, read_source, read_text
 from compiler.issues import Place, Places
 from compiler.options import Known, Level, Option, Options, Table, read_options
-from compiler.source import STANDARD_INPUT, Source, below
+from compiler.source import Source, below
 from compiler.suppression import read_check
 from compiler.toml_text import find_keys, load_toml
 from compiler.version import __version__
@@ -66,10 +66,6 @@ class Project(Struct, frozen=True):
         file = os.path.realpath(path)
         name = self._name(file) if is_below(file, self.root) else os.path.basename(file)
         return Located(file, path, name, self.disk)
-
-    def read_standard_input(self) -> Source | Refusal:
-        """Return the document on standard input; its references are relative to the current folder."""
-        return read_standard_input(self.locate(STANDARD_INPUT).name)
 
     def find(self, source: Source, reference: str, noun: str = "document") -> Located | Refusal:
         """Return the referenced document beside this one, or below the root, but never outside the root (V11).

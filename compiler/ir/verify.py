@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from itertools import islice, pairwise
 from typing import NamedTuple
 
@@ -49,10 +49,7 @@ class Broken(NamedTuple):
 
 
 class InvalidProgramError(Exception):
-    """A document was compiled to a program that breaks rules. This is always a bug in rdc."""
-
-    def __init__(self, document: str, stage: str, broken: Sequence[Broken]) -> None:
-        super().__init__(document, stage, broken)  # a worker process sends the arguments
+    """A document was compiled, up to a stage, to a program that breaks rules. This is always a bug in rdc."""
 
     def __str__(self) -> str:
         """Return the first broken rules, the document, and a request to report the bug."""

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 
 from mcp import Client, MCPError, StdioServerParameters, stdio_client
-from mcp.types import CallToolResult, ContentBlock, EmbeddedResource, TextContent, TextResourceContents
+from mcp.types import ContentBlock, EmbeddedResource, TextContent, TextResourceContents
 from msgspec import Struct
 
 from rdc.tools.request import Request
@@ -50,20 +50,17 @@ async def _called(server: Sequence[str], request: Request) -> Answer:
         if request.tool == PROMPT and isinstance(request.arguments.get("id"), str):
             prompt = await client.get_prompt(request.arguments["id"], _texts(request))
             return Answer("\n\n".join(_parts(message.content for message in prompt.messages)))
-        return _of_tool(await client.call_tool(request.tool, request.arguments))
+        result = await client.call_tool(request.tool, request.arguments)
+        text = "\n".join(_parts(result.content))
+        if not text and result.structured_content is not None:
+            text = json.dumps(result.structured_content, ensure_ascii=False)
+        return Answer(text, result.is_error)
 
 
 def _texts(request: Request) -> dict[str, str]:
     """Return the other arguments of a prompt."""
     given = ((name, value) for name, value in request.arguments.items() if name != "id")
     return {name: value if isinstance(value, str) else json.dumps(value) for name, value in given}
-
-
-def _of_tool(result: CallToolResult) -> Answer:
-    text = "\n".join(_parts(result.content))
-    if not text and result.structured_content is not None:
-        text = json.dumps(result.structured_content, ensure_ascii=False)
-    return Answer(text, result.is_error)
 
 
 def _parts(content: Iterable[ContentBlock]) -> Iterator[str]:
