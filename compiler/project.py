@@ -221,10 +221,9 @@ def read_configuration(project: Project, options: Sequence[Option[Any]]) -> Conf
 def _configuration(source: Source, section: tuple[str, ...], known: Known) -> Configuration:
     try:
         table: object = load_toml(source.text)
-    except RecursionError:
-        return Configuration(Options(), [_invalid(source.path, "its values are nested too deeply")], {})
-    except ValueError as error:
-        return Configuration(Options(), [_invalid(source.path, str(error))], {})
+    except (RecursionError, ValueError) as error:
+        problem = "its values are nested too deeply" if isinstance(error, RecursionError) else str(error)
+        return Configuration(Options(), [_invalid(source.path, problem)], {})
     for key in section:
         table = table.get(key, {}) if isinstance(table, dict) else table
     spans = below(find_keys(source), *section)

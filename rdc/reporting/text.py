@@ -40,7 +40,8 @@ def _block(diagnostic: Diagnostic, sources: Mapping[str, Source], docs_url: str)
     color = _COLORS[diagnostic.severity]
     kind = click.style(f"{diagnostic.severity}[{_linked(diagnostic.code, docs_url)}]", fg=color, bold=True)
     message = click.style(_continued(diagnostic.message, "  "), bold=True)
-    gutter = _gutter(diagnostic)
+    spans = [diagnostic.span, *(related.span for related in diagnostic.related)]
+    gutter = " " * max((len(str(span.line)) for span in spans if span), default=1)  # as wide as the longest number
     parts = [f"{_place(diagnostic.path, diagnostic.span)}: {kind}: {message}"]
     parts += _snippet(sources.get(diagnostic.path), diagnostic.span, gutter, color)
     if diagnostic.help:
@@ -58,12 +59,6 @@ def _linked(code: str, docs_url: str) -> str:
     if not docs_url:
         return code
     return f"\x1b]8;;{page_of(docs_url, code)}\x1b\\{code}\x1b]8;;\x1b\\"
-
-
-def _gutter(diagnostic: Diagnostic) -> str:
-    """Return spaces as wide as the longest line number in the diagnostic."""
-    spans = [diagnostic.span, *(related.span for related in diagnostic.related)]
-    return " " * max((len(str(span.line)) for span in spans if span), default=1)
 
 
 def _place(path: str, span: Span | None) -> str:
