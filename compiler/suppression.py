@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Mapping
-from functools import cache
 from itertools import islice
 
 from msgspec import Struct
@@ -17,6 +16,8 @@ from compiler.suggestions import did_you_mean
 OF_TARGETS = "RD5"
 """The start of codes that only targets and commands report; a comment for such a code may be useful."""
 
+
+_BY_NAME = {known.name: code for code, known in CODES.items()}
 
 MOST_CODES = 50
 """The most codes that are checked in a comment."""
@@ -79,12 +80,7 @@ class Ignores(Struct, frozen=True):
 
 def code_of(word: str) -> str | None:
     """Return the code for `RD405` or its name `tolerated-failure`, or None if there is none."""
-    return word if word in CODES else _codes_by_name().get(word)
-
-
-@cache
-def _codes_by_name() -> Mapping[str, str]:
-    return {known.name: code for code, known in CODES.items()}
+    return word if word in CODES else _BY_NAME.get(word)
 
 
 def read_check(value: object, place: Place, spans: Spans) -> tuple[frozenset[str], list[Diagnostic]]:
@@ -125,7 +121,7 @@ def _refusal(word: str, *, suggests: bool = True) -> str:
     """Return why a code cannot be ignored, or "" if it can."""
     code = code_of(word)
     if code is None:
-        return f"there is no diagnostic `{word}`{did_you_mean(word, _codes_by_name()) if suggests else ''}"
+        return f"there is no diagnostic `{word}`{did_you_mean(word, _BY_NAME) if suggests else ''}"
     return f"{word} is an error, and errors cannot be ignored" if CODES[code].severity is Severity.ERROR else ""
 
 

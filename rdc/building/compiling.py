@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from functools import partial
 from hashlib import sha256
 from multiprocessing import get_context
 from pathlib import PurePath
@@ -96,7 +97,7 @@ _SHARES = 8
 
 
 def compiled(root: str, tasks: Sequence[Task], jobs: int) -> Iterator[Made]:
-    """Compile documents in any order.
+    """Compile documents, in their order.
 
     Args:
         root: The root of the project.
@@ -114,18 +115,12 @@ def compiled(root: str, tasks: Sequence[Task], jobs: int) -> Iterator[Made]:
     rest, method = tasks[1:], "fork" if os.name == "posix" else "spawn"
     size = max(1, min(_MOST_AT_ONCE, len(rest) // (_SHARES * workers)))
     with ProcessPoolExecutor(workers, get_context(method)) as pool:
-        waiting = [pool.submit(_compiled, root, rest[at : at + size]) for at in range(0, len(rest), size)]
         try:
-            for done in as_completed(waiting):
-                yield from done.result()
+            yield from pool.map(partial(compile_task, root), rest, chunksize=size)
         except BrokenProcessPool:
             raise WorkerError from None
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
-
-
-def _compiled(root: str, tasks: Sequence[Task]) -> list[Made]:
-    return [compile_task(root, task) for task in tasks]
 
 
 def cores() -> int:
