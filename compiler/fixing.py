@@ -138,6 +138,5 @@ def _codes(compilation: Compilation, *, errors: bool = False) -> list[str]:
 def _means_the_same(before: Compilation, after: Compilation) -> bool:
     """Return whether two documents have the same program, scenarios and target options."""
     tables = [{name: table.values for name, table in one.tables.items()} for one in (before, after)]
-    return tables[0] == tables[1] and same(
-        (before.program, before.scenarios, before.format), (after.program, after.scenarios, after.format)
-    )
+    old, new = ((one.program, one.scenarios, one.format) for one in (before, after))
+    return tables[0] == tables[1] and same(old, new)

@@ -213,9 +213,8 @@ def read_configuration(project: Project, options: Sequence[Option[Any]]) -> Conf
     if not text or (file != own and _SECTION not in text):
         return Configuration(Options(), [], {})
     section = () if file == own else ("tool", "rdc")
-    return _configuration(
-        Source.from_text(os.path.relpath(file), text), section, Known(options, Level.PROJECT, OWN_KEYS)
-    )
+    source = Source.from_text(os.path.relpath(file), text)
+    return _configuration(source, section, Known(options, Level.PROJECT, OWN_KEYS))
 
 
 def _configuration(source: Source, section: tuple[str, ...], known: Known) -> Configuration:

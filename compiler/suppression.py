@@ -88,9 +88,8 @@ def read_check(value: object, place: Place, spans: Spans) -> tuple[frozenset[str
     words = value.get("ignore", []) if isinstance(value, Mapping) else []
     is_list = isinstance(words, list) and all(isinstance(word, str) for word in words)
     found = diagnostics(_issues(value, words if is_list else None), place.around(spans))
-    return frozenset(
-        code for word in words if (code := code_of(word)) and not _refusal(word)
-    ) if is_list else frozenset(), found
+    codes = (code_of(word) for word in words if not _refusal(word)) if is_list else ()
+    return frozenset(filter(None, codes)), found
 
 
 def _issues(value: object, words: list[str] | None) -> Iterator[Issue]:
@@ -99,9 +98,8 @@ def _issues(value: object, words: list[str] | None) -> Iterator[Issue]:
         return
     for key in map(str, value):
         if key != "ignore":
-            yield Issue(
-                (key,), f"there is no key `{key}` in `check`{did_you_mean(key, ['ignore'])}", "use the key `ignore`"
-            )
+            problem = f"there is no key `{key}` in `check`{did_you_mean(key, ['ignore'])}"
+            yield Issue((key,), problem, "use the key `ignore`")
     if words is None:
         yield Issue(("ignore",), "`ignore` must be a list of codes", 'write `ignore = ["RD405"]`')
     for reason in filter(None, map(_refusal, words or ())):

@@ -76,10 +76,8 @@ def verify(path: str) -> Finding:
     if header is None:
         return Finding(Verdict.UNKNOWN, "it has no header from rdc")
     if header.version != __version__:
-        return Finding(
-            Verdict.UNKNOWN,
-            f"it was written by rdc {header.version}; verify it with that version (this is {__version__})",
-        )
+        reason = f"it was written by rdc {header.version}; verify it with that version (this is {__version__})"
+        return Finding(Verdict.UNKNOWN, reason)
     if source.has_mark:
         return Finding(Verdict.CHANGED, "a byte-order mark was added", 1)
     if header.is_runtime:

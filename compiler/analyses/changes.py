@@ -60,9 +60,8 @@ def spelled(program: Program) -> Program:
         own[context.name] = own[context.after] + _own(context.text).parts
 
     def whole(agent: Agent) -> Agent:
-        return (
-            replace(agent, prompt=joined([*own[agent.context], *agent.prompt.parts])) if own[agent.context] else agent
-        )
+        above = own[agent.context]
+        return replace(agent, prompt=joined([*above, *agent.prompt.parts])) if above else agent
 
     nodes = (replace(node, task=map_agents(node.task, whole)) for node in program.nodes)
     return replace(program, nodes=tuple(nodes)) if program.contexts else program

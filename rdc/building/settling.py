@@ -130,9 +130,8 @@ def _of_lock(old: str | None, text: str, asked: Review) -> Iterator[Diagnostic]:
     if old is None:
         yield Diagnostic("RD544", LOCK, None, f"{LOCK} is missing", "run: rdc build")
     elif old != text and not asked.refused:
-        yield Diagnostic(
-            "RD512", LOCK, None, f"{LOCK} is stale: it doesn't match the generated files", "run: rdc build"
-        )
+        problem = f"{LOCK} is stale: it doesn't match the generated files"
+        yield Diagnostic("RD512", LOCK, None, problem, "run: rdc build")
 
 
 def _writable(whole: _Whole, asked: Review, said: list[Diagnostic]) -> list[Task]:
