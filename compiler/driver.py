@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from compiler.analyses.flow import commands_too_long
 from compiler.diagnostic import Diagnostic, sort_key
-from compiler.files import Refusal
+from compiler.files import Refusal, read_standard_input
 from compiler.frontends import FRONT_ENDS, all_options, endings, recognize
 from compiler.frontends.base import Format, Formatted, Job
 from compiler.frontends.name_lists import name_of
@@ -84,7 +84,7 @@ def open_file(path: str) -> Opened:
 def open_standard_input() -> Opened:
     """Return the document on standard input, in the project of the current folder."""
     project = open_project(STANDARD_INPUT)
-    return Opened(STANDARD_INPUT, project, project.read_standard_input())
+    return Opened(STANDARD_INPUT, project, read_standard_input(project.locate(STANDARD_INPUT).name))
 
 
 def compile_file(path: str, settings: Settings | None = None) -> Compilation:
@@ -174,7 +174,9 @@ def _begin(opened: Opened, settings: Settings) -> _Begun:
     form = FRONT_ENDS[settings.front_end] if settings.front_end else recognize(source)
     if form is None:
         return _Begun(None, None, (*found, _unknown_format(source)), sources, configured)
-    given = _given(form, settings.options)
+    words = settings.options
+    options = (option for option in form.options if option.name in words and Level.COMMAND_LINE in option.levels)
+    given = {option.name: option.read(words[option.name], {}) for option in options}
     job = Job(source, opened.project, given, configured.values, settings.link, configured.targets)
     return _Begun(job, form, found, sources, configured, configuration.ignored, configuration.name)
 
@@ -187,12 +189,6 @@ def _identified(program: Program, job: Job, project: str) -> Program:
         return is_file and job.project.disk.exists(os.path.join(job.project.root, name))
 
     return program.with_(name=name_of(job.source.name, endings(), exists), project=project)
-
-
-def _given(form: Format, words: Mapping[str, str | tuple[str, ...]]) -> dict[str, object]:
-    """Return the command line's options for a format."""
-    here = [option for option in form.options if option.name in words and Level.COMMAND_LINE in option.levels]
-    return {option.name: option.read(words[option.name], {}) for option in here}
 
 
 def _read_by(program: Program, settings: Settings) -> Program:

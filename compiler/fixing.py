@@ -80,12 +80,9 @@ def _candidates(compilation: Compilation, refused: Sequence[Fix], *, unsafe: boo
 
 
 def _overlap(one: Span, other: Span) -> bool:
-    (begin, end), (start, stop) = _ends(one), _ends(other)
+    begin, end = (one.line, one.column), (one.end_line, one.end_column)
+    start, stop = (other.line, other.column), (other.end_line, other.end_column)
     return begin == start or (begin < stop and start < end)
-
-
-def _ends(span: Span) -> tuple[tuple[int, int], tuple[int, int]]:
-    return (span.line, span.column), (span.end_line, span.end_column)
 
 
 class _Round(Struct, frozen=True):
@@ -141,6 +138,5 @@ def _codes(compilation: Compilation, *, errors: bool = False) -> list[str]:
 def _means_the_same(before: Compilation, after: Compilation) -> bool:
     """Return whether two documents have the same program, scenarios and target options."""
     tables = [{name: table.values for name, table in one.tables.items()} for one in (before, after)]
-    return tables[0] == tables[1] and same(
-        (before.program, before.scenarios, before.format), (after.program, after.scenarios, after.format)
-    )
+    old, new = ((one.program, one.scenarios, one.format) for one in (before, after))
+    return tables[0] == tables[1] and same(old, new)

@@ -11,10 +11,10 @@ from msgspec.structs import replace
 
 from compiler.diagnostic import Diagnostic
 from compiler.documentation import DOCS_URL, read_docs_url
-from compiler.files import DISK, Disk, Refusal, is_below, read_source, read_standard_input, read_text
+from compiler.files import DISK, Disk, Refusal, is_below, read_source, read_text
 from compiler.issues import Place, Places
 from compiler.options import Known, Level, Option, Options, Table, read_options
-from compiler.source import STANDARD_INPUT, Source, Spans, below
+from compiler.source import Source, below
 from compiler.suppression import read_check
 from compiler.toml_text import find_keys, load_toml
 from compiler.version import __version__
@@ -66,10 +66,6 @@ class Project(Struct, frozen=True):
         file = os.path.realpath(path)
         name = self._name(file) if is_below(file, self.root) else os.path.basename(file)
         return Located(file, path, name, self.disk)
-
-    def read_standard_input(self) -> Source | Refusal:
-        """Return the document on standard input; its references are relative to the current folder."""
-        return read_standard_input(self.locate(STANDARD_INPUT).name)
 
     def find(self, source: Source, reference: str, noun: str = "document") -> Located | Refusal:
         """Return the referenced document beside this one, or below the root, but never outside the root (V11).
@@ -217,18 +213,16 @@ def read_configuration(project: Project, options: Sequence[Option[Any]]) -> Conf
     if not text or (file != own and _SECTION not in text):
         return Configuration(Options(), [], {})
     section = () if file == own else ("tool", "rdc")
-    return _configuration(
-        Source.from_text(os.path.relpath(file), text), section, Known(options, Level.PROJECT, OWN_KEYS)
-    )
+    source = Source.from_text(os.path.relpath(file), text)
+    return _configuration(source, section, Known(options, Level.PROJECT, OWN_KEYS))
 
 
 def _configuration(source: Source, section: tuple[str, ...], known: Known) -> Configuration:
     try:
         table: object = load_toml(source.text)
-    except RecursionError:
-        return Configuration(Options(), [_invalid(source.path, "its values are nested too deeply")], {})
-    except ValueError as error:
-        return Configuration(Options(), [_invalid(source.path, str(error))], {})
+    except (RecursionError, ValueError) as error:
+        problem = "its values are nested too deeply" if isinstance(error, RecursionError) else str(error)
+        return Configuration(Options(), [_invalid(source.path, problem)], {})
     for key in section:
         table = table.get(key, {}) if isinstance(table, dict) else table
     spans = below(find_keys(source), *section)
@@ -237,9 +231,10 @@ def _configuration(source: Source, section: tuple[str, ...], known: Known) -> Co
     places = {path: replace(place, span=span) for path, span in spans.items() if path[:1] in [(name,) for name in own]}
     if wrong := _wrong_version(own, places):
         return Configuration(Options(), [wrong], {source.path: source})
-    ignored, wrong_codes = _ignored(own, place, spans)
-    docs_url, wrong_address = _docs_url(own, place, spans)
-    name, wrong_name = _project_name(own.get(PROJECT, {}), replace(place, span=spans.get((PROJECT,))))
+    at = {name: replace(place, span=spans.get((name,))) for name in OWN_KEYS}
+    ignored, wrong_codes = read_check(own.get(CHECK, {}), at[CHECK], below(spans, CHECK))  # B-10
+    docs_url, wrong_address = read_docs_url(own, at[DOCS_URL])
+    name, wrong_name = _project_name(own.get(PROJECT, {}), at[PROJECT])
     options, found = read_options(rest, place, spans, known)
     wrong_keys = [*found, *wrong_codes, *wrong_address, *wrong_name]
     return Configuration(options, wrong_keys, {source.path: source}, Table(own, places), ignored, docs_url, name)
@@ -252,20 +247,6 @@ def _project_name(table: object, place: Place) -> tuple[str, list[Diagnostic]]:
         return name, []
     problem = f"`[project]` needs one key, `name`, with a text of 1 to {LONGEST_PROJECT} characters"
     return "", [place.finding(problem, 'write `name = "shop"` below `[project]`, or remove the table')]
-
-
-def _ignored(own: Mapping[str, object], place: Place, spans: Spans) -> tuple[frozenset[str], list[Diagnostic]]:
-    """Return the codes that the project ignores, and the diagnostics for invalid ones (B-10)."""
-    if CHECK not in own:
-        return frozenset(), []
-    return read_check(own[CHECK], replace(place, span=spans.get((CHECK,))), below(spans, CHECK))
-
-
-def _docs_url(own: Mapping[str, object], place: Place, spans: Spans) -> tuple[str, list[Diagnostic]]:
-    """Return the address to which messages link, "" for none, and the errors in it."""
-    if DOCS_URL not in own:
-        return "", []
-    return read_docs_url(own, replace(place, span=spans.get((DOCS_URL,))))
 
 
 def _parted(table: object) -> tuple[dict[str, object], object]:

@@ -140,7 +140,9 @@ def read_scenarios(value: object, spans: Spans, keys: Keys) -> tuple[tuple[Scena
 def _read(name: str, content: object, keys: Keys, locate: Locate) -> Scenario:
     if not isinstance(content, Mapping):
         raise InvalidError(Issue((), "it must be a mapping"))
-    found = list(_unknown(content, keys))
+    known = sorted(keys.names.union(_COMMON))
+    unknown = (str(key) for key in content if key not in known)
+    found = [Issue((key,), f"there is no key `{key}`; the keys are {', '.join(known)}") for key in unknown]
     try:
         script = keys.read(content, locate)
     except InvalidError as error:
@@ -149,13 +151,6 @@ def _read(name: str, content: object, keys: Keys, locate: Locate) -> Scenario:
         raise InvalidError(*found)
     about = "" if content.get("description") is None else str(content["description"])
     return Scenario(name, about, script.prompted, script.inputs, script.replies, content["result"], script.outputs)
-
-
-def _unknown(content: Mapping[str, object], keys: Keys) -> Iterator[Issue]:
-    known = sorted(keys.names.union(_COMMON))
-    for key in content:
-        if key not in known:
-            yield Issue((str(key),), f"there is no key `{key}`; the keys are {', '.join(known)}")
 
 
 def _common_issues(content: Mapping[str, object]) -> Iterator[Issue]:

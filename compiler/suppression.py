@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Mapping
-from functools import cache
 from itertools import islice
 
 from msgspec import Struct
@@ -17,6 +16,8 @@ from compiler.suggestions import did_you_mean
 OF_TARGETS = "RD5"
 """The start of codes that only targets and commands report; a comment for such a code may be useful."""
 
+
+_BY_NAME = {known.name: code for code, known in CODES.items()}
 
 MOST_CODES = 50
 """The most codes that are checked in a comment."""
@@ -79,12 +80,7 @@ class Ignores(Struct, frozen=True):
 
 def code_of(word: str) -> str | None:
     """Return the code for `RD405` or its name `tolerated-failure`, or None if there is none."""
-    return word if word in CODES else _codes_by_name().get(word)
-
-
-@cache
-def _codes_by_name() -> Mapping[str, str]:
-    return {known.name: code for code, known in CODES.items()}
+    return word if word in CODES else _BY_NAME.get(word)
 
 
 def read_check(value: object, place: Place, spans: Spans) -> tuple[frozenset[str], list[Diagnostic]]:
@@ -92,9 +88,8 @@ def read_check(value: object, place: Place, spans: Spans) -> tuple[frozenset[str
     words = value.get("ignore", []) if isinstance(value, Mapping) else []
     is_list = isinstance(words, list) and all(isinstance(word, str) for word in words)
     found = diagnostics(_issues(value, words if is_list else None), place.around(spans))
-    return frozenset(
-        code for word in words if (code := code_of(word)) and not _refusal(word)
-    ) if is_list else frozenset(), found
+    codes = (code_of(word) for word in words if not _refusal(word)) if is_list else ()
+    return frozenset(filter(None, codes)), found
 
 
 def _issues(value: object, words: list[str] | None) -> Iterator[Issue]:
@@ -103,9 +98,8 @@ def _issues(value: object, words: list[str] | None) -> Iterator[Issue]:
         return
     for key in map(str, value):
         if key != "ignore":
-            yield Issue(
-                (key,), f"there is no key `{key}` in `check`{did_you_mean(key, ['ignore'])}", "use the key `ignore`"
-            )
+            problem = f"there is no key `{key}` in `check`{did_you_mean(key, ['ignore'])}"
+            yield Issue((key,), problem, "use the key `ignore`")
     if words is None:
         yield Issue(("ignore",), "`ignore` must be a list of codes", 'write `ignore = ["RD405"]`')
     for reason in filter(None, map(_refusal, words or ())):
@@ -125,7 +119,7 @@ def _refusal(word: str, *, suggests: bool = True) -> str:
     """Return why a code cannot be ignored, or "" if it can."""
     code = code_of(word)
     if code is None:
-        return f"there is no diagnostic `{word}`{did_you_mean(word, _codes_by_name()) if suggests else ''}"
+        return f"there is no diagnostic `{word}`{did_you_mean(word, _BY_NAME) if suggests else ''}"
     return f"{word} is an error, and errors cannot be ignored" if CODES[code].severity is Severity.ERROR else ""
 
 

@@ -1,8 +1,8 @@
 """Read YAML as plain values, with the places of keys and items.
 
-libyaml composes the nodes if PyYAML's Python parser reads the text in the same way, otherwise that parser, which also
-reports all errors. Only the safe loaders are used, and keys are the strings as written: YAML 1.1 would read `on` as
-`True`. The number and depth of values is limited.
+libyaml composes the nodes. PyYAML's Python parser reads what libyaml refuses, because it explains errors better. Only
+the safe loaders are used, and keys are the strings as written: YAML 1.1 would read `on` as `True`. The number and depth
+of values is limited.
 """
 
 from __future__ import annotations
@@ -38,12 +38,6 @@ MOST_REPEATED = 2_000_000
 
 LONGEST_NUMBER = 1000
 """The longest number in characters: Python is slow with longer ones and refuses to print them."""
-
-_READ_UNLIKE = {"\t": None, "\ufeff": None, "!": Regex(r"!(?<![^\s\[{,:?-]!)"), "#": Regex(r"[|>][0-9+-]*#")}
-"""Texts that libyaml and PyYAML's Python parser may read differently, apart from the cases in `_is_alike`.
-
-They are about tabs, byte-order marks, tags, and comments directly after `|`. Most texts don't have these characters.
-"""
 
 
 class UnreadableError(ValueError):
@@ -142,16 +136,10 @@ def _within(text: ScalarNode, lines: Lines) -> Iterable[int]:
 
 
 def _read(text: str, lines: Lines, list_key: str = "", texts: Collection[str] = ()) -> tuple[Node | None, _Values, Any]:
-    def with_parser(kind: Any) -> tuple[Node | None, _Values, Any]:  # noqa: ANN401 (libyaml's loader has its own type)
-        reader = _Values(lines, texts, is_native=kind is not yaml.SafeLoader)
-        root = _root(kind, text, lines, list_key)
-        return root, reader, None if root is None else reader.value(root)
-
+    reader = _Values(lines, texts)
     try:
-        if yaml.__with_libyaml__ and not is_read_unlike(text):
-            with suppress(yaml.YAMLError, UnicodeEncodeError):
-                return with_parser(yaml.CSafeLoader)
-        return with_parser(yaml.SafeLoader)
+        root = _root(text, lines, list_key)
+        return root, reader, None if root is None else reader.value(root)
     except yaml.MarkedYAMLError as error:
         raise explain(error, lines) from None
     except yaml.reader.ReaderError as error:
@@ -161,9 +149,9 @@ def _read(text: str, lines: Lines, list_key: str = "", texts: Collection[str] = 
         raise UnreadableError(str(error).split("\n", 1)[0], lines.first) from None
 
 
-def _root(kind: Any, text: str, lines: Lines, list_key: str) -> Node | None:  # noqa: ANN401 (as above)
+def _root(text: str, lines: Lines, list_key: str) -> Node | None:
     """Return the root node, or None if the text is empty; a list can get a key."""
-    root = _compose(kind, text, lines)
+    root = _composed(text, lines)
     if root is not None and may_repeat(text):
         _refuse_repetition(root, text, lines)
     if list_key and isinstance(root, SequenceNode):
@@ -172,12 +160,11 @@ def _root(kind: Any, text: str, lines: Lines, list_key: str) -> Node | None:  # 
     return root
 
 
-def is_read_unlike(text: str) -> bool:
-    """Return whether libyaml may read a text differently from PyYAML's Python parser."""
-    return any(
-        character in text and (pattern is None or pattern.search(text) is not None)
-        for character, pattern in _READ_UNLIKE.items()
-    )
+def _composed(text: str, lines: Lines) -> Node | None:
+    if yaml.__with_libyaml__:
+        with suppress(yaml.YAMLError, UnicodeEncodeError):
+            return _compose(yaml.CSafeLoader, text, lines)
+    return _compose(yaml.SafeLoader, text, lines)
 
 
 class _TooManyError(Exception):
@@ -247,17 +234,6 @@ def _size(node: Node, sizes: dict[int, tuple[int, int] | None]) -> tuple[int, in
     return size
 
 
-def _is_alike(node: yaml.CollectionNode) -> bool:
-    """Return whether PyYAML's Python parser composes a `[…]` or `{…}` in the same way as libyaml.
-
-    They differ in empty items, and in strings with `?`.
-    """
-    return not any(
-        isinstance(part, ScalarNode) and not part.style and (not part.value or "?" in part.value)
-        for part in _parts(node)
-    )
-
-
 # --- Values ----------------------------------------------------------------------------------------------------------
 
 
@@ -274,10 +250,9 @@ class _Constructor(SafeConstructor):
 class _Values:
     """Convert nodes to values; values with the tags `texts` stay strings."""
 
-    def __init__(self, lines: Lines, texts: Collection[str] = (), *, is_native: bool = False) -> None:
+    def __init__(self, lines: Lines, texts: Collection[str] = ()) -> None:
         self._lines = lines
         self._texts = texts
-        self._is_native = is_native
         self._constructor = _Constructor()
         self._known: dict[tuple[str, str], object] = {}
         self.has_repeated = False
@@ -290,8 +265,6 @@ class _Values:
     def value(self, node: Node) -> Any:  # noqa: ANN401 (YAML has values of any type)
         """Return the value of a node, including what merge keys add."""
         tag, value = node.tag, self.value
-        if self._is_native and isinstance(node, yaml.CollectionNode) and node.flow_style and not _is_alike(node):
-            raise yaml.YAMLError
         if tag == _SEQUENCE and isinstance(node, SequenceNode):
             return [item.value if item.tag == _TEXT else value(item) for item in node.value]
         if tag == _MAPPING and isinstance(node, MappingNode):
@@ -337,9 +310,6 @@ def _pairs(mapping: MappingNode) -> list[tuple[Node, Node]]:
 
 # --- Places ----------------------------------------------------------------------------------------------------------
 
-_Child = tuple[Node, Node]
-"""The node of a key or item, where its place starts, and the node of its value."""
-
 
 def _repeated_in(root: MappingNode, lines: Lines) -> Iterator[Repeated]:
     for inner in _collections(root, lines, is_merged=False):
@@ -359,21 +329,19 @@ def _collections(root: MappingNode, lines: Lines, *, is_merged: bool = True) -> 
         if id(node) in seen:  # an alias; nested aliases could mean too many items to count
             continue
         seen.add(id(node))
-        inner = [((*path, name), child) for name, child in _named(node, is_merged=is_merged)]
-        yield [(place, _span(child, lines)) for place, child in inner]
-        pending += [(place, value) for place, (_, value) in reversed(inner) if isinstance(value.value, list)]
+        inner = [((*path, name), key, value) for name, key, value in _named(node, is_merged=is_merged)]
+        yield [
+            (place, lines.span(key.start_mark.index, value.end_mark.index, key.end_mark.index))
+            for place, key, value in inner
+        ]
+        pending += [(place, value) for place, _, value in reversed(inner) if isinstance(value.value, list)]
 
 
-def _span(child: _Child, lines: Lines) -> Span:
-    key, value = child
-    return lines.span(key.start_mark.index, value.end_mark.index, key.end_mark.index)
-
-
-def _named(node: Node, *, is_merged: bool = True) -> list[tuple[str, _Child]]:
-    """Return the items of a collection with their names."""
+def _named(node: Node, *, is_merged: bool) -> list[tuple[str, Node, Node]]:
+    """Return the items of a collection: the name, the node where its place starts, and the node of its value."""
     if isinstance(node, MappingNode):
-        return [(str(pair[0].value), pair) for pair in (_pairs(node) if is_merged else node.value)]
-    return [(str(number), (item, item)) for number, item in enumerate(_parts(node))]
+        return [(str(key.value), key, value) for key, value in (_pairs(node) if is_merged else node.value)]
+    return [(str(number), item, item) for number, item in enumerate(_parts(node))]
 
 
 # --- Errors ----------------------------------------------------------------------------------------------------------

@@ -71,14 +71,10 @@ def plan(sources: Sequence[Found], out: str | None, suffix: str) -> list[Output]
     if out is None:
         return [Output(one.path, str(Path(one.path).parent / output_name(one.path, suffix))) for one in sources]
     if len(sources) > 1 or out.endswith("/") or os.path.isdir(out):  # noqa: PTH112 (it accepts every path)
-        base = _common([one.folder for one in sources if one.folder])
+        folders = [os.path.abspath(one.folder) for one in sources if one.folder]  # noqa: PTH100 (as above)
+        base = os.path.commonpath(folders) if folders else ""
         return [_in_folder(out, one, base, suffix) for one in sources]
     return [Output(sources[0].path, out)]
-
-
-def _common(folders: Sequence[str]) -> str:
-    """Return the nearest folder that contains all folders, or ""."""
-    return os.path.commonpath([os.path.abspath(folder) for folder in folders]) if folders else ""  # noqa: PTH100 (as above)
 
 
 def _in_folder(out: str, source: Found, base: str, suffix: str) -> Output:

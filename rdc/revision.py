@@ -135,7 +135,8 @@ def _git(folder: str | Path, *words: str) -> bytes:
             git.kill()
             raise RevisionError(f"git took more than {TIME_LIMIT} seconds") from None
     if git.returncode:
-        raise RevisionError(_reason(complaint))
+        reason = complaint.decode(errors="replace").strip() or "git failed"
+        raise RevisionError(reason.splitlines()[0].removeprefix("fatal: "))
     return said
 
 
@@ -184,8 +185,3 @@ def _running(folder: str | Path, *words: str) -> subprocess.Popen[bytes]:
         return subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=stderr, env=environment)  # noqa: S603
     except OSError as error:
         raise RevisionError(f"cannot run git: {error.strerror}") from None
-
-
-def _reason(complaint: bytes) -> str:
-    said = complaint.decode(errors="replace").strip().splitlines()
-    return said[0].removeprefix("fatal: ") if said else "git failed"

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from difflib import unified_diff
 from pathlib import Path
 
+from msgspec import Struct
+
 from compiler.diagnostic import Diagnostic
 from compiler.regex import Regex
 from compiler.source import Source
@@ -18,13 +20,12 @@ from rdc.terminal import is_terminal, put, tell
 LINE = Regex(r"[^\n]*\n|[^\n]+")
 
 
-class Rewrite:
+class Rewrite(Struct, frozen=True):
     """A document and its new text."""
 
-    def __init__(self, source: Source, path: str, text: str) -> None:
-        self.source = source
-        self.path = path
-        self.text = text
+    source: Source
+    path: str
+    text: str
 
     @property
     def file(self) -> File:

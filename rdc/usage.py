@@ -28,20 +28,17 @@ class UnknownWordError(PointingError):
 
 def usage_line(error: click.ClickException) -> str:
     """Return the line for an error, such as `no such option --foo (see 'rdc compile --help')`."""
-    text = " ".join(_words(error).split()).rstrip(".")
+    text = error.format_message()
+    if isinstance(error, click.NoSuchOption):
+        # Options look more alike than words, so only a very close one is suggested.
+        near = nearest_names(error.option_name, error.possibilities or [], 1, 0.75)
+        text = f"no such option {error.option_name}{_did_you_mean(near)}"
+    text = " ".join(text.split()).rstrip(".")
     text = visible(text[:1].lower() + text[1:])
     if isinstance(error, PointingError):
         return f"{text} (see '{error.see}')"
     context = error.ctx if isinstance(error, click.UsageError) else None
     return f"{text} (see '{context.command_path} --help')" if context else text
-
-
-def _words(error: click.ClickException) -> str:
-    if isinstance(error, click.NoSuchOption):
-        # Options look more alike than words, so only a very close one is suggested.
-        near = nearest_names(error.option_name, error.possibilities or [], 1, 0.75)
-        return f"no such option {error.option_name}{_did_you_mean(near)}"
-    return error.format_message()
 
 
 def _did_you_mean(near: list[str]) -> str:

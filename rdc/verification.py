@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from enum import IntEnum
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from backends.base import MARK, MARK_LINES, Companion
 from backends.command import Command, read_command
-from backends.github.calling.proof import Called, called_by
+from backends.github.calling.proof import called_by
 from backends.make.native import hash_of
 from backends.make.proof import changed, pinned
 from backends.python.proof import Problem, first_difference, needed, proof, shared_runtime
@@ -21,7 +21,6 @@ from backends.remarks import listed
 from compiler.driver import Compilation, Settings, compile_file
 from compiler.files import Refusal, is_below, read_source
 from compiler.frontends import FRONT_ENDS, all_options
-from compiler.ir.program import SourceFile
 from compiler.issues import InvalidError
 from compiler.options import Level
 from compiler.project import open_project, project_around
@@ -77,25 +76,18 @@ def verify(path: str) -> Finding:
     if header is None:
         return Finding(Verdict.UNKNOWN, "it has no header from rdc")
     if header.version != __version__:
-        return Finding(
-            Verdict.UNKNOWN,
-            f"it was written by rdc {header.version}; verify it with that version (this is {__version__})",
-        )
+        reason = f"it was written by rdc {header.version}; verify it with that version (this is {__version__})"
+        return Finding(Verdict.UNKNOWN, reason)
     if source.has_mark:
         return Finding(Verdict.CHANGED, "a byte-order mark was added", 1)
     if header.is_runtime:
-        return _of_runtime(source.text)
+        if found := shared_runtime(source.text):
+            return Finding(Verdict.PROVEN, f"{found}, unchanged")
+        return Finding(Verdict.CHANGED, "this is not a runtime of this rdc version", 1)
     if header.command is None:
         reason = "the command in the header is missing"
         return Finding(Verdict.CHANGED if _written_by(source.text) else Verdict.UNKNOWN, reason)
     return _of_output(path, source.text, header, header.command)
-
-
-def _of_runtime(text: str) -> Finding:
-    found = shared_runtime(text)
-    if found is None:
-        return Finding(Verdict.CHANGED, "this is not a runtime of this rdc version", 1)
-    return Finding(Verdict.PROVEN, f"{found}, unchanged")
 
 
 def _of_output(path: str, text: str, header: _Header, command: Command) -> Finding:
@@ -112,18 +104,14 @@ def _of_output(path: str, text: str, header: _Header, command: Command) -> Findi
         compilation = compile_file(str(file), settings)
         if compilation.program is None:
             missing = "the source does not compile here"
-        elif not _is_of(header, compilation.program.sources):
-            missing = "the source has changed"
-        else:
+            continue
+        sources = compilation.program.sources
+        if header.hashes in (tuple(each.sha256 for each in sources), (hash_of(sources),)):  # of each, or of all
             return _compared(path, text, compilation, command)
+        missing = "the source has changed"
     if command.target == "github":
         return _of_workflow(path, text, missing)
     return _unsourced(path, text, missing, is_program=command.target in _NOUNS)
-
-
-def _is_of(header: _Header, sources: Sequence[SourceFile]) -> bool:
-    """Return whether a header has the hashes of a document and those in it, or one hash of all."""
-    return header.hashes in (tuple(each.sha256 for each in sources), (hash_of(sources),))
 
 
 def _written_by(text: str) -> str:
@@ -234,20 +222,14 @@ def _of_workflow(path: str, text: str, missing: str) -> Finding:
         return Finding(Verdict.CHANGED, called.message, called.line)
     if called is None:
         return Finding(Verdict.SOURCE_MISSING, f"{missing}; only the source proves this file")
-    found = _of_called(path, called, missing)
+    main = Output(path, path)
+    found = _beside(main, called.others, "")
+    if found.verdict is Verdict.PROVEN:
+        found = _of_pinned(laid(main, called.program).output.path, called.sha256, missing)
     if found.verdict is not Verdict.SOURCE_MISSING or called.is_known:
         return found
     others = "it has steps or settings that rdc does not write"
     return found._replace(message=f"{others}; only the source proves this file: {missing}")
-
-
-def _of_called(path: str, called: Called, missing: str) -> Finding:
-    """Return the verdict on the files that a workflow calls by their hashes."""
-    main = Output(path, path)
-    beside_it = _beside(main, called.others, "")
-    if beside_it.verdict is not Verdict.PROVEN:
-        return beside_it
-    return _of_pinned(laid(main, called.program).output.path, called.sha256, missing)
 
 
 def _of_program(path: str, text: str, missing: str) -> Finding:

@@ -60,9 +60,8 @@ def spelled(program: Program) -> Program:
         own[context.name] = own[context.after] + _own(context.text).parts
 
     def whole(agent: Agent) -> Agent:
-        return (
-            replace(agent, prompt=joined([*own[agent.context], *agent.prompt.parts])) if own[agent.context] else agent
-        )
+        above = own[agent.context]
+        return replace(agent, prompt=joined([*above, *agent.prompt.parts])) if above else agent
 
     nodes = (replace(node, task=map_agents(node.task, whole)) for node in program.nodes)
     return replace(program, nodes=tuple(nodes)) if program.contexts else program
@@ -112,7 +111,8 @@ def match_nodes(old: Sequence[Node], new: Sequence[Node]) -> tuple[tuple[Node, N
 
 def _same_in_order(old: Sequence[Node], new: Sequence[Node]) -> Iterator[tuple[Node, Node]]:
     """Match steps that have not changed, or only have another number."""
-    frequent = {content for nodes in (old, new) for content, many in _counted(nodes).items() if many > MOST_ALIKE}
+    counts = (Counter(map(_content, nodes)) for nodes in (old, new))
+    frequent = {content for counted in counts for content, many in counted.items() if many > MOST_ALIKE}
     link = _longest_common(*(_told_apart(nodes, frequent) for nodes in (old, new)))
     while link:
         yield old[link.old], new[link.new]
@@ -174,10 +174,6 @@ def _same_id(old: Sequence[Node], new: Sequence[Node]) -> Iterator[tuple[Node, N
         is_named = not node.id.rpartition(".")[2].isdigit()
         if before and (own_task(before) == own_task(node) or before.title == node.title or is_named):
             yield before, node
-
-
-def _counted(nodes: Iterable[Node]) -> Counter[object]:
-    return Counter(_content(node) for node in nodes)
 
 
 def _content(node: Node) -> object:

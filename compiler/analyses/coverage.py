@@ -98,22 +98,18 @@ def _impossible(program: Program, edges: Mapping[Taken, Transition]) -> set[Tran
 def _edges(program: Program) -> dict[Taken, Transition]:
     """Return the edges of transitions."""
     nodes = program.index()
-    decisions = _decisions(program)
+    # The branches that decide a step's RETRY (M9), with the step's outcome that leads there.
+    decisions = {
+        edge.target: edge.written[-1].outcome
+        for node in program.nodes
+        for edge in node.edges
+        if edge.written and not edge.written[-1].action
+    }
     return {
         (node.id, edge): transition
         for node in program.nodes
         for edge in node.edges
         if (transition := _transition(node, edge, nodes[edge.target], decisions.get(node.id, "")))
-    }
-
-
-def _decisions(program: Program) -> dict[str, str]:
-    """Return the branches that decide a step's RETRY (M9), with the step's outcome that leads there."""
-    return {
-        edge.target: edge.written[-1].outcome
-        for node in program.nodes
-        for edge in node.edges
-        if edge.written and not edge.written[-1].action
     }
 
 

@@ -37,36 +37,31 @@ def flow_warnings(
     """Yield the warnings for a program; `written` has every transition's place, `sources` are by name."""
     found = explore(without_jumps(program))
     if not found.is_complete:
-        yield _gave_up(program, sources)
+        problem = (
+            "this document has too many counters to analyze, so warnings about impossible transitions may be missing"
+        )
+        path = sources[program.sources[0].path].path
+        yield Diagnostic("RD411", path, None, problem, "use fewer counters in a step")
     program = replace(program, nodes=tuple(map(found.left, program.nodes))) if found.edges else program
     reached, leaving = led_to(program, [program.entry]), with_path_out(program)
     shown: set[tuple[str, Span]] = set()
     for node in program.nodes:
         if node.id in reached and node.id in leaving:
             continue
-        problem = _node_problem(node, reached, wording)
+        warning = _node_warning(node, reached, wording)
         place = (node.origin.path, node.origin.span)
-        if problem and place not in shown:
+        if warning and place not in shown:
             shown.add(place)
-            yield Diagnostic(problem[0], sources[node.origin.path].path, node.origin.span, *problem[1:])
-    if not any(_completes(node) and node.id in reached for node in program.nodes):
+            yield Diagnostic(warning[0], sources[node.origin.path].path, node.origin.span, *warning[1:])
+    ends = (node.task for node in program.nodes if node.is_end and node.id in reached)
+    if not any(isinstance(end, End) and end.result == "complete" for end in ends):
         entry = program.index()[program.entry].origin
         yield Diagnostic("RD403", sources[entry.path].path, entry.span, *wording.never_completes)
     for origin in _never_firing(program, reached, written):
         yield Diagnostic("RD404", sources[origin.path].path, origin.span, *wording.never_fires)
 
 
-def _gave_up(program: Program, sources: Mapping[str, Source]) -> Diagnostic:
-    """Return the note that replaces warnings which would take too long to find."""
-    problem = "this document has too many counters to analyze, so warnings about impossible transitions may be missing"
-    return Diagnostic("RD411", sources[program.sources[0].path].path, None, problem, "use fewer counters in a step")
-
-
-def _completes(node: Node) -> bool:
-    return isinstance(node.task, End) and node.task.result == "complete" and not node.edges
-
-
-def _node_problem(node: Node, reached: Collection[str], wording: Wording) -> tuple[str, str, str] | None:
+def _node_warning(node: Node, reached: Collection[str], wording: Wording) -> tuple[str, str, str] | None:
     """Return the warning for a node that is unreachable or has no path to an end."""
     if isinstance(node.task, Branch | End):
         return None

@@ -6,10 +6,9 @@ They combine a node's words with the strings that tests on slots distinguish, pl
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice, product
 from math import prod
-from typing import NamedTuple
 
 from compiler.analyses.domains import Distinguished, distinguished
 from compiler.ir.edges import Keep
@@ -25,15 +24,8 @@ SIMPLE = ("0", "1", "true", "false", "x")
 """Values that match most input types."""
 
 
-class Tried(NamedTuple):
-    """The outcomes to try for each node with a task; `is_complete` is true if none are left out."""
-
-    by_node: Mapping[str, Sequence[Outcome]]
-    is_complete: bool
-
-
-def outcomes_by_node(program: Program) -> Tried:
-    """Return the distinguishable outcomes of each node with a task, in the order of its words."""
+def outcomes_by_node(program: Program) -> tuple[dict[str, list[Outcome]], bool]:
+    """Return the distinguishable outcomes of each node with a task, in the order of its words; and if these are all."""
     known = distinguished(program)
     found: dict[str, list[Outcome]] = {}
     is_complete = True
@@ -42,7 +34,7 @@ def outcomes_by_node(program: Program) -> Tried:
         of_words = [list(islice(outcomes, most + 1)) for outcomes in _outcomes(node, known)]
         found[node.id] = [outcome for outcomes in of_words for outcome in outcomes[:most]]
         is_complete = is_complete and all(len(outcomes) <= most for outcomes in of_words)
-    return Tried(found, is_complete)
+    return found, is_complete
 
 
 def _outcomes(node: Node, known: Distinguished) -> Iterator[Iterator[Outcome]]:

@@ -13,8 +13,8 @@ from compiler.drafts import MADE_UP, Draft, comment, scalar
 from compiler.frontends.call_scenarios import read_file
 from compiler.ir.answers import of_agent
 from compiler.ir.paths import Path, Visit
+from compiler.ir.patterns import sample
 from compiler.ir.program import Program
-from compiler.ir.samples import sample
 from compiler.ir.semantics import Machine, State
 from compiler.ir.tasks import FAILED, Agent, Ask, Gate, Parallel, Stage, Task, Tool, Verdict, alphabet
 from compiler.scenarios import Scenario

@@ -6,16 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
 from typing import NamedTuple, assert_never
 
-from compiler.ir.edges import (
-    Add,
-    AtLeast,
-    Clear,
-    Edge,
-    Effect,
-    Keep,
-    Reset,
-    Set,
-)
+from compiler.ir.edges import Add, AtLeast, Clear, Edge, Effect, Keep, Reset, Set
 from compiler.ir.program import Node, Program
 from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Reading, Shell, Stage, Task, Tool
 
@@ -115,7 +106,13 @@ def features_of(program: Program) -> frozenset[Feature]:
 
 
 def _of_node(node: Node, edges: Iterable[Edge]) -> list[Feature]:
-    found = [*_of_task(node.task), *_of_settings(node)]
+    found = [*_of_task(node.task)]
+    if node.settings.timeout is not None:
+        found.append(Feature.TIMEOUTS)
+    if node.settings.delay:
+        found.append(Feature.DELAYS)
+    if node.constants:
+        found.append(Feature.CONSTANTS)
     for edge in edges:
         found += [Feature.TEXTS for test in edge.guard if test.kind == "slot"]
         for effect in edge.effects:
@@ -152,17 +149,6 @@ def _of_reading(reading: Reading) -> Sequence[Feature]:
 
 def _of_report(report: str) -> Sequence[Feature]:
     return (Feature.REPORTS,) if report else ()
-
-
-def _of_settings(node: Node) -> Sequence[Feature]:
-    found: list[Feature] = []
-    if node.settings.timeout is not None:
-        found.append(Feature.TIMEOUTS)
-    if node.settings.delay:
-        found.append(Feature.DELAYS)
-    if node.constants:
-        found.append(Feature.CONSTANTS)
-    return found
 
 
 def _of_effect(effect: Effect) -> Sequence[Feature]:

@@ -179,11 +179,15 @@ def alphabet(task: Task) -> tuple[str, ...]:
     match task:  # the most frequent first, to save time
         case Shell():
             return PASS_OR_FAIL
-        case Ask(question, options=options):
-            return _of_question(question, options)
+        case Ask("confirm"):
+            return ("yes", "no")
+        case Ask("input"):
+            return (Verdict.PASS.value,)
+        case Ask("select", options=options):
+            return tuple(map(str, options))
         case End() | Branch():
             return ()
-        case Tool() | Stage():
+        case Ask() | Tool() | Stage():
             return PASS_OR_FAIL
         case Agent(reading=reading):
             return (*reading.keywords, *UNREAD) if reading.keywords else PASS_OR_FAIL
@@ -193,18 +197,6 @@ def alphabet(task: Task) -> tuple[str, ...]:
             return ("approved", "rejected")
         case _:
             assert_never(task)
-
-
-def _of_question(question: str, options: tuple[Text, ...]) -> tuple[str, ...]:
-    match question:
-        case "confirm":
-            return ("yes", "no")
-        case "input":
-            return (Verdict.PASS.value,)
-        case "select":
-            return tuple(str(option) for option in options)
-        case _:
-            return PASS_OR_FAIL
 
 
 def map_task_texts(task: Task, change: Callable[[Text], Text]) -> Task:

@@ -62,15 +62,13 @@ class Text(Struct, frozen=True, gc=False):
             values: The value of each register in the text; None for an unset slot.
             escape: A function that escapes each replacement, for example for JSON (I13).
         """
-        return "".join(part if isinstance(part, str) else _value(part, values, escape) for part in self.parts)
+        return "".join(
+            part if isinstance(part, str) else escape(part.filled(values[part.register])) for part in self.parts
+        )
 
     def known(self, values: Mapping[str, str]) -> Text:
         """Return the text with the values of some registers in place."""
         return joined([_known(part, values) for part in self.parts]) if values else self
-
-
-def _value(reference: Reference, values: Mapping[str, str | None], escape: Callable[[str], str]) -> str:
-    return escape(reference.filled(values[reference.register]))
 
 
 def _known(part: Part, values: Mapping[str, str]) -> Part:

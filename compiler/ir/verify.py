@@ -2,28 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from itertools import islice, pairwise
 from typing import NamedTuple
 
 from compiler.diagnostic import DataPath, Issue
+from compiler.ir import wellformed
 from compiler.ir.edges import Add, Effect, Keep, OutcomeTest, Test
 from compiler.ir.graph import loop_regions
 from compiler.ir.program import Node, Program, scope_members, texts_of
-from compiler.ir.reports import folder_issues, report_issues
 from compiler.ir.tasks import IDLE, End, Shell, alphabet
 from compiler.ir.texts import Text, joined
 from compiler.ir.variables import is_identifier, is_reserved, is_unsettable
-from compiler.ir.wellformed import (
-    agents_at,
-    argument_issues,
-    ask_issues,
-    contract_issues,
-    input_problems,
-    parallel_issues,
-    reading_issues,
-    setting_issues,
-)
 from compiler.suggestions import did_you_mean
 
 MOST_SHOWN = 100
@@ -48,10 +38,7 @@ class Broken(NamedTuple):
 
 
 class InvalidProgramError(Exception):
-    """A document was compiled to a program that breaks rules. This is always a bug in rdc."""
-
-    def __init__(self, document: str, stage: str, broken: Sequence[Broken]) -> None:
-        super().__init__(document, stage, broken)  # a worker process sends the arguments
+    """A document was compiled, up to a stage, to a program that breaks rules. This is always a bug in rdc."""
 
     def __str__(self) -> str:
         """Return the first broken rules, the document, and a request to report the bug."""
@@ -354,7 +341,7 @@ def _inputs(program: Program) -> Issues:
         about = f"the input {declared.name}"
         if declared.name not in slots:
             yield Issue(("inputs", place), f"{about} has no slot with the same name")
-        for field, problem in input_problems(declared):
+        for field, problem in wellformed.input_problems(declared):
             yield Issue(("inputs", place, field), f"{about}: {problem}")
 
 
@@ -405,7 +392,7 @@ def _contexts(program: Program) -> Issues:
             yield Issue(path, problem, "move the context above all contexts that name it under `after`")
         known.add(context.name)
         yield from _text_issues([context.text], registers, path, f"{about}: ")
-    for at, agent in agents_at(program):
+    for at, agent in wellformed.agents_at(program):
         if agent.context not in known:
             yield _undeclared(at, "context", agent.context)
 
@@ -418,21 +405,21 @@ RULES: Mapping[str, Rule] = {
     "I6": _texts,
     "I7": _variables,
     "I8": _inputs,
-    "I10": ask_issues,
-    "I12": reading_issues,
-    "I13": argument_issues,
-    "I14": parallel_issues,
+    "I10": wellformed.ask_issues,
+    "I12": wellformed.reading_issues,
+    "I13": wellformed.argument_issues,
+    "I14": wellformed.parallel_issues,
     "I17": _outcomes,
     "I19": _outputs,
-    "I21": setting_issues,
+    "I21": wellformed.setting_issues,
     "I24": _limit,
     "I25": _constants,
     "I26": _secrets,
     "I27": _jumps,
     "I28": _artifact,
-    "I29": report_issues,
-    "I30": folder_issues,
+    "I29": wellformed.report_issues,
+    "I30": wellformed.folder_issues,
     "I31": _contexts,
-    "I32": contract_issues,
+    "I32": wellformed.contract_issues,
 }
 """The rules by number. Each takes time in proportion to the size of the program."""

@@ -70,10 +70,8 @@ def _without_overwritten(effects: list[Effect]) -> list[Effect]:
                 overwritten -= {register, amount}
             case AtLeast(register):
                 overwritten.discard(register)
-            case Reset():
+            case Reset() | Keep() | Clear():
                 pass  # doesn't read a counter
-            case Keep() | Clear():
-                pass  # doesn't change a counter
             case _:
                 assert_never(effect)
         kept.append(effect)

@@ -8,8 +8,7 @@ from compiler.diagnostic import has_error
 from compiler.frontends import all_options
 from compiler.project import CONFIGURATIONS, Project, read_configuration
 from rdc.building import records
-from rdc.building.model import Outcome, Told, Wishes
-from rdc.building.plan import Plan, Task, files_below, plan
+from rdc.building.plan import Outcome, Plan, Task, Told, Wishes, files_below, plan
 from rdc.building.records import LOCK, Book, Present, Record
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from functools import partial
 from hashlib import sha256
 from multiprocessing import get_context
 from pathlib import PurePath
@@ -19,8 +20,7 @@ from compiler.issues import InvalidError
 from compiler.project import Located, Project
 from compiler.source import Source
 from rdc.building.lock import items_of
-from rdc.building.model import WorkerError
-from rdc.building.plan import Task
+from rdc.building.plan import Task, WorkerError
 from rdc.building.records import Record, Watched
 from rdc.generation import Product, emitted
 from rdc.layout import Layout, lay_out, unfit_paths
@@ -57,7 +57,8 @@ def compile_task(root: str, task: Task) -> Made:
     disk.resolve(os.path.join(root, os.path.dirname(task.output)))  # the place of companions depends on it
     compilation = compile_opened(Opened(task.source, Project(root, disk), located.read()), Settings())
     found, layout, product = _laid_out(task, compilation)
-    files = _files(layout) if product and not has_error(found) else ()
+    laid = reversed(layout.files) if product and not has_error(found) else ()  # the main file first
+    files = tuple(Built(PurePath(one.output.path).as_posix(), one.data, one.executable) for one in laid)
     written = {built.path: built.data for built in files}
     items = items_of(compilation.program, product, written) if files and compilation.program and product else {}
     outputs = {path: sha256(data).hexdigest() for path, data in written.items()}
@@ -87,13 +88,6 @@ def _laid_out(task: Task, compilation: Compilation) -> tuple[list[Diagnostic], L
     return [*found, *compilation.kept((*unfit_paths(mains, backend), *layout.findings))], layout, product
 
 
-def _files(layout: Layout) -> tuple[Built, ...]:
-    """Return the main file and its companions."""
-    return tuple(
-        Built(PurePath(laid.output.path).as_posix(), laid.data, laid.executable) for laid in reversed(layout.files)
-    )
-
-
 FEW = 3
 """For this many tasks, starting processes takes longer."""
 
@@ -103,7 +97,7 @@ _SHARES = 8
 
 
 def compiled(root: str, tasks: Sequence[Task], jobs: int) -> Iterator[Made]:
-    """Compile documents in any order.
+    """Compile documents, in their order.
 
     Args:
         root: The root of the project.
@@ -121,18 +115,12 @@ def compiled(root: str, tasks: Sequence[Task], jobs: int) -> Iterator[Made]:
     rest, method = tasks[1:], "fork" if os.name == "posix" else "spawn"
     size = max(1, min(_MOST_AT_ONCE, len(rest) // (_SHARES * workers)))
     with ProcessPoolExecutor(workers, get_context(method)) as pool:
-        waiting = [pool.submit(_compiled, root, rest[at : at + size]) for at in range(0, len(rest), size)]
         try:
-            for done in as_completed(waiting):
-                yield from done.result()
+            yield from pool.map(partial(compile_task, root), rest, chunksize=size)
         except BrokenProcessPool:
             raise WorkerError from None
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
-
-
-def _compiled(root: str, tasks: Sequence[Task]) -> list[Made]:
-    return [compile_task(root, task) for task in tasks]
 
 
 def cores() -> int:

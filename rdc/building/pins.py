@@ -34,9 +34,8 @@ def changed_pins(root: str) -> tuple[dict[str, str], list[Diagnostic]]:
         first, other = taken.setdefault(action, (path, value))
         if other != value:
             message = f"{first} and {path} have different pins of {action}"
-            wrong.append(
-                Diagnostic("RD543", path, None, message, "use the same pin in both files, then run this command again")
-            )
+            remedy = "use the same pin in both files, then run this command again"
+            wrong.append(Diagnostic("RD543", path, None, message, remedy))
     return {action: value for action, (_, value) in taken.items()}, wrong
 
 

@@ -1,4 +1,4 @@
-"""Plan a build: find the files of the project, and list a task for each document that a rule matches (B-1)."""
+"""Plan a build: what it is asked for and returns, and a task for each document that a rule matches (B-1)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from msgspec import Struct, json
 
 from compiler.diagnostic import Diagnostic, Related
 from compiler.project import CONFIGURATIONS, GIT, SKIPPED, is_root
-from compiler.source import Span, without_ending
+from compiler.source import Source, Span, without_ending
 
 
 class Rule(Struct, frozen=True):
@@ -41,6 +41,51 @@ class Rule(Struct, frozen=True):
             return f"{folder}{slash}{without_ending(name, self.endings)}{self.suffix}"
         path = self.out.replace("{dir}", folder or ".").replace("{name}", without_ending(name, self.endings))
         return posixpath.normpath(path) if "//" in path or "./" in path else path
+
+
+class WorkerError(Exception):
+    """A process that compiled documents was killed."""
+
+
+class Wishes(Struct, frozen=True):
+    """The options of a build.
+
+    `ci` forbids approvals and ignores the records of earlier builds. `jobs` is the number of processes, 0 for one per
+    core. `pins` are items that were just copied to the configuration, which approves them.
+    """
+
+    check: bool = False
+    prune: bool = False
+    strict: bool = False
+    approved: tuple[str, ...] = ()
+    jobs: int = 0
+    ci: bool = False
+    pins: tuple[str, ...] = ()
+
+
+class Outcome(Struct, frozen=True):
+    """The result of a build: its diagnostics, and the paths of written and removed files, relative to the root.
+
+    `total` is the number of generated files. `unknown` are approved items that no file has, and `left` lists the
+    leftover files.
+    """
+
+    diagnostics: Sequence[Diagnostic]
+    sources: Mapping[str, Source]
+    written: Sequence[str] = ()
+    removed: Sequence[str] = ()
+    total: int = 0
+    unknown: Sequence[str] = ()
+    left: Sequence[str] = ()
+    has_rules: bool = True
+
+
+class Told(Struct, frozen=True):
+    """The build rules of the configuration, and the errors in them."""
+
+    rules: Sequence[Rule]
+    diagnostics: Sequence[Diagnostic]
+    sources: Mapping[str, Source]
 
 
 class Task(Struct, frozen=True):

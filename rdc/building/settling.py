@@ -16,8 +16,7 @@ from rdc.atomic import LEADS_OUT, File, is_of_git, write_all
 from rdc.building import records
 from rdc.building.compiling import Built, Made, compiled
 from rdc.building.lock import Review, items_in, lock_text, read_lock, review
-from rdc.building.model import Outcome, Told, Wishes
-from rdc.building.plan import Task
+from rdc.building.plan import Outcome, Task, Told, Wishes
 from rdc.building.records import LOCK, MADE_BY, Book, Present, Record
 from rdc.building.standing import compare, first_lines, leftover, leftovers
 from rdc.documents import project_documents
@@ -131,9 +130,8 @@ def _of_lock(old: str | None, text: str, asked: Review) -> Iterator[Diagnostic]:
     if old is None:
         yield Diagnostic("RD544", LOCK, None, f"{LOCK} is missing", "run: rdc build")
     elif old != text and not asked.refused:
-        yield Diagnostic(
-            "RD512", LOCK, None, f"{LOCK} is stale: it doesn't match the generated files", "run: rdc build"
-        )
+        problem = f"{LOCK} is stale: it doesn't match the generated files"
+        yield Diagnostic("RD512", LOCK, None, problem, "run: rdc build")
 
 
 def _writable(whole: _Whole, asked: Review, said: list[Diagnostic]) -> list[Task]:

@@ -15,7 +15,7 @@ from compiler.options import Table
 from compiler.project import Project, project_around, read_configuration
 from compiler.source import Source
 from rdc.building.build import build
-from rdc.building.model import Wishes, WorkerError
+from rdc.building.plan import Wishes, WorkerError
 from rdc.building.records import FOLDER
 from rdc.commands.reporter import Reporter, reporting_options
 from rdc.terminal import many, tell
@@ -55,7 +55,8 @@ def command(
     """
     ci = os.environ.get("CI", "").lower() not in ("", "0", "false")
     _refuse(approved, ci=ci, check=check, takes=take_pins, others=prune or watch)
-    here, root = os.path.realpath("."), _root()
+    here = os.path.realpath(".")
+    root = project_around(here).root
     os.chdir(root)  # as git does, so that paths are relative to the root
     try:
         pins = _taken(root, here, reporter) if take_pins else ()
@@ -110,19 +111,14 @@ def _built_again(root: str, here: str, wishes: Wishes, reporter: Reporter) -> No
 
 
 def _refuse(approved: tuple[str, ...], *, ci: bool, check: bool, takes: bool, others: bool) -> None:
-    reason = None
+    context = click.get_current_context()
     if ci and (approved or takes):
         option = "--approve" if approved else "--take-pins"
         reason = f"{option} does not work in CI (the variable CI is set); use it on your machine"
-    elif check and (approved or takes or others):
+        raise click.UsageError(reason, context)
+    if check and (approved or takes or others):
         reason = "--check excludes --approve, --take-pins, --prune and --watch; remove one of them"
-    if reason:
-        raise click.UsageError(reason, click.get_current_context())
-
-
-def _root() -> str:
-    """Return the root of the project around the current folder."""
-    return project_around(os.path.realpath(".")).root
+        raise click.UsageError(reason, context)
 
 
 def _taken(root: str, here: str, reporter: Reporter) -> tuple[str, ...] | None:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import click
 from msgspec.structs import replace
 
-from compiler.diagnostic import Diagnostic
 from compiler.driver import Compilation, Settings, compile_opened
 from rdc.commands.language import documents_argument, language_options
 from rdc.commands.reporter import Reporter, reporting_options
@@ -67,7 +66,11 @@ def command(
 def _report(compilations: Sequence[Compilation], reporter: Reporter) -> int:
     """Show the findings, and return the exit code."""
     report = reporter.gather(
-        (found for compilation in compilations for found in (*compilation.diagnostics, *_in_tables(compilation))),
+        (
+            found
+            for one in compilations
+            for found in (*one.diagnostics, *one.kept(check_tables(one.tables, one.program)))
+        ),
         {path: source for compilation in compilations for path, source in compilation.sources.items()},
     )
     reporter.show(replace(report, facts=_facts(compilations)) if reporter.form == "json" else report)
@@ -85,10 +88,3 @@ def _facts(compilations: Sequence[Compilation]) -> dict[str, object]:
     if len(compilations) == 1:
         return {name: facts for name, by_path in found.items() for facts in by_path.values()}
     return {f"{name}s": by_path for name, by_path in found.items()}
-
-
-def _in_tables(compilation: Compilation) -> Iterable[Diagnostic]:
-    """Return problems in the options of targets. Most documents have none and load no backend."""
-    if not compilation.tables:
-        return ()
-    return compilation.kept(check_tables(compilation.tables, compilation.program))

@@ -73,13 +73,12 @@ def command(
 
 
 def _refuse_for_standard_output(reporter: Reporter, *, check: bool) -> None:
-    reason = None
+    context = click.get_current_context()
     if check:
-        reason = "--check compares files; remove -o -"
-    elif reporter.form != "text":
+        raise click.UsageError("--check compares files; remove -o -", context)
+    if reporter.form != "text":
         reason = f"-o - and --format {reporter.form} both write to standard output; remove one of them"
-    if reason:
-        raise click.UsageError(reason, click.get_current_context())
+        raise click.UsageError(reason, context)
 
 
 def _compare(made: Generation, layout: Layout, reporter: Reporter) -> int:

@@ -8,13 +8,14 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from backends.base import Companion
 from backends.remarks import listed
 from compiler.diagnostic import Diagnostic
 from compiler.driver import Settings
 from rdc.atomic import File, is_current, write_all
 from rdc.commands.reporter import Reporter
 from rdc.commands.target import Target, misuse_told
-from rdc.generation import Generation, Product, generate
+from rdc.generation import Generation, generate
 from rdc.layout import Layout, broken
 from rdc.outputs import Output, has_mark, obstacles, unwritable
 from rdc.reporting.cells import visible
@@ -29,8 +30,8 @@ def generated(sources: Sequence[str], settings: Settings, target: Target, files:
 
 def print_one(file: str, made: Generation, reporter: Reporter) -> int:
     """Report the findings, write one document's output to standard output, and return the exit code."""
-    found = [*made.diagnostics, *(_several(file, product) for product in made.products if product)]
-    report = reporter.gather((finding for finding in found if finding), made.sources)
+    several = (_several(file, one.companions) for one in made.products if one and one.companions)
+    report = reporter.gather([*made.diagnostics, *several], made.sources)
     reporter.show(report)
     if reporter.fails(report):
         return 1
@@ -62,12 +63,10 @@ def write_files(made: Generation, layout: Layout, reporter: Reporter, *, force: 
     return 0
 
 
-def _several(file: str, product: Product) -> Diagnostic | None:
+def _several(file: str, companions: Sequence[Companion]) -> Diagnostic:
     """Report an output that needs companion files, because standard output takes only one file."""
-    if not product.companions:
-        return None
-    names = listed([companion.path for companion in product.companions])
-    files = "companion files" if product.companions[1:] else "companion file"
+    names = listed([companion.path for companion in companions])
+    files = "companion files" if companions[1:] else "companion file"
     message = f"the output of {file} needs the {files} {names}, but standard output takes only one file"
     return Diagnostic("RD526", file, None, message, "choose the main file with -o")
 
@@ -111,13 +110,10 @@ def compare(output: Output, data: bytes) -> Difference | None:
         "or the project has another root"
     )
     path = visible(output.path)
-    lines = unified_diff(_lines(present), _lines(data), path, f"{path} (as generated)", lineterm="")
+    old, new = (content.decode(errors="replace").split("\n") for content in (present, data))
+    lines = unified_diff(old, new, path, f"{path} (as generated)", lineterm="")
     return Difference(_finding(output, message), "\n".join(visible(line) for line in lines))
 
 
 def _finding(output: Output, message: str, advice: str = "run the command again without --check") -> Diagnostic:
     return Diagnostic("RD512", output.path, None, message, advice)
-
-
-def _lines(data: bytes) -> list[str]:
-    return data.decode(errors="replace").split("\n")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -63,8 +63,8 @@ def command(old: str, new: str, wish: Wish, settings: Settings, reporter: Report
     NEW in that revision. Pictures show both versions and mark the changes.
     """
     places = _places(old, new)
-    compiled = _compiled(places, settings, reporter)
-    if compiled is None:
+    compiled = [_compile(place, settings) for place in places]
+    if not reporter.accepts(compiled):
         return 1
     versions = [
         Version(place.shown, one.program, one.tables)
@@ -102,12 +102,6 @@ def _in_revision(word: str) -> Place | None:
 def _is_file(word: str) -> bool:
     """Return whether the path exists and is not a folder. Branches often have the name of a folder."""
     return os.path.exists(word) and not os.path.isdir(word)  # noqa: PTH110, PTH112 (they take any word)
-
-
-def _compiled(places: Iterable[Place], settings: Settings, reporter: Reporter) -> list[Compilation] | None:
-    """Return both versions, or None if one has errors."""
-    compiled = [_compile(place, settings) for place in places]
-    return compiled if reporter.accepts(compiled) else None
 
 
 def _compile(place: Place, settings: Settings) -> Compilation:

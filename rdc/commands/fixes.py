@@ -48,12 +48,9 @@ def _tried(files: Sequence[str], settings: Settings, *, unsafe: bool) -> tuple[l
     """Return the documents after fixing, and rewrites for the changed ones. Nothing is written."""
     documents = open_documents(files)
     results = [fix_opened(document, settings, unsafe=unsafe) for document in documents]
-    pairs = zip(documents, results, strict=True)
-    return results, [made for before, after in pairs if (made := _rewrite(before.source, after))]
-
-
-def _rewrite(before: object, after: Fixed) -> Rewrite | None:
-    new = after.opened.source
-    if not isinstance(before, Source) or not isinstance(new, Source) or new.text == before.text:
-        return None
-    return Rewrite(before, after.opened.path, new.text)
+    rewrites: list[Rewrite] = []
+    for document, result in zip(documents, results, strict=True):
+        old, new = document.source, result.opened.source
+        if isinstance(old, Source) and isinstance(new, Source) and new.text != old.text:
+            rewrites.append(Rewrite(old, document.path, new.text))
+    return results, rewrites

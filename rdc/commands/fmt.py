@@ -49,7 +49,8 @@ def command(files: tuple[str, ...], settings: Settings, form: str, *, check: boo
         show_differences(changes, is_text=form == "text")
     if "-" in files and in_place:
         return _print(formatted[0], status)
-    if in_place and not _is_written(changes, reporter):
+    if in_place and (problem := write_rewrites(changes, "rdc fmt")):
+        reporter.show(reporter.gather([problem], {}))
         return max(status, 1)
     _summarize(formatted, changes if in_place else [], len(changes), reporter)
     return status
@@ -80,14 +81,6 @@ def _print(formatting: Formatting, status: int) -> int:
     return status
 
 
-def _is_written(changes: Sequence[Change], reporter: Reporter) -> bool:
-    """Write all changed files. Return whether that succeeded."""
-    problem = write_rewrites(changes, "rdc fmt")
-    if problem:
-        reporter.show(reporter.gather([problem], {}))
-    return problem is None
-
-
 def _summarize(formatted: Sequence[Formatting], written: Sequence[Change], changed: int, reporter: Reporter) -> None:
     for one in written:
         reporter.say(one.words())
@@ -100,12 +93,10 @@ MOST_NUMBERS = 6
 """How many new step numbers a message lists."""
 
 
-class Change(Rewrite):
-    """A document that is not formatted."""
+class Change(Rewrite, frozen=True):
+    """A document that is not formatted, and the old and new numbers of its steps."""
 
-    def __init__(self, source: Source, formatting: Formatting, text: str) -> None:
-        super().__init__(source, formatting.opened.path, text)
-        self._renumbered = formatting.result.renumbered
+    renumbered: Sequence[tuple[str, str]]
 
     def finding(self) -> Diagnostic:
         """Return the finding of `--check`, at the first line that would change."""
@@ -119,7 +110,7 @@ class Change(Rewrite):
 
     def words(self) -> str:
         """Return the success message."""
-        moved = [f"{old} is now {new}" for old, new in self._renumbered]
+        moved = [f"{old} is now {new}" for old, new in self.renumbered]
         shown = ", ".join(moved[:MOST_NUMBERS]) + (", …" if len(moved) > MOST_NUMBERS else "")
         return f"formatted {self.path}" + (f" ({shown})" if shown else "")
 
@@ -129,4 +120,4 @@ def change(formatting: Formatting) -> Change | None:
     source, text = formatting.opened.source, formatting.result.text
     if not isinstance(source, Source) or text is None or text == source.text:
         return None
-    return Change(source, formatting, text)
+    return Change(source, formatting.opened.path, text, formatting.result.renumbered)

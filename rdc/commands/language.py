@@ -50,7 +50,8 @@ Words = str | tuple[str, ...] | None
 
 def language_options(command: Command) -> Command:
     """Add `--from` and the options of the formats to a command, which gets them as its argument `settings`."""
-    flags = {f"format_{option.name.replace('-', '_')}": option for option in all_options() if _has_flag(option)}
+    options = (option for option in all_options() if Level.COMMAND_LINE in option.levels)
+    flags = {f"format_{option.name.replace('-', '_')}": option for option in options}
 
     @functools.wraps(command)
     def wrapped(*, front_end: str | None, **rest: Any) -> int:  # noqa: ANN401 (as click calls it)
@@ -69,10 +70,6 @@ def language_options(command: Command) -> Command:
         shell_complete=_complete,
         help="The format of the documents, if rdc cannot detect it from names and content.",
     )(flagged)
-
-
-def _has_flag(option: Option[Any]) -> bool:
-    return Level.COMMAND_LINE in option.levels
 
 
 def _flag(name: str, option: Option[Any]) -> Decorator:

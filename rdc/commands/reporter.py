@@ -43,14 +43,10 @@ class Reporter(Struct, frozen=True):
         """Show a report: text on standard error, other formats on standard output."""
         if self.form == "text" and not report.diagnostics:
             return
-        if text := render(self._linked(report), self.form):
+        if report.diagnostics and (self.form != "text" or shows_links()):
+            report = replace(report, docs_url=docs_url())
+        if text := render(report, self.form):
             (tell if self.form == "text" else put)(text)
-
-    def _linked(self, report: Report) -> Report:
-        """Return the report with the address of the documentation, if the project has one and links can be followed."""
-        if not report.diagnostics or (self.form == "text" and not shows_links()):
-            return report
-        return replace(report, docs_url=docs_url())
 
     def fails(self, report: Report) -> bool:
         """Return whether the findings make the command fail."""

@@ -20,20 +20,17 @@ from rdc.usage import UnknownWordError
 from runtime_shim.editions import CALLERS, EDITIONS
 
 LOOP = "make-loop"
+NAMES = (*EDITIONS, *CALLERS, PUBLISHER, LOOP)
 
 
 def _known(_: click.Context, __: click.Parameter, name: str | None) -> str | None:
-    if name is None or name in _names():
+    if name is None or name in NAMES:
         return name
-    raise UnknownWordError("edition", name, _names(), "rdc runtime --sha256")
+    raise UnknownWordError("edition", name, NAMES, "rdc runtime --sha256")
 
 
 def _complete(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:
-    return [CompletionItem(name) for name in _names() if name.startswith(begun)]
-
-
-def _names() -> list[str]:
-    return [*EDITIONS, *CALLERS, PUBLISHER, LOOP]
+    return [CompletionItem(name) for name in NAMES if name.startswith(begun)]
 
 
 def _text(name: str) -> str:
@@ -57,7 +54,7 @@ def command(name: str | None, old: str | None, *, hashes: bool) -> int:
     if hashes == (name is not None) or (old is not None and name is None):
         raise click.UsageError("give either the NAME of an edition or --sha256", context)
     if name is None:
-        put("\n".join(f"{sha256_of(_text(each))}  {each}" for each in _names()))
+        put("\n".join(f"{sha256_of(_text(each))}  {each}" for each in NAMES))
         return 0
     if old is None:
         put(_text(name).encode())

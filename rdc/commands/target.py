@@ -52,10 +52,8 @@ def target_options(command: Command) -> Command:
     def wrapped(*, name: str, options: dict[str, str], prompts: str | None, **rest: object) -> int:
         if prompts is not None:
             if options.get("prompts", prompts) != prompts:
-                raise click.UsageError(
-                    "--prompts and -O prompts=... have different values; remove one of them",
-                    click.get_current_context(),
-                )
+                problem = "--prompts and -O prompts=... have different values; remove one of them"
+                raise click.UsageError(problem, click.get_current_context())
             options = {**options, "prompts": prompts}
         return command(target=find_target(name, options), **rest)
 

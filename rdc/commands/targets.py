@@ -56,11 +56,8 @@ def _options(backend: Backend[Any], options: Sequence[Option]) -> str:
 
 
 def _options_json(backend: Backend[Any], options: Sequence[Option]) -> str:
-    return json.dumps(
-        {"version": 1, "target": backend.name, "options": [asdict(option) for option in options]},
-        indent=2,
-        ensure_ascii=False,
-    )
+    content = {"version": 1, "target": backend.name, "options": [asdict(option) for option in options]}
+    return json.dumps(content, indent=2, ensure_ascii=False)
 
 
 def _table(backends: Sequence[Backend[Any]]) -> str:

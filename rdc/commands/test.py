@@ -90,7 +90,8 @@ def command(
     _mention(without, len(documents), reporter)
     results = [result for compilation in compilations for result in _tried(compilation, chosen, timeout)]
     put(getattr(import_module("rdc.trials.show"), f"as_{output}")(results))
-    return int(_has_failed(results, strict=reporter.strict))
+    wrong = {Status.FAILED, Status.SKIPPED} if reporter.strict else {Status.FAILED}
+    return int(any(result.status in wrong for result in results))
 
 
 def _start(files: Sequence[str], most: int, settings: Settings, reporter: Reporter, *, tries: bool) -> int:
@@ -131,11 +132,6 @@ def _tried(compilation: Compilation, targets: Sequence[str], timeout: float) -> 
             return list(try_scenarios(compilation, targets, timeout))
     except MissingToolError as error:
         raise click.UsageError(str(error), click.get_current_context()) from None
-
-
-def _has_failed(results: Sequence[Result], *, strict: bool) -> bool:
-    wrong = {Status.FAILED, Status.SKIPPED} if strict else {Status.FAILED}
-    return any(result.status in wrong for result in results)
 
 
 def _seconds(context: click.Context, value: float) -> float:

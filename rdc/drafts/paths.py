@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import count
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from backends.picture.naming import spoken
 from compiler.analyses.enumeration import enumerate_paths
 from compiler.analyses.outcomes import beginnings
 from compiler.drafts import Draft, Writer
 from compiler.ir.answers import usual
 from compiler.ir.paths import Path, usual_limit, walk
+from compiler.ir.patterns import sample
 from compiler.ir.program import Input, Program
-from compiler.ir.samples import sample
 from compiler.ir.semantics import Machine
 from compiler.scenarios import Result, Scenario
-from rdc.paths.text import folded, show_path, with_stand_ins, word
+from rdc.paths.text import folded, show_path, with_stand_ins
 from rdc.trials.mock_run import mock
 from runtime_shim.data.fitting import unfit
 
@@ -57,7 +58,8 @@ def draft_scenarios(program: Program, existing: Sequence[Scenario], writer: Writ
     drafts: list[Draft] = []
     for path in missing[:most]:
         taken = {*(one.name for one in existing), *(one.name for one in drafts)}
-        drafts.append(_draft(machine, path, _free(_names(machine, path, usually), taken)))
+        name = next(name for name in _names(machine, path, usually) if name not in taken)
+        drafts.append(_draft(machine, path, name))
     return Drafted(tuple(drafts), len(missing) - len(drafts), found.is_complete)
 
 
@@ -120,7 +122,7 @@ def _names(machine: Machine, path: Path, usually: Collection[str]) -> Iterator[s
     """
     nodes, end = machine.nodes, machine.end(path.state)
     off = [
-        f"{made.step} {word(nodes[made.step], made.outcome.word).lower()}"
+        f"{made.step} {spoken(nodes[made.step].task, made.outcome.word).lower()}"
         for made in path.visits
         if made.outcome.word != usual(nodes[made.step].task).word
     ]
@@ -143,11 +145,6 @@ def _names(machine: Machine, path: Path, usually: Collection[str]) -> Iterator[s
 
 def _listed(preposition: str, items: Sequence[str]) -> list[str]:
     return [f"{preposition} {', '.join(items)}"] if items else []
-
-
-def _free(names: Iterable[str], taken: Collection[str]) -> str:
-    """Return the first unused name."""
-    return next(name for name in names if name not in taken)
 
 
 def _shortened(text: str, most: int) -> str:

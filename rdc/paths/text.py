@@ -93,15 +93,13 @@ def show_visits(program: Program, path: Path, jump: str = "goto") -> Iterator[st
 
     `jump` is the format's name for the operator's jump.
     """
-    lines = [[line, *_values(made)] for line, made in zip(_visits(program, path.visits), path.visits, strict=True)]
+    lines = [
+        [line, *(visible(f"  {name} = {value}") for name, value in made.outcome.values)]  # E2
+        for line, made in zip(_visits(program, path.visits), path.visits, strict=True)
+    ]
     for place, step in reversed(path.jumps):
         lines.insert(place, [visible(f"({jump} {step})")])
     yield from (line for group in lines for line in group)
-
-
-def _values(made: Visit) -> Iterator[str]:
-    """Yield the outputs of a step (E2)."""
-    return (visible(f"  {name} = {value}") for name, value in made.outcome.values)
 
 
 def _visits(program: Program, visits: Sequence[Visit]) -> Iterator[str]:
@@ -109,9 +107,9 @@ def _visits(program: Program, visits: Sequence[Visit]) -> Iterator[str]:
     names = [visible(_name(made)) for made in visits]
     titles = [visible(made.title) for made in visits]
     name_width, title_width = (max(map(width, texts), default=0) for texts in (names, titles))
-    answer_width = max((len(word(nodes[made.step], made.outcome.word)) for made in visits), default=0)
+    answer_width = max((len(spoken(nodes[made.step].task, made.outcome.word)) for made in visits), default=0)
     for made, name, about in zip(visits, names, titles, strict=True):
-        answer = word(nodes[made.step], made.outcome.word)
+        answer = spoken(nodes[made.step].task, made.outcome.word)
         outcome = click.style(answer, fg=_COLORS.get(made.outcome.word)) + " " * (answer_width - len(answer))
         columns = (padded(name, name_width), padded(about, title_width), outcome, visible(made.taken))
         yield "  ".join(column for column in columns if column).rstrip()
@@ -140,10 +138,10 @@ def show_paths(machine: Machine, paths: Sequence[Path]) -> list[str]:
 
 def show_path(machine: Machine, path: Path, *, with_answers: bool = False) -> str:
     """Return a path in one line. Repetitions are shown once: `1 fail ×3`, `(1 pass, 2 fail) ×3`."""
-    said = [
-        f"{made.step} {word(machine.nodes[made.step], made.outcome.word).lower()}{_kept(made) if with_answers else ''}"
-        for made in path.visits
-    ]
+    said = []
+    for made in path.visits:
+        word = spoken(machine.nodes[made.step].task, made.outcome.word).lower()
+        said.append(f"{made.step} {word}{_kept(made) if with_answers else ''}")
     turns = ", ".join(visible(_turns(found, path)) for found in folded(said))
     given = "".join(visible(f"{name}={value}: ") for name, value in path.inputs)
     return f"{given}{turns} => {show_end(machine, path)}"
@@ -172,11 +170,6 @@ def _times(number: int) -> str:
     return f" ×{number}" if number > 1 else ""
 
 
-def word(node: Node, outcome: str) -> str:
-    """Return an outcome as people answer it: PASS or FAIL, YES or NO, otherwise the word itself."""
-    return spoken(node.task, outcome)
-
-
 def show_coverage(program: Program, found: Coverage) -> Iterator[str]:
     """Yield the number of transitions that the paths take, and a line or two for each of the others."""
     if not found.transitions:  # for example a specification
@@ -193,7 +186,7 @@ def _transition(program: Program, item: Untaken) -> str:
     step, outcome, label, origins = item.transition
     nodes = program.index()
     origin = origins[0] if origins else nodes[step].origin
-    asked = word(nodes[step], outcome) if outcome and step in nodes else WORDS.get(outcome or "", outcome)
+    asked = spoken(nodes[step].task, outcome) if outcome and step in nodes else WORDS.get(outcome or "", outcome)
     name = f"{step} {asked}:" if outcome else ""  # the label of a decision names the step
     default = "" if origins else " (default)"
     return visible(f"{origin.path}:{origin.span.line}: {f'{name} {label}{default}'.strip()}")

@@ -22,7 +22,8 @@ def _command(diagnostic: Diagnostic) -> str:
         if span.end_line == span.line:  # GitHub accepts columns only within one line
             properties |= {"col": str(span.column), "endColumn": str(span.end_column)}
     properties["title"] = diagnostic.code
-    given = ",".join(f"{name}={_property(value)}" for name, value in properties.items())
+    escaped = {name: _data(value).replace(":", "%3A").replace(",", "%2C") for name, value in properties.items()}
+    given = ",".join(f"{name}={value}" for name, value in escaped.items())
     text = "\n".join(filter(None, (diagnostic.message, diagnostic.help)))
     return f"::{_COMMANDS[diagnostic.severity]} {given}::{_data(text)}"
 
@@ -31,7 +32,3 @@ def _data(text: str) -> str:
     """Return an escaped message for GitHub. A line break in a document must not start another command."""
     escaped = text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
     return visible(escaped)
-
-
-def _property(text: str) -> str:
-    return _data(text).replace(":", "%3A").replace(",", "%2C")

@@ -36,6 +36,8 @@ from __future__ import annotations
 
 import json
 
+from msgspec.structs import asdict
+
 from compiler.diagnostic import CODES, Diagnostic, Fix, Severity
 from compiler.documentation import page_of
 from compiler.source import Span
@@ -86,9 +88,4 @@ def _place(path: str, span: Span | None) -> dict[str, object]:
 
 
 def _range(span: Span | None) -> dict[str, object]:
-    return {
-        "line": span.line if span else None,
-        "column": span.column if span else None,
-        "end_line": span.end_line if span else None,
-        "end_column": span.end_column if span else None,
-    }
+    return asdict(span) if span else dict.fromkeys(Span.__struct_fields__)

@@ -6,7 +6,7 @@ import json
 import os
 from urllib.parse import quote
 
-from compiler.diagnostic import CODES, Diagnostic, Fix, Related
+from compiler.diagnostic import CODES, Diagnostic, Fix
 from compiler.documentation import page, page_of
 from compiler.source import Span
 from rdc import __version__
@@ -56,8 +56,10 @@ def _result(diagnostic: Diagnostic, index: int) -> dict[str, object]:
         "locations": [{"physicalLocation": _place(diagnostic.path, diagnostic.span)}],
     }
     if diagnostic.related:
-        numbered = enumerate(diagnostic.related, 1)
-        result["relatedLocations"] = [_related(number, related) for number, related in numbered]
+        result["relatedLocations"] = [
+            {"id": number, "physicalLocation": _place(one.path, one.span), "message": {"text": one.message}}
+            for number, one in enumerate(diagnostic.related, 1)
+        ]
     if diagnostic.fix:
         result["fixes"] = [_fix(diagnostic.path, diagnostic.fix, diagnostic.help)]
     return result
@@ -69,11 +71,6 @@ def _fix(path: str, fix: Fix, remedy: str) -> dict[str, object]:
     change = {"artifactLocation": {"uri": _uri(path)}, "replacements": replacements}
     text = remedy if fix.is_safe else f"{remedy} (this may change the meaning of the document)"
     return {"description": {"text": text}, "artifactChanges": [change]}
-
-
-def _related(number: int, related: Related) -> dict[str, object]:
-    place = _place(related.path, related.span)
-    return {"id": number, "physicalLocation": place, "message": {"text": related.message}}
 
 
 def _place(path: str, span: Span | None) -> dict[str, object]:

@@ -31,14 +31,17 @@ def render(report: Report) -> str:
     if not report.diagnostics:
         return ""
     blocks = [_block(diagnostic, report.sources, report.docs_url) for diagnostic in report.diagnostics]
-    return "\n\n".join([*blocks, _summary(report)])
+    counts = [many(count, severity) for severity in Severity if (count := report.count(severity))]
+    summary = f"{', '.join(counts)} in {many(report.files, 'file')}{_fixable(report)}"
+    return "\n\n".join([*blocks, summary])
 
 
 def _block(diagnostic: Diagnostic, sources: Mapping[str, Source], docs_url: str) -> str:
     color = _COLORS[diagnostic.severity]
     kind = click.style(f"{diagnostic.severity}[{_linked(diagnostic.code, docs_url)}]", fg=color, bold=True)
     message = click.style(_continued(diagnostic.message, "  "), bold=True)
-    gutter = _gutter(diagnostic)
+    spans = [diagnostic.span, *(related.span for related in diagnostic.related)]
+    gutter = " " * max((len(str(span.line)) for span in spans if span), default=1)  # as wide as the longest number
     parts = [f"{_place(diagnostic.path, diagnostic.span)}: {kind}: {message}"]
     parts += _snippet(sources.get(diagnostic.path), diagnostic.span, gutter, color)
     if diagnostic.help:
@@ -56,12 +59,6 @@ def _linked(code: str, docs_url: str) -> str:
     if not docs_url:
         return code
     return f"\x1b]8;;{page_of(docs_url, code)}\x1b\\{code}\x1b]8;;\x1b\\"
-
-
-def _gutter(diagnostic: Diagnostic) -> str:
-    """Return spaces as wide as the longest line number in the diagnostic."""
-    spans = [diagnostic.span, *(related.span for related in diagnostic.related)]
-    return " " * max((len(str(span.line)) for span in spans if span), default=1)
 
 
 def _place(path: str, span: Span | None) -> str:
@@ -91,11 +88,6 @@ def _continued(text: str, indent: str) -> str:
 
 def _bold(text: str) -> str:
     return click.style(text, bold=True)
-
-
-def _summary(report: Report) -> str:
-    counts = [many(count, severity) for severity in Severity if (count := report.count(severity))]
-    return f"{', '.join(counts)} in {many(report.files, 'file')}{_fixable(report)}"
 
 
 def _fixable(report: Report) -> str:

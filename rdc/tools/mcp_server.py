@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 
 from mcp import Client, MCPError, StdioServerParameters, stdio_client
-from mcp.types import CallToolResult, ContentBlock, EmbeddedResource, GetPromptResult, TextContent, TextResourceContents
+from mcp.types import ContentBlock, EmbeddedResource, TextContent, TextResourceContents
 from msgspec import Struct
 
 from rdc.tools.request import Request
@@ -48,25 +48,19 @@ async def _called(server: Sequence[str], request: Request) -> Answer:
     parameters = StdioServerParameters(command=server[0], args=list(server[1:]), env=dict(os.environ))
     async with Client(stdio_client(parameters, errlog=sys.stderr)) as client:
         if request.tool == PROMPT and isinstance(request.arguments.get("id"), str):
-            return _of_prompt(await client.get_prompt(request.arguments["id"], _texts(request)))
-        return _of_tool(await client.call_tool(request.tool, request.arguments))
+            prompt = await client.get_prompt(request.arguments["id"], _texts(request))
+            return Answer("\n\n".join(_parts(message.content for message in prompt.messages)))
+        result = await client.call_tool(request.tool, request.arguments)
+        text = "\n".join(_parts(result.content))
+        if not text and result.structured_content is not None:
+            text = json.dumps(result.structured_content, ensure_ascii=False)
+        return Answer(text, result.is_error)
 
 
 def _texts(request: Request) -> dict[str, str]:
     """Return the other arguments of a prompt."""
     given = ((name, value) for name, value in request.arguments.items() if name != "id")
     return {name: value if isinstance(value, str) else json.dumps(value) for name, value in given}
-
-
-def _of_prompt(result: GetPromptResult) -> Answer:
-    return Answer("\n\n".join(_parts(message.content for message in result.messages)))
-
-
-def _of_tool(result: CallToolResult) -> Answer:
-    text = "\n".join(_parts(result.content))
-    if not text and result.structured_content is not None:
-        text = json.dumps(result.structured_content, ensure_ascii=False)
-    return Answer(text, result.is_error)
 
 
 def _parts(content: Iterable[ContentBlock]) -> Iterator[str]:

@@ -6,7 +6,6 @@ import json
 import os
 import sys
 import time
-from collections.abc import Iterator
 from importlib.util import find_spec
 from typing import Any
 
@@ -17,9 +16,9 @@ from compiler.ir.edges import Keep
 from compiler.ir.program import Node, Program
 from compiler.ir.tasks import Ask, Shell
 from compiler.ir.texts import text
-from rdc.trials.driver import ENDS, drive
+from rdc.trials.driver import ENDS, drive, steps_told
 from rdc.trials.process import PAUSE, Finished, execute, last_line, running
-from rdc.trials.run import MissingToolError, Moved, Run, Setting, Step, TrialError
+from rdc.trials.run import MissingToolError, Run, Setting, TrialError
 
 RUN = "trial"
 EXIT_RUNNING = 3
@@ -32,7 +31,7 @@ def run(setting: Setting) -> Run:
     if setting.is_prompted:
         setting = replace(setting, program=_asking(setting.program), is_prompted=False)
     trial = _Trial(setting)
-    with running(trial.worker, setting.workspace, trial.environment, lambda said: "is ready" in said):
+    with running(trial.worker, setting.workspace, trial.environment):
         return drive(trial, setting)
 
 
@@ -94,7 +93,8 @@ class _Trial:
         facts = self._facts()
         if not facts:
             return Run.told((), self._last.err, self._last.code)
-        steps, result = tuple(_steps(facts, self._setting)), facts["state"].upper()
+        steps = steps_told(((one, one["outcome"] == "goto") for one in facts["finished"]), self._setting)
+        result = facts["state"].upper()
         if result in ENDS:
             return Run(steps, result, " ".join(facts["message"].split()))
         if problem := facts.get("trouble"):
@@ -119,12 +119,3 @@ class _Trial:
     def _ended(self, *words: str) -> Finished:
         command = [*self._program, *words, *self._database]
         return execute(command, self._setting.workspace, self.environment, self._setting.timeout)
-
-
-def _steps(facts: dict[str, Any], setting: Setting) -> Iterator[Step | Moved]:
-    jumps = iter(setting.jumps)
-    for done in facts["finished"]:
-        if done["outcome"] == "goto":
-            yield Moved(next(jumps))
-        else:
-            yield Step(done["step"], done["attempt"], str(done["outcome"]))

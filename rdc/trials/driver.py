@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -46,16 +46,17 @@ def run_told(path: Path, setting: Setting, said: str, code: int) -> Run:
     """Return the run in a file of events. Without a final event, the last call's output gives the result."""
     lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
     happened = [json.loads(line) for line in lines]
-    steps = tuple(_steps(happened, setting))
+    done = [(event, event["event"] == "goto") for event in happened if event["event"] in ("step_finished", "goto")]
+    steps = steps_told(done, setting)
     if happened and happened[-1]["event"] == "run_finished":
         return Run(steps, happened[-1]["result"].upper(), " ".join(happened[-1]["message"].split()))
     return Run.told(steps, said, code)
 
 
-def _steps(happened: Sequence[dict[str, Any]], setting: Setting) -> Iterator[Step | Moved]:
+def steps_told(done: Iterable[tuple[dict[str, Any], bool]], setting: Setting) -> tuple[Step | Moved, ...]:
+    """Return the steps and jumps in the entries of a run, each with whether it is a jump."""
     jumps = iter(setting.jumps)
-    for event in happened:
-        if event["event"] == "step_finished":
-            yield Step(event["step"], event["attempt"], str(event["outcome"]))
-        elif event["event"] == "goto":
-            yield Moved(next(jumps))
+    return tuple(
+        Moved(next(jumps)) if is_jump else Step(one["step"], one["attempt"], str(one["outcome"]))
+        for one, is_jump in done
+    )

@@ -38,7 +38,9 @@ class MockRun(Struct, frozen=True):
     def outcomes(self, program: Program, *, of_commands: bool) -> tuple[Outcome, ...]:
         """Return the outcomes of commands, or of all other steps, in order."""
         nodes = program.index()
-        return tuple(made.outcome for made in self.path.visits if is_command(nodes[made.step]) == of_commands)
+        return tuple(
+            made.outcome for made in self.path.visits if isinstance(nodes[made.step].task, Shell) == of_commands
+        )
 
     def legs(self) -> tuple[tuple[str, ...], ...]:
         """Return the outcomes before each jump and after the last one."""
@@ -53,11 +55,6 @@ def _reply(node: Node, outcome: Outcome) -> str:
     return outcome.text if is_text else outcome.word
 
 
-def is_command(node: Node) -> bool:
-    """Return whether a step is a command."""
-    return isinstance(node.task, Shell)
-
-
 def mock(program: Program, scenario: Scenario) -> MockRun:
     """Play a scenario. Answers after the end are ignored (S1)."""
     machine = Machine(program)
@@ -68,7 +65,7 @@ def mock(program: Program, scenario: Scenario) -> MockRun:
     if played.problem or machine.end(state):
         return played
     node = machine.nodes[state.node]
-    if is_command(node) and not scenario.prompted:
+    if isinstance(node.task, Shell) and not scenario.prompted:
         return replace(
             played, problem=f"step {node.id} is a command, which a mock run does not execute", needs_commands=True
         )
@@ -104,7 +101,7 @@ def _played(machine: Machine, scenario: Scenario) -> MockRun:
     jumped: list[tuple[int, str]] = []
     left = deque(scenario.replies)
     while events := _next(left, machine.nodes[state.node]):
-        waits_for_command = is_command(machine.nodes[state.node]) and not scenario.prompted
+        waits_for_command = isinstance(machine.nodes[state.node].task, Shell) and not scenario.prompted
         if machine.end(state) or (waits_for_command and isinstance(events[0], Reply)):
             break
         for event in events:

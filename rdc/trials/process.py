@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -61,10 +61,8 @@ def execute(command: Sequence[str], folder: Path, environment: Mapping[str, str]
 
 
 @contextmanager
-def running(
-    command: Sequence[str], folder: Path, environment: Mapping[str, str], is_ready: Callable[[str], bool]
-) -> Iterator[None]:
-    """Run a command in the background, wait until its output shows that it is ready, and kill it at the end.
+def running(command: Sequence[str], folder: Path, environment: Mapping[str, str]) -> Iterator[None]:
+    """Run a worker in the background, wait until its output says that it is ready, and kill it at the end.
 
     If the end comes early, it may first end its own commands.
 
@@ -74,7 +72,7 @@ def running(
     with TemporaryFile() as err:
         process = _begun(command, folder, environment, err, err)
         try:
-            _await(process, err, is_ready)
+            _await(process, err)
             yield
         except BaseException:
             process.terminate()
@@ -87,9 +85,9 @@ def running(
         process.wait()
 
 
-def _await(process: subprocess.Popen[bytes], err: IO[bytes], is_ready: Callable[[str], bool]) -> None:
+def _await(process: subprocess.Popen[bytes], err: IO[bytes]) -> None:
     deadline = time.monotonic() + PATIENCE
-    while not is_ready(said := _text(err)):
+    while "is ready" not in (said := _text(err)):
         if process.poll() is not None or time.monotonic() > deadline:
             raise TrialError(f"the worker does not start: {last_line(said)}")
         time.sleep(PAUSE)

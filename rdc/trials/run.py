@@ -13,7 +13,7 @@ from backends.base import Companion, Emission
 from compiler.ir.program import Program
 
 ANSWERS = "answers"
-RESULTS = "COMPLETE|STOP|WAITING"
+_END = re.compile(r"(?:|.*)rdc: (?P<result>COMPLETE|STOP|WAITING)(?: (?P<message>.*))?$")
 
 
 class TrialError(Exception):
@@ -142,16 +142,14 @@ class Run(Struct, frozen=True):
     message: str
 
     @classmethod
-    def told(cls, steps: tuple[Step | Moved, ...], output: str, code: int, results: str = RESULTS) -> Run:
+    def told(cls, steps: tuple[Step | Moved, ...], output: str, code: int) -> Run:
         """Return a run whose result is near the end of an output, such as `rdc: STOP The disk is full`.
 
-        The line may start with unfinished output of a command, and more output may follow. `results` are the possible
-        results, separated by `|`.
+        The line may start with unfinished output of a command, and more output may follow.
         """
-        end = re.compile(rf"(?:|.*)rdc: (?P<result>{results})(?: (?P<message>.*))?$")
         lines = [line for line in output.splitlines() if line.strip()]
         for line in reversed(lines):
-            if found := end.match(line):
+            if found := _END.match(line):
                 return cls(steps, found["result"], found["message"] or "")
         said = lines[-1] if lines else "it printed nothing"
         ended = f"exit code {code}" if code >= 0 else f"ended by signal {-code}"

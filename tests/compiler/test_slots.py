@@ -141,7 +141,7 @@ def test_the_usual_outcome_is_a_word_of_the_task(task: Task) -> None:
 
 
 def test_only_outcomes_that_tests_tell_apart_are_tried() -> None:
-    outcomes = outcomes_by_node(triage()).by_node["1"]
+    outcomes = outcomes_by_node(triage())[0]["1"]
     assert [(found.word, found.text) for found in outcomes] == [
         ("pass", '{"kind": "bug"}'),
         ("pass", '{"kind": "other text"}'),

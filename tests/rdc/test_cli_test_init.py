@@ -10,7 +10,7 @@ import pytest
 
 from compiler.driver import compile_file
 from compiler.frontends import FRONT_ENDS
-from compiler.ir.samples import sample
+from compiler.ir.patterns import sample
 from rdc.drafts import addition
 from tests.agent_workflows import drawing as workflow_drawing
 from tests.agent_workflows import render as workflow_render
