@@ -103,7 +103,7 @@ def called(program: Program, path: str, operator: Operator = "basic", caller: Ca
     """Return the program at a path, with the shared files of its folder (rule 4)."""
     backend = PythonBackend()
     content, options = backend.content(
-        program, backend.validate({"runtime": "shared", "operator": operator, "caller": caller})
+        program, backend.options.validated({"runtime": "shared", "operator": operator, "caller": caller})
     )
     emission = backend.written(content, options)
     folder = PurePosixPath(path).parent
