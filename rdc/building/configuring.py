@@ -8,12 +8,7 @@ from backends.registry import load
 from compiler.diagnostic import Diagnostic, Issue
 from compiler.frontends import all_options, endings
 from compiler.issues import InvalidError, Place, diagnostics
-from compiler.project import (
-    BUILD,
-    Configuration,
-    Project,
-    read_configuration,
-)
+from compiler.project import BUILD, Configuration, Project, read_configuration
 from compiler.source import nearest
 from rdc.building.plan import Rule, files_below, plan
 

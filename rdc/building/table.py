@@ -15,9 +15,9 @@ from compiler.options import Level, Option
 from compiler.project import BUILD, CHECK, LONGEST_PROJECT, PROJECT, REQUIRED_VERSION
 
 
-def _patterns(value: object) -> object:
-    for pattern in [value] if isinstance(value, str) else value if isinstance(value, list) else ():
-        plain = str(pattern).removeprefix("!")
+def _patterns(value: str | list[str]) -> str | list[str]:
+    for pattern in [value] if isinstance(value, str) else value:
+        plain = pattern.removeprefix("!")
         if not plain or plain.startswith("/") or ".." in plain.split("/") or "\\" in plain:
             raise ValueError("a pattern must be a path from the project root, with `/` and without `..`")
     return value
