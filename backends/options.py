@@ -143,12 +143,12 @@ def _problems(error: ErrorDetails, values: Mapping[str, object], schema: Schema)
     if error["type"] in ("missing", "extra_forbidden", "invalid_key"):
         yield _misnamed(_path(tuple(around), values), str(last), schema, is_missing=error["type"] == "missing")
         return
-    path = _path(error["loc"], values)
+    is_name = last == "[key]"  # its value is the name
+    path = (*_path(tuple(around[:-1]), values), str(error["input"])) if is_name else _path(error["loc"], values)
     if isinstance(cause, InvalidError):
         inner = (((*path, *map(str, issue.path)), issue.message) for issue in cause.issues)
         yield from (_Misfit(at, _named(at), f"{_named(at)}: {message}") for at, message in inner)
         return
-    is_name = last == "[key]"
     subject = f"the name `{path[-1]}` in {_named(path[:-1])}" if is_name else _named(path)
     wish = _WISHES.get(error["type"]) or error["msg"].partition(" should ")[2]
     if wish and not cause:

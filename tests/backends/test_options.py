@@ -100,6 +100,7 @@ UNTRUE: tuple[object, ...] = (2, 0.5, " true", "", None, date.min)
         ("words", 5, "`words` should be a list or a string, not 5"),
         ("numbers", "5", "`numbers` should be a list, not '5'"),
         ("by-word", {"5": "none"}, "the name `5` in `by-word`: only letters can be shouted"),
+        ("by-word", {1.5: "none"}, "the name `1.5` in `by-word` should be a string"),
         ("by-word", {"a": "non"}, "`by-word.a` should be a mapping of names to values or 'none', not 'non'"),
         ("by-word", {"a": {}}, "`by-word.a.name` is missing"),
         ("by-word", {"a": {"name": "1"}}, "`by-word.a`: the name is the size"),
