@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from backends.options.fields import Options, changed
+from backends.options import Options
 from compiler.ir.program import Program
 
 STEPS = "steps"
@@ -87,7 +87,7 @@ def read_command(line: str) -> Command | None:
 
 def _words(options: Options) -> Iterator[tuple[str, str]]:
     """Yield the options as `-O` accepts them. A value with invisible characters must be in the document."""
-    for name, value in sorted(changed(options).items()):
+    for name, value in sorted(options.model_dump(by_alias=True, exclude_defaults=True).items()):
         if name == STEPS or value is None:
             continue
         word = value if isinstance(value, str) else json.dumps(value)

@@ -102,7 +102,7 @@ class Called(Struct, frozen=True):
 def called(program: Program, path: str, operator: Operator = "basic", caller: Caller = "person") -> Called:
     """Return the program at a path, with the shared files of its folder (rule 4)."""
     backend = PythonBackend()
-    options = backend.validate({"runtime": "shared", "operator": operator, "caller": caller})
+    options = backend.options.validated({"runtime": "shared", "operator": operator, "caller": caller})
     content, emission = backend.written(program, options)
     folder = PurePosixPath(path).parent
     files = {str(folder / each.path): each.text for each in emission.companions}

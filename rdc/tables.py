@@ -21,7 +21,7 @@ STEPS = "steps"
 def table_of(backend: Backend[Any], tables: Mapping[str, Table]) -> Table:
     """Return the options of a target, including settings of steps if it supports them."""
     table, steps = tables.get(backend.name, Table()), tables.get(STEPS)
-    if steps is None or STEPS not in backend.options.__struct_encode_fields__:
+    if steps is None or STEPS not in backend.options.model_fields:
         return table
     places = {(STEPS, *path): place for path, place in steps.places.items()}
     return table.over(Table({STEPS: dict(steps.values)}, places))
@@ -38,7 +38,7 @@ def check_tables(tables: Mapping[str, Table], program: Program | None) -> list[D
         if table.values:
             wrong = _issues(load(name), table.values)
             if program and not wrong:
-                cautions = load(name).cautions(program, load(name).validate(table.values))
+                cautions = load(name).cautions(program, load(name).options.validated(table.values))
                 found += [one.placed(table) for one in cautions]
             found += _placed(name, table, [item for item in wrong if not item.path or item.path[0] in table.values])
     return found
@@ -63,7 +63,7 @@ def check_words(backend: Backend[Any], words: Mapping[str, str]) -> Mapping[str,
     Raises:
         InvalidError: One of them is wrong, regardless of tables.
     """
-    given = backend.read_words(words)
+    given: Mapping[str, object] = backend.options.from_words(words)
     wrong = [item for item in _issues(backend, given) if item.path and item.path[0] in given]
     if wrong:
         raise InvalidError(*wrong)
@@ -72,7 +72,7 @@ def check_words(backend: Backend[Any], words: Mapping[str, str]) -> Mapping[str,
 
 def _issues(backend: Backend[Any], options: Mapping[str, object]) -> tuple[Issue, ...]:
     try:
-        backend.validate(options)
+        backend.options.validated(options)
     except InvalidError as error:
         return error.issues
     return ()

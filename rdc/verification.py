@@ -143,7 +143,7 @@ def _compared(path: str, text: str, compilation: Compilation, command: Command) 
     """Compare the file with the output of its source."""
     backend = load(command.target)
     try:
-        made = emitted(compilation, backend, backend.read_words(command.options), backend.emit, path)
+        made = emitted(compilation, backend, backend.options.from_words(command.options), backend.emit, path)
     except InvalidError as error:
         return Finding(Verdict.CHANGED, f"the command in the header is not valid: {error}")
     product = made.products[0]

@@ -39,6 +39,7 @@ MAY_IMPORT = {
         "runtime_shim",
         "click",
         "msgspec",
+        "pydantic",
         "pygraphviz",
         "mcp",
         "yaml",
@@ -46,7 +47,7 @@ MAY_IMPORT = {
         "tomlkit",
         "watchfiles",
     },
-    "backends": {"backends", "compiler", "runtime_shim", "jinja2", "msgspec"},
+    "backends": {"backends", "compiler", "runtime_shim", "jinja2", "msgspec", "pydantic", "pydantic_core"},
     "compiler": {
         "compiler",
         "grammars",

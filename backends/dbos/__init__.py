@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar, Literal
+from typing import ClassVar, Literal
+
+from pydantic import Field
 
 from backends.base import Backend, Emission
 from backends.command import canonical_command
-from backends.options.fields import Options
+from backends.options import Options
 from backends.python import Content, program_text
 from backends.python.edition import WORKER, edition_of, has_jumps
 from backends.python.step_calls import author_calls
@@ -19,13 +21,12 @@ SMALLEST = "values"
 """The smallest edition: its operators can move runs, and sign decisions."""
 
 
-class DbosOptions(Options, frozen=True):
+class DbosOptions(Options):
     """The options of the dbos target."""
 
-    operator: Annotated[
-        Literal["full", "basic"],
-        "Whether the worker has all operator commands: notifications and more.",
-    ] = "basic"
+    operator: Literal["full", "basic"] = Field(
+        default="basic", description="Whether the worker has all operator commands: notifications and more."
+    )
 
 
 class DbosBackend(Backend[DbosOptions]):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar
+from typing import ClassVar
+
+from pydantic import Field
 
 from backends.base import Emission
 from backends.dot.graph import Graph, spread_ends
@@ -12,10 +14,10 @@ from backends.picture.sheet import PictureBackend, PictureOptions, Sheet
 from backends.remarks import printable
 
 
-class DotOptions(PictureOptions, frozen=True):
+class DotOptions(PictureOptions):
     """`theme`: the colors, for a light or a dark page."""
 
-    theme: Annotated[Theme, "The colors: for a light or a dark page."] = "light"
+    theme: Theme = Field(default="light", description="The colors: for a light or a dark page.")
 
 
 class DotBackend(PictureBackend[DotOptions]):

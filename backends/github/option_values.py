@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, JsonValue
 
 from backends.github.scalar import OPEN, Expression
-from backends.options.fields import Check
 from compiler.diagnostic import Issue
 from compiler.issues import InvalidError
 from compiler.regex import Regex
@@ -46,7 +47,7 @@ def _line(text: str) -> str:
     return text
 
 
-def _matching(pattern: str, problem: str) -> Check:
+def _matching(pattern: str, problem: str) -> AfterValidator:
     """Return the check that a string matches a pattern."""
 
     def ask(text: str) -> str:
@@ -54,7 +55,7 @@ def _matching(pattern: str, problem: str) -> Check:
             raise ValueError(problem)
         return text
 
-    return Check(ask)
+    return AfterValidator(ask)
 
 
 def not_empty(text: str) -> str:
@@ -84,7 +85,7 @@ def _script(text: str) -> str:
     return text
 
 
-Mixed = Annotated[str, Check(_harmless)]
+Mixed = Annotated[str, AfterValidator(_harmless)]
 Plain = Mixed | int | float | bool
 
 
@@ -149,23 +150,23 @@ PROGRAM = _matching(
 )
 """The path of a program, relative to the workflow's folder."""
 
-Text = Annotated[str, Check(_line), Check(not_empty)]
-Carried = list[Annotated[str, Check(_line), Check(not_empty), Check(_workspace_path)]]
-Script = Annotated[str, Check(_script), Check(not_empty)]
+Text = Annotated[str, AfterValidator(_line), AfterValidator(not_empty)]
+Carried = list[Annotated[str, AfterValidator(_line), AfterValidator(not_empty), AfterValidator(_workspace_path)]]
+Script = Annotated[str, AfterValidator(_script), AfterValidator(not_empty)]
 Identifier = Annotated[
     str,
     _matching(
         "[A-Za-z_][A-Za-z0-9_]*", "a variable's name has only letters, digits and `_`, and doesn't start with a digit"
     ),
 ]
-VariableName = Annotated[Identifier, Check(_free)]
+VariableName = Annotated[Identifier, AfterValidator(_free)]
 InputName = Annotated[
     str, _matching("[A-Za-z0-9_][A-Za-z0-9_.-]*", "an input's name has only letters, digits, `_`, `-` and `.`")
 ]
-Variables = Annotated[dict[VariableName, Plain], Check(_data)]
-Inputs = Annotated[dict[InputName, Plain], Check(_data)]
-Name = Annotated[str, Check(_line)]
-Json = Annotated[Any, Check(_literal)]
+Variables = Annotated[dict[VariableName, Plain], AfterValidator(_data)]
+Inputs = Annotated[dict[InputName, Plain], AfterValidator(_data)]
+Name = Annotated[str, AfterValidator(_line)]
+Json = Annotated[JsonValue, AfterValidator(_literal)]
 Access = Literal["read", "write", "none"]
 Publication = Literal["summary", "artifact", "comment", "pull-request"]
 Scope = Literal[

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from msgspec import Meta, field
+from pydantic import AfterValidator, Field, model_validator
 
-from backends.base import CompanionPath
 from backends.github.option_values import (
     ACTION,
     INTERPRETER,
@@ -34,21 +33,17 @@ from backends.github.option_values import (
 )
 from backends.github.pins import checked_pins
 from backends.github.triggers import AUTHORED, PREFIX, checked_events, problem_with
-from backends.options.fields import Check, Options
+from backends.options import CompanionPath, Options
 from runtime_shim.tasks.recipes import RECIPES, called, is_recipe, mistyped
 
 USUAL_PYTHON = "/usr/bin/python3"
 """The path of Python on GitHub's runners, except Windows."""
 
 
-def _read_only() -> dict[Scope, Access]:
-    return {"contents": "read"}
-
-
-class Bound(Options, frozen=True):
+class Bound(Options):
     """A command that prints the value of an input."""
 
-    run: Annotated[Script, "The command. It runs once before the run starts, and its output is the value."]
+    run: Script = Field(description="The command. It runs once before the run starts, and its output is the value.")
 
 
 def _source(value: str) -> str:
@@ -59,55 +54,59 @@ def _source(value: str) -> str:
     return value
 
 
-Source = Annotated[str, Check(_source)] | bool | int | float | Bound
+Source = Annotated[str, AfterValidator(_source)] | bool | int | float | Bound
 
 
-class Concurrency(Options, frozen=True):
+class Concurrency(Options):
     """Which runs may not overlap, and whether a new run cancels an older one.
 
     GitHub keeps only the newest waiting run of a group and cancels the others. With `queue: max`, up to 100 runs wait.
     """
 
-    group: Annotated[Mixed, Check(not_empty), "Runs with the same group never overlap."]
-    cancel_in_progress: Annotated[bool, "Whether a new run cancels the one in progress."] = False
-    queue: Annotated[
-        Literal["single", "max"] | None, "How many runs may wait: `single` (only the newest) or `max` (up to 100)."
-    ] = None
+    group: Annotated[Mixed, AfterValidator(not_empty)] = Field(description="Runs with the same group never overlap.")
+    cancel_in_progress: bool = Field(default=False, description="Whether a new run cancels the one in progress.")
+    queue: Literal["single", "max"] | None = Field(
+        default=None, description="How many runs may wait: `single` (only the newest) or `max` (up to 100)."
+    )
 
-    def check(self) -> None:
+    @model_validator(mode="after")
+    def check(self) -> Self:
         """Reject a queue together with `cancel-in-progress`."""
         if self.queue == "max" and self.cancel_in_progress:
             raise ValueError("`queue: max` and `cancel-in-progress` exclude each other; remove one of them")
+        return self
 
 
-class SetupStep(Options, frozen=True):
+class SetupStep(Options):
     """A step before the runbook, as in GitHub's syntax: an action (`uses`) or a script (`run`)."""
 
-    name: Annotated[Text | None, "The name that GitHub shows for the step."] = None
-    uses: Annotated[
-        Text | None,
-        ACTION,
-        "An action: `owner/name@commit`, `./folder` or `docker://image`. A step has either `uses` or `run`.",
-    ] = None
-    inputs: Annotated[Inputs, "The inputs of the action."] = field(name="with", default={})
-    run: Annotated[Script | None, "A script. A step has either `uses` or `run`."] = None
-    shell: Annotated[Text | None, "The shell that runs the script."] = None
-    env: Annotated[Variables, "Environment variables of this step."] = {}
+    name: Text | None = Field(default=None, description="The name that GitHub shows for the step.")
+    uses: Annotated[Text, ACTION] | None = Field(
+        default=None,
+        description="An action: `owner/name@commit`, `./folder` or `docker://image`. A step has either `uses` or "
+        "`run`.",
+    )
+    inputs: Inputs = Field(default={}, alias="with", description="The inputs of the action.")
+    run: Script | None = Field(default=None, description="A script. A step has either `uses` or `run`.")
+    shell: Text | None = Field(default=None, description="The shell that runs the script.")
+    env: Variables = Field(default={}, description="Environment variables of this step.")
 
-    def check(self) -> None:
+    @model_validator(mode="after")
+    def check(self) -> Self:
         """Require either an action or a script."""
         if (self.uses is None) == (self.run is None):
             raise ValueError("a setup step needs either `uses` or `run`")
+        return self
 
 
-class Called(Options, frozen=True):
+class Called(Options):
     """A command, the secrets that it gets, and the steps that install it."""
 
-    run: Annotated[Script, "The command, for `sh -c`."]
-    secrets: Annotated[
-        list[VariableName], "The variables of the option `secrets` that it gets. A plain command gets all."
-    ] = []
-    setup: Annotated[list[SetupStep], "Steps that install it. They run only in jobs that call it."] = []
+    run: Script = Field(description="The command, for `sh -c`.")
+    secrets: list[VariableName] = Field(
+        default=[], description="The variables of the option `secrets` that it gets. A plain command gets all."
+    )
+    setup: list[SetupStep] = Field(default=[], description="Steps that install it. They run only in jobs that call it.")
 
 
 Caller = Script | Called
@@ -124,147 +123,166 @@ def named_command(caller: Caller | None) -> str:
     return caller.run if isinstance(caller, Called) else caller or ""
 
 
-class StepSettings(Options, frozen=True):
+class StepSettings(Options):
     """The settings of a step."""
 
-    secrets: Annotated[
-        list[VariableName] | None,
-        "The secrets that the step gets. If any step has this setting, each step gets only the secrets that it names.",
-    ] = None
-    environment: Annotated[Text | None, "The environment of the step's job. The step then has a separate job."] = None
-    approval_environment: Annotated[Text | None, "The environment whose reviewers answer this question."] = None
+    secrets: list[VariableName] | None = Field(
+        default=None,
+        description="The secrets that the step gets. If any step has this setting, each step gets only the secrets "
+        "that it names.",
+    )
+    environment: Text | None = Field(
+        default=None, description="The environment of the step's job. The step then has a separate job."
+    )
+    approval_environment: Text | None = Field(
+        default=None, description="The environment whose reviewers answer this question."
+    )
 
 
-class GithubOptions(Options, frozen=True):
+class GithubOptions(Options):
     """The options of the github target. By default, a person starts the workflow."""
 
-    on: Annotated[
-        Json,
-        Check(checked_events),
-        "What starts the workflow: an event, a list of events, or a mapping as in GitHub's syntax.",
-    ] = "workflow_dispatch"
-    if_author: Annotated[
-        list[Literal["OWNER", "MEMBER", "COLLABORATOR", "CONTRIBUTOR"]],
-        "Who may start a run by a comment, review, issue, discussion or pull request: only its author, if GitHub "
-        "associates them with the repository in one of these ways. Other events start runs as before.",
-    ] = []
-    runs_on: Annotated[Text | list[Text], "The label of the runner, or a list of labels."] = "ubuntu-24.04"
-    timeout_minutes: Annotated[
-        int, Meta(ge=1, le=50_400), "The time limit of a job in minutes. GitHub then cancels it."
-    ] = 60
-    env: Annotated[Variables, "Environment variables of all steps."] = {}
-    secrets: Annotated[
-        list[VariableName] | dict[VariableName, Identifier],
-        "Secrets that commands get: a list of names, or a mapping of variables to secrets.",
-    ] = []
-    steps: Annotated[
-        dict[Name, StepSettings],
-        "Settings of single steps by their ids, or `*` for all. In a document, write it directly under `rdc`.",
-    ] = {}
-    bind: Annotated[
-        dict[Name, Source],
-        "Values of inputs, unless the run is given others: `event.` and a field of the event, a fixed value, or "
-        "`{run: COMMAND}`.",
-    ] = {}
-    permissions: Annotated[
-        dict[Scope, Access],
-        Check(checked_permissions),
-        "The permissions of the job's token, by scope. The workflow itself has none.",
-    ] = field(default_factory=_read_only)
-    checkout: Annotated[bool, "Whether to check out the repository first."] = True
-    actions: Annotated[
-        dict[str, str],
-        Check(checked_pins),
-        'Other commits for the actions that rdc uses: `"actions/checkout" = "COMMIT # v7.0.1"`. Set it in rdc.toml.',
-    ] = {}
-    setup: Annotated[
-        list[SetupStep], "Steps before the runbook. They run in each job, and again in a run that continues another."
-    ] = []
-    concurrency: Annotated[
-        Concurrency | None, "Which runs may not overlap. By default, one run at a time for each workflow and branch."
-    ] = None
-    environment: Annotated[Text | None, "The environment of the jobs, with its secrets and protection rules."] = None
-    approval_environment: Annotated[
-        Text, "The environment whose reviewers decide: they answer native questions, and approve gates."
-    ] = "approval"
-    decide_within: Annotated[
-        int, Meta(ge=1, le=30), "How many days GitHub keeps the workspace while a question waits for a decision."
-    ] = 7
-    carry: Annotated[
-        Carried | bool,
-        "The part of the workspace that the steps after a question get: everything (the default), a list of paths, "
-        "or `false` for nothing. With a list or `false`, they check out the repository again.",
-    ] = True
-    prompts: Annotated[
-        Literal["answers", "environment", "agent"] | None,
-        "Who answers questions: people in the input `answers` (`answers`), the reviewers of an environment "
-        "(`environment`), or an agent (`agent`). By default, reviewers do if the workflow needs no program for that.",
-    ] = None
-    agent: Annotated[
-        Caller | None, "The command that calls agents. With `prompts: agent`, it also answers questions."
-    ] = None
-    agents: Annotated[dict[Name, Caller], "Commands for single agent types."] = {}
-    tools: Annotated[dict[Name, Caller], "The command that calls tools, for each connection."] = {}
-    agent_model: Annotated[Text | None, "The model, for an agent that is called by name."] = None
-    agent_timeout: Annotated[
-        str | int | None, Check(in_seconds), "The time limit for a call of an agent, such as `10m`."
-    ] = None
-    agent_retries: Annotated[
-        int, Meta(ge=0, le=10), "How often to retry a call of an agent that returns no answer."
-    ] = 0
-    agent_calls: Annotated[int | None, Meta(ge=1), "The most calls of agents that a run may make."] = None
-    max_steps: Annotated[
-        int | None,
-        Meta(ge=0),
-        "The most steps that a run may take, instead of the document's limit. 0 means no limit.",
-    ] = None
-    executor: Annotated[
-        Caller | None,
-        "For specifications: the command that does the work of a step. It reads the step as JSON from standard "
-        "input. It overrides the command of the configuration.",
-    ] = None
-    program: Annotated[
-        CompanionPath | None,
-        PROGRAM,
-        "For specifications: the compiled Python file that the steps call, relative to `.github/workflows`. "
-        "The default is `../rdc/NAME.py`.",
-    ] = None
-    publish: Annotated[
-        Publication | list[Publication],
-        Check(listed_once),
-        "Where to publish the last output: `summary`, `artifact`, `comment`, `pull-request`, or a list of them. "
-        "If the document keeps no output, `pull-request` publishes the agents' changes in the workspace. "
+    on: Annotated[Json, AfterValidator(checked_events)] = Field(
+        default="workflow_dispatch",
+        description="What starts the workflow: an event, a list of events, or a mapping as in GitHub's syntax.",
+    )
+    if_author: list[Literal["OWNER", "MEMBER", "COLLABORATOR", "CONTRIBUTOR"]] = Field(
+        default=[],
+        description="Who may start a run by a comment, review, issue, discussion or pull request: only its author, "
+        "if GitHub associates them with the repository in one of these ways. Other events start runs as before.",
+    )
+    runs_on: Text | list[Text] = Field(
+        default="ubuntu-24.04", description="The label of the runner, or a list of labels."
+    )
+    timeout_minutes: int = Field(
+        default=60, ge=1, le=50_400, description="The time limit of a job in minutes. GitHub then cancels it."
+    )
+    env: Variables = Field(default={}, description="Environment variables of all steps.")
+    secrets: list[VariableName] | dict[VariableName, Identifier] = Field(
+        default=[], description="Secrets that commands get: a list of names, or a mapping of variables to secrets."
+    )
+    steps: dict[Name, StepSettings] = Field(
+        default={},
+        description="Settings of single steps by their ids, or `*` for all. In a document, write it directly under "
+        "`rdc`.",
+    )
+    bind: dict[Name, Source] = Field(
+        default={},
+        description="Values of inputs, unless the run is given others: `event.` and a field of the event, a fixed "
+        "value, or `{run: COMMAND}`.",
+    )
+    permissions: Annotated[dict[Scope, Access], AfterValidator(checked_permissions)] = Field(
+        default={"contents": "read"},
+        description="The permissions of the job's token, by scope. The workflow itself has none.",
+    )
+    checkout: bool = Field(default=True, description="Whether to check out the repository first.")
+    actions: Annotated[dict[str, str], AfterValidator(checked_pins)] = Field(
+        default={},
+        description='Other commits for the actions that rdc uses: `"actions/checkout" = "COMMIT # v7.0.1"`. Set it '
+        "in rdc.toml.",
+    )
+    setup: list[SetupStep] = Field(
+        default=[],
+        description="Steps before the runbook. They run in each job, and again in a run that continues another.",
+    )
+    concurrency: Concurrency | None = Field(
+        default=None,
+        description="Which runs may not overlap. By default, one run at a time for each workflow and branch.",
+    )
+    environment: Text | None = Field(
+        default=None, description="The environment of the jobs, with its secrets and protection rules."
+    )
+    approval_environment: Text = Field(
+        default="approval",
+        description="The environment whose reviewers decide: they answer native questions, and approve gates.",
+    )
+    decide_within: int = Field(
+        default=7,
+        ge=1,
+        le=30,
+        description="How many days GitHub keeps the workspace while a question waits for a decision.",
+    )
+    carry: Carried | bool = Field(
+        default=True,
+        description="The part of the workspace that the steps after a question get: everything (the default), a "
+        "list of paths, or `false` for nothing. With a list or `false`, they check out the repository again.",
+    )
+    prompts: Literal["answers", "environment", "agent"] | None = Field(
+        default=None,
+        description="Who answers questions: people in the input `answers` (`answers`), the reviewers of an "
+        "environment (`environment`), or an agent (`agent`). By default, reviewers do if the workflow needs no "
+        "program for that.",
+    )
+    agent: Caller | None = Field(
+        default=None, description="The command that calls agents. With `prompts: agent`, it also answers questions."
+    )
+    agents: dict[Name, Caller] = Field(default={}, description="Commands for single agent types.")
+    tools: dict[Name, Caller] = Field(default={}, description="The command that calls tools, for each connection.")
+    agent_model: Text | None = Field(default=None, description="The model, for an agent that is called by name.")
+    agent_timeout: Annotated[str | int, AfterValidator(in_seconds)] | None = Field(
+        default=None, description="The time limit for a call of an agent, such as `10m`."
+    )
+    agent_retries: int = Field(
+        default=0, ge=0, le=10, description="How often to retry a call of an agent that returns no answer."
+    )
+    agent_calls: int | None = Field(default=None, ge=1, description="The most calls of agents that a run may make.")
+    max_steps: int | None = Field(
+        default=None,
+        ge=0,
+        description="The most steps that a run may take, instead of the document's limit. 0 means no limit.",
+    )
+    executor: Caller | None = Field(
+        default=None,
+        description="For specifications: the command that does the work of a step. It reads the step as JSON from "
+        "standard input. It overrides the command of the configuration.",
+    )
+    program: Annotated[CompanionPath, PROGRAM] | None = Field(
+        default=None,
+        description="For specifications: the compiled Python file that the steps call, relative to "
+        "`.github/workflows`. The default is `../rdc/NAME.py`.",
+    )
+    publish: Annotated[Publication | list[Publication], AfterValidator(listed_once)] = Field(
+        default=[],
+        description="Where to publish the last output: `summary`, `artifact`, `comment`, `pull-request`, or a list "
+        "of them. If the document keeps no output, `pull-request` publishes the agents' changes in the workspace. "
         "A job without agents and secrets publishes it.",
-    ] = []
-    publish_file: Annotated[
-        Text | None,
-        Check(repository_path),
-        "The file that `publish: pull-request` writes. By default, it is in the root folder, named after the document.",
-    ] = None
-    parallel: Annotated[
-        Literal["step", "matrix"],
-        "Where the agents of a parallel step run: in one step, or in separate jobs (`matrix`, not in loops).",
-    ] = "step"
-    summary: Annotated[
-        bool, "Whether the run summary has a table of the steps that ran, and a picture of the flow."
-    ] = False
+    )
+    publish_file: Annotated[Text, AfterValidator(repository_path)] | None = Field(
+        default=None,
+        description="The file that `publish: pull-request` writes. By default, it is in the root folder, named "
+        "after the document.",
+    )
+    parallel: Literal["step", "matrix"] = Field(
+        default="step",
+        description="Where the agents of a parallel step run: in one step, or in separate jobs (`matrix`, not in "
+        "loops).",
+    )
+    summary: bool = Field(
+        default=False,
+        description="Whether the run summary has a table of the steps that ran, and a picture of the flow.",
+    )
 
-    runtime: Annotated[
-        Literal["shared", "inline"],
-        "Where to put the program that a workflow calls: in files beside the workflow (`shared`), or in the "
-        "workflow itself (`inline`). Use `inline` if other repositories call the workflow.",
-    ] = "shared"
-    python: Annotated[Text, INTERPRETER, "The absolute path of Python 3.9 or newer on the runner."] = USUAL_PYTHON
-    transcript: Annotated[
-        bool, "Whether to keep prompts and answers of agents and tools in the artifact `rdc-transcript`."
-    ] = True
-    retention_days: Annotated[
-        int | None,
-        Meta(ge=1, le=400),
-        "How many days GitHub keeps the artifacts of a run. By default, the repository's setting applies.",
-    ] = None
+    runtime: Literal["shared", "inline"] = Field(
+        default="shared",
+        description="Where to put the program that a workflow calls: in files beside the workflow (`shared`), or "
+        "in the workflow itself (`inline`). Use `inline` if other repositories call the workflow.",
+    )
+    python: Annotated[Text, INTERPRETER] = Field(
+        default=USUAL_PYTHON, description="The absolute path of Python 3.9 or newer on the runner."
+    )
+    transcript: bool = Field(
+        default=True,
+        description="Whether to keep prompts and answers of agents and tools in the artifact `rdc-transcript`.",
+    )
+    retention_days: int | None = Field(
+        default=None,
+        ge=1,
+        le=400,
+        description="How many days GitHub keeps the artifacts of a run. By default, the repository's setting applies.",
+    )
 
-    def check(self) -> None:
+    @model_validator(mode="after")
+    def check(self) -> Self:
         """Check that options have the other options that they need, and that each variable has one value."""
         if self.prompts == "agent" and self.agent is None:
             raise ValueError("`prompts: agent` needs a command in the option `agent`")
@@ -280,6 +298,7 @@ class GithubOptions(Options, frozen=True):
             raise ValueError(f"`if-author` needs an event with an author in `on`: {', '.join(AUTHORED)}")
         for name in self.all_secrets().keys() & self.env.keys():
             raise ValueError(f"both `env` and `secrets` set the variable {name}; remove one of them")
+        return self
 
     @property
     def agent_seconds(self) -> int | None:

@@ -138,9 +138,9 @@ class Written(Struct, metaclass=_AbstractMeta, frozen=True, dict=True):
             "workflow_call" in self.events
         )  # its caller may be a namesake
         if OF_PULL_REQUESTS.isdisjoint(self.events):
-            return Concurrency(group=workflow)
+            return Concurrency.model_construct(group=workflow)
         each = "-${{ github.event.pull_request.number || 'other' }}"
-        return Concurrency(group=Expression(f"{workflow}{each}"))
+        return Concurrency.model_construct(group=Expression(f"{workflow}{each}"))
 
     def _set_up(self) -> Iterator[Step]:
         yield from map(set_up, self.options.setup)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from msgspec import Meta
+from pydantic import AfterValidator, Field, model_validator
 
 from backends.base import check_path
-from backends.options.fields import Check, Options
+from backends.options import Options
 
 
 def _program(path: str) -> str:
@@ -17,30 +17,31 @@ def _program(path: str) -> str:
     return check_path(path)
 
 
-class MakeOptions(Options, frozen=True):
+class MakeOptions(Options):
     """The options of the make target."""
 
-    state_dir: Annotated[
-        str, Meta(pattern=r"^[A-Za-z0-9_./][A-Za-z0-9_./-]*$"), "The folder for the state of runs."
-    ] = ".rdc"
-    form: Annotated[
-        Literal["resumable", "plain"],
-        "`plain` writes a rule with a stamp file for each step, as you would by hand. It is for documents "
-        "without branches.",
-    ] = "resumable"
-    operator: Annotated[
-        Literal["full", "basic"],
-        "Whether the Makefile has all operator commands: `PROMPTED`, `AGENT`, `AS`, `NOTIFY`, `BY`, `NOTE` and "
-        "more. With `full`, it calls the program.",
-    ] = "basic"
-    program: Annotated[
-        str | None,
-        Check(_program),
-        "The compiled Python file that the Makefile calls, relative to the Makefile. The default is "
+    state_dir: str = Field(
+        default=".rdc", pattern=r"^[A-Za-z0-9_./][A-Za-z0-9_./-]*$", description="The folder for the state of runs."
+    )
+    form: Literal["resumable", "plain"] = Field(
+        default="resumable",
+        description="`plain` writes a rule with a stamp file for each step, as you would by hand. It is for "
+        "documents without branches.",
+    )
+    operator: Literal["full", "basic"] = Field(
+        default="basic",
+        description="Whether the Makefile has all operator commands: `PROMPTED`, `AGENT`, `AS`, `NOTIFY`, `BY`, "
+        "`NOTE` and more. With `full`, it calls the program.",
+    )
+    program: Annotated[str, AfterValidator(_program)] | None = Field(
+        default=None,
+        description="The compiled Python file that the Makefile calls, relative to the Makefile. The default is "
         "`rdc/NAME.py` with the name of the document.",
-    ] = None
+    )
 
-    def check(self) -> None:
+    @model_validator(mode="after")
+    def check(self) -> Self:
         """Reject options that a plain Makefile has no use for."""
         if self.form == "plain" and self.operator == "full":
             raise ValueError("`form: plain` excludes `operator: full`; remove one of them")
+        return self

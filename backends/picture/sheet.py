@@ -8,10 +8,11 @@ from typing import Annotated, ClassVar, Literal, TypeVar
 from urllib.parse import quote
 
 from msgspec import Struct
+from pydantic import AfterValidator, Field
 
 from backends.base import MARK, Backend, Emission, about_option
 from backends.command import canonical_command
-from backends.options.fields import Check, Options
+from backends.options import Options
 from backends.picture.captions import Lines
 from backends.picture.picture import Picture, picture
 from backends.remarks import printable
@@ -60,21 +61,19 @@ def _on_the_web(address: str) -> str:
     return address.rstrip("/") + "/"
 
 
-class PictureOptions(Options, frozen=True):
+class PictureOptions(Options):
     """Options of all targets that draw."""
 
-    link_base: Annotated[
-        str,
-        Check(_on_the_web),
-        "The web address (`http` or `https`) that source paths are relative to, such as "
-        "`https://example.org/shop/blob/main/`. Boxes then link to their source lines "
-        "(`…deploy.runbook.md#L7`).",
-    ] = ""
-    legend: Annotated[bool, "Whether the picture explains its shapes, colors and lines."] = True
-    boxes: Annotated[
-        Literal["stages", "steps"],
-        "The boxes of a step specification: one for each stage, or one for each step and each gate.",
-    ] = "stages"
+    link_base: Annotated[str, AfterValidator(_on_the_web)] = Field(
+        default="",
+        description="The web address (`http` or `https`) that source paths are relative to, such as "
+        "`https://example.org/shop/blob/main/`. Boxes then link to their source lines (`…deploy.runbook.md#L7`).",
+    )
+    legend: bool = Field(default=True, description="Whether the picture explains its shapes, colors and lines.")
+    boxes: Literal["stages", "steps"] = Field(
+        default="stages",
+        description="The boxes of a step specification: one for each stage, or one for each step and each gate.",
+    )
 
 
 PictureOptionsType = TypeVar("PictureOptionsType", bound=PictureOptions)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, ClassVar, Literal, NamedTuple
+from typing import ClassVar, Literal, NamedTuple, Self
 
-from msgspec.structs import replace
+from pydantic import Field, model_validator
 
 from backends.base import MARK, Backend, Companion, Emission, Limit
 from backends.command import canonical_command
-from backends.options.fields import Options
+from backends.options import Options
 from backends.python.calls import Calls
 from backends.python.edition import (
     BEGIN,
@@ -42,31 +42,33 @@ FILTERS = (comment, listed, literal, wrapped)
 """The filters of the templates."""
 
 
-class PythonOptions(Options, frozen=True):
+class PythonOptions(Options):
     """The options of the python target. By default, a program is a single file."""
 
-    runtime: Annotated[
-        Literal["bundled", "shared", "script"],
-        "Whether the runtime is part of the program (`bundled`), or a separate file for several programs "
-        "(`shared`). `script` is a short program without state, which cannot resume runs.",
-    ] = "bundled"
-    operator: Annotated[
-        Literal["full", "basic"],
-        "Whether the program has all operator commands: goto, logs, notifications and more.",
-    ] = "basic"
+    runtime: Literal["bundled", "shared", "script"] = Field(
+        default="bundled",
+        description="Whether the runtime is part of the program (`bundled`), or a separate file for several "
+        "programs (`shared`). `script` is a short program without state, which cannot resume runs.",
+    )
+    operator: Literal["full", "basic"] = Field(
+        default="basic",
+        description="Whether the program has all operator commands: goto, logs, notifications and more.",
+    )
 
-    caller: Annotated[
-        Literal["person", "make", "github"],
-        "Who calls the program. With `make` or `github`, a separate file reads their values, and hints show their "
-        "commands. rdc sets this for the programs of Makefiles and workflows.",
-    ] = "person"
+    caller: Literal["person", "make", "github"] = Field(
+        default="person",
+        description="Who calls the program. With `make` or `github`, a separate file reads their values, and hints "
+        "show their commands. rdc sets this for the programs of Makefiles and workflows.",
+    )
 
-    def check(self) -> None:
+    @model_validator(mode="after")
+    def check(self) -> Self:
         """Check that a caller has a separate runtime, and that a script has no operator commands."""
         if self.caller != "person" and self.runtime != "shared":
             raise ValueError(f"`caller: {self.caller}` needs a separate runtime; add `runtime: shared`")
         if self.runtime == "script" and self.operator == "full":
             raise ValueError("a script has no operator commands; remove `operator: full`")
+        return self
 
 
 class Content(NamedTuple):
@@ -103,7 +105,7 @@ class PythonBackend(Backend[PythonOptions]):
         if options.caller == "github" and program.file:  # companions are named after their workflows (T-28)
             program = program.with_(name=program.file)
         if program.contract is not None:  # its edition always has all operator commands
-            options = replace(options, operator="basic")
+            options = options.model_copy(update={"operator": "basic"})
         if options.runtime == "script":
             edition, program = "script", optimize(program, jumps=False)
         else:

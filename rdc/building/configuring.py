@@ -3,73 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any
 
-from backends.options.fields import Check, Options
-from backends.options.reader import validate
-from backends.options.schema import schema as of_options
-from backends.registry import BACKENDS, is_target, load, names
+from backends.registry import load
 from compiler.diagnostic import Diagnostic, Issue
-from compiler.documentation import DOCS_URL, LONGEST, PATTERN
 from compiler.frontends import all_options, endings
 from compiler.issues import InvalidError, Place, diagnostics
-from compiler.options import Level, Option
-from compiler.project import (
-    BUILD,
-    CHECK,
-    LONGEST_PROJECT,
-    PROJECT,
-    REQUIRED_VERSION,
-    Configuration,
-    Project,
-    read_configuration,
-)
+from compiler.project import BUILD, Configuration, Project, read_configuration
 from compiler.source import nearest
 from rdc.building.plan import Rule, files_below, plan
 
 _REMEDY = 'write `[[build]]` with `source = "docs/**/*.md"`, `to = "github"` and `out = "…/{name}.yml"`'
-
-
-def _patterns(value: object) -> object:
-    for pattern in [value] if isinstance(value, str) else value if isinstance(value, list) else ():
-        plain = str(pattern).removeprefix("!")
-        if not plain or plain.startswith("/") or ".." in plain.split("/") or "\\" in plain:
-            raise ValueError("a pattern must be a path from the project root, with `/` and without `..`")
-    return value
-
-
-def _target(name: str) -> str:
-    if not is_target(name):
-        raise ValueError(f"there is no target {name!r}; the targets are {', '.join(names())}")
-    return name
-
-
-def _out(path: str) -> str:
-    plain = path.replace("{dir}", "dir").replace("{name}", "name")
-    if "{" in plain or "}" in plain:
-        raise ValueError("`{name}` and `{dir}` are the only placeholders")
-    if plain.startswith("/") or {"..", ".git"} & set(plain.casefold().split("/")) or "\\" in plain:
-        raise ValueError("the path must start at the project root, with `/`, and without `..` or `.git`")
-    if plain.endswith("/") or not plain.isprintable():
-        raise ValueError("the path must name a file, such as `{dir}/{name}.yml`")
-    return path
-
-
-class Build(Options, frozen=True):
-    """One `[[build]]` table."""
-
-    source: Annotated[
-        str | list[str],
-        Check(_patterns),
-        "The documents: a path from the project root with `*` and `**`, or a list of paths. `!` excludes a path.",
-    ]
-    to: Annotated[str, Check(_target), "The target."]
-    out: Annotated[
-        str,
-        Check(_out),
-        "The output path from the project root. `{name}` is the document's name without extension, `{dir}` its folder.",
-    ] = ""
-    options: Annotated[dict[str, Any], "Options of the target. They override options in documents."] = {}
 
 
 def named_documents(project: Project) -> list[str]:
@@ -100,10 +43,12 @@ def rules(configuration: Configuration) -> tuple[list[Rule], list[Diagnostic]]:
 def _rule(item: object, place: Place) -> Rule:
     if not isinstance(item, Mapping):
         raise InvalidError(Issue((), "it is not a table"))
-    said = validate(Build, item)
+    from rdc.building.table import Build  # noqa: PLC0415 (it imports pydantic)
+
+    said = Build.validated(item)
     backend = load(said.to)
     try:
-        backend.validate(said.options)
+        backend.options.validated(said.options)
     except InvalidError as error:  # a document may have the missing options
         wrong = [one for one in error.issues if one.path[:1] in [(name,) for name in said.options]]
         if wrong:
@@ -111,72 +56,3 @@ def _rule(item: object, place: Place) -> Rule:
             raise InvalidError(*told) from None
     patterns = (said.source,) if isinstance(said.source, str) else tuple(said.source)
     return Rule(patterns, said.to, backend.suffix, endings(), said.out, said.options, place.path, place.span)
-
-
-_ADDRESS = {
-    "type": "string",
-    "description": "The address of rdc's documentation, to which messages link.",
-    "pattern": f"^{PATTERN}$",
-    "maxLength": LONGEST,
-}
-
-
-_PROJECT = {
-    "type": "object",
-    "description": "The project itself.",
-    "properties": {
-        "name": {
-            "type": "string",
-            "description": "Its name, which keeps the runs of workers apart in a shared database.",
-            "minLength": 1,
-            "maxLength": LONGEST_PROJECT,
-        }
-    },
-    "required": ["name"],
-    "additionalProperties": False,
-}
-
-
-def schema() -> dict[str, Any]:
-    """Return the schema: keys of the project, options of formats, and a table for each target."""
-    targets = {name: {"description": load(name).summary, **of_options(load(name).options)} for name in BACKENDS}
-    formats = {option.name: _of_format(option) for option in all_options() if Level.PROJECT in option.levels}
-    for table in targets.values():
-        table.pop("required", None)  # documents may have the required options
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": "rdc.toml",
-        "type": "object",
-        "properties": {
-            REQUIRED_VERSION: {
-                "type": "string",
-                "description": "The versions of rdc that the project supports, such as `==1.2.0` or `>=1.2,<2`.",
-            },
-            BUILD: {
-                "type": "array",
-                "description": "The documents to build with `rdc build`.",
-                "items": of_options(Build),
-            },
-            CHECK: {
-                "type": "object",
-                "description": "Settings of `rdc check`.",
-                "properties": {
-                    "ignore": {
-                        "type": "array",
-                        "description": "Warnings and notes to ignore, by code or name.",
-                        "items": {"type": "string"},
-                    }
-                },
-                "additionalProperties": False,
-            },
-            DOCS_URL: _ADDRESS,
-            PROJECT: _PROJECT,
-            **formats,
-            **targets,
-        },
-    }
-
-
-def _of_format(option: Option[Any]) -> dict[str, Any]:
-    """Return the schema of a format's option. Its values are only described in words, unless it has fixed choices."""
-    return {"description": option.help, **({"enum": list(option.choices)} if option.choices else {})}

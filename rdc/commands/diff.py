@@ -144,5 +144,8 @@ def _generated(compared: Comparison, compiled: Sequence[Compilation], wish: Wish
     new = replace(compiled[1], diagnostics=(), sources=sources)  # their diagnostics have been shown
     with misuse_told(backend):
         return emitted(
-            new, backend, target.options, lambda _, options: backend.draw(compared.sheet(), backend.validate(options))
+            new,
+            backend,
+            target.options,
+            lambda _, options: backend.draw(compared.sheet(), backend.options.validated(options)),
         )

@@ -50,7 +50,7 @@ def regenerates(compiled: Program, text: str, found: re.Match[str]) -> bool:
     command = read_command(found[1])
     assert command is not None
     backend = load(command.target)
-    return backend.emit(compiled, backend.read_words(command.options)).text == text
+    return backend.emit(compiled, backend.options.from_words(command.options)).text == text
 
 
 def has(pattern: str) -> Check:

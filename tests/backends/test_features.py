@@ -7,7 +7,8 @@ from typing import ClassVar
 import pytest
 from msgspec.structs import replace
 
-from backends.base import Backend, Emission, NoOptions
+from backends.base import Backend, Emission
+from backends.options import Options
 from backends.registry import BACKENDS, load
 from compiler.ir.edges import Edge, Keep, SlotTest
 from compiler.ir.features import Feature, features_of
@@ -89,14 +90,14 @@ def test_a_feature_is_carried_or_refused_by_name(target: str, feature: Feature) 
     )
 
 
-class Quiet(Backend[NoOptions]):
+class Quiet(Backend[Options]):
     """A target that passes commands and questions only."""
 
     name: ClassVar[str] = "quiet"
     features: ClassVar[frozenset[Feature]] = frozenset({Feature.COMMANDS, Feature.QUESTIONS, Feature.REPLIES})
-    options = NoOptions
+    options = Options
 
-    def render(self, program: Program, options: NoOptions) -> Emission:
+    def render(self, program: Program, options: Options) -> Emission:
         """Nothing of it matters here."""
         raise NotImplementedError
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, Self
 
-from msgspec import Meta, field
+from pydantic import Field, model_validator
 
-from backends.base import MARK, Backend, Companion, CompanionPath, Emission
-from backends.options.fields import Options, changed
+from backends.base import MARK, Backend, Companion, Emission
+from backends.options import CompanionPath, Options
 from compiler.diagnostic import Diagnostic
 from compiler.ir.features import Feature
 from compiler.ir.program import Program
@@ -16,22 +16,22 @@ from compiler.ir.program import Program
 PATH = f"{__name__}:SampleBackend"
 PAIR_PATH = f"{__name__}:PairBackend"
 
-Name = Annotated[str, Meta(pattern="^[A-Z]+$")]
+Name = Annotated[str, Field(pattern="^[A-Z]+$")]
 
 
-class Step(Options, frozen=True):
+class Step(Options):
     """One item of the option `setup`."""
 
     uses: str
-    inputs: dict[str, str] = field(name="with", default={})
+    inputs: dict[str, str] = Field(default={}, alias="with")
 
 
-class SampleOptions(Options, frozen=True):
+class SampleOptions(Options):
     """Every option is given by its name with dashes."""
 
     on: Any = None
     runs_on: str | list[str] = "ubuntu"
-    timeout_minutes: Annotated[int, Meta(ge=1), "After how many minutes the run ends."] = 5
+    timeout_minutes: int = Field(default=5, ge=1, description="After how many minutes the run ends.")
     checkout: bool = True
     title: str | None = None
     prompts: Literal["answers", "agent"] = "answers"
@@ -41,10 +41,12 @@ class SampleOptions(Options, frozen=True):
     setup: list[Step] = []
     most_steps: int = 100
 
-    def check(self) -> None:
+    @model_validator(mode="after")
+    def check(self) -> Self:
         """An agent that answers prompts is named."""
         if self.prompts == "agent" and self.agent is None:
             raise ValueError("`prompts: agent` needs the option `agent`")
+        return self
 
 
 class SampleBackend(Backend[SampleOptions]):
@@ -61,10 +63,10 @@ class SampleBackend(Backend[SampleOptions]):
         if len(program.nodes) > options.most_steps:
             problem = f"{len(program.nodes)} steps are more than the target sample takes"
             return Emission(None, (Diagnostic("RD502", program.sources[0].path, None, problem, "leave some out"),))
-        return Emission(f"# {MARK}\n{json.dumps(changed(options))}\n")
+        return Emission(f"# {MARK}\n{json.dumps(options.model_dump(by_alias=True, exclude_defaults=True))}\n")
 
 
-class PairOptions(Options, frozen=True):
+class PairOptions(Options):
     """Where the companions go, and what is in the one that several programs can share."""
 
     program: CompanionPath | None = None

@@ -9,7 +9,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from compiler.project import OWN_KEYS
-from rdc.building.configuring import schema
+from rdc.building.table import schema
 from tests.rdc.projects import GITHUB
 
 GOOD = [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from backends.options.schema import Option, listed
+from backends.options import Option, listed
 from backends.registry import BACKENDS, load
 from tests.reference.markdown import page, table
 

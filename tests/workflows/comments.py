@@ -81,7 +81,7 @@ class Workflow:
     @classmethod
     def of(cls, program: Program, given: Mapping[str, object]) -> Workflow:
         backend = GithubBackend()
-        return cls(program, given, backend.emit(program, given), backend.validate(given))
+        return cls(program, given, backend.emit(program, given), backend.options.validated(given))
 
     @cached_property
     def text(self) -> str:
@@ -169,7 +169,7 @@ def check_header(workflow: Workflow) -> int:
 def _check_line(workflow: Workflow, line: str) -> None:
     if command := read_command(line.strip()):
         if "steps" not in workflow.given and "\\n" not in repr(workflow.given):  # these are in the document
-            words = GithubBackend().read_words(command.options)
+            words = GithubBackend().options.from_words(command.options)
             assert GithubBackend().emit(workflow.program, words).text == workflow.text
         return
     if found := re.match(

@@ -152,7 +152,7 @@ def test_an_action_that_is_not_pinned_is_warned_of(tmp_path: Path) -> None:
 )
 def test_what_cannot_be(options: dict[str, object], problem: str) -> None:
     with pytest.raises(InvalidError) as caught:
-        GithubBackend().validate(options)
+        GithubBackend().options.validated(options)
     assert problem in str(caught.value)
 
 

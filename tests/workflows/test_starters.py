@@ -71,7 +71,7 @@ def test_jobs_have_no_condition_without_the_option(tmp_path: Path) -> None:
 @pytest.mark.parametrize("on", ["push", ["workflow_dispatch"], {"workflow_run": {"workflows": ["CI"]}}])
 def test_the_option_needs_an_event_with_an_author(on: object) -> None:
     with pytest.raises(InvalidError, match="`if-author` needs an event with an author in `on`: issue_comment"):
-        GithubBackend().validate({"on": on, "if-author": TRUSTED})
+        GithubBackend().options.validated({"on": on, "if-author": TRUSTED})
 
 
 @pytest.mark.parametrize(

@@ -109,7 +109,7 @@ PERMISSIONS = {
 def problem(options: Mapping[str, object]) -> str:
     """What rdc says of options; "" for valid ones."""
     try:
-        GithubBackend().validate(options)
+        GithubBackend().options.validated(options)
     except InvalidError as error:
         return str(error)
     return ""
@@ -173,7 +173,7 @@ def test_actionlint_agrees_about_permissions(tmp_path: Path) -> None:
 def test_all_problems_are_found_at_their_places() -> None:
     on = {"schedule": [{"cron": "0 0 * * *"}, {"cron": "x"}], "issues": {"types": ["opened", "open"]}}
     with pytest.raises(InvalidError) as caught:
-        GithubBackend().validate({"on": on, "permissions": {"contents": "read", "id-token": "read"}})
+        GithubBackend().options.validated({"on": on, "permissions": {"contents": "read", "id-token": "read"}})
     assert [item.path for item in caught.value.issues] == [
         ("on", "schedule", "1", "cron"),
         ("on", "issues", "types", "1"),

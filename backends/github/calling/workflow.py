@@ -100,7 +100,7 @@ class CallingWorkflow(CallsProgram, frozen=True, dict=True):
         if not talks or not ABOUT_ISSUES & set(self.events):
             return usual
         each = "-${{ github.event.issue.number || github.run_id }}"
-        return Concurrency(group=Expression(f"{usual.group}{each}"))
+        return Concurrency.model_construct(group=Expression(f"{usual.group}{each}"))
 
     # --- The jobs -----------------------------------------------------------------------------------------------------
 
