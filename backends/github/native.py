@@ -20,10 +20,10 @@ from backends.github.inputs import measured, taken
 from backends.github.nodes import Nodes
 from backends.github.options import GithubOptions
 from backends.github.scalar import Expression
-from backends.github.settings import StepSecrets, environments_of
+from backends.github.settings import environments_of
 from backends.github.shells import Shells
 from backends.github.step import PLAIN_SHELL, Job, Step
-from backends.github.workflow import Written, referring, secrets_step
+from backends.github.workflow import Written, secrets_step
 from backends.scheduling.places import simplified
 from backends.scheduling.plan import Plan, make_plan
 from compiler.ir.edges import Clear, Keep, SlotTest
@@ -192,13 +192,6 @@ class Runbook(Written, frozen=True, dict=True):
             ),
         )
 
-    def _guarded(self) -> Iterator[Job]:
-        yield from referring(*super()._guarded())
-
-    @cached_property
-    def _secrets(self) -> StepSecrets:
-        return StepSecrets(self.plan.program, self.options)
-
     @property
     def _shells(self) -> Shells:
         return Shells(self.options.summary)
@@ -216,7 +209,7 @@ class Runbook(Written, frozen=True, dict=True):
 
     def _start(self) -> Iterator[Step]:
         """Yield the steps that check secrets and inputs before the first command."""
-        if stored := [self._secrets.stored[name] for name in self.program.secrets]:
+        if stored := [self.secrets.stored[name] for name in self.program.secrets]:
             yield secrets_step(stored, self.options.environment or "", self.events)
         if self.program.inputs:
             yield from measured(self.program.inputs, self._events, self.options, waits=False)
@@ -229,7 +222,7 @@ class Runbook(Written, frozen=True, dict=True):
         if self._acts:
             yield from self._set_up()
         steps = [
-            *Nodes(self.plan, self._shells, self._secrets, values_of(self.program)).steps(),
+            *Nodes(self.plan, self._shells, self.secrets, values_of(self.program)).steps(),
             *Ends(self.plan, headed=self.options.summary).steps(),
         ]
         yield from steps or [Step("Continue", run="true")]  # GitHub needs a step in each job

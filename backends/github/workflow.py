@@ -101,7 +101,7 @@ class Written(Struct, metaclass=_AbstractMeta, frozen=True, dict=True):
         """Yield the jobs. Only the authors that may start the workflow start its first jobs, which others need."""
         authors = self.options.if_author
         guard = list(written_by(authors, list(self.events))) if authors else []
-        for job in self.jobs:
+        for job in referring(*self.jobs):
             yield replace(job, condition=all_of(job.condition, *guard)) if guard and not job.needs else job
 
     @property
@@ -113,7 +113,7 @@ class Written(Struct, metaclass=_AbstractMeta, frozen=True, dict=True):
     def events(self) -> Mapping[str, Any]:
         """The events that start the workflow, with their settings, inputs and secrets."""
         events = with_declared(self._events, self.program.inputs)
-        return with_secrets(events, self._secrets.stored) if self.program.secrets else events
+        return with_secrets(events, self.secrets.stored) if self.program.secrets else events
 
     @property
     def _events(self) -> Mapping[str, Any]:
@@ -146,14 +146,9 @@ class Written(Struct, metaclass=_AbstractMeta, frozen=True, dict=True):
         yield from map(set_up, self.options.setup)
 
     @cached_property
-    def _secrets(self) -> StepSecrets:
-        """The secrets that nodes get and that the steps around them don't."""
+    def secrets(self) -> StepSecrets:
+        """The secrets of nodes."""
         return StepSecrets(self.program, self.options)
-
-    @property
-    def stored_secrets(self) -> Mapping[str, str]:
-        """The names of all secrets on GitHub, by their variables."""
-        return self._secrets.stored
 
     def _permissions(self) -> Iterator[tuple[str, str, str]]:
         """Yield the permissions of a job's token."""
@@ -272,7 +267,7 @@ def _of_jobs(workflow: Written) -> Iterator[str]:
 
 def _of_options(workflow: Written) -> Iterator[str]:
     options = workflow.options
-    yield from (f"secret {name}" for name in workflow.stored_secrets.values())
+    yield from (f"secret {name}" for name in workflow.secrets.stored.values())
     for (kind, *names), caller in options.callers():
         word = {"agents": "agent", "tools": "tool"}.get(kind, kind)
         yield f"{' '.join((word, *names))}: {command_of(caller).strip()}"

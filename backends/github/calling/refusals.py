@@ -12,7 +12,7 @@ from backends.github.limits import MOST_STEPS, with_too_many_steps
 from backends.github.options import USUAL_PYTHON, GithubOptions, command_of
 from backends.github.question import BINARY
 from backends.github.settings import agent_types, environments_of
-from backends.scheduling.routes import Routes
+from backends.scheduling.jobs import Routes
 from compiler.diagnostic import Diagnostic
 from compiler.ir.program import Node, Program
 from compiler.ir.tasks import Ask, Gate, Parallel, Stage, Tool

@@ -12,16 +12,14 @@ from typing import Any
 
 from msgspec import Struct
 
-from backends.github.calling import artifacts, surroundings
+from backends.github.calling import artifacts
 from backends.github.calling.artifacts import TOKEN
 from backends.github.calling.remarks import of_contract
 from backends.github.calling.steps import AROUND, CALLS, CLOSE, OPEN, limited, lines_of, masked, option_lines, shown
-from backends.github.calling.surroundings import CallsProgram
+from backends.github.calling.surroundings import CallsProgram, outputs_of
 from backends.github.identifiers import identifiers, identifiers_of
-from backends.github.inputs import measured, said
 from backends.github.options import named_command
 from backends.github.scalar import Expression, label
-from backends.github.settings import StepSecrets
 from backends.github.step import Job, Limit, Step
 from backends.github.triggers import with_continuation
 from backends.github.workflow import all_of
@@ -48,17 +46,9 @@ class SpecificationWorkflow(CallsProgram, frozen=True, dict=True):
         """The nodes by the ids of their steps."""
         return {self.line.ids.nodes[node.id]: node for node in self.line.program.nodes}
 
-    @cached_property
-    def _secrets(self) -> StepSecrets:
-        return StepSecrets(self.line.program, self.options)
-
     @property
     def _events(self) -> Mapping[str, Any]:
         return with_continuation(self.options.triggers())
-
-    @property
-    def _guide(self) -> str:
-        return "\n".join(surroundings.guide(self.calling, waits=self.waits))
 
     # --- The jobs -----------------------------------------------------------------------------------------------------
 
@@ -93,7 +83,7 @@ class SpecificationWorkflow(CallsProgram, frozen=True, dict=True):
             needs=tuple(needs),
             environment=self.options.environment or "",
             permissions=tuple(self._granted(reviews=bool(self._gates), continues=before is None)),
-            outputs=surroundings.outputs_of(outputs),
+            outputs=outputs_of(outputs),
             env=self._environment(),
         )
 
@@ -131,13 +121,7 @@ class SpecificationWorkflow(CallsProgram, frozen=True, dict=True):
         before, after = self.line.before(part), self.line.after(part)
         if self.options.checkout:
             yield self._checkout()
-        if before is None:
-            yield from self.calling.written()
-            yield from surroundings.checked_run(self.options)
-            yield from measured(self.program.inputs, self._events, self.options, waits=True)
-            yield from said(self.program.inputs, self._events, self.options, waits=True)
-        else:
-            yield artifacts.of_earlier([before.id])
+        yield from [artifacts.of_earlier([before.id])] if before else self._begun()
         yield self._opened(part, before)
         yield from self._set_up()
         yield from (self._step(step) for step in part.steps)
@@ -147,24 +131,21 @@ class SpecificationWorkflow(CallsProgram, frozen=True, dict=True):
         env: dict[str, str] = {"CALL": OPEN}
         if before is None:
             env |= {f"RDC_{name.upper()}": Expression(f"${{{{ inputs.{name} }}}}") for name in ("resume", "rerun")}
-            env |= surroundings.opened_with(self.program.inputs, self._events, self.options)
-            env |= surroundings.begun_by(self.options) if self._gates else {}
-            env |= surroundings.told_missing(
-                self.program.secrets, self._secrets, self.options.environment or "", self.events
-            )
+            env |= self._opened_with | (self._begun_by if self._gates else {})
+            env |= self._told_missing(self.program.secrets, self.options.environment or "")
         else:
             env["CALL"] = f"{OPEN} {before.id}"
             if self._gates:
                 env["RDC_REVIEWS"] = Expression(f"${{{{ needs.{self._first.id}.outputs.reviews }}}}")
             if part.gates:
                 env["RDC_ASKED"] = lines_of(gate.id for gate in part.gates)
-        env |= surroundings.reviewed_in(self.options) if self._gates else {}
+        env |= self._reviewed_in if self._gates else {}
         env |= {"RDC_TOKEN": TOKEN} if self._gates or before is None else {}
         name = "Open the run" if before is None else "Continue the run"
         return Step(name, OPEN, env=env, run=CALLS)
 
     def _step(self, step: ContractStep) -> Step:
-        secrets = self._secrets.of(*step.stages)
+        secrets = self.secrets.of(*step.stages)
         env: dict[str, str] = {
             "CALL": lines_of(["step", step.id]),
             **shown(self.calling, [step.id]),
@@ -202,15 +183,7 @@ class SpecificationWorkflow(CallsProgram, frozen=True, dict=True):
             for each in later
             for name in (*(gate.id for gate in each.gates), *(s.id for s in each.steps))
         ]
-        secrets = self._secrets.of(*self.line.program.nodes)
-        env: dict[str, str] = {
-            "CALL": f"{CLOSE} {part.id}" if onward else CLOSE,
-            **({"RDC_ONWARD": lines_of(onward)} if onward else {}),
-        }
-        if self._gates:
-            reviewed = Expression(f"${{{{ steps.{OPEN}.outputs.approved }}}}")
-            env["RDC_APPROVED"] = reviewed
-        yield surroundings.said_on_page({**env, **surroundings.going_on(self.events)}, secrets)
+        yield self._saying(part.id, onward)
         yield artifacts.kept_run(self.options)
         if self.options.transcript:
             yield artifacts.transcript("" if len(self.line.parts) == 1 else f"-{part.id}", self.options)

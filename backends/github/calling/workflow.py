@@ -6,27 +6,24 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
-from backends.github.calling import artifacts, surroundings
+from backends.github.calling import artifacts
 from backends.github.calling.artifacts import TOKEN
 from backends.github.calling.conditions import Conditions
-from backends.github.calling.program import plain_name
 from backends.github.calling.publishing import ABOUT_ISSUES, proposes_changes, publications
 from backends.github.calling.remarks import decision, transitions
 from backends.github.calling.steps import AROUND, CALLS, CLOSE, OPEN, Places, calls_something, lines_of, option_lines
-from backends.github.calling.surroundings import CallsProgram
+from backends.github.calling.surroundings import CallsProgram, outputs_of
 from backends.github.identifiers import identifiers_of
-from backends.github.inputs import measured, said
 from backends.github.nodes import title
 from backends.github.options import Called, Concurrency, SetupStep
 from backends.github.question import example
 from backends.github.scalar import Expression, comment, label
-from backends.github.settings import StepSecrets, agent_types, callers_of, environments_of
+from backends.github.settings import agent_types, callers_of, environments_of
 from backends.github.step import Job, Step
 from backends.github.triggers import with_inputs
 from backends.github.workflow import set_up
-from backends.scheduling.jobs import Jobs, Part
+from backends.scheduling.jobs import Jobs, Part, Routes, make_routes
 from backends.scheduling.places import Place
-from backends.scheduling.routes import Routes, make_routes
 from compiler.ir.program import Node
 from compiler.ir.tasks import Gate
 from compiler.passes import optimize
@@ -72,10 +69,6 @@ class CallingWorkflow(CallsProgram, frozen=True, dict=True):
         """The nodes by the ids of their steps."""
         return {self.ids[node.id]: node for node in self.routes.program.nodes}
 
-    @cached_property
-    def _secrets(self) -> StepSecrets:
-        return StepSecrets(self.routes.program, self.options)
-
     # --- Around the jobs ----------------------------------------------------------------------------------------------
 
     @property
@@ -85,7 +78,7 @@ class CallingWorkflow(CallsProgram, frozen=True, dict=True):
 
     @property
     def _guide(self) -> str:
-        lines = [*surroundings.guide(self.calling, waits=self.waits)]
+        lines = [super()._guide]
         if self.program.contexts:
             lines.append("A prompt starts with its context. `{NAME}` is a value of the run.")
         if self.program.kind == "workflow":
@@ -129,7 +122,7 @@ class CallingWorkflow(CallsProgram, frozen=True, dict=True):
         before = self.cut.before(part)
         needs = [self.when.id_of(each) for each in earlier]
         if before:
-            needs += [self.when.gate(place) for place in self.cut.questions_before(part)]
+            needs += [self.when.gate(place) for each in earlier for place in each.questions]
             needs += [self.when.entries(place) for place in before.matrices]
         is_last = part is self.cut.parts[-1]
         return Job(
@@ -158,7 +151,7 @@ class CallingWorkflow(CallsProgram, frozen=True, dict=True):
         leaves = self.program.artifact is not None or self._proposes
         closed += ["artifact"] if leaves and self.calling.publishes and part in self.cut.completing() else []
         opened = ["reviews"] if self._gates and part.level == 0 else []
-        return surroundings.outputs_of(dict.fromkeys(closed, CLOSE) | dict.fromkeys(opened, OPEN))
+        return outputs_of(dict.fromkeys(closed, CLOSE) | dict.fromkeys(opened, OPEN))
 
     @property
     def _gates(self) -> list[str]:
@@ -168,7 +161,7 @@ class CallingWorkflow(CallsProgram, frozen=True, dict=True):
     # --- The steps of a job -------------------------------------------------------------------------------------------
 
     def _places(self, part: Part) -> Places:
-        return Places(self.calling, self.cut, part, self.ids, self._secrets)
+        return Places(self.calling, self.cut, part, self.ids, self.secrets)
 
     def _steps(self, part: Part) -> Iterator[Step]:
         yield from self.begins(part)
@@ -180,11 +173,7 @@ class CallingWorkflow(CallsProgram, frozen=True, dict=True):
         if self.options.checkout:
             yield self._checkout()
         if part.level == 0:
-            yield from self.calling.written()
-            if self.waits:
-                yield from surroundings.checked_run(self.options)
-            yield from measured(self.program.inputs, self._events, self.options, waits=self.waits)
-            yield from said(self.program.inputs, self._events, self.options, waits=self.waits)
+            yield from self._begun()
         else:
             yield from self._taken(part)
         yield self._opened(part)
@@ -217,7 +206,7 @@ class CallingWorkflow(CallsProgram, frozen=True, dict=True):
         env: dict[str, str] = {"CALL": OPEN}
         before = self.cut.before(part)
         if before is None:
-            env |= self._given() | (surroundings.begun_by(self.options) if self._gates and self.waits else {})
+            env |= self._given() | (self._begun_by if self._gates and self.waits else {})
         else:
             env["CALL"] = f"{OPEN} {self.when.id_of(before)}"
             env |= self._decisions(before)
@@ -227,7 +216,7 @@ class CallingWorkflow(CallsProgram, frozen=True, dict=True):
                 env["RDC_RESULT"] = Expression(f"${{{{ needs.{self.when.entries(place)}.result }}}}")
         env |= self._looked_for(part)
         if self._gates:
-            env |= {"RDC_GATES": lines_of(self._gates), **surroundings.reviewed_in(self.options)}
+            env |= {"RDC_GATES": lines_of(self._gates), **self._reviewed_in}
         if self._gates or (self.waits and before is None):
             env["RDC_TOKEN"] = TOKEN
         budget = [f"--agent-calls={self.options.agent_calls}"] if self.options.agent_calls and before is None else []
@@ -246,7 +235,7 @@ class CallingWorkflow(CallsProgram, frozen=True, dict=True):
     def _given(self) -> dict[str, str]:
         """Return the replies and inputs that a run starts with."""
         asked = {"RDC_ANSWERS": Expression("${{ inputs.answers }}"), "RDC_RESUME": Expression("${{ inputs.resume }}")}
-        return (asked if self.waits else {}) | surroundings.opened_with(self.program.inputs, self._events, self.options)
+        return (asked if self.waits else {}) | self._opened_with
 
     def _looked_for(self, part: Part) -> dict[str, str]:
         """Return the names of missing secrets (I26). The first job checks all secrets that it can see.
@@ -256,17 +245,17 @@ class CallingWorkflow(CallsProgram, frozen=True, dict=True):
         first, here = self.environment_of(self.cut.parts[0]), self.environment_of(part)
         used = [(self.environment_of(each), self._secrets_in(each)) for each in self.cut.parts]
         apart = [place for each in self.cut.parts for place in each.matrices]
-        used += [(self._environment_of_entries(place), self._secrets.of(place.node)) for place in apart]
+        used += [(self._environment_of_entries(place), self.secrets.of(place.node)) for place in apart]
         elsewhere = {name for _, names in used for name in names}
         elsewhere -= {name for environment, names in used if environment == first for name in names}
         names: Collection[str] = set(self.program.secrets) - elsewhere
         if part.level:
             names = elsewhere.intersection(self._secrets_in(part)) if here != first else ()
         found = [name for name in self.program.secrets if name in names]
-        return surroundings.told_missing(found, self._secrets, here, self.events)
+        return self._told_missing(found, here)
 
     def _secrets_in(self, part: Part) -> Mapping[str, str]:
-        return self._secrets.of(*(node for place in part.own for node in place.nodes))
+        return self.secrets.of(*(node for place in part.own for node in place.nodes))
 
     def installed(self, nodes: Iterable[Node]) -> Iterator[Step]:
         """Yield the steps that install what some nodes call."""
@@ -287,14 +276,7 @@ class CallingWorkflow(CallsProgram, frozen=True, dict=True):
         before = self.cut.before(part)
         done = [*part.own, *(before.matrices if before else ())]
         talks = any(calls_something(node) for place in done for node in place.nodes)
-        env: dict[str, str] = {"CALL": f"{CLOSE} {self.when.id_of(part)}" if onward else CLOSE}
-        env |= {"RDC_ONWARD": lines_of(onward)} if onward else {}
-        if self._gates:
-            reviewed = Expression(f"${{{{ steps.{OPEN}.outputs.approved }}}}")
-            env |= {"RDC_GATES": lines_of(self._gates), "RDC_APPROVED": reviewed}
-        env |= {"RDC_NAME": plain_name(self.program.name)} if leaves and self.program.artifact is not None else {}
-        env |= surroundings.going_on(self.events) if self.waits else {}
-        yield surroundings.said_on_page(env, self._secrets.of(*self.routes.program.nodes))
+        yield self._saying(self.when.id_of(part), onward)
         if onward or self.waits:
             yield artifacts.kept_run(self.options)
         if talks and self.options.transcript:
@@ -327,8 +309,8 @@ class CallingWorkflow(CallsProgram, frozen=True, dict=True):
         step = self._places(part).entry(place)
         env = {"CALL": f"{OPEN} {self.when.id_of(part)} entry"}
         if environment != self.environment_of(self.cut.parts[0]):
-            needed = [name for name in self.program.secrets if name in self._secrets.of(node)]
-            env |= surroundings.told_missing(needed, self._secrets, environment, self.events)
+            needed = [name for name in self.program.secrets if name in self.secrets.of(node)]
+            env |= self._told_missing(needed, environment)
         steps = (
             *([self._checkout()] if self.options.checkout else ()),
             artifacts.of_earlier([self.when.id_of(part)]),
