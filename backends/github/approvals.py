@@ -163,7 +163,7 @@ class Approvals(Runbook, frozen=True, dict=True):
         if part.commands:
             yield from self._workspace(part)
             yield from self._set_up()
-        for step in Nodes(plan, self._shells, self.secrets, ()).steps():
+        for step in Nodes(plan, self.options.summary, self.secrets, ()).steps():
             node = next((node for node in part.commands if plan.ids.nodes[node.id] == step.id), None)
             yield self.values.handed(part, node, step) if node else step
         yield from Ends(plan, headed=self.options.summary, given=self.values.shown(part)).steps()

@@ -21,8 +21,7 @@ from backends.github.nodes import Nodes
 from backends.github.options import GithubOptions
 from backends.github.scalar import Expression
 from backends.github.settings import environments_of
-from backends.github.shells import Shells
-from backends.github.step import PLAIN_SHELL, Job, Step
+from backends.github.step import PLAIN_SHELL, Job, Step, shell_of
 from backends.github.workflow import Written, secrets_step
 from backends.scheduling.places import simplified
 from backends.scheduling.plan import Plan, make_plan
@@ -188,13 +187,9 @@ class Runbook(Written, frozen=True, dict=True):
                 environment=self.options.environment or "",
                 permissions=tuple(self._permissions()),
                 env={**self._own_variables(self.plan.program.nodes), **self._environment()},
-                shell=self._shells.shell("bash") if self._acts else PLAIN_SHELL,
+                shell=shell_of("bash", noted=self.options.summary) if self._acts else PLAIN_SHELL,
             ),
         )
-
-    @property
-    def _shells(self) -> Shells:
-        return Shells(self.options.summary)
 
     @property
     def _acts(self) -> bool:
@@ -222,7 +217,7 @@ class Runbook(Written, frozen=True, dict=True):
         if self._acts:
             yield from self._set_up()
         steps = [
-            *Nodes(self.plan, self._shells, self.secrets, values_of(self.program)).steps(),
+            *Nodes(self.plan, self.options.summary, self.secrets, values_of(self.program)).steps(),
             *Ends(self.plan, headed=self.options.summary).steps(),
         ]
         yield from steps or [Step("Continue", run="true")]  # GitHub needs a step in each job

@@ -85,11 +85,6 @@ class StepSecrets:
         """Their names on GitHub, by their variables."""
         return {**{name: name for name in self._program.secrets}, **self._options.all_secrets()}
 
-    @property
-    def needed(self) -> bool:
-        """Whether the document itself needs secrets."""
-        return bool(self._program.secrets)
-
     @cached_property
     def all(self) -> Mapping[str, str]:
         """The secrets of all nodes."""
@@ -111,12 +106,6 @@ class StepSecrets:
         """Return the secrets that one entry of a parallel node gets."""
         wanted = self._of_caller(node, self._options.caller_of(agent_types(node)[index]))
         return {name: value for name, value in self.all.items() if name in wanted}
-
-    def named(self, node: Node) -> list[str] | None:
-        """Return the secrets that `steps` names for a node, or None if it names none for any."""
-        if not any(said.secrets is not None for said in self._options.steps.values()):
-            return None
-        return [name for said in _said(node, self._options, self._parents) for name in said.secrets or ()]
 
     def _names(self, node: Node) -> Iterable[str]:
         options = self._options
@@ -143,10 +132,11 @@ class StepSecrets:
 
     def _of_caller(self, node: Node, caller: Caller | None) -> list[str]:
         """Return the secrets that a node gets when it calls a command: the node's own, and the command's."""
-        named = self.named(node)
+        named = [name for said in _said(node, self._options, self._parents) for name in said.secrets or ()]
         if isinstance(caller, Called):
-            return [*caller.secrets, *(named or ())]
-        return [*self._program.secrets, *self._options.secret_names()] if named is None else named
+            return [*caller.secrets, *named]
+        names_some = any(said.secrets is not None for said in self._options.steps.values())
+        return named if names_some else [*self._program.secrets, *self._options.secret_names()]
 
 
 def unfit_nodes(program: Program, options: GithubOptions, *, native: bool = False) -> Iterator[Diagnostic]:

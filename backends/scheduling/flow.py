@@ -12,7 +12,7 @@ from typing import assert_never
 
 from msgspec import Struct
 
-from backends.scheduling.condition import FALSE, TRUE, Condition, Literal, every, negation, size, some
+from backends.scheduling.condition import FALSE, TRUE, Condition, Literal, every, literals, negation, some
 from backends.scheduling.places import Place, changed_by, scopes_of
 from compiler.ir.edges import (
     Add,
@@ -273,7 +273,7 @@ class Flow:
             for when, value in values:
                 merged[value] = some(merged.get(value, FALSE), every(taken, when))
         found = tuple((when, value) for value, when in merged.items())
-        return found if sum(size(when) for when, _ in found) <= LARGEST else None
+        return found if sum(1 for when, _ in found for _ in literals(when)) <= LARGEST else None
 
     def _after(self, arc: Arc, register: str) -> Values | None:
         if arc.source == _START:

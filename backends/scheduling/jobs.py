@@ -152,7 +152,8 @@ class Jobs:
         """Return whether a place can be at a level. After a separate place, the run continues in the next level."""
         wanted = {level: self._environment(place)}
         if self.is_apart(place):
-            found = {self._environment(self.routes.home[name]) for name in self._goes_on(place)}
+            going_on = (name for name in self.routes.exits[place.name] if not self.routes.nodes[name].is_end)
+            found = {self._environment(self.routes.home[name]) for name in going_on}
             wanted = {level: "", level + 1: found.pop() if len(found) == 1 else ""}
         if any(self._of_level.get(number, said) != said for number, said in wanted.items()):
             return False
@@ -162,9 +163,6 @@ class Jobs:
     def _environment(self, place: Place) -> str:
         is_own = place.kind == "step" and not self.is_apart(place)
         return self.environments.get(place.name, "") if is_own else ""
-
-    def _goes_on(self, place: Place) -> Iterator[str]:
-        return (name for name in self.routes.exits[place.name] if not self._is_end(name))
 
     def _at(self, level: int) -> tuple[Place, ...]:
         return tuple(place for place in self.routes.places if self.levels[place.name] == level)
@@ -226,11 +224,9 @@ class Jobs:
         here = [place for place in self._at(level) if not self.is_apart(place)]
         left = {*arrivals, *(name for place in here for name in self.routes.exits[place.name]), *self._resumed}
         self._arrivals.append(arrivals)
-        self._onward.append({name for name in left if self._level_of[name] > level and not self._is_end(name)})
-        self._completing.append(any(self._is_end(name) and not _is_stop(self.routes.nodes[name]) for name in left))
-
-    def _is_end(self, name: str) -> bool:
-        return self.routes.nodes[name].is_end
+        nodes = self.routes.nodes
+        self._onward.append({name for name in left if self._level_of[name] > level and not nodes[name].is_end})
+        self._completing.append(any(nodes[name].is_end and not _is_stop(nodes[name]) for name in left))
 
     def _unavoidable(self, part: Part) -> Iterator[str]:
         """Yield the places of a part that are on every path.

@@ -98,16 +98,11 @@ def find_places(program: Program, together: Iterable[frozenset[str]] = (), *, re
     """
     graph = to_graph(program)
     for node in program.nodes:
-        if repeats and stands_alone(node):
+        if repeats and isinstance(node.task, Shell) and retry_of(node) is not None:
             graph[node.id].pop(node.id, None)
     index = program.index()
     components = ordered_components(graph, together)
     return [_place([index[name] for name in names], graph) for names in components]
-
-
-def stands_alone(node: Node) -> bool:
-    """Return whether one step can do all retries of a node."""
-    return isinstance(node.task, Shell) and retry_of(node) is not None
 
 
 def _place(nodes: list[Node], graph: Graph) -> Place:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from backends.base import about_node, about_option
-from backends.github.calling.program import problem_with_path
 from backends.github.calling.specification import Line
 from backends.github.options import USUAL_PYTHON, GithubOptions, command_of
 from backends.github.question import BINARY
@@ -32,8 +31,6 @@ def refused_calls(program: Program, options: GithubOptions) -> Iterator[Diagnost
     if is_windows and options.python == USUAL_PYTHON:
         problem = f"a Windows runner has no {USUAL_PYTHON}"
         yield about_option(program, ("runs-on",), "RD013", problem, "set the option `python` to the path of Python")
-    if options.program and (wrong := problem_with_path(options.program)):
-        yield about_option(program, ("program",), "RD013", wrong, "choose another path")
 
 
 def unroutable(routes: Routes, options: GithubOptions) -> Iterator[Diagnostic]:
