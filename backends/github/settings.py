@@ -150,7 +150,8 @@ def unfit_nodes(program: Program, options: GithubOptions, *, native: bool = Fals
         if said and said.approval_environment and not (native and isinstance(node.task, Ask)):
             problem = f"`steps` sets an `approval-environment` for step {node.id}, which reviewers don't answer"
             yield about_option(program, ("steps", node.id), "RD013", problem, "remove it")
-        if said is None or not _asks_people(node, options):
+        asks_people = isinstance(node.task, Gate) or (isinstance(node.task, Ask) and options.prompts != "agent")
+        if said is None or not asks_people:
             continue
         if said.secrets:
             problem = f"`steps` gives secrets to step {node.id}, which only asks people and runs no command"
@@ -191,10 +192,6 @@ def _shared(program: Program, options: GithubOptions) -> Iterator[Diagnostic]:
             yield about_option(
                 program, option, "RD013", problem, "choose another environment, or another `approval-environment`"
             )
-
-
-def _asks_people(node: Node, options: GithubOptions) -> bool:
-    return isinstance(node.task, Gate) or (isinstance(node.task, Ask) and options.prompts != "agent")
 
 
 def _unknown(program: Program, options: GithubOptions) -> Iterator[Diagnostic]:

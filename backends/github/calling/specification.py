@@ -56,10 +56,12 @@ class SpecificationWorkflow(CallsProgram, frozen=True, dict=True):
     def jobs(self) -> Sequence[Job]:
         """The jobs of the line, each after its gates."""
         found: list[Job] = []
+        before = None
         for part in self.line.parts:
-            if before := self.line.before(part):
+            if before:
                 found += [self._gate(gate, before, part.gates[:number]) for number, gate in enumerate(part.gates)]
-            found.append(self._job(part))
+            found.append(self._job(part, before))
+            before = part
         return found
 
     @property
@@ -70,15 +72,15 @@ class SpecificationWorkflow(CallsProgram, frozen=True, dict=True):
     def _gates(self) -> list[str]:
         return [gate.id for part in self.line.parts for gate in part.gates]
 
-    def _job(self, part: LinePart) -> Job:
-        before, after = self.line.before(part), self.line.after(part)
-        needs = dict.fromkeys([self._first.id, before.id, *self._approvals(part)] if before else ())
-        outputs = {"next": CLOSE} if after else {}
+    def _job(self, part: LinePart, before: LinePart | None) -> Job:
+        approvals = [self.line.approvals[gate.id] for gate in part.gates]
+        needs = dict.fromkeys([self._first.id, before.id, *approvals] if before else ())
+        outputs = {} if part is self.line.parts[-1] else {"next": CLOSE}
         outputs |= {"reviews": OPEN, "approved": OPEN} if self._gates and before is None else {}
         return Job(
             id=part.id,
-            name=label(_named(part.steps[0])) if part.steps and (after or before) else self._title,
-            steps=tuple(self._steps_of(part)),
+            name=label(_named(part.steps[0])) if part.steps and self.line.parts[1:] else self._title,
+            steps=tuple(self._steps_of(part, before)),
             condition=self._reached(part, before) if before else "",
             needs=tuple(needs),
             environment=self.options.environment or "",
@@ -86,9 +88,6 @@ class SpecificationWorkflow(CallsProgram, frozen=True, dict=True):
             outputs=outputs_of(outputs),
             env=self._environment(),
         )
-
-    def _approvals(self, part: LinePart) -> list[str]:
-        return [self.line.approvals[gate.id] for gate in part.gates]
 
     def _reached(self, part: LinePart, before: LinePart) -> str:
         """Return the condition that each gate is approved, by its job or in the run that this one continues."""
@@ -117,15 +116,14 @@ class SpecificationWorkflow(CallsProgram, frozen=True, dict=True):
 
     # --- The steps of a job -------------------------------------------------------------------------------------------
 
-    def _steps_of(self, part: LinePart) -> Iterator[Step]:
-        before, after = self.line.before(part), self.line.after(part)
+    def _steps_of(self, part: LinePart, before: LinePart | None) -> Iterator[Step]:
         if self.options.checkout:
             yield self._checkout()
         yield from [artifacts.of_earlier([before.id])] if before else self._begun()
         yield self._opened(part, before)
         yield from self._set_up()
         yield from (self._step(step) for step in part.steps)
-        yield from self._closed(part, is_last=after is None)
+        yield from self._closed(part)
 
     def _opened(self, part: LinePart, before: LinePart | None) -> Step:
         env: dict[str, str] = {"CALL": OPEN}
@@ -175,7 +173,7 @@ class SpecificationWorkflow(CallsProgram, frozen=True, dict=True):
             *(f"--tool={name}={named_command(options.tools[name])}" for name in called if name in options.tools),
         ]
 
-    def _closed(self, part: LinePart, *, is_last: bool) -> Iterator[Step]:
+    def _closed(self, part: LinePart) -> Iterator[Step]:
         """Yield the steps that show how the run went and save it, whatever its result."""
         later = self.line.parts[self.line.parts.index(part) + 1 :]
         onward = [
@@ -187,7 +185,7 @@ class SpecificationWorkflow(CallsProgram, frozen=True, dict=True):
         yield artifacts.kept_run(self.options)
         if self.options.transcript:
             yield artifacts.transcript("" if len(self.line.parts) == 1 else f"-{part.id}", self.options)
-        if is_last:
+        if not later:
             yield artifacts.outputs(self.options)
 
 
@@ -247,13 +245,3 @@ class Line(Struct, frozen=True, dict=True):
         gates = [node.id for step in self.contract.steps.values() for node in step.gates]
         taken = [part.id for part in self.parts]
         return identifiers(((gate, f"approve {gate}") for gate in gates), taken)
-
-    def before(self, part: LinePart) -> LinePart | None:
-        """Return the job before another one."""
-        number = self.parts.index(part)
-        return self.parts[number - 1] if number else None
-
-    def after(self, part: LinePart) -> LinePart | None:
-        """Return the job after another one."""
-        number = self.parts.index(part) + 1
-        return self.parts[number] if number < len(self.parts) else None
