@@ -22,9 +22,10 @@ from backends.github.options import GithubOptions
 from backends.github.scalar import Expression
 from backends.github.settings import environments_of
 from backends.github.step import PLAIN_SHELL, Job, Step, shell_of
-from backends.github.workflow import Written, secrets_step
+from backends.github.workflow import Written, missing
 from backends.scheduling.places import simplified
 from backends.scheduling.plan import Plan, make_plan
+from backends.templating import render
 from compiler.ir.edges import Clear, Keep, SlotTest
 from compiler.ir.features import Feature
 from compiler.ir.program import Node, Program, texts_of
@@ -205,7 +206,15 @@ class Runbook(Written, frozen=True, dict=True):
     def _start(self) -> Iterator[Step]:
         """Yield the steps that check secrets and inputs before the first command."""
         if stored := [self.secrets.stored[name] for name in self.program.secrets]:
-            yield secrets_step(stored, self.options.environment or "", self.events)
+            yield Step(
+                name="Check the secrets",
+                comments=(
+                    "Stops the run before the first command if a secret is missing. It sees only names, not values.",
+                ),
+                shell=PLAIN_SHELL,
+                env=missing(stored, self.options.environment or "", self.events),
+                run=render("github/secrets.sh"),
+            )
         if self.program.inputs:
             yield from measured(self.program.inputs, self._events, self.options, waits=False)
             yield taken(self.program.inputs, self._events, self.options)

@@ -11,7 +11,7 @@ from backends.github.options import Called, Caller, GithubOptions, StepSettings
 from backends.github.scalar import Expression
 from compiler.diagnostic import Diagnostic
 from compiler.ir.program import Node, Program
-from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Shell, Stage, Tool
+from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Shell, Stage, Tool, agents_of
 from compiler.regex import Regex
 from compiler.source import KeyPath
 from compiler.suggestions import did_you_mean
@@ -24,10 +24,7 @@ _OF_GITHUB = Regex(r"(?i)(GITHUB|RUNNER|ACTIONS)_.*|CI|NODE_OPTIONS")
 
 def agent_types(node: Node) -> list[str]:
     """Return the agent types that a node calls."""
-    task = node.task
-    if isinstance(task, Parallel):
-        return [entry.agent for entry in task.entries]
-    return [task.agent] if isinstance(task, Agent) else []
+    return [agent.agent for agent in agents_of(node.task)]
 
 
 def callers_of(node: Node, options: GithubOptions) -> Iterator[Caller]:

@@ -19,7 +19,7 @@ from backends.github.header import facts
 from backends.github.inputs import with_declared
 from backends.github.options import USUAL_PYTHON, Bound, Called, Concurrency, GithubOptions, SetupStep, command_of
 from backends.github.pins import pinned, pins
-from backends.github.scalar import FILTERS, Expression, label
+from backends.github.scalar import FILTERS, Expression, evaluated, label
 from backends.github.settings import StepSecrets
 from backends.github.step import PLAIN_SHELL, Job, Step
 from backends.github.triggers import OF_PULL_REQUESTS, lines, value, with_secrets, written_by
@@ -220,29 +220,16 @@ def all_of(*conditions: str) -> str:
     return "${{ " + " && ".join(f"({text})" if "||" in text else text for text in conditions if text) + " }}"
 
 
-FORK = Expression(
-    "${{ github.event.pull_request && github.event.pull_request.head.repo.full_name != github.repository || false }}"
-)
-
-
 def missing(names: Iterable[str], environment: str, events: Iterable[str]) -> dict[str, str]:
     """Return the variables that tell which secrets are missing, by their names on GitHub. They have no values."""
     found = "".join(f"${{{{ secrets.{name} == '' && '{name} ' || '' }}}}" for name in names)
     env: dict[str, str] = {"MISSING": Expression(found)}
     if environment:
         env["PLACE"] = f"repository, or of the environment {environment}"
-    return env | ({} if OF_PULL_REQUESTS.isdisjoint(events) else {"FORK": FORK})
-
-
-def secrets_step(names: Iterable[str], environment: str, events: Iterable[str]) -> Step:
-    """Return the step. `names` are the secrets' names on GitHub."""
-    return Step(
-        name="Check the secrets",
-        comments=("Stops the run before the first command if a secret is missing. It sees only names, not values.",),
-        shell=PLAIN_SHELL,
-        env=missing(names, environment, events),
-        run=render("github/secrets.sh"),
-    )
+    if not OF_PULL_REQUESTS.isdisjoint(events):
+        pull = "github.event.pull_request"
+        env["FORK"] = evaluated(f"{pull} && {pull}.head.repo.full_name != github.repository || false")
+    return env
 
 
 BY_HAND = "workflow_dispatch"

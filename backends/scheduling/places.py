@@ -114,11 +114,6 @@ def _place(nodes: list[Node], graph: Graph) -> Place:
     return Place("end" if isinstance(node.task, End) else "step", (node,))
 
 
-def changes(node: Node, register: str, scopes: Scopes) -> bool:
-    """Return whether an edge of a node changes a counter."""
-    return any(register in changed_by(effect, scopes) for edge in node.edges for effect in edge.effects)
-
-
 def changed_by(effect: Effect, scopes: Scopes) -> AbstractSet[str]:
     """Return the counters that an effect changes."""
     if isinstance(effect, Keep | Clear):

@@ -99,12 +99,17 @@ class CallingWorkflow(CallsProgram, frozen=True, dict=True):
             found.append(self._part(part))
             found += [self._approval(part, place) for place in part.questions]
             found += [self._matrix(part, place) for place in part.matrices]
-        if self.program.artifact is not None or self._proposes:
+        if self._leaves:
             completing = [self._id_of(part) for part in self.cut.completing()]
             needs = [self._id_of(part) for part in self.cut.parts]
             first = self.calling.publisher_written() if self.calling.is_inline else self._checkout()
             found += publications(self.calling, first, completing, needs, self._events)
         return found
+
+    @property
+    def _leaves(self) -> bool:
+        """Whether a run leaves a file: its last output, or the agents' changes."""
+        return self.program.artifact is not None or self._proposes
 
     @property
     def _proposes(self) -> bool:
@@ -142,8 +147,7 @@ class CallingWorkflow(CallsProgram, frozen=True, dict=True):
     def _outputs(self, part: Part, *, is_last: bool) -> dict[str, str]:
         """Return the outputs of a part's job for other jobs."""
         closed = [] if is_last else ["next"]
-        leaves = self.program.artifact is not None or self._proposes
-        closed += ["artifact"] if leaves and self.calling.publishes and part in self.cut.completing() else []
+        closed += ["artifact"] if self._leaves and self.calling.publishes and part in self.cut.completing() else []
         opened = ["reviews"] if self._gates and part.level == 0 else []
         return outputs_of(dict.fromkeys(closed, CLOSE) | dict.fromkeys(opened, OPEN))
 
@@ -320,7 +324,6 @@ class CallingWorkflow(CallsProgram, frozen=True, dict=True):
     def _closed(self, part: Part) -> Iterator[Step]:
         """Yield the steps that write the run summary and save the run. They run nothing from the workspace."""
         onward = [self.word(name) for name in self.cut.onward(part)]
-        leaves = self.program.artifact is not None or self._proposes
         before = self.cut.before(part)
         done = [*part.own, *(before.matrices if before else ())]
         talks = any(calls_something(node) for place in done for node in place.nodes)
@@ -329,7 +332,7 @@ class CallingWorkflow(CallsProgram, frozen=True, dict=True):
             yield artifacts.kept_run(self.options)
         if talks and self.options.transcript:
             yield artifacts.transcript("" if not self.cut.is_cut else f"-{self._id_of(part)}", self.options)
-        if leaves and part in self.cut.completing():
+        if self._leaves and part in self.cut.completing():
             says = "The file has the document's name, with the extension of its type."
             if self._proposes:
                 says = "For the job that opens the pull request. That job has no secrets."
