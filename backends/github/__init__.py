@@ -103,7 +103,6 @@ def _calling(program: Program, options: GithubOptions, why: Reason) -> Emission:
         *refusals.refused_calls(program, options),
         *refusals.unroutable(workflow.routes, options),
     )
-    refused = refused or tuple(refusals.too_many_steps(workflow))
     if refused:
         return Emission(None, refused)
     return _checked(workflow, tuple(refusals.entries_apart(workflow.routes, options)), why)

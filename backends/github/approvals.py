@@ -163,7 +163,7 @@ class Approvals(Runbook, frozen=True, dict=True):
         if part.commands:
             yield from self._workspace(part)
             yield from self._set_up()
-        for step in Nodes(plan, self._shells, self._secrets, ()).steps():
+        for step in Nodes(plan, self.options.summary, self.secrets, ()).steps():
             node = next((node for node in part.commands if plan.ids.nodes[node.id] == step.id), None)
             yield self.values.handed(part, node, step) if node else step
         yield from Ends(plan, headed=self.options.summary, given=self.values.shown(part)).steps()
@@ -212,7 +212,7 @@ class Approvals(Runbook, frozen=True, dict=True):
     def _kept(self, part: Part, condition: str) -> Iterator[Step]:
         """Yield the steps that keep the workspace for the parts after a decision (T-24)."""
         paths = shlex.join(self.options.carried)
-        if secrets := self._secrets.all:
+        if secrets := self.secrets.all:
             env, run = {"RDC_NAMES": " ".join(secrets), **secrets}, render("github/leaks.sh", paths=paths)
             yield Step("Refuse to keep a workspace with a secret", condition=condition, env=env, run=run)
         run = f'tar -cf "$RUNNER_TEMP/workspace.tar" {paths}'

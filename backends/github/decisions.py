@@ -17,7 +17,7 @@ from backends.github.settings import setting_of
 from backends.github.shells import may_use
 from backends.scheduling.places import find_places
 from backends.scheduling.plan import counters_read
-from compiler.ir.edges import AtLeast, Reset, Set, counter_effects, counter_tests, may_follow
+from compiler.ir.edges import AtLeast, CounterTest, Reset, Set, counter_effects, may_follow
 from compiler.ir.graph import between, reached_from, to_graph
 from compiler.ir.program import Node, Program
 from compiler.ir.tasks import Ask, Branch, End, Shell, Verdict
@@ -135,7 +135,7 @@ def _of_question(program: Program, node: Node) -> Iterator[str]:
     if node.id in reached_from(targets, lambda name: [edge.target for edge in index[name].edges]):
         yield f"step {node.id} asks in a loop"
         return
-    if any(counter_tests(edge) for edge in node.edges):
+    if any(isinstance(test, CounterTest) for edge in node.edges for test in edge.guard):
         yield f"the transitions of step {node.id} depend on a counter"
         return
     no = rejected(program, node).nodes

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from backends.base import OptionFinding, about_node, about_option
 from backends.github.options import Called, GithubOptions, named_command
@@ -165,12 +165,6 @@ def _longest(node: Node, enough: int) -> int:
     return total
 
 
-def with_too_many_steps(workflow: Written, counts: Iterable[int]) -> Iterator[Diagnostic]:
-    """Report the limits that a workflow with these step counts exceeds and that are known without its text."""
-    yield from _inputs(workflow)
-    yield from (_too_many_steps(workflow, count) for count in counts if count > MOST_STEPS)
-
-
 def exceeded(workflow: Written, text: str) -> Iterator[Diagnostic]:
     """Report the limits that a workflow exceeds."""
     size = len(text.encode())
@@ -184,7 +178,8 @@ def exceeded(workflow: Written, text: str) -> Iterator[Diagnostic]:
             problem = f"a matrix would have {len(job.matrix):,} jobs; GitHub's limit is {MOST_JOBS:,}"
             yield about_node(whose, "RD521", problem, "split the step, or use `parallel: step`")
         if len(job.steps) > MOST_STEPS:
-            yield _too_many_steps(workflow, len(job.steps))
+            problem = f"a job would have {len(job.steps):,} steps; GitHub shows at most {MOST_STEPS:,}"
+            yield _too_large(workflow, problem)
         for step in job.steps:
             for problem, remedy, about in _step(step):
                 node = nodes.get(about)
@@ -207,10 +202,6 @@ def _inputs(workflow: Written) -> Iterator[Diagnostic]:
         problem = f"the defaults of `workflow_dispatch` have {size:,} characters; GitHub's limit is {LONGEST_INPUTS:,}"
         remedy = "move long defaults to files in the repository, and let an input name the file"
         yield about_option(workflow.program, at, "RD521", problem, remedy)
-
-
-def _too_many_steps(workflow: Written, count: int) -> Diagnostic:
-    return _too_large(workflow, f"a job would have {count:,} steps; GitHub shows at most {MOST_STEPS:,}")
 
 
 def _too_large(workflow: Written, problem: str) -> Diagnostic:

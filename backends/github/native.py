@@ -20,12 +20,12 @@ from backends.github.inputs import measured, taken
 from backends.github.nodes import Nodes
 from backends.github.options import GithubOptions
 from backends.github.scalar import Expression
-from backends.github.settings import StepSecrets, environments_of
-from backends.github.shells import Shells
-from backends.github.step import PLAIN_SHELL, Job, Step
-from backends.github.workflow import Written, referring, secrets_step
+from backends.github.settings import environments_of
+from backends.github.step import PLAIN_SHELL, Job, Step, shell_of
+from backends.github.workflow import Written, missing
 from backends.scheduling.places import simplified
 from backends.scheduling.plan import Plan, make_plan
+from backends.templating import render
 from compiler.ir.edges import Clear, Keep, SlotTest
 from compiler.ir.features import Feature
 from compiler.ir.program import Node, Program, texts_of
@@ -188,20 +188,9 @@ class Runbook(Written, frozen=True, dict=True):
                 environment=self.options.environment or "",
                 permissions=tuple(self._permissions()),
                 env={**self._own_variables(self.plan.program.nodes), **self._environment()},
-                shell=self._shells.shell("bash") if self._acts else PLAIN_SHELL,
+                shell=shell_of("bash", noted=self.options.summary) if self._acts else PLAIN_SHELL,
             ),
         )
-
-    def _guarded(self) -> Iterator[Job]:
-        yield from referring(*super()._guarded())
-
-    @cached_property
-    def _secrets(self) -> StepSecrets:
-        return StepSecrets(self.plan.program, self.options)
-
-    @property
-    def _shells(self) -> Shells:
-        return Shells(self.options.summary)
 
     @property
     def _acts(self) -> bool:
@@ -216,8 +205,16 @@ class Runbook(Written, frozen=True, dict=True):
 
     def _start(self) -> Iterator[Step]:
         """Yield the steps that check secrets and inputs before the first command."""
-        if stored := [self._secrets.stored[name] for name in self.program.secrets]:
-            yield secrets_step(stored, self.options.environment or "", self.events)
+        if stored := [self.secrets.stored[name] for name in self.program.secrets]:
+            yield Step(
+                name="Check the secrets",
+                comments=(
+                    "Stops the run before the first command if a secret is missing. It sees only names, not values.",
+                ),
+                shell=PLAIN_SHELL,
+                env=missing(stored, self.options.environment or "", self.events),
+                run=render("github/secrets.sh"),
+            )
         if self.program.inputs:
             yield from measured(self.program.inputs, self._events, self.options, waits=False)
             yield taken(self.program.inputs, self._events, self.options)
@@ -229,7 +226,7 @@ class Runbook(Written, frozen=True, dict=True):
         if self._acts:
             yield from self._set_up()
         steps = [
-            *Nodes(self.plan, self._shells, self._secrets, values_of(self.program)).steps(),
+            *Nodes(self.plan, self.options.summary, self.secrets, values_of(self.program)).steps(),
             *Ends(self.plan, headed=self.options.summary).steps(),
         ]
         yield from steps or [Step("Continue", run="true")]  # GitHub needs a step in each job

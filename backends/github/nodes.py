@@ -14,8 +14,8 @@ from backends.github.loop import Loop
 from backends.github.question import transitions_from
 from backends.github.scalar import OPEN, Expression, comment, label
 from backends.github.settings import StepSecrets, variables
-from backends.github.shells import Registers, Shells
-from backends.github.step import PLAIN_SHELL, Step, compare, fact, when_reached, within
+from backends.github.shells import Registers
+from backends.github.step import PLAIN_SHELL, Step, compare, fact, shell_of, when_reached, within
 from backends.remarks import of_placeholders, remarks
 from backends.scheduling.condition import expression
 from backends.scheduling.flow import Report, Values
@@ -29,28 +29,32 @@ from runtime_shim.targets.naming import name_in_words
 LONGEST_PAUSE = 10**8
 """Seconds. Longer pauses make no difference."""
 
-LOOPS = "Prepare the loops"
-"""The name of the step that writes the loops' shared functions."""
-
-LIMITS = "Prepare the time limits"
-"""The name of the step that writes the script for time limits."""
-
-OUTPUTS = "Prepare the outputs"
-"""The name of the step that writes the script for outputs."""
-
-_GIVEN = "Writes a script that turns command outputs into variables. It contains nothing from the document."
-_ENDED = "Writes a script that ends a command at its time limit. It contains nothing from the document."
-_SHARED = "Writes functions for the loops below. They contain nothing from the document."
+_OUTPUTS = Step(
+    "Prepare the outputs",
+    comments=("Writes a script that turns command outputs into variables. It contains nothing from the document.",),
+    shell=PLAIN_SHELL,
+)
+_LIMITS = Step(
+    "Prepare the time limits",
+    comments=("Writes a script that ends a command at its time limit. It contains nothing from the document.",),
+    shell=PLAIN_SHELL,
+)
+_LOOPS = Step(
+    "Prepare the loops",
+    comments=("Writes functions for the loops below. They contain nothing from the document.",),
+    shell=PLAIN_SHELL,
+)
 
 
 class Nodes(Struct, frozen=True, dict=True):
     """Writes the nodes of a plan as steps.
 
-    `secrets` knows which secrets each node gets. `values` are the names of the outputs that commands may set.
+    With `noted`, steps add lines to the journal of the summary. `secrets` knows which secrets each node gets. `values`
+    are the names of the outputs that commands may set.
     """
 
     plan: Plan
-    shells: Shells
+    noted: bool
     secrets: StepSecrets
     values: Sequence[str]
 
@@ -58,14 +62,14 @@ class Nodes(Struct, frozen=True, dict=True):
         """Yield the steps in order. Branches and ends have none; separate jobs decide about questions."""
         found = headings(self.plan.program.groups, self.plan.places)
         if any(node.settings.timeout for place in self.plan.places for node in place.nodes):
-            yield Step(LIMITS, comments=(_ENDED,), shell=PLAIN_SHELL, run=render("github/limited.sh"))
+            yield replace(_LIMITS, run=render("github/limited.sh"))
         if self.values:
             env = {"OUTPUTS": " ".join(self.values)}
             flags = any(is_given(str(text)) for node in self.plan.program.nodes for text in texts_of(node))
-            run = render("github/valued.sh", flags=flags, secrets=self.secrets.needed)
-            yield Step(OUTPUTS, comments=(_GIVEN,), shell=PLAIN_SHELL, env=env, run=run)
+            run = render("github/valued.sh", flags=flags, secrets=bool(self.plan.program.secrets))
+            yield replace(_OUTPUTS, env=env, run=run)
         if self._are_shared:
-            yield Step(LOOPS, comments=(_SHARED,), shell=PLAIN_SHELL, run=loops.written(self._functions))
+            yield replace(_LOOPS, run=loops.written(self._functions))
         for place in self.plan.places:
             if place.kind == "loop" or (place.kind == "step" and not isinstance(place.node.task, Ask)):
                 step = self._loop(place) if place.kind == "loop" else self._node(place)
@@ -112,8 +116,8 @@ class Nodes(Struct, frozen=True, dict=True):
         if OPEN in command or "\r" in command or command.endswith("\\"):
             env = {**step.env, "RDC_COMMAND": command}
             run = f'{task.interpreter} -c "$RDC_COMMAND"'
-            return replace(step, shell=self.shells.shell("bash", before), env=env, run=run)
-        return replace(step, shell=self.shells.shell(task.interpreter, before), run=as_file(command))
+            return replace(step, shell=shell_of("bash", before, noted=self.noted), env=env, run=run)
+        return replace(step, shell=shell_of(task.interpreter, before, noted=self.noted), run=as_file(command))
 
     def _repetition(self, step: str, task: Shell, retry: Retry, settings: Settings) -> str:
         """Return a loop that runs a command until its outcome needs no retry (M9)."""
@@ -127,12 +131,12 @@ class Nodes(Struct, frozen=True, dict=True):
             f"for ((RDC_ATTEMPT = 1; RDC_ATTEMPT <= {most}; RDC_ATTEMPT++)); do",
             *_paused(settings, most),
             f'  echo "::group::Attempt $RDC_ATTEMPT of {most}"',
-            *(["  SECONDS=0"] if self.shells.summary else ()),
+            *(["  SECONDS=0"] if self.noted else ()),
             f"  {limit}{task.interpreter} -c \"${{rdc_command%$'\\n'}}\"",
             "  rdc_code=$?",
             """  printf '\\n::endgroup::\\nexit code %s\\n' "$rdc_code\"""",
         ]
-        if self.shells.summary:
+        if self.noted:
             lines.append(f'  echo "{step} $RDC_ATTEMPT $rdc_code $SECONDS" >> "$RUNNER_TEMP/rdc-journal"')
         if retry.on_pass is None:
             lines.append('  [ "$rdc_code" -eq 0 ] && break')
@@ -173,7 +177,7 @@ class Nodes(Struct, frozen=True, dict=True):
             start=self._starts(place)[0],
             reports=tuple(plan.reports[place.name]),
             own=tuple(self.secrets.of(*place.nodes)),
-            summary=self.shells.summary,
+            summary=self.noted,
             secrets={node.id: tuple(self.secrets.of(node)) for node in place.nodes},
             valued=bool(self.values),
         )

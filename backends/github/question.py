@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 
 from backends.github.filling import as_written
 from backends.github.scalar import comment, label
-from compiler.ir.edges import Edge, words_of
+from compiler.ir.edges import words_of
 from compiler.ir.program import Node, Program
 from compiler.ir.tasks import Ask, End, Gate, Verdict
 
@@ -38,22 +38,12 @@ def _reply(node: Node) -> str:
 
 def transitions_from(node: Node, nodes: Mapping[str, Node]) -> Iterator[str]:
     """Yield the transitions from a node, each as a comment: `PASS: CONTINUE`, `FAIL: STOP "It is broken"`."""
-    for edge in node.edges:
-        word = _word(node, edge)
-        if word and edge.label:
-            yield comment(f"{word}: {edge.label}{_message(edge, nodes[edge.target])}")
-
-
-def _message(edge: Edge, target: Node) -> str:
-    """Return an end's message, for display after the transition's word."""
-    if not isinstance(target.task, End) or edge.label.upper() != target.task.result.upper() or not target.task.message:
-        return ""
-    return f' "{" ".join(as_written(str(target.task.message)).split())}"'
-
-
-def _word(node: Node, edge: Edge) -> str:
-    """Return the outcome that an edge needs, in the document's words; "" for any."""
-    words: Iterable[str] = words_of([edge])
     passed, failed = verdict_words(node)
     shown = {Verdict.PASS.value: passed, Verdict.FAIL.value: failed}
-    return "".join(shown.get(word, word) for word in words)
+    for edge in node.edges:
+        word = "".join(shown.get(word, word) for word in words_of([edge]))
+        if word and edge.label:
+            end = nodes[edge.target].task
+            is_shown = isinstance(end, End) and edge.label.upper() == end.result.upper()
+            message = " ".join(as_written(str(end.message)).split()) if isinstance(end, End) and is_shown else ""
+            yield comment(f"{word}: {edge.label}" + (f' "{message}"' if message else ""))

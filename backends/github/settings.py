@@ -11,7 +11,7 @@ from backends.github.options import Called, Caller, GithubOptions, StepSettings
 from backends.github.scalar import Expression
 from compiler.diagnostic import Diagnostic
 from compiler.ir.program import Node, Program
-from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Shell, Stage, Tool
+from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Shell, Stage, Tool, agents_of
 from compiler.regex import Regex
 from compiler.source import KeyPath
 from compiler.suggestions import did_you_mean
@@ -24,10 +24,7 @@ _OF_GITHUB = Regex(r"(?i)(GITHUB|RUNNER|ACTIONS)_.*|CI|NODE_OPTIONS")
 
 def agent_types(node: Node) -> list[str]:
     """Return the agent types that a node calls."""
-    task = node.task
-    if isinstance(task, Parallel):
-        return [entry.agent for entry in task.entries]
-    return [task.agent] if isinstance(task, Agent) else []
+    return [agent.agent for agent in agents_of(node.task)]
 
 
 def callers_of(node: Node, options: GithubOptions) -> Iterator[Caller]:
@@ -85,11 +82,6 @@ class StepSecrets:
         """Their names on GitHub, by their variables."""
         return {**{name: name for name in self._program.secrets}, **self._options.all_secrets()}
 
-    @property
-    def needed(self) -> bool:
-        """Whether the document itself needs secrets."""
-        return bool(self._program.secrets)
-
     @cached_property
     def all(self) -> Mapping[str, str]:
         """The secrets of all nodes."""
@@ -111,12 +103,6 @@ class StepSecrets:
         """Return the secrets that one entry of a parallel node gets."""
         wanted = self._of_caller(node, self._options.caller_of(agent_types(node)[index]))
         return {name: value for name, value in self.all.items() if name in wanted}
-
-    def named(self, node: Node) -> list[str] | None:
-        """Return the secrets that `steps` names for a node, or None if it names none for any."""
-        if not any(said.secrets is not None for said in self._options.steps.values()):
-            return None
-        return [name for said in _said(node, self._options, self._parents) for name in said.secrets or ()]
 
     def _names(self, node: Node) -> Iterable[str]:
         options = self._options
@@ -143,10 +129,11 @@ class StepSecrets:
 
     def _of_caller(self, node: Node, caller: Caller | None) -> list[str]:
         """Return the secrets that a node gets when it calls a command: the node's own, and the command's."""
-        named = self.named(node)
+        named = [name for said in _said(node, self._options, self._parents) for name in said.secrets or ()]
         if isinstance(caller, Called):
-            return [*caller.secrets, *(named or ())]
-        return [*self._program.secrets, *self._options.secret_names()] if named is None else named
+            return [*caller.secrets, *named]
+        names_some = any(said.secrets is not None for said in self._options.steps.values())
+        return named if names_some else [*self._program.secrets, *self._options.secret_names()]
 
 
 def unfit_nodes(program: Program, options: GithubOptions, *, native: bool = False) -> Iterator[Diagnostic]:
@@ -160,7 +147,8 @@ def unfit_nodes(program: Program, options: GithubOptions, *, native: bool = Fals
         if said and said.approval_environment and not (native and isinstance(node.task, Ask)):
             problem = f"`steps` sets an `approval-environment` for step {node.id}, which reviewers don't answer"
             yield about_option(program, ("steps", node.id), "RD013", problem, "remove it")
-        if said is None or not _asks_people(node, options):
+        asks_people = isinstance(node.task, Gate) or (isinstance(node.task, Ask) and options.prompts != "agent")
+        if said is None or not asks_people:
             continue
         if said.secrets:
             problem = f"`steps` gives secrets to step {node.id}, which only asks people and runs no command"
@@ -201,10 +189,6 @@ def _shared(program: Program, options: GithubOptions) -> Iterator[Diagnostic]:
             yield about_option(
                 program, option, "RD013", problem, "choose another environment, or another `approval-environment`"
             )
-
-
-def _asks_people(node: Node, options: GithubOptions) -> bool:
-    return isinstance(node.task, Gate) or (isinstance(node.task, Ask) and options.prompts != "agent")
 
 
 def _unknown(program: Program, options: GithubOptions) -> Iterator[Diagnostic]:

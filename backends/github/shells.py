@@ -1,4 +1,4 @@
-"""The shells of native steps, the variables that a command may use, and guards and effects in bash."""
+"""The variables that a command may use, and guards and effects in bash."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import assert_never
 
 from msgspec import Struct
 
-from backends.github.step import escaped, noting
 from compiler.ir.edges import (
     Add,
     AtLeast,
@@ -24,19 +23,6 @@ from compiler.ir.edges import (
 )
 from compiler.ir.program import Register
 from compiler.regex import Regex
-
-
-class Shells(Struct, frozen=True):
-    """Shell templates. `summary` says whether they record which steps ran."""
-
-    summary: bool = False
-
-    def shell(self, interpreter: str, before: str = "") -> str:
-        """Return the template for a script in an interpreter's language, with the words `before` in front of it."""
-        if self.summary:
-            return noting(escaped(before) + interpreter)
-        return f'bash -c "{escaped(before)}{interpreter} \\"$0\\"" {{0}}' if before else f"{interpreter} {{0}}"
-
 
 _TOOLS = frozenset(
     shlex.split(

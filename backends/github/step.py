@@ -54,15 +54,16 @@ def within(seconds: int, *, valued: bool) -> str:
     return f"{f'{VALUED} ' if valued else ''}{f'{LIMITED} {seconds} ' if seconds else ''}"
 
 
-def escaped(words: str) -> str:
-    """Return a command's words for use inside the double quotes of a `shell`."""
-    return words.replace('"', '\\"')
+def shell_of(interpreter: str, before: str = "", *, noted: bool) -> str:
+    """Return the shell template for a script in an interpreter's language, with the words `before` in front of it.
 
-
-def noting(interpreter: str) -> str:
-    """Return a shell template that runs a script by an interpreter and adds a line to the journal."""
+    A step that is `noted` adds a line to the journal.
+    """
+    words = before.replace('"', '\\"') + interpreter
+    if not noted:
+        return f'bash -c "{words} \\"$0\\"" {{0}}' if before else f"{interpreter} {{0}}"
     return (
-        f'bash -c "{interpreter} \\"$0\\"; code=$?; '
+        f'bash -c "{words} \\"$0\\"; code=$?; '
         'echo \\"$GITHUB_ACTION 1 $code $SECONDS\\" >> \\"$RUNNER_TEMP/rdc-journal\\"; exit $code" {0}'
     )
 

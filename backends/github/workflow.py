@@ -19,7 +19,7 @@ from backends.github.header import facts
 from backends.github.inputs import with_declared
 from backends.github.options import USUAL_PYTHON, Bound, Called, Concurrency, GithubOptions, SetupStep, command_of
 from backends.github.pins import pinned, pins
-from backends.github.scalar import FILTERS, Expression, label
+from backends.github.scalar import FILTERS, Expression, evaluated, label
 from backends.github.settings import StepSecrets
 from backends.github.step import PLAIN_SHELL, Job, Step
 from backends.github.triggers import OF_PULL_REQUESTS, lines, value, with_secrets, written_by
@@ -101,7 +101,7 @@ class Written(Struct, metaclass=_AbstractMeta, frozen=True, dict=True):
         """Yield the jobs. Only the authors that may start the workflow start its first jobs, which others need."""
         authors = self.options.if_author
         guard = list(written_by(authors, list(self.events))) if authors else []
-        for job in self.jobs:
+        for job in referring(*self.jobs):
             yield replace(job, condition=all_of(job.condition, *guard)) if guard and not job.needs else job
 
     @property
@@ -113,7 +113,7 @@ class Written(Struct, metaclass=_AbstractMeta, frozen=True, dict=True):
     def events(self) -> Mapping[str, Any]:
         """The events that start the workflow, with their settings, inputs and secrets."""
         events = with_declared(self._events, self.program.inputs)
-        return with_secrets(events, self._secrets.stored) if self.program.secrets else events
+        return with_secrets(events, self.secrets.stored) if self.program.secrets else events
 
     @property
     def _events(self) -> Mapping[str, Any]:
@@ -146,14 +146,9 @@ class Written(Struct, metaclass=_AbstractMeta, frozen=True, dict=True):
         yield from map(set_up, self.options.setup)
 
     @cached_property
-    def _secrets(self) -> StepSecrets:
-        """The secrets that nodes get and that the steps around them don't."""
+    def secrets(self) -> StepSecrets:
+        """The secrets of nodes."""
         return StepSecrets(self.program, self.options)
-
-    @property
-    def stored_secrets(self) -> Mapping[str, str]:
-        """The names of all secrets on GitHub, by their variables."""
-        return self._secrets.stored
 
     def _permissions(self) -> Iterator[tuple[str, str, str]]:
         """Yield the permissions of a job's token."""
@@ -225,29 +220,16 @@ def all_of(*conditions: str) -> str:
     return "${{ " + " && ".join(f"({text})" if "||" in text else text for text in conditions if text) + " }}"
 
 
-FORK = Expression(
-    "${{ github.event.pull_request && github.event.pull_request.head.repo.full_name != github.repository || false }}"
-)
-
-
 def missing(names: Iterable[str], environment: str, events: Iterable[str]) -> dict[str, str]:
     """Return the variables that tell which secrets are missing, by their names on GitHub. They have no values."""
     found = "".join(f"${{{{ secrets.{name} == '' && '{name} ' || '' }}}}" for name in names)
     env: dict[str, str] = {"MISSING": Expression(found)}
     if environment:
         env["PLACE"] = f"repository, or of the environment {environment}"
-    return env | ({} if OF_PULL_REQUESTS.isdisjoint(events) else {"FORK": FORK})
-
-
-def secrets_step(names: Iterable[str], environment: str, events: Iterable[str]) -> Step:
-    """Return the step. `names` are the secrets' names on GitHub."""
-    return Step(
-        name="Check the secrets",
-        comments=("Stops the run before the first command if a secret is missing. It sees only names, not values.",),
-        shell=PLAIN_SHELL,
-        env=missing(names, environment, events),
-        run=render("github/secrets.sh"),
-    )
+    if not OF_PULL_REQUESTS.isdisjoint(events):
+        pull = "github.event.pull_request"
+        env["FORK"] = evaluated(f"{pull} && {pull}.head.repo.full_name != github.repository || false")
+    return env
 
 
 BY_HAND = "workflow_dispatch"
@@ -272,7 +254,7 @@ def _of_jobs(workflow: Written) -> Iterator[str]:
 
 def _of_options(workflow: Written) -> Iterator[str]:
     options = workflow.options
-    yield from (f"secret {name}" for name in workflow.stored_secrets.values())
+    yield from (f"secret {name}" for name in workflow.secrets.stored.values())
     for (kind, *names), caller in options.callers():
         word = {"agents": "agent", "tools": "tool"}.get(kind, kind)
         yield f"{' '.join((word, *names))}: {command_of(caller).strip()}"

@@ -79,11 +79,6 @@ def literals(condition: Condition) -> Iterable[Literal]:
         yield from literals(part)
 
 
-def size(condition: Condition) -> int:
-    """Return the number of comparisons in a condition."""
-    return sum(1 for _ in literals(condition))
-
-
 def expression(condition: Condition, show: Callable[[Literal], str]) -> str:
     """Return a condition as an expression with `&&` and `||`. `show` writes a comparison."""
     match condition:

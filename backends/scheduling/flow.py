@@ -12,7 +12,7 @@ from typing import assert_never
 
 from msgspec import Struct
 
-from backends.scheduling.condition import FALSE, TRUE, Condition, Literal, every, negation, size, some
+from backends.scheduling.condition import FALSE, TRUE, Condition, Literal, every, literals, negation, some
 from backends.scheduling.places import Place, changed_by, scopes_of
 from compiler.ir.edges import (
     Add,
@@ -268,12 +268,8 @@ class Flow:
             arrivals.append((arc.condition, values))
         if not arrivals or all(values == arrivals[0][1] for _, values in arrivals):
             return arrivals[0][1] if arrivals else ((TRUE, self._initial[register]),)
-        merged: dict[Value, Condition] = {}
-        for taken, values in arrivals:
-            for when, value in values:
-                merged[value] = some(merged.get(value, FALSE), every(taken, when))
-        found = tuple((when, value) for value, when in merged.items())
-        return found if sum(size(when) for when, _ in found) <= LARGEST else None
+        found = _merged((every(taken, when), value) for taken, values in arrivals for when, value in values)
+        return found if sum(1 for when, _ in found for _ in literals(when)) <= LARGEST else None
 
     def _after(self, arc: Arc, register: str) -> Values | None:
         if arc.source == _START:
@@ -284,14 +280,12 @@ class Flow:
         values = self._value(arc.source, register)
         if values is None:
             return None
-        after = [(when, self._changed(value, register, arc.edge.effects)) for when, value in values]
-        if any(value is None for _, value in after):
+        changed = [(when, self._changed(value, register, arc.edge.effects)) for when, value in values]
+        after = [(when, value) for when, value in changed if value is not None]
+        if len(after) < len(changed):
             return None
-        merged: dict[Value, Condition] = {}
-        for when, value in after:
-            if value is not None:
-                merged[value] = some(merged.get(value, FALSE), when)
-        return ((TRUE, next(iter(merged))),) if len(merged) == 1 else tuple((when, v) for v, when in merged.items())
+        merged = _merged(after)
+        return merged if merged[1:] else ((TRUE, merged[0][1]),)
 
     def _left_with(self, arc: Arc, register: str) -> Value:
         """Return the value of a counter after a loop. It is known if every edge to the exit sets the same value."""
@@ -320,6 +314,14 @@ class Flow:
                 case _:
                     assert_never(effect)
         return value
+
+
+def _merged(values: Iterable[tuple[Condition, Value]]) -> Values:
+    """Return each value once, with the condition that any of its conditions holds."""
+    merged: dict[Value, Condition] = {}
+    for when, value in values:
+        merged[value] = some(merged.get(value, FALSE), when)
+    return tuple((when, value) for value, when in merged.items())
 
 
 def _is_plain_stop(node: Node) -> bool:

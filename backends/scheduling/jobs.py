@@ -5,18 +5,63 @@ Each place comes after everything that leads to it. A job continues the run wher
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 
 from msgspec import Struct
 
-from backends.scheduling.places import Place
-from backends.scheduling.routes import Routes, ahead_of, is_stop
+from backends.scheduling.places import Place, find_places
 from compiler.ir.edges import may_follow
-from compiler.ir.tasks import Ask, Gate, Parallel
+from compiler.ir.graph import reached_from
+from compiler.ir.program import Node, Program
+from compiler.ir.tasks import Ask, End, Gate, Parallel
 
 BEGIN = ""
 """Stands for the step that starts a job, instead of a place's name."""
+
+
+class Routes(Struct, frozen=True):
+    """The possible paths from each place of a called program. The exits of a place have names.
+
+    A step reports the name of the run's current node. Only the program knows counters and slots, so no condition
+    compares strings from people or agents.
+
+    `exits` has the nodes outside of each place where a run may be next. `start` has the nodes where it may start.
+    `home` has the place of each node that is not a branch.
+    """
+
+    program: Program
+    places: tuple[Place, ...]
+    start: frozenset[str]
+    exits: Mapping[str, frozenset[str]]
+    home: Mapping[str, Place]
+    nodes: Mapping[str, Node]
+
+    def may_ask(self, node: Node) -> bool:
+        """Return whether a node asks. A gate outside of loops is a job that waits for an approval instead."""
+        return isinstance(node.task, Ask) or (isinstance(node.task, Gate) and self.home[node.id].kind == "loop")
+
+
+def make_routes(program: Program) -> Routes:
+    """Return the routes of a program."""
+    index = program.index()
+    places = tuple(place for place in find_places(program, repeats=False) if place.kind != "branch")
+    exits = {}
+    for place in places:
+        own = {node.id for node in place.nodes}
+        exits[place.name] = _settled(index, set().union(*map(_targets, place.nodes)) - own) - own
+    home = {node.id: place for place in places for node in place.nodes}
+    return Routes(program, places, _settled(index, [program.entry]), exits, home, index)
+
+
+def _settled(index: Mapping[str, Node], names: Iterable[str]) -> frozenset[str]:
+    """Return the nodes that a run may be at after some nodes, beyond branches and nested ends."""
+    found = reached_from(names, lambda name: _targets(index[name]) if index[name].is_passed else ())
+    return frozenset(name for name in found if not index[name].is_passed)
+
+
+def _targets(node: Node) -> set[str]:
+    return {edge.target for edge in node.edges}
 
 
 class Part(Struct, frozen=True):
@@ -28,9 +73,9 @@ class Part(Struct, frozen=True):
 
     level: int
     places: tuple[Place, ...]
-    questions: tuple[Place, ...] = ()
-    matrices: tuple[Place, ...] = ()
-    environment: str = ""
+    questions: tuple[Place, ...]
+    matrices: tuple[Place, ...]
+    environment: str
 
     @property
     def apart(self) -> tuple[Place, ...]:
@@ -51,23 +96,19 @@ class Jobs:
     `environments` are the environments of nodes.
     """
 
-    def __init__(
-        self,
-        routes: Routes,
-        *,
-        waits: bool = False,
-        matrices: bool = False,
-        environments: Mapping[str, str] | None = None,
-    ) -> None:
+    def __init__(self, routes: Routes, *, waits: bool, matrices: bool, environments: Mapping[str, str]) -> None:
         self.routes = routes
         self._matrices = matrices
-        self.environments = environments or {}
+        self.environments = environments
         self._of_level: dict[int, str] = {}
-        self._leading = routes.leading()
+        self._leading: dict[str, list[str]] = {}
+        for place in routes.places:
+            for name in routes.exits[place.name]:
+                self._leading.setdefault(name, []).append(place.name)
         self.levels = self._find_levels()
         self.is_cut = any(map(self.is_apart, routes.places)) or max(self.levels.values()) > 0
         self._level_of = {name: self.levels[place.name] for name, place in routes.home.items()}
-        self._resumed = {name for name in routes.home if waits and self._may_wait(name)}
+        self._resumed = {name for name in routes.home if waits and routes.may_ask(routes.nodes[name])}
         self._arrivals: list[AbstractSet[str]] = []
         self._onward: list[AbstractSet[str]] = []
         self._completing: list[bool] = []
@@ -111,7 +152,8 @@ class Jobs:
         """Return whether a place can be at a level. After a separate place, the run continues in the next level."""
         wanted = {level: self._environment(place)}
         if self.is_apart(place):
-            found = {self._environment(self.routes.home[name]) for name in self._goes_on(place)}
+            going_on = (name for name in self.routes.exits[place.name] if not self.routes.nodes[name].is_end)
+            found = {self._environment(self.routes.home[name]) for name in going_on}
             wanted = {level: "", level + 1: found.pop() if len(found) == 1 else ""}
         if any(self._of_level.get(number, said) != said for number, said in wanted.items()):
             return False
@@ -121,9 +163,6 @@ class Jobs:
     def _environment(self, place: Place) -> str:
         is_own = place.kind == "step" and not self.is_apart(place)
         return self.environments.get(place.name, "") if is_own else ""
-
-    def _goes_on(self, place: Place) -> Iterator[str]:
-        return (name for name in self.routes.exits[place.name] if not self._is_end(name))
 
     def _at(self, level: int) -> tuple[Place, ...]:
         return tuple(place for place in self.routes.places if self.levels[place.name] == level)
@@ -165,7 +204,7 @@ class Jobs:
     def survives(self, place: Place) -> bool:
         """Return whether a run may continue after a rejection."""
         targets = {edge.target for edge in place.node.edges if may_follow(edge, "rejected")}
-        return any(not is_stop(self.routes.nodes[name]) for name in self.routes.beyond(targets))
+        return any(not _is_stop(self.routes.nodes[name]) for name in _settled(self.routes.nodes, targets))
 
     def completing(self) -> list[Part]:
         """Return the parts in which a run may complete."""
@@ -176,10 +215,6 @@ class Jobs:
         """Return the part before another one, or None."""
         return self.parts[part.level - 1] if part.level else None
 
-    def questions_before(self, part: Part) -> list[Place]:
-        """Return the places that people have decided about before a part."""
-        return [place for earlier in self.parts[: part.level] for place in earlier.questions]
-
     def _follow(self, level: int) -> None:
         """Record where a run may be when the job of a level starts, and where it may leave the job."""
         handed = {name for found in self._onward for name in found if self._level_of[name] == level}
@@ -189,14 +224,9 @@ class Jobs:
         here = [place for place in self._at(level) if not self.is_apart(place)]
         left = {*arrivals, *(name for place in here for name in self.routes.exits[place.name]), *self._resumed}
         self._arrivals.append(arrivals)
-        self._onward.append({name for name in left if self._level_of[name] > level and not self._is_end(name)})
-        self._completing.append(any(self._is_end(name) and not is_stop(self.routes.nodes[name]) for name in left))
-
-    def _may_wait(self, name: str) -> bool:
-        return isinstance(self.routes.nodes[name].task, (Ask, Gate)) and not self.is_gate(self.routes.home[name])
-
-    def _is_end(self, name: str) -> bool:
-        return self.routes.nodes[name].is_end
+        nodes = self.routes.nodes
+        self._onward.append({name for name in left if self._level_of[name] > level and not nodes[name].is_end})
+        self._completing.append(any(nodes[name].is_end and not _is_stop(nodes[name]) for name in left))
 
     def _unavoidable(self, part: Part) -> Iterator[str]:
         """Yield the places of a part that are on every path.
@@ -204,11 +234,22 @@ class Jobs:
         STOP fails the job, so it needs no test. A run that reaches a separate place leaves the job.
         """
         nodes = self.routes.nodes
-        ahead = ahead_of(self._arrivals[part.level], nodes)
+        ahead = _ahead_of(self._arrivals[part.level], nodes)
         for place in part.places:
             if place.kind != "end":
                 others = ahead - {node.id for node in place.nodes}
                 if not others:
                     yield place.name
                 if not self.is_apart(place):
-                    ahead = others | ahead_of(self.routes.exits[place.name], nodes)
+                    ahead = others | _ahead_of(self.routes.exits[place.name], nodes)
+
+
+def _ahead_of(found: AbstractSet[str], nodes: Mapping[str, Node]) -> set[str]:
+    """Return the nodes at which a run is not over by STOP."""
+    return {name for name in found if not _is_stop(nodes[name])}
+
+
+def _is_stop(node: Node) -> bool:
+    """Return whether a run is over by STOP at a node."""
+    task = node.task
+    return isinstance(task, End) and not node.edges and task.result == "stop"

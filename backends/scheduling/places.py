@@ -98,16 +98,11 @@ def find_places(program: Program, together: Iterable[frozenset[str]] = (), *, re
     """
     graph = to_graph(program)
     for node in program.nodes:
-        if repeats and stands_alone(node):
+        if repeats and isinstance(node.task, Shell) and retry_of(node) is not None:
             graph[node.id].pop(node.id, None)
     index = program.index()
     components = ordered_components(graph, together)
     return [_place([index[name] for name in names], graph) for names in components]
-
-
-def stands_alone(node: Node) -> bool:
-    """Return whether one step can do all retries of a node."""
-    return isinstance(node.task, Shell) and retry_of(node) is not None
 
 
 def _place(nodes: list[Node], graph: Graph) -> Place:
@@ -117,11 +112,6 @@ def _place(nodes: list[Node], graph: Graph) -> Place:
     if isinstance(node.task, Branch):
         return Place("branch", (node,))
     return Place("end" if isinstance(node.task, End) else "step", (node,))
-
-
-def changes(node: Node, register: str, scopes: Scopes) -> bool:
-    """Return whether an edge of a node changes a counter."""
-    return any(register in changed_by(effect, scopes) for edge in node.edges for effect in edge.effects)
 
 
 def changed_by(effect: Effect, scopes: Scopes) -> AbstractSet[str]:

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from backends.scheduling.condition import FALSE, Literal, literals
 from backends.scheduling.flow import Flow, Identifiers, Report, TangledError, Values
-from backends.scheduling.places import Place, changes, find_places, scopes_of
+from backends.scheduling.places import Place, changed_by, find_places, scopes_of
 from compiler.ir.edges import CounterTest, feeding
 from compiler.ir.graph import between, reached_from, to_graph
 from compiler.ir.program import Node, Program, Variable, texts_of
@@ -56,8 +56,9 @@ def make_plan(program: Program, ids: Identifiers, *, repeats: bool = True) -> Pl
 
 
 def _tangle(program: Program, error: TangledError) -> frozenset[str]:
-    scopes = scopes_of(program)
-    changing = {node.id for node in program.nodes if changes(node, error.register, scopes)}
+    scopes, register = scopes_of(program), error.register
+    effects = ((node.id, effect) for node in program.nodes for edge in node.edges for effect in edge.effects)
+    changing = {name for name, effect in effects if register in changed_by(effect, scopes)}
     return between(to_graph(program), changing, {node.id for node in error.place.nodes})
 
 

@@ -41,12 +41,10 @@ def test_too_many_steps(tmp_path: Path) -> None:
 
 
 def test_too_many_steps_that_call_the_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """All steps are counted, those around the document too, and none is written for that."""
+    """All steps are counted, those around the document too."""
     document = straight(30) + "\n## 31. Ask\n\nIs it good?\n"
     steps = max(len(job["steps"]) for job in parsed(text_of(tmp_path, document))["jobs"].values())
-    monkeypatch.setattr("backends.github.calling.refusals.MOST_STEPS", 20)
     monkeypatch.setattr(limits, "MOST_STEPS", 20)
-    monkeypatch.setattr("backends.github.calling.steps.Places.steps", None)
     (said,) = refusals(tmp_path, document)
     assert f"a job would have {steps} steps; GitHub shows at most 20" in said
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from backends.github.pins import Pin, newest, pins
+from backends.github.pins import Pin, pins
+from tests.workflows.pins import newest
 
 LISTING = """\
 1111111111111111111111111111111111111111\trefs/tags/v2

@@ -147,6 +147,12 @@ def test_comments_say_where_people_are_asked(prompts: str, is_asked: bool) -> No
     assert ("# The run waits here. A person continues it with the answer." in workflow) == is_asked
 
 
+def test_an_answer_and_a_value_that_decide_together_need_the_program() -> None:
+    asks = node("a", Ask("yes_no", text("Ready?")), to("b", "pass", SlotTest("x", "==", "1")), to(STOP))
+    made = program(asks, node("b", Shell("sh", text("true")), to(COMPLETE, "pass"), to(STOP, "fail")), slots={"x": "1"})
+    assert "CALL: step a" in compiled(made)
+
+
 # --- Paths -----------------------------------------------------------------------------------------------------------
 
 

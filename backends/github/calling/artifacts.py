@@ -36,7 +36,7 @@ def uploaded(name: str, condition: str, artifact: str, folder: str, options: Git
     return Step(name, condition=condition, uses=pin.reference, version=pin.version, inputs=what)
 
 
-def downloaded(name: str, condition: str, artifact: str, folder: str, more: Mapping[str, str]) -> Step:
+def downloaded(name: str, condition: str, artifact: str, folder: str, more: Mapping[str, str] = {}) -> Step:
     """Return the step that downloads an artifact of this run, or of another run with `more` inputs."""
     pin = pins()["download-artifact"]
     where = {"name": artifact, "path": _folder(folder), **more}
@@ -55,7 +55,7 @@ def of_earlier(earlier: Sequence[str]) -> Step:
     first, *later = earlier
     ran = "".join(map(if_ran, reversed(later)))
     name = Expression(f"${{{{ {ran}'{STATE}-{first}' }}}}") if later else f"{STATE}-{first}"
-    return downloaded("Load the run and its workspace", "", name, _KEPT, {})
+    return downloaded("Load the run and its workspace", "", name, _KEPT)
 
 
 def if_ran(part: str) -> str:
@@ -92,7 +92,7 @@ def outputs(options: GithubOptions) -> Step:
 
 def taken_artifact(name: str, called: str) -> Step:
     """Return the step that downloads the file that a run has left. `name` is an expression for the artifact's name."""
-    return downloaded(called, "", Expression(f"${{{{ {name} }}}}"), "rdc-artifact", {})
+    return downloaded(called, "", Expression(f"${{{{ {name} }}}}"), "rdc-artifact")
 
 
 # --- The entries of a matrix ---
@@ -116,7 +116,7 @@ def entry_again(job: str) -> Step:
     A pattern may match nothing, and only then does the entry run. If GitHub doesn't respond, the step fails.
     """
     name = Expression(f"rdc-{job}-${{{{ matrix.entry }}}}")
-    step = downloaded("Load this agent's earlier answer", "github.run_attempt != '1'", name, "rdc-entry", {})
+    step = downloaded("Load this agent's earlier answer", "github.run_attempt != '1'", name, "rdc-entry")
     inputs = {"pattern": name, "path": step.inputs["path"], "merge-multiple": Expression("true")}
     says = ("For a re-run. If there is no earlier answer, the agent is called.",)
     return replace(step, inputs=inputs, comments=says)

@@ -33,7 +33,6 @@ INLINE = "rdc-kept/program"
 """The folder of an inline program, below the runner's temporary folder."""
 
 _OLD_COMMAND = Regex("::(?=(?:set|save|add)-)")
-_PLAIN_PATH = Regex(r"[A-Za-z0-9_./-]+")
 
 
 def publish_name() -> str:
@@ -61,11 +60,6 @@ def loader(python: str, path: str, sha256: str, argument: str = "") -> str:
 def plain_name(name: str) -> str:
     """Return a program's name as a file and artifact name that GitHub accepts."""
     return re.sub(r"[^A-Za-z0-9_.-]+", "-", name).strip("-.") or "output"
-
-
-def problem_with_path(path: str) -> str:
-    """Return what is wrong with a program's path in a script, or ""."""
-    return "" if _PLAIN_PATH.fullmatch(path) else "the program's path has a character other than A-Z a-z 0-9 _ . / -"
 
 
 class Calling(Struct, frozen=True, dict=True):

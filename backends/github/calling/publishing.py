@@ -54,24 +54,24 @@ def proposes_changes(program: Program, options: GithubOptions) -> bool:
 
 def unfit_publications(program: Program, options: GithubOptions) -> Iterator[Diagnostic]:
     """Report publications of nothing, and comments on nothing."""
-    for option, problem, remedy in _unfit(program, options):
-        yield about_option(program, (option,), "RD013", problem, remedy)
+    for problem, remedy in _unfit(program, options):
+        yield about_option(program, ("publish",), "RD013", problem, remedy)
 
 
-def _unfit(program: Program, options: GithubOptions) -> Iterator[tuple[str, str, str]]:
+def _unfit(program: Program, options: GithubOptions) -> Iterator[tuple[str, str]]:
     if proposes_changes(program, options):
         if not options.checkout:
-            yield "publish", "`publish` needs the repository, but `checkout` is false", "remove one of them"
+            yield "`publish` needs the repository, but `checkout` is false", "remove one of them"
     elif options.publish and program.artifact is None:
         problem = "`publish` publishes the last output, but the document keeps none"
         remedy = "keep one (in a playbook, by `## ARTIFACTS` with a line `type: markdown`), or remove `publish`"
-        yield "publish", problem, f"{remedy}; to publish agents' changes in the workspace, use `publish: pull-request`"
+        yield problem, f"{remedy}; to publish agents' changes in the workspace, use `publish: pull-request`"
     elif "comment" in options.publish and not (ABOUT_ISSUES | _PULLS) & set(options.triggers()):
         problem = "`publish: comment` needs an issue or a pull request, but no event in `on` has one"
-        yield "publish", problem, "add `issues` or `pull_request` to `on`, or use `publish: summary`"
+        yield problem, "add `issues` or `pull_request` to `on`, or use `publish: summary`"
     if options.publish_file and ("pull-request" not in options.publish or program.artifact is None):
         problem = "`publish-file` works only with `publish: pull-request` and a last output"
-        yield "publish", problem, "add it, or remove `publish-file`"
+        yield problem, "add it, or remove `publish-file`"
 
 
 def publications(

@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from backends.base import about_node, about_option
-from backends.github.calling.program import problem_with_path
 from backends.github.calling.specification import Line
-from backends.github.calling.workflow import CallingWorkflow
-from backends.github.limits import MOST_STEPS, with_too_many_steps
 from backends.github.options import USUAL_PYTHON, GithubOptions, command_of
 from backends.github.question import BINARY
 from backends.github.settings import agent_types, environments_of
-from backends.scheduling.routes import Routes
+from backends.scheduling.jobs import Routes
 from compiler.diagnostic import Diagnostic
 from compiler.ir.program import Node, Program
 from compiler.ir.tasks import Ask, Gate, Parallel, Stage, Tool
@@ -34,8 +31,6 @@ def refused_calls(program: Program, options: GithubOptions) -> Iterator[Diagnost
     if is_windows and options.python == USUAL_PYTHON:
         problem = f"a Windows runner has no {USUAL_PYTHON}"
         yield about_option(program, ("runs-on",), "RD013", problem, "set the option `python` to the path of Python")
-    if options.program and (wrong := problem_with_path(options.program)):
-        yield about_option(program, ("program",), "RD013", wrong, "choose another path")
 
 
 def unroutable(routes: Routes, options: GithubOptions) -> Iterator[Diagnostic]:
@@ -132,15 +127,3 @@ def steps_longer_than_job(line: Line, options: GithubOptions) -> Iterator[Diagno
             )
             remedy = "reduce `step_timeout_seconds` or the retries, or increase the option `timeout-minutes`"
             yield about_node(step.stages[0], "RD537", problem, remedy)
-
-
-def too_many_steps(workflow: CallingWorkflow) -> Iterator[Diagnostic]:
-    """Report a workflow whose document has more steps than GitHub shows for a job.
-
-    Writing the steps takes several times as long as everything before. The size is not checked, because only the text
-    shows it.
-    """
-    parts = workflow.cut.parts
-    if any(len(part.own) > MOST_STEPS for part in parts):
-        counts = (len([*workflow.begins(part), *workflow.ends(part), *part.own]) for part in parts)
-        yield from with_too_many_steps(workflow, counts)

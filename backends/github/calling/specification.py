@@ -12,16 +12,14 @@ from typing import Any
 
 from msgspec import Struct
 
-from backends.github.calling import artifacts, surroundings
+from backends.github.calling import artifacts
 from backends.github.calling.artifacts import TOKEN
 from backends.github.calling.remarks import of_contract
 from backends.github.calling.steps import AROUND, CALLS, CLOSE, OPEN, limited, lines_of, masked, option_lines, shown
-from backends.github.calling.surroundings import CallsProgram
+from backends.github.calling.surroundings import CallsProgram, outputs_of
 from backends.github.identifiers import identifiers, identifiers_of
-from backends.github.inputs import measured, said
 from backends.github.options import named_command
 from backends.github.scalar import Expression, label
-from backends.github.settings import StepSecrets
 from backends.github.step import Job, Limit, Step
 from backends.github.triggers import with_continuation
 from backends.github.workflow import all_of
@@ -48,17 +46,9 @@ class SpecificationWorkflow(CallsProgram, frozen=True, dict=True):
         """The nodes by the ids of their steps."""
         return {self.line.ids.nodes[node.id]: node for node in self.line.program.nodes}
 
-    @cached_property
-    def _secrets(self) -> StepSecrets:
-        return StepSecrets(self.line.program, self.options)
-
     @property
     def _events(self) -> Mapping[str, Any]:
         return with_continuation(self.options.triggers())
-
-    @property
-    def _guide(self) -> str:
-        return "\n".join(surroundings.guide(self.calling, waits=self.waits))
 
     # --- The jobs -----------------------------------------------------------------------------------------------------
 
@@ -66,10 +56,12 @@ class SpecificationWorkflow(CallsProgram, frozen=True, dict=True):
     def jobs(self) -> Sequence[Job]:
         """The jobs of the line, each after its gates."""
         found: list[Job] = []
+        before = None
         for part in self.line.parts:
-            if before := self.line.before(part):
+            if before:
                 found += [self._gate(gate, before, part.gates[:number]) for number, gate in enumerate(part.gates)]
-            found.append(self._job(part))
+            found.append(self._job(part, before))
+            before = part
         return found
 
     @property
@@ -80,25 +72,22 @@ class SpecificationWorkflow(CallsProgram, frozen=True, dict=True):
     def _gates(self) -> list[str]:
         return [gate.id for part in self.line.parts for gate in part.gates]
 
-    def _job(self, part: LinePart) -> Job:
-        before, after = self.line.before(part), self.line.after(part)
-        needs = dict.fromkeys([self._first.id, before.id, *self._approvals(part)] if before else ())
-        outputs = {"next": CLOSE} if after else {}
+    def _job(self, part: LinePart, before: LinePart | None) -> Job:
+        approvals = [self.line.approvals[gate.id] for gate in part.gates]
+        needs = dict.fromkeys([self._first.id, before.id, *approvals] if before else ())
+        outputs = {} if part is self.line.parts[-1] else {"next": CLOSE}
         outputs |= {"reviews": OPEN, "approved": OPEN} if self._gates and before is None else {}
         return Job(
             id=part.id,
-            name=label(_named(part.steps[0])) if part.steps and (after or before) else self._title,
-            steps=tuple(self._steps_of(part)),
+            name=label(_named(part.steps[0])) if part.steps and self.line.parts[1:] else self._title,
+            steps=tuple(self._steps_of(part, before)),
             condition=self._reached(part, before) if before else "",
             needs=tuple(needs),
             environment=self.options.environment or "",
             permissions=tuple(self._granted(reviews=bool(self._gates), continues=before is None)),
-            outputs=surroundings.outputs_of(outputs),
+            outputs=outputs_of(outputs),
             env=self._environment(),
         )
-
-    def _approvals(self, part: LinePart) -> list[str]:
-        return [self.line.approvals[gate.id] for gate in part.gates]
 
     def _reached(self, part: LinePart, before: LinePart) -> str:
         """Return the condition that each gate is approved, by its job or in the run that this one continues."""
@@ -127,44 +116,34 @@ class SpecificationWorkflow(CallsProgram, frozen=True, dict=True):
 
     # --- The steps of a job -------------------------------------------------------------------------------------------
 
-    def _steps_of(self, part: LinePart) -> Iterator[Step]:
-        before, after = self.line.before(part), self.line.after(part)
+    def _steps_of(self, part: LinePart, before: LinePart | None) -> Iterator[Step]:
         if self.options.checkout:
             yield self._checkout()
-        if before is None:
-            yield from self.calling.written()
-            yield from surroundings.checked_run(self.options)
-            yield from measured(self.program.inputs, self._events, self.options, waits=True)
-            yield from said(self.program.inputs, self._events, self.options, waits=True)
-        else:
-            yield artifacts.of_earlier([before.id])
+        yield from [artifacts.of_earlier([before.id])] if before else self._begun()
         yield self._opened(part, before)
         yield from self._set_up()
         yield from (self._step(step) for step in part.steps)
-        yield from self._closed(part, is_last=after is None)
+        yield from self._closed(part)
 
     def _opened(self, part: LinePart, before: LinePart | None) -> Step:
         env: dict[str, str] = {"CALL": OPEN}
         if before is None:
             env |= {f"RDC_{name.upper()}": Expression(f"${{{{ inputs.{name} }}}}") for name in ("resume", "rerun")}
-            env |= surroundings.opened_with(self.program.inputs, self._events, self.options)
-            env |= surroundings.begun_by(self.options) if self._gates else {}
-            env |= surroundings.told_missing(
-                self.program.secrets, self._secrets, self.options.environment or "", self.events
-            )
+            env |= self._opened_with | (self._begun_by if self._gates else {})
+            env |= self._told_missing(self.program.secrets, self.options.environment or "")
         else:
             env["CALL"] = f"{OPEN} {before.id}"
             if self._gates:
                 env["RDC_REVIEWS"] = Expression(f"${{{{ needs.{self._first.id}.outputs.reviews }}}}")
             if part.gates:
                 env["RDC_ASKED"] = lines_of(gate.id for gate in part.gates)
-        env |= surroundings.reviewed_in(self.options) if self._gates else {}
+        env |= self._reviewed_in if self._gates else {}
         env |= {"RDC_TOKEN": TOKEN} if self._gates or before is None else {}
         name = "Open the run" if before is None else "Continue the run"
         return Step(name, OPEN, env=env, run=CALLS)
 
     def _step(self, step: ContractStep) -> Step:
-        secrets = self._secrets.of(*step.stages)
+        secrets = self.secrets.of(*step.stages)
         env: dict[str, str] = {
             "CALL": lines_of(["step", step.id]),
             **shown(self.calling, [step.id]),
@@ -194,7 +173,7 @@ class SpecificationWorkflow(CallsProgram, frozen=True, dict=True):
             *(f"--tool={name}={named_command(options.tools[name])}" for name in called if name in options.tools),
         ]
 
-    def _closed(self, part: LinePart, *, is_last: bool) -> Iterator[Step]:
+    def _closed(self, part: LinePart) -> Iterator[Step]:
         """Yield the steps that show how the run went and save it, whatever its result."""
         later = self.line.parts[self.line.parts.index(part) + 1 :]
         onward = [
@@ -202,19 +181,11 @@ class SpecificationWorkflow(CallsProgram, frozen=True, dict=True):
             for each in later
             for name in (*(gate.id for gate in each.gates), *(s.id for s in each.steps))
         ]
-        secrets = self._secrets.of(*self.line.program.nodes)
-        env: dict[str, str] = {
-            "CALL": f"{CLOSE} {part.id}" if onward else CLOSE,
-            **({"RDC_ONWARD": lines_of(onward)} if onward else {}),
-        }
-        if self._gates:
-            reviewed = Expression(f"${{{{ steps.{OPEN}.outputs.approved }}}}")
-            env["RDC_APPROVED"] = reviewed
-        yield surroundings.said_on_page({**env, **surroundings.going_on(self.events)}, secrets)
+        yield self._saying(part.id, onward)
         yield artifacts.kept_run(self.options)
         if self.options.transcript:
             yield artifacts.transcript("" if len(self.line.parts) == 1 else f"-{part.id}", self.options)
-        if is_last:
+        if not later:
             yield artifacts.outputs(self.options)
 
 
@@ -274,13 +245,3 @@ class Line(Struct, frozen=True, dict=True):
         gates = [node.id for step in self.contract.steps.values() for node in step.gates]
         taken = [part.id for part in self.parts]
         return identifiers(((gate, f"approve {gate}") for gate in gates), taken)
-
-    def before(self, part: LinePart) -> LinePart | None:
-        """Return the job before another one."""
-        number = self.parts.index(part)
-        return self.parts[number - 1] if number else None
-
-    def after(self, part: LinePart) -> LinePart | None:
-        """Return the job after another one."""
-        number = self.parts.index(part) + 1
-        return self.parts[number] if number < len(self.parts) else None

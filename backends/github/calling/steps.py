@@ -149,14 +149,16 @@ class Places(Struct, frozen=True, dict=True):
         return self.calling.words[name]
 
     def _node(self, place: Place) -> Step:
+        return replace(self._alone(place), condition=self.condition(place), env=self._env([place.node]))
+
+    def _alone(self, place: Place) -> Step:
+        """Return the step of a node, without a condition and variables."""
         node = place.node
         return Step(
             name=title(node),
             id=self.ids[place.name],
             comments=tuple(about(node, self.jobs.routes.nodes, self._options)),
-            condition=self.condition(place),
             limit=limit(node, self._options),
-            env=self._env([node]),
             run=CALLS,
         )
 
@@ -182,14 +184,7 @@ class Places(Struct, frozen=True, dict=True):
             **option_lines(options_for([node], self._options)),
             **self._entry_secrets(node),
         }
-        return Step(
-            name=title(node),
-            id=self.ids[place.name],
-            comments=tuple(about(node, self.jobs.routes.nodes, self._options)),
-            limit=limit(node, self._options),
-            env=env,
-            run=CALLS,
-        )
+        return replace(self._alone(place), env=env)
 
     def _env(self, nodes: Sequence[Node]) -> dict[str, str]:
         secrets = self.secrets.of(*nodes)

@@ -2,34 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any
 
 from msgspec.structs import replace
 
 from backends.base import Companion
 from backends.github.calling import artifacts
 from backends.github.calling.artifacts import TOKEN
-from backends.github.calling.program import Calling
-from backends.github.calling.steps import CALLS, CHECK, CLOSE, masked
-from backends.github.inputs import given, input_names
-from backends.github.options import GithubOptions
-from backends.github.scalar import Alias, Expression, comment, label, scalar
-from backends.github.settings import StepSecrets
+from backends.github.calling.program import Calling, plain_name
+from backends.github.calling.steps import CALLS, CHECK, CLOSE, OPEN, lines_of, masked
+from backends.github.inputs import GIVING, given, input_names, measured, said
+from backends.github.scalar import Alias, comment, evaluated, label, scalar
 from backends.github.step import CALLING_SHELL, Job, Step
 from backends.github.triggers import OF_PULL_REQUESTS
 from backends.github.workflow import OPTION, REASON_TO_ASK, USUAL, Written, missing
-from compiler.ir.program import Input
 from compiler.ir.tasks import Shell
-from compiler.regex import Regex
 
 CLOSED = "Close the run"
 """The name of the last step that calls the program. It writes the run summary."""
 
 ASKED_LATER = "echo 'The next job asks GitHub who approved, and fails if no one did.'"
-
-_USED = Regex(r"\bsteps\.(\w+)\.")
 
 
 class CallsProgram(Written, frozen=True, dict=True):
@@ -64,16 +57,90 @@ class CallsProgram(Written, frozen=True, dict=True):
             yield scope, access, why.get(scope, OPTION) if is_ours else OPTION
 
     def _guarded(self) -> Iterator[Job]:
-        """Yield the jobs with the loader in the first step that calls the program, and without unused ids."""
+        """Yield the jobs with the loader in the first step that calls the program."""
         own = Alias(f"&rdc {scalar(self.calling.loader, 10)}")
         for job in super()._guarded():
-            used = set(_USED.findall(repr(job)))
             steps = []
             for step in job.steps:
                 run = own if step.run is CALLS else step.run
                 own = CALLS if run is own else own
-                steps.append(replace(step, run=run, id=step.id if step.id in used else ""))
+                steps.append(replace(step, run=run))
             yield replace(job, steps=tuple(steps))
+
+    @property
+    def _guide(self) -> str:
+        return "\n".join(guide(self.calling, waits=self.waits))
+
+    # --- Around the steps of the document -----------------------------------------------------------------------------
+
+    def _begun(self) -> Iterator[Step]:
+        """Yield the steps of the first job before the run: they check and load a waiting one, and get inputs."""
+        yield from self.calling.written()
+        if self.waits:
+            resumed = {"CALL": CHECK, "RDC_RESUME": evaluated("inputs.resume")}
+            env = {**resumed, **self._begun_by, "RDC_TOKEN": TOKEN}
+            yield Step("Check the waiting run", CHECK, condition="inputs.resume", env=env, run=CALLS)
+            yield artifacts.of_another_run()
+        yield from measured(self.program.inputs, self._events, self.options, waits=self.waits)
+        yield from said(self.program.inputs, self._events, self.options, waits=self.waits)
+
+    @property
+    def _begun_by(self) -> dict[str, str]:
+        """The events that may have started a continued run, unless that is always by hand."""
+        events = sorted({*self.options.triggers(), "workflow_dispatch"} - {"workflow_call"})
+        return {"RDC_EVENTS": " ".join(events)} if len(events) > 1 else {}
+
+    @property
+    def _opened_with(self) -> dict[str, str]:
+        """The values of inputs that a run is given."""
+        inputs, events = self.program.inputs, self._events
+        is_given = not GIVING.isdisjoint(events)
+        own = input_names(inputs)  # GitHub ignores case in the names of inputs and variables
+        names = {
+            item.name: item.name if own[item.name] == item.name and item.name.isidentifier() else str(number)
+            for number, item in enumerate(inputs, 1)
+        }
+        declared = tuple(item for item in inputs if is_given or self.options.is_of_event(item.name))
+        return given(declared, events, self.options, names)
+
+    def _told_missing(self, names: Collection[str], environment: str) -> dict[str, str]:
+        """Return the names of missing secrets. The step sees no values (I26)."""
+        stored = [self.secrets.stored[name] for name in names]
+        env = missing(stored, environment, self.events) if names else {}
+        return {f"RDC_{name}": text for name, text in env.items()}
+
+    @property
+    def _reviewed_in(self) -> dict[str, str]:
+        """The approval environment, unless it is the usual one."""
+        name = self.options.approval_environment
+        return {} if name == USUAL.approval_environment else {"RDC_ENVIRONMENT": name}
+
+    def _saying(self, job: str, onward: Sequence[str]) -> Step:
+        """Return the step that writes the run summary and saves the run. It runs nothing from the workspace."""
+        env: dict[str, str] = {"CALL": f"{CLOSE} {job}", "RDC_ONWARD": lines_of(onward)} if onward else {"CALL": CLOSE}
+        if self._gates:
+            env |= {"RDC_GATES": lines_of(self._gates)} if self.program.contract is None else {}
+            env["RDC_APPROVED"] = evaluated(f"steps.{OPEN}.outputs.approved")
+        env |= {"RDC_NAME": plain_name(self.program.name)} if self.program.artifact is not None else {}
+        secrets = self.secrets.of(*self.names.values())
+        return Step(
+            CLOSED,
+            CLOSE,
+            comments=("This step has all secrets, to hide them in its output.",) if secrets else (),
+            condition="${{ !cancelled() }}",
+            env={**env, **(self._going_on if self.waits else {}), **masked(secrets)},
+            run=CALLS,
+        )
+
+    @property
+    def _going_on(self) -> dict[str, str]:
+        """What another run needs to continue this one. A pull request's ref cannot run again, so it is the branch."""
+        env: dict[str, str] = {"RDC_CALLED": "true"} if "workflow_call" in self.events else {}
+        if OF_PULL_REQUESTS.isdisjoint(self.events):
+            return env
+        head = "github.event.pull_request.head"
+        branch, repository = f"{head}.ref || github.ref_name", f"{head}.repo.full_name || github.repository"
+        return {**env, "RDC_BRANCH": evaluated(branch), "RDC_HEAD": evaluated(repository)}
 
     def word(self, name: str) -> str:
         """Return the name of a place in conditions."""
@@ -115,78 +182,4 @@ def guide(calling: Calling, *, waits: bool) -> Iterator[str]:
 
 def outputs_of(steps: Mapping[str, str]) -> dict[str, str]:
     """Return the outputs of a job, each from the step that has it."""
-    return {name: Expression(f"${{{{ steps.{step}.outputs.{name} }}}}") for name, step in steps.items()}
-
-
-def reviewed_in(options: GithubOptions) -> dict[str, str]:
-    """Return the approval environment, unless it is the usual one."""
-    name = options.approval_environment
-    return {} if name == "approval" else {"RDC_ENVIRONMENT": name}
-
-
-def going_on(events: Mapping[str, Any]) -> dict[str, str]:
-    """Return what another run needs to continue this one.
-
-    A pull request's ref cannot run again, so it is the branch.
-    """
-    event = "github.event.pull_request.head"
-    env: dict[str, str] = {"RDC_CALLED": "true"} if "workflow_call" in events else {}
-    if OF_PULL_REQUESTS.isdisjoint(events):
-        return env
-    branch = Expression(f"${{{{ {event}.ref || github.ref_name }}}}")
-    return {
-        **env,
-        "RDC_BRANCH": branch,
-        "RDC_HEAD": Expression(f"${{{{ {event}.repo.full_name || github.repository }}}}"),
-    }
-
-
-def begun_by(options: GithubOptions) -> dict[str, str]:
-    """Return the events that may have started a continued run, unless that is always by hand."""
-    events = sorted({*options.triggers(), "workflow_dispatch"} - {"workflow_call"})
-    return {"RDC_EVENTS": " ".join(events)} if len(events) > 1 else {}
-
-
-def checked_run(options: GithubOptions) -> Iterator[Step]:
-    """Yield the steps that check the waiting run on GitHub and then download it."""
-    env = {
-        "CALL": CHECK,
-        "RDC_RESUME": Expression("${{ inputs.resume }}"),
-        **begun_by(options),
-        "RDC_TOKEN": TOKEN,
-    }
-    yield Step("Check the waiting run", CHECK, condition="inputs.resume", env=env, run=CALLS)
-    yield artifacts.of_another_run()
-
-
-def opened_with(inputs: tuple[Input, ...], events: Mapping[str, Any], options: GithubOptions) -> dict[str, str]:
-    """Return the values of inputs that a run is given."""
-    is_given = not {"workflow_dispatch", "workflow_call"}.isdisjoint(events)
-    own = input_names(inputs)  # GitHub ignores case in the names of inputs and variables
-    names = {
-        item.name: item.name if own[item.name] == item.name and item.name.isidentifier() else str(number)
-        for number, item in enumerate(inputs, 1)
-    }
-    declared = tuple(item for item in inputs if is_given or options.is_of_event(item.name))
-    return given(declared, events, options, names)
-
-
-def told_missing(
-    names: Collection[str], secrets: StepSecrets, environment: str, events: Mapping[str, Any]
-) -> dict[str, str]:
-    """Return the names of missing secrets. The step sees no values (I26)."""
-    env = missing([secrets.stored[name] for name in names], environment, events) if names else {}
-    return {f"RDC_{name}": text for name, text in env.items()}
-
-
-def said_on_page(env: Mapping[str, str], secrets: Mapping[str, str]) -> Step:
-    """Return the step that writes the run summary and saves the run. It runs nothing from the workspace."""
-    says = ("This step has all secrets, to hide them in its output.",)
-    return Step(
-        CLOSED,
-        CLOSE,
-        comments=says if secrets else (),
-        condition="${{ !cancelled() }}",
-        env={**env, **masked(secrets)},
-        run=CALLS,
-    )
+    return {name: evaluated(f"steps.{step}.outputs.{name}") for name, step in steps.items()}

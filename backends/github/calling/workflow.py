@@ -6,27 +6,23 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
-from backends.github.calling import artifacts, surroundings
+from backends.github.calling import artifacts
 from backends.github.calling.artifacts import TOKEN
-from backends.github.calling.conditions import Conditions
-from backends.github.calling.program import plain_name
 from backends.github.calling.publishing import ABOUT_ISSUES, proposes_changes, publications
 from backends.github.calling.remarks import decision, transitions
 from backends.github.calling.steps import AROUND, CALLS, CLOSE, OPEN, Places, calls_something, lines_of, option_lines
-from backends.github.calling.surroundings import CallsProgram
+from backends.github.calling.surroundings import CallsProgram, outputs_of
 from backends.github.identifiers import identifiers_of
-from backends.github.inputs import measured, said
 from backends.github.nodes import title
 from backends.github.options import Called, Concurrency, SetupStep
 from backends.github.question import example
 from backends.github.scalar import Expression, comment, label
-from backends.github.settings import StepSecrets, agent_types, callers_of, environments_of
+from backends.github.settings import agent_types, callers_of, environments_of
 from backends.github.step import Job, Step
 from backends.github.triggers import with_inputs
-from backends.github.workflow import set_up
-from backends.scheduling.jobs import Jobs, Part
+from backends.github.workflow import all_of, set_up
+from backends.scheduling.jobs import Jobs, Part, Routes, make_routes
 from backends.scheduling.places import Place
-from backends.scheduling.routes import Routes, make_routes
 from compiler.ir.program import Node
 from compiler.ir.tasks import Gate
 from compiler.passes import optimize
@@ -62,19 +58,10 @@ class CallingWorkflow(CallsProgram, frozen=True, dict=True):
         """The ids of nodes' steps."""
         return identifiers_of(self.routes.program, AROUND).nodes
 
-    @cached_property
-    def when(self) -> Conditions:
-        """The condition of each job."""
-        return Conditions(self.cut, self.ids, self.word, self.program.kind)
-
     @property
     def names(self) -> Mapping[str, Node]:
         """The nodes by the ids of their steps."""
         return {self.ids[node.id]: node for node in self.routes.program.nodes}
-
-    @cached_property
-    def _secrets(self) -> StepSecrets:
-        return StepSecrets(self.routes.program, self.options)
 
     # --- Around the jobs ----------------------------------------------------------------------------------------------
 
@@ -85,7 +72,7 @@ class CallingWorkflow(CallsProgram, frozen=True, dict=True):
 
     @property
     def _guide(self) -> str:
-        lines = [*surroundings.guide(self.calling, waits=self.waits)]
+        lines = [super()._guide]
         if self.program.contexts:
             lines.append("A prompt starts with its context. `{NAME}` is a value of the run.")
         if self.program.kind == "workflow":
@@ -112,12 +99,17 @@ class CallingWorkflow(CallsProgram, frozen=True, dict=True):
             found.append(self._part(part))
             found += [self._approval(part, place) for place in part.questions]
             found += [self._matrix(part, place) for place in part.matrices]
-        if self.program.artifact is not None or self._proposes:
-            completing = [self.when.id_of(part) for part in self.cut.completing()]
-            needs = [self.when.id_of(part) for part in self.cut.parts]
+        if self._leaves:
+            completing = [self._id_of(part) for part in self.cut.completing()]
+            needs = [self._id_of(part) for part in self.cut.parts]
             first = self.calling.publisher_written() if self.calling.is_inline else self._checkout()
             found += publications(self.calling, first, completing, needs, self._events)
         return found
+
+    @property
+    def _leaves(self) -> bool:
+        """Whether a run leaves a file: its last output, or the agents' changes."""
+        return self.program.artifact is not None or self._proposes
 
     @property
     def _proposes(self) -> bool:
@@ -127,24 +119,24 @@ class CallingWorkflow(CallsProgram, frozen=True, dict=True):
     def _part(self, part: Part) -> Job:
         earlier = self.cut.parts[: part.level]
         before = self.cut.before(part)
-        needs = [self.when.id_of(each) for each in earlier]
+        needs = [self._id_of(each) for each in earlier]
         if before:
-            needs += [self.when.gate(place) for place in self.cut.questions_before(part)]
-            needs += [self.when.entries(place) for place in before.matrices]
+            needs += [self._gate(place) for each in earlier for place in each.questions]
+            needs += [self._entries(place) for place in before.matrices]
         is_last = part is self.cut.parts[-1]
         return Job(
-            id=self.when.id_of(part),
+            id=self._id_of(part),
             name=title(part.own[0].node) if part.own and len(self.cut.parts) > 1 else self._title,
             steps=tuple(self._steps(part)),
-            condition=self.when.reached(part) if earlier else "",
+            condition=self._reached(part) if earlier else "",
             needs=tuple(needs),
-            environment=self.environment_of(part),
+            environment=self._environment_of(part),
             permissions=tuple(self._granted(reviews=bool(self._gates), continues=self.waits and not earlier)),
             outputs=self._outputs(part, is_last=is_last),
             env=self._environment(),
         )
 
-    def environment_of(self, part: Part) -> str:
+    def _environment_of(self, part: Part) -> str:
         """Return the environment of a part's job."""
         return part.environment or self.options.environment or ""
 
@@ -155,43 +147,94 @@ class CallingWorkflow(CallsProgram, frozen=True, dict=True):
     def _outputs(self, part: Part, *, is_last: bool) -> dict[str, str]:
         """Return the outputs of a part's job for other jobs."""
         closed = [] if is_last else ["next"]
-        leaves = self.program.artifact is not None or self._proposes
-        closed += ["artifact"] if leaves and self.calling.publishes and part in self.cut.completing() else []
+        closed += ["artifact"] if self._leaves and self.calling.publishes and part in self.cut.completing() else []
         opened = ["reviews"] if self._gates and part.level == 0 else []
-        return surroundings.outputs_of(dict.fromkeys(closed, CLOSE) | dict.fromkeys(opened, OPEN))
+        return outputs_of(dict.fromkeys(closed, CLOSE) | dict.fromkeys(opened, OPEN))
 
     @property
     def _gates(self) -> list[str]:
         """The nodes that reviewers decide about."""
         return [place.name for part in self.cut.parts for place in part.questions]
 
+    # --- The names of jobs, and when they run -------------------------------------------------------------------------
+
+    def _id_of(self, part: Part) -> str:
+        """Return the id of a part's job."""
+        return f"part_{part.level + 1}" if self.cut.is_cut else self.program.kind
+
+    def _gate(self, place: Place) -> str:
+        """Return the id of the job that waits for a place's approval."""
+        return f"approve_{self.ids[place.name]}"
+
+    def _entries(self, place: Place) -> str:
+        """Return the id of the matrix job that calls the agents of a place."""
+        return f"entries_{self.ids[place.name]}"
+
+    def _left_at(self, part: Part, name: str) -> str:
+        """Return the condition that a job left the run at a node."""
+        return f"needs.{self._id_of(part)}.outputs.next == '{self.word(name)}'"
+
+    def _reached(self, part: Part) -> str:
+        """Return the condition of a part: an earlier part hands it the run, or people or agents have just decided."""
+        earlier = self._handing(part)
+        before = earlier[-1]
+        tests = [self._left_at(other, name) for other, name in self.cut.handed(part)]
+        tests += [self._decided(place) for place in before.questions]
+        tests += [f"needs.{self._entries(place)}.result != 'skipped'" for place in before.matrices]
+        sure = earlier if earlier == [before] else [other for other in earlier if other.level == 0]
+        fine = (f"needs.{self._id_of(other)}.result == 'success'" for other in sure)
+        later = (
+            f"needs.{name}.result == 'success' || needs.{name}.result == 'skipped'"
+            for name in [self._id_of(other) for other in earlier if other not in sure]
+        )
+        asked = (place for each in earlier[:-1] for place in each.questions)
+        passed = (f"{self._decided(place)} || needs.{self._gate(place)}.result == 'skipped'" for place in asked)
+        return all_of("!cancelled()", *fine, *later, *passed, " || ".join(tests))
+
+    def _handing(self, part: Part) -> Sequence[Part]:
+        """Return the parts that may hand the run to a part. The parts before them have succeeded by then."""
+        first = min((other.level for other, _ in self.cut.handed(part)), default=part.level - 1)
+        return self.cut.parts[first : part.level]
+
+    def _decided(self, place: Place) -> str:
+        """Return the condition that people decided about a gate.
+
+        A rejection counts only if the run can continue after it.
+        """
+        result = f"needs.{self._gate(place)}.result"
+        return f"{result} == 'success'" + (f" || {result} == 'failure'" if self.cut.survives(place) else "")
+
+    def _asked(self, part: Part, place: Place) -> str:
+        """Return the condition of the job that decides about a place after a part.
+
+        Without a status function, GitHub would skip the job if any earlier job was skipped.
+        """
+        left = self._left_at(part, place.name)
+        return all_of("!cancelled()", f"needs.{self._id_of(part)}.result == 'success'", left) if part.level else left
+
     # --- The steps of a job -------------------------------------------------------------------------------------------
 
     def _places(self, part: Part) -> Places:
-        return Places(self.calling, self.cut, part, self.ids, self._secrets)
+        return Places(self.calling, self.cut, part, self.ids, self.secrets)
 
     def _steps(self, part: Part) -> Iterator[Step]:
-        yield from self.begins(part)
+        yield from self._begins(part)
         yield from self._places(part).steps()
-        yield from self.ends(part)
+        yield from self._ends(part)
 
-    def begins(self, part: Part) -> Iterator[Step]:
+    def _begins(self, part: Part) -> Iterator[Step]:
         """Yield the steps before those of the document."""
         if self.options.checkout:
             yield self._checkout()
         if part.level == 0:
-            yield from self.calling.written()
-            if self.waits:
-                yield from surroundings.checked_run(self.options)
-            yield from measured(self.program.inputs, self._events, self.options, waits=self.waits)
-            yield from said(self.program.inputs, self._events, self.options, waits=self.waits)
+            yield from self._begun()
         else:
             yield from self._taken(part)
         yield self._opened(part)
         yield from self._set_up()
-        yield from self.installed(node for place in part.own for node in place.nodes)
+        yield from self._installed(node for place in part.own for node in place.nodes)
 
-    def ends(self, part: Part) -> Iterator[Step]:
+    def _ends(self, part: Part) -> Iterator[Step]:
         """Yield the steps after those of the document."""
         if self._proposes and part in self.cut.completing():
             says = ("Compares with the commit that was checked out, and leaves out files that git ignores.",)
@@ -205,29 +248,27 @@ class CallingWorkflow(CallsProgram, frozen=True, dict=True):
 
     def _taken(self, part: Part) -> Iterator[Step]:
         """Yield the steps that load the run from an earlier job, and the answers of agents in separate jobs."""
-        yield artifacts.of_earlier([self.when.id_of(each) for each in self.when.handing(part)])
+        yield artifacts.of_earlier([self._id_of(each) for each in self._handing(part)])
         before = self.cut.before(part)
         for place in before.matrices if before else ():
-            yield from artifacts.entries_taken(
-                self.when.entries(place), self.ids[place.name], len(agent_types(place.node))
-            )
+            yield from artifacts.entries_taken(self._entries(place), self.ids[place.name], len(agent_types(place.node)))
 
     def _opened(self, part: Part) -> Step:
         """Return the step that starts or loads the run. It checks approvals before anything in the run is executed."""
         env: dict[str, str] = {"CALL": OPEN}
         before = self.cut.before(part)
         if before is None:
-            env |= self._given() | (surroundings.begun_by(self.options) if self._gates and self.waits else {})
+            env |= self._given() | (self._begun_by if self._gates and self.waits else {})
         else:
-            env["CALL"] = f"{OPEN} {self.when.id_of(before)}"
+            env["CALL"] = f"{OPEN} {self._id_of(before)}"
             env |= self._decisions(before)
             if before.matrices:
                 place = before.matrices[0]
                 env["RDC_JOINED"] = place.name
-                env["RDC_RESULT"] = Expression(f"${{{{ needs.{self.when.entries(place)}.result }}}}")
+                env["RDC_RESULT"] = Expression(f"${{{{ needs.{self._entries(place)}.result }}}}")
         env |= self._looked_for(part)
         if self._gates:
-            env |= {"RDC_GATES": lines_of(self._gates), **surroundings.reviewed_in(self.options)}
+            env |= {"RDC_GATES": lines_of(self._gates), **self._reviewed_in}
         if self._gates or (self.waits and before is None):
             env["RDC_TOKEN"] = TOKEN
         budget = [f"--agent-calls={self.options.agent_calls}"] if self.options.agent_calls and before is None else []
@@ -239,36 +280,36 @@ class CallingWorkflow(CallsProgram, frozen=True, dict=True):
         if not self._gates:
             return {}
         env: dict[str, str] = {
-            "RDC_REVIEWS": Expression(f"${{{{ needs.{self.when.id_of(self.cut.parts[0])}.outputs.reviews }}}}")
+            "RDC_REVIEWS": Expression(f"${{{{ needs.{self._id_of(self.cut.parts[0])}.outputs.reviews }}}}")
         }
         return env | ({"RDC_ASKED": lines_of(place.name for place in before.questions)} if before.questions else {})
 
     def _given(self) -> dict[str, str]:
         """Return the replies and inputs that a run starts with."""
         asked = {"RDC_ANSWERS": Expression("${{ inputs.answers }}"), "RDC_RESUME": Expression("${{ inputs.resume }}")}
-        return (asked if self.waits else {}) | surroundings.opened_with(self.program.inputs, self._events, self.options)
+        return (asked if self.waits else {}) | self._opened_with
 
     def _looked_for(self, part: Part) -> dict[str, str]:
         """Return the names of missing secrets (I26). The first job checks all secrets that it can see.
 
         A secret that is used only in another environment may belong to it, so the jobs there check it.
         """
-        first, here = self.environment_of(self.cut.parts[0]), self.environment_of(part)
-        used = [(self.environment_of(each), self._secrets_in(each)) for each in self.cut.parts]
+        first, here = self._environment_of(self.cut.parts[0]), self._environment_of(part)
+        used = [(self._environment_of(each), self._secrets_in(each)) for each in self.cut.parts]
         apart = [place for each in self.cut.parts for place in each.matrices]
-        used += [(self._environment_of_entries(place), self._secrets.of(place.node)) for place in apart]
+        used += [(self._environment_of_entries(place), self.secrets.of(place.node)) for place in apart]
         elsewhere = {name for _, names in used for name in names}
         elsewhere -= {name for environment, names in used if environment == first for name in names}
         names: Collection[str] = set(self.program.secrets) - elsewhere
         if part.level:
             names = elsewhere.intersection(self._secrets_in(part)) if here != first else ()
         found = [name for name in self.program.secrets if name in names]
-        return surroundings.told_missing(found, self._secrets, here, self.events)
+        return self._told_missing(found, here)
 
     def _secrets_in(self, part: Part) -> Mapping[str, str]:
-        return self._secrets.of(*(node for place in part.own for node in place.nodes))
+        return self.secrets.of(*(node for place in part.own for node in place.nodes))
 
-    def installed(self, nodes: Iterable[Node]) -> Iterator[Step]:
+    def _installed(self, nodes: Iterable[Node]) -> Iterator[Step]:
         """Yield the steps that install what some nodes call."""
         callers = (caller for node in nodes for caller in callers_of(node, self.options))
         steps = (step for caller in callers if isinstance(caller, Called) for step in caller.setup)
@@ -283,23 +324,15 @@ class CallingWorkflow(CallsProgram, frozen=True, dict=True):
     def _closed(self, part: Part) -> Iterator[Step]:
         """Yield the steps that write the run summary and save the run. They run nothing from the workspace."""
         onward = [self.word(name) for name in self.cut.onward(part)]
-        leaves = self.program.artifact is not None or self._proposes
         before = self.cut.before(part)
         done = [*part.own, *(before.matrices if before else ())]
         talks = any(calls_something(node) for place in done for node in place.nodes)
-        env: dict[str, str] = {"CALL": f"{CLOSE} {self.when.id_of(part)}" if onward else CLOSE}
-        env |= {"RDC_ONWARD": lines_of(onward)} if onward else {}
-        if self._gates:
-            reviewed = Expression(f"${{{{ steps.{OPEN}.outputs.approved }}}}")
-            env |= {"RDC_GATES": lines_of(self._gates), "RDC_APPROVED": reviewed}
-        env |= {"RDC_NAME": plain_name(self.program.name)} if leaves and self.program.artifact is not None else {}
-        env |= surroundings.going_on(self.events) if self.waits else {}
-        yield surroundings.said_on_page(env, self._secrets.of(*self.routes.program.nodes))
+        yield self._saying(self._id_of(part), onward)
         if onward or self.waits:
             yield artifacts.kept_run(self.options)
         if talks and self.options.transcript:
-            yield artifacts.transcript("" if not self.cut.is_cut else f"-{self.when.id_of(part)}", self.options)
-        if leaves and part in self.cut.completing():
+            yield artifacts.transcript("" if not self.cut.is_cut else f"-{self._id_of(part)}", self.options)
+        if self._leaves and part in self.cut.completing():
             says = "The file has the document's name, with the extension of its type."
             if self._proposes:
                 says = "For the job that opens the pull request. That job has no secrets."
@@ -312,30 +345,30 @@ class CallingWorkflow(CallsProgram, frozen=True, dict=True):
         """Return the job that people approve or reject. The next part reads their decision from GitHub."""
         node, nodes = place.node, self.routes.nodes
         return self._deciding(
-            self.when.gate(place),
+            self._gate(place),
             decision(node, nodes),
             str(node.task.reason) if isinstance(node.task, Gate) else "",
             transitions(node, nodes),
-            condition=self.when.asked(part, place),
-            needs=(self.when.id_of(part),),
+            condition=self._asked(part, place),
+            needs=(self._id_of(part),),
         )
 
     def _matrix(self, part: Part, place: Place) -> Job:
         """Return the matrix job for a parallel step's entries. Each entry has a separate artifact."""
-        job, node = self.when.entries(place), place.node
+        job, node = self._entries(place), place.node
         environment = self._environment_of_entries(place)
         step = self._places(part).entry(place)
-        env = {"CALL": f"{OPEN} {self.when.id_of(part)} entry"}
-        if environment != self.environment_of(self.cut.parts[0]):
-            needed = [name for name in self.program.secrets if name in self._secrets.of(node)]
-            env |= surroundings.told_missing(needed, self._secrets, environment, self.events)
+        env = {"CALL": f"{OPEN} {self._id_of(part)} entry"}
+        if environment != self._environment_of(self.cut.parts[0]):
+            needed = [name for name in self.program.secrets if name in self.secrets.of(node)]
+            env |= self._told_missing(needed, environment)
         steps = (
             *([self._checkout()] if self.options.checkout else ()),
-            artifacts.of_earlier([self.when.id_of(part)]),
+            artifacts.of_earlier([self._id_of(part)]),
             artifacts.entry_again(job),
             Step("Load the run", OPEN, env=env, run=CALLS),
             *self._set_up(),
-            *self.installed([node]),
+            *self._installed([node]),
             step,
             artifacts.entry_kept(job, step.id, self.options),
         )
@@ -343,8 +376,8 @@ class CallingWorkflow(CallsProgram, frozen=True, dict=True):
             id=job,
             name=Expression(f"{title(node)} ${{{{ matrix.entry }}}} (${{{{ matrix.agent }}}})"),
             steps=steps,
-            condition=self.when.asked(part, place),
-            needs=(self.when.id_of(part),),
+            condition=self._asked(part, place),
+            needs=(self._id_of(part),),
             environment=environment,
             permissions=tuple(self._granted()),
             env=self._environment(),

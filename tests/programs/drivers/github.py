@@ -15,8 +15,8 @@ from zlib import crc32
 
 from backends.github.inputs import input_names
 from backends.registry import load
+from backends.scheduling.jobs import make_routes
 from backends.scheduling.places import simplified
-from backends.scheduling.routes import make_routes
 from compiler.ir.program import Program
 from compiler.ir.tasks import Gate
 from tests.equivalence.difference import DifferenceError, same
