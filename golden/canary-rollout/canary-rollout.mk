@@ -6,6 +6,7 @@
 
 # --- The flow: where a run goes after each step ----------------------------------------------------------------------
 # `retry 2` runs the step again, up to two times. After that, the part behind `||` applies.
+# After a question, pass is yes and fail is no.
 # rdc_N: the number of the instance of {N}.
 define RDC_FLOW
 start) rdc_N=1; go {N}.1 ;;

@@ -10,9 +10,9 @@
 # Read only the lines that are not between BEGIN and END. Those between them are the runtime, the same text in every
 # worker with the same hash. To check them without rdc (with `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   5436d982408bf9ac48782bc9c17433042e3d5dd711b8ef3e60da3a35d4ec66ef  -
+#   73a057d470ac56c0c18ece9f5b942802e0c3c8bb8244bcaf2ab06c9d82d05c36  -
 #   sed -n '/^# BEGIN WORKER$/,/^# END WORKER$/p' FILE | sha256sum
-#   e724ac9e24441e174aa64008087f0fcc00754dfd8a8936a895b52a0deca4a800  -
+#   56d5932ff6ce16cec60d3a0bbd85c0212e432796e868f35b224c32cf0a012ca0  -
 #
 # Needs Linux or macOS, Python 3.10 or newer and the packages below. `uv run FILE` installs the packages.
 # `worker` runs the steps of all runs. Start as many workers as you need. `start` starts a run, `list` lists the runs,
@@ -108,13 +108,13 @@ Look for
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition values (sha256 5436d982408bf9ac48782bc9c17433042e3d5dd711b8ef3e60da3a35d4ec66ef).
-# The part for workers: dbos-values (sha256 e724ac9e24441e174aa64008087f0fcc00754dfd8a8936a895b52a0deca4a800).
-# The runbook ends here, and you can stop reading. Up to the last END line, 5,405 lines are the same in every worker
+# The runtime of rdc 0.1.0, edition values (sha256 73a057d470ac56c0c18ece9f5b942802e0c3c8bb8244bcaf2ab06c9d82d05c36).
+# The part for workers: dbos-values (sha256 56d5932ff6ce16cec60d3a0bbd85c0212e432796e868f35b224c32cf0a012ca0).
+# The runbook ends here, and you can stop reading. Up to the last END line, 5,338 lines are the same in every worker
 # with these hashes. `rdc runtime values` and `rdc runtime dbos-values` print them. The lines after that start the
 # worker.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 5407 lines, sha256 c9f6fb15f3b9caabb5ae0ac0fb4e44cb93564752cf3cd68bdc80c85fd13e176e
+# --- 5340 lines, sha256 a8949e3b730347d5b398c789a36075afeeab1742a27323b0fa674133f2e056ed

@@ -5,6 +5,7 @@
 # `make` starts a run, or continues it after the last completed step. `make help` shows the other targets.
 
 # --- The flow: where a run goes after each step ----------------------------------------------------------------------
+# After a question, pass is yes and fail is no.
 define RDC_FLOW
 start) go 1.1 ;;
 1.1:pass) go 1.2 ;;

@@ -10,9 +10,9 @@
 # Read only the lines that are not between BEGIN and END. Those between them are the runtime, the same text in every
 # worker with the same hash. To check them without rdc (with `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   e4f66f9bff64605a3eeb33373737a8fd7d0e35cdbd6f1de2b76dc3f97de31c5f  -
+#   79d7737aad7dc69cd3eafea6ee845e1f5aee39043388e2996a478ab8ff53b8ac  -
 #   sed -n '/^# BEGIN WORKER$/,/^# END WORKER$/p' FILE | sha256sum
-#   6dd2fd689973daca0040856f2da7d193f2f7964c3e7f1a5ab15a9b49d9622544  -
+#   75ca51f92463ffec31d00621da2cd6e88108bf4e58322ea6cdecd88d72f1fb7f  -
 #
 # Needs Linux or macOS, Python 3.10 or newer and the packages below. `uv run FILE` installs the packages.
 # `worker` runs the steps of all runs. Start as many workers as you need. `start` starts a run, `list` lists the runs,
@@ -274,13 +274,13 @@ Task:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 e4f66f9bff64605a3eeb33373737a8fd7d0e35cdbd6f1de2b76dc3f97de31c5f).
-# The part for workers: dbos-agents (sha256 6dd2fd689973daca0040856f2da7d193f2f7964c3e7f1a5ab15a9b49d9622544).
-# The workflow ends here, and you can stop reading. Up to the last END line, 7,028 lines are the same in every worker
+# The runtime of rdc 0.1.0, edition agents (sha256 79d7737aad7dc69cd3eafea6ee845e1f5aee39043388e2996a478ab8ff53b8ac).
+# The part for workers: dbos-agents (sha256 75ca51f92463ffec31d00621da2cd6e88108bf4e58322ea6cdecd88d72f1fb7f).
+# The workflow ends here, and you can stop reading. Up to the last END line, 6,955 lines are the same in every worker
 # with these hashes. `rdc runtime agents` and `rdc runtime dbos-agents` print them. The lines after that start the
 # worker.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 7030 lines, sha256 0798d859e8937ccd3fcae619587ec6b153fb4020cbb462e5d48dbc58b6461e58
+# --- 6957 lines, sha256 8365a5d77330a42d3db4c1efd57530362eced28cf263f7491dae80a177d0f8e8

@@ -6,6 +6,7 @@
 
 # --- The flow: where a run goes after each step ----------------------------------------------------------------------
 # `retry 2` runs the step again, up to two times. After that, the part behind `||` applies.
+# After a question, pass is yes and fail is no.
 define RDC_FLOW
 start) go 1 ;;
 1:pass) go 2 ;;

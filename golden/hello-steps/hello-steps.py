@@ -13,7 +13,7 @@
 # program with the same hash. `-O runtime=shared` puts them into a separate file. To check them without rdc (with
 # `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   c624ae5c803b9870a3b6354f2cd7cbc894447f3c088b39a496658f394f5304cf  -
+#   71c266c01ba874d723a65b014814cefec2301a9e898f3f6ed7fc0a0f8f8f5514  -
 #
 # Needs Linux or macOS and Python 3.9 or newer.
 # `run` starts a run, `resume` continues one that waits or was interrupted, `status` shows where it is and what you can
@@ -98,11 +98,11 @@ def specification(about, step, end):
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition contract (sha256 c624ae5c803b9870a3b6354f2cd7cbc894447f3c088b39a496658f394f5304cf).
-# The specification ends here, and you can stop reading. Up to the last END line, 5,586 lines are the same in every
+# The runtime of rdc 0.1.0, edition contract (sha256 71c266c01ba874d723a65b014814cefec2301a9e898f3f6ed7fc0a0f8f8f5514).
+# The specification ends here, and you can stop reading. Up to the last END line, 5,567 lines are the same in every
 # program with this hash. `rdc runtime contract` prints them. The lines after that start the program.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 5587 lines, sha256 99b75519b93f8291465daa44958c279347b96c4efe62301bd96090a50847912f
+# --- 5568 lines, sha256 0b930b3ac884c36aaa7b6c52875515e94dd4eabaae239530621a91910df2b104

@@ -12,9 +12,9 @@
 # Read only the lines that are not between BEGIN and END. Those between them are the runtime, the same text in every
 # worker with the same hash. To check them without rdc (with `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   c624ae5c803b9870a3b6354f2cd7cbc894447f3c088b39a496658f394f5304cf  -
+#   71c266c01ba874d723a65b014814cefec2301a9e898f3f6ed7fc0a0f8f8f5514  -
 #   sed -n '/^# BEGIN WORKER$/,/^# END WORKER$/p' FILE | sha256sum
-#   0570f06ba60cbe1c30448b33189d64492df9fcf3b543d1b763ceb735ba8d60cc  -
+#   c80f4e763d1d7c44d53a338aff79fdf457201483d5121737146fd7e5b7dece66  -
 #
 # Needs Linux or macOS, Python 3.10 or newer and the packages below. `uv run FILE` installs the packages.
 # `worker` runs the steps of all runs. Start as many workers as you need. `start` starts a run, `list` lists the runs,
@@ -148,13 +148,13 @@ mkdir -p plan && printf '# %s\n' "$RDC_STEP" > "plan/$RDC_STEP.md"
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition contract (sha256 c624ae5c803b9870a3b6354f2cd7cbc894447f3c088b39a496658f394f5304cf).
-# The part for workers: dbos-contract (sha256 0570f06ba60cbe1c30448b33189d64492df9fcf3b543d1b763ceb735ba8d60cc).
-# The specification ends here, and you can stop reading. Up to the last END line, 7,632 lines are the same in every
+# The runtime of rdc 0.1.0, edition contract (sha256 71c266c01ba874d723a65b014814cefec2301a9e898f3f6ed7fc0a0f8f8f5514).
+# The part for workers: dbos-contract (sha256 c80f4e763d1d7c44d53a338aff79fdf457201483d5121737146fd7e5b7dece66).
+# The specification ends here, and you can stop reading. Up to the last END line, 7,545 lines are the same in every
 # worker with these hashes. `rdc runtime contract` and `rdc runtime dbos-contract` print them. The lines after that
 # start the worker.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 7634 lines, sha256 a10e75f5592015015a837f1fe44f866d4fdbf39d0227b51100859c4c6bca4ef8
+# --- 7547 lines, sha256 bdb846d3f44a9aa84e06a426c73e012848b4f571161572629ba4087432be4219

@@ -11,7 +11,7 @@
 # program with the same hash. `-O runtime=shared` puts them into a separate file. To check them without rdc (with
 # `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   e4f66f9bff64605a3eeb33373737a8fd7d0e35cdbd6f1de2b76dc3f97de31c5f  -
+#   79d7737aad7dc69cd3eafea6ee845e1f5aee39043388e2996a478ab8ff53b8ac  -
 #
 # Needs Linux or macOS, Python 3.9 or newer and bash.
 # `run` starts a run, `resume` continues one that waits or was interrupted, `status` shows where it is and what you can
@@ -153,11 +153,11 @@ printf '%s\n' "$REVIEWS" > REVIEWS.md
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 e4f66f9bff64605a3eeb33373737a8fd7d0e35cdbd6f1de2b76dc3f97de31c5f).
-# The program ends here, and you can stop reading. Up to the last END line, 5,205 lines are the same in every program
+# The runtime of rdc 0.1.0, edition agents (sha256 79d7737aad7dc69cd3eafea6ee845e1f5aee39043388e2996a478ab8ff53b8ac).
+# The program ends here, and you can stop reading. Up to the last END line, 5,200 lines are the same in every program
 # with this hash. `rdc runtime agents` prints them. The lines after that start the program.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 5206 lines, sha256 fa06061ffeae879a70883c071392961bb2ca2daa705e0755be554b332e970f61
+# --- 5201 lines, sha256 38c3f939db20bf337beb8c8a124f567de6eb78fd566ff0a7df85dd85b49bda78
