@@ -155,8 +155,8 @@ def _of_parts(program: Program, options: GithubOptions, values: Sequence[str]) -
         if count > MOST_COPIES:
             yield (index[name], f"step {name} would be in more than {MOST_COPIES} jobs")
     decided = [part for part in parts if isinstance(part, Decided)]
-    ways = Counter(name for name, _ in {(part.after.id, part.count) for part in decided})
-    for name, count in ways.items():
+    numbers = Counter(name for name, _ in {(part.after.id, part.count) for part in decided})
+    for name, count in numbers.items():
         if count > 1:
             yield (index[name], f"step {name} comes after different numbers of decisions")
     for part in decided:

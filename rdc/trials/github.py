@@ -68,9 +68,12 @@ def run(setting: Setting) -> Run:
     tool = find_tool("act", advice=ADVICE)
     path = setting.lay("workflow.yml", _workflow(setting), setting.workspace / ".github" / "workflows")
     workflow: Any = load_value(path.read_bytes().decode())
-    parts = [part for job in workflow["jobs"].values() for part in job["steps"]]
+    # act gives a step without an id its number in the job.
+    named = [
+        (part.get("id", str(at)), part) for job in workflow["jobs"].values() for at, part in enumerate(job["steps"])
+    ]
     # Trials don't need the actions that store files on GitHub, because all answers are given.
-    storing = {part["uses"] for part in parts if _KEEPS_FILES.fullmatch(part.get("uses", ""))}
+    storing = {part["uses"] for _, part in named if _KEEPS_FILES.fullmatch(part.get("uses", ""))}
     home = setting.scratch / "home"
     home.mkdir()
     # Act reads options from `.actrc` in the current folder, in HOME and in XDG's folders.
@@ -79,13 +82,12 @@ def run(setting: Setting) -> Run:
     absent = (f"--local-repository={action}={ABSENT}" for action in sorted(storing))
     command = [tool, "workflow_dispatch", *OPTIONS, f"--workflows={path}", *absent, *_words(setting)]
     done = execute(command, home, environment, setting.timeout)
-    ours = {SUMMARY, *(part["id"] for part in parts if part["name"].partition(":")[0] in OURS and "id" in part)}
+    ours = {SUMMARY, *(name for name, part in named if part["name"].partition(":")[0] in OURS)}
     summary = "".join(said for step, said in summaries(events_of(done.out)) if step in ours)  # commands write them, too
     result = _HEADING.search(summary)
     if result is None:
         return Run((), "", (log_of(done).strip().splitlines() or ["act printed nothing"])[-1])
-    message = re.sub(r"\\(.)", r"\1", result["message"])
-    return Run(tuple(_steps(setting.program, summary)), result["result"], message)
+    return Run(tuple(_steps(setting.program, summary)), result["result"], _plain(result["message"]))
 
 
 def _words(setting: Setting) -> Iterator[str]:
@@ -110,19 +112,25 @@ def _workflow(setting: Setting) -> Emission:
 def _steps(program: Program, summary: str) -> Iterator[Step]:
     """Yield the rows of the table in a summary."""
     nodes = {node.id: node for node in program.nodes if not isinstance(node.task, Branch | End)}
-    steps = {shown_title(node): name for name, node in nodes.items()}
+    steps = {_plain(shown_title(node)): name for name, node in nodes.items()}
     filled = {_with_any_values(node): name for name, node in nodes.items() if not node.title.is_plain}
     for row in _ROW.finditer(summary):
-        title = _INSTANCE.sub("", row["title"])
+        whole = _plain(row["title"])
+        title = _INSTANCE.sub("", whole)
         with_values = (name for form, name in filled.items() if form.fullmatch(title))
-        step = steps.get(row["title"]) or steps.get(title) or next(with_values, title)
+        step = steps.get(whole) or steps.get(title) or next(with_values, title)
         yield Step(step, int(row["attempt"]), _word(nodes.get(step), row["word"]))
+
+
+def _plain(text: str) -> str:
+    """Return Markdown without the escapes of special characters."""
+    return re.sub(r"\\(.)", r"\1", text)
 
 
 def _with_any_values(node: Node) -> re.Pattern[str]:
     """Return the expression for a step's title in a summary, where values replace its references."""
     marked = joined([part if isinstance(part, str) else _VALUE for part in node.title.parts])
-    return re.compile(re.escape(shown_title(replace(node, title=marked))).replace(_VALUE, ".*"))
+    return re.compile(re.escape(_plain(shown_title(replace(node, title=marked)))).replace(_VALUE, ".*"))
 
 
 def _word(node: Node | None, shown: str) -> str:

@@ -117,7 +117,10 @@ def compare_plain(trial: Trial) -> bool:
     trial.check_rules(done.said)
     result, _, message = trial.end.partition(" ")
     same("whether make fails", bool(done.code), result == "STOP", done.said)
-    if message:
+    if message and result == "STOP":  # an error, before make's own line
+        lines = [line for line in done.said.split("\n") if not line.startswith("make: ")]
+        same("the message", last_line("\n".join(lines)), message, done.said)
+    elif message:
         same("the message", last_line(done.output), message, done.said)
     if result == "COMPLETE":
         again = run(trial, ["make", "-s"])
