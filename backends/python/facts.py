@@ -88,8 +88,8 @@ def checkers(program: Program) -> list[str]:
         return []
     config = json.loads(program.contract.config)
     specs = [json.loads(str(step.spec)) for step in program.contract.steps]
-    called = {call["name"] for spec in specs for call in spec["tools"]}
-    checks = {check for spec in specs if spec["validation"] for check in checks_of(spec["validation"])}
+    called = {call["name"] for spec in specs for call in spec.get("tools", ())}
+    checks = {check for spec in specs if spec.get("validation") for check in checks_of(spec["validation"])}
     own = {name for name, tool in config.get("tools", {}).items() if "command" in tool}
     needed = {
         "git": {"gitStatus", "gitDiff"} & called - own,

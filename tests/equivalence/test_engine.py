@@ -22,7 +22,7 @@ from .notation import transitions
 from .scenario import fits_a_table, tabled
 from .shares import compare_random_cases
 
-SHARES = {"engine": 3, "engine-agent": 2, "engine-steps": 2}
+SHARES = {"engine": 3, "engine-agent": 2, "engine-steps": 2, "engine-environment": 3}
 """Documents; each is walked through by real shells once, and with several tables of outcomes."""
 
 

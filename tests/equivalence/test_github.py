@@ -6,7 +6,7 @@ import pytest
 
 from .shares import compare_random_cases
 
-SHARES = {"github": 3, "github-agent": 1}
+SHARES = {"github": 3, "github-agent": 1, "github-environment": 1}
 
 
 @pytest.mark.parametrize("driver", SHARES)
