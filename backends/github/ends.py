@@ -84,6 +84,7 @@ class Ends(Struct, frozen=True):
         return Step(
             name=word if is_of_loop or not message else label(f"{word}: {as_written(message)}", LONGEST_NAME),
             id=self.plan.ids.nodes[end.node.id],
+            comments=("Shows values of the run on one line, without Markdown.",) * (AS_TEXT in lines[0]),
             condition=_condition(end),
             env={"MESSAGE": message} if is_of_loop else env,
             run="\n".join(lines) + "\n" if lines[1:] else lines[0],

@@ -150,8 +150,11 @@ class GithubOptions(Options, frozen=True):
     ] = []
     runs_on: Annotated[Text | list[Text], "The label of the runner, or a list of labels."] = "ubuntu-24.04"
     timeout_minutes: Annotated[
-        int, Meta(ge=1, le=50_400), "The time limit of a job in minutes. GitHub then cancels it."
-    ] = 60
+        int | None,
+        Meta(ge=1, le=50_400),
+        "The time limit of a job in minutes. GitHub then cancels it. By default, it is 60, or 360 if the workflow "
+        "calls the program: a canceled job loses its state.",
+    ] = None
     env: Annotated[Variables, "Environment variables of all steps."] = {}
     secrets: Annotated[
         list[VariableName] | dict[VariableName, Identifier],
@@ -259,10 +262,8 @@ class GithubOptions(Options, frozen=True):
         bool, "Whether to keep prompts and answers of agents and tools in the artifact `rdc-transcript`."
     ] = True
     retention_days: Annotated[
-        int | None,
-        Meta(ge=1, le=400),
-        "How many days GitHub keeps the artifacts of a run. By default, the repository's setting applies.",
-    ] = None
+        int, Meta(ge=1, le=400), "How many days GitHub keeps the artifacts of a run. A decision may take 30."
+    ] = 30
 
     def check(self) -> None:
         """Check that options have the other options that they need, and that each variable has one value."""

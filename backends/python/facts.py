@@ -86,6 +86,12 @@ def _completions(program: Program) -> list[str]:
     return found if len(found) <= _MOST_ENDS else []
 
 
+def checkers(program: Program) -> list[str]:
+    """Return the programs that the checks of a specification call. Without one, its check is skipped."""
+    checks = {check for node in program.nodes if isinstance(node.task, Stage) for check in node.task.checks}
+    return [name for name, check in (("mypy", "types"), ("ruff", "lint")) if check in checks]
+
+
 def _of_contract(program: Program) -> Facts:
     assert program.contract is not None  # noqa: S101 (for mypy)
     config = json.loads(program.contract.config)
@@ -94,19 +100,13 @@ def _of_contract(program: Program) -> Facts:
     tools = {call["name"]: config.get("tools", {}).get(call["name"], {}) for spec in specs for call in spec["tools"]}
     built_in = [name for name, tool in tools.items() if name in BUILT_IN and "command" not in tool]
     validations = {f'"{spec["validation"]}"': checks_of(spec["validation"]) for spec in specs if spec["validation"]}
-    checks = {check for found in validations.values() for check in found}
-    needed = {
-        "git": {"gitStatus", "gitDiff"}.intersection(built_in),
-        "mypy": "types" in checks,
-        "ruff": "lint" in checks,
-    }
     stages = [node.task for node in program.nodes if isinstance(node.task, Stage)]
     checked = [str(path) for stage in stages if len(stage.checks) > 1 for path in stage.paths]
     uses = {"tools": tools, "retries": any(each["max"] for each in retries)}
     uses |= {"pause": any(each["backoff_seconds"] for each in retries), "context": "context" in config}
     return {
         "uses": {name for name, is_used in uses.items() if is_used} | {"guardrails"} & config.keys(),
-        "checkers": [name for name, is_needed in needed.items() if is_needed],
+        "checkers": [*["git"] * (not {"gitStatus", "gitDiff"}.isdisjoint(built_in)), *checkers(program)],
         "has_gates": any(isinstance(node.task, Gate) for node in program.nodes),
         "has_executor": "executor" in config,
         "called": [f"`{name}`" for name, tool in tools.items() if "command" in tool],

@@ -162,7 +162,7 @@ def test_a_step_that_a_person_would_do_is_refused(tmp_path: Path) -> None:
 def test_a_step_that_may_take_longer_than_its_job_is_warned_of(tmp_path: Path) -> None:
     document = PUBLISH.replace("description: Clean up", "retries: {max: 20, backoff_seconds: 100}")
     found = emitted(compiled(tmp_path, document), **{"timeout-minutes": 20})
-    assert [one.code for one in found.diagnostics] == ["RD537"] * 3
+    assert [one.code for one in found.diagnostics] == ["RD537"] * 3 + ["RD527"]
     assert all("step_timeout_seconds" in one.help for one in found.diagnostics)
     steps = [step for job in yaml.load(found.text or "", LOADER)["jobs"].values() for step in job["steps"]]
     assert {step["timeout-minutes"] for step in steps if "timeout-minutes" in step} == {20}

@@ -169,7 +169,7 @@ def test_an_agent_that_lies_is_read_to_its_last_line_and_commands_nothing(tmp_pa
 
 
 def test_the_limit_is_that_of_the_options(tmp_path: Path) -> None:
-    done = run(tmp_path, compiled(program(), **{"max-steps": 2}), ANSWERS)
+    done = run(tmp_path, compiled(program(), **{"max-steps": 2}), ANSWERS, environments=APPROVED)
     assert ended(done) == "STOP review: the limit of 2 steps was reached"
     assert kept(tmp_path) == {"plan.md": REPORTS["plan.md"], "implement.md": "# Done.\n"}
     assert "    limit=12,\n" not in compiled(program(), **{"max-steps": 0})

@@ -20,7 +20,7 @@ from backends.github.calling.surroundings import CallsProgram
 from backends.github.identifiers import identifiers, identifiers_of
 from backends.github.inputs import measured, said
 from backends.github.options import named_command
-from backends.github.scalar import Expression, label
+from backends.github.scalar import Expression, comment, label
 from backends.github.settings import StepSecrets
 from backends.github.step import Job, Limit, Step
 from backends.github.triggers import with_continuation
@@ -58,7 +58,7 @@ class SpecificationWorkflow(CallsProgram, frozen=True, dict=True):
 
     @property
     def _guide(self) -> str:
-        return "\n".join(surroundings.guide(self.calling, waits=self.waits))
+        return self.guide()
 
     # --- The jobs -----------------------------------------------------------------------------------------------------
 
@@ -117,8 +117,11 @@ class SpecificationWorkflow(CallsProgram, frozen=True, dict=True):
         step = next(step for part in self.line.parts for step in part.steps if gate in step.gates)
         return self._deciding(
             self.line.approvals[gate.id],
-            f"Approve: {_named(step)}",
-            reason,
+            f"Approve: {_named(step)}{f', because {reason}' if reason else ''}",
+            (
+                comment(f"approved: step {step.id} may start, after all its approvals"),
+                comment(f'rejected: STOP "step {step.id} was rejected"'),
+            ),
             condition=all_of("!cancelled()", f"needs.{before.id}.result == 'success'", asked, *fine)
             if jobs or before is not self._first
             else asked,
@@ -129,6 +132,8 @@ class SpecificationWorkflow(CallsProgram, frozen=True, dict=True):
 
     def _steps_of(self, part: LinePart) -> Iterator[Step]:
         before, after = self.line.before(part), self.line.after(part)
+        if before is None:
+            yield from self.reviewers()
         if self.options.checkout:
             yield self._checkout()
         if before is None:
@@ -181,7 +186,7 @@ class SpecificationWorkflow(CallsProgram, frozen=True, dict=True):
 
     def _limit(self, step: ContractStep) -> Limit:
         found = limited("limit of an attempt", step.limit, step.retries + 1, step.delay * step.retries)
-        most = self.options.timeout_minutes
+        most = self.minutes
         return found if found.minutes <= most else Limit(most, "limit of the job, shorter than that of the step")
 
     def _options_of(self, step: ContractStep) -> list[str]:

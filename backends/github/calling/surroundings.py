@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from functools import cached_property
 from typing import Any
 
@@ -15,11 +15,21 @@ from backends.github.calling.program import Calling
 from backends.github.calling.steps import CALLS, CHECK, CLOSE, masked
 from backends.github.inputs import given, input_names
 from backends.github.options import GithubOptions
-from backends.github.scalar import Alias, Expression, comment, label, scalar
+from backends.github.scalar import Alias, Expression, label, scalar
 from backends.github.settings import StepSecrets
 from backends.github.step import CALLING_SHELL, Job, Step
 from backends.github.triggers import OF_PULL_REQUESTS
-from backends.github.workflow import OPTION, REASON_TO_ASK, USUAL, Written, missing
+from backends.github.workflow import (
+    OPTION,
+    REASON_TO_ASK,
+    USUAL,
+    Written,
+    deciding,
+    missing,
+    needs_reviewers,
+    reviewers_step,
+)
+from compiler.diagnostic import Diagnostic
 from compiler.ir.program import Input
 from compiler.ir.tasks import Shell
 from compiler.regex import Regex
@@ -28,6 +38,11 @@ CLOSED = "Close the run"
 """The name of the last step that calls the program. It writes the run summary."""
 
 ASKED_LATER = "echo 'The next job asks GitHub who approved, and fails if no one did.'"
+
+_ANCHORED = (
+    "Each step with `rdc` runs this script: it checks the program's hash, and runs the bytes that it has checked.",
+    "`bash -p` and `python3 -I` ignore what earlier steps put into the environment.",
+)
 
 _USED = Regex(r"\bsteps\.(\w+)\.")
 
@@ -50,6 +65,11 @@ class CallsProgram(Written, frozen=True, dict=True):
         """The shell of all jobs that set no other."""
         return CALLING_SHELL
 
+    @property
+    def minutes(self) -> int:
+        """The time limit of a job. The state of a run is saved at its end."""
+        return self.options.timeout_minutes or 360
+
     def _granted(self, *, reviews: bool = False, continues: bool = False) -> Iterator[tuple[str, str, str]]:
         """Yield the permissions of a job that reads the run's reviews, or a run to continue."""
         granted, checks_out = dict(self.options.permissions), self.options.checkout
@@ -70,20 +90,35 @@ class CallsProgram(Written, frozen=True, dict=True):
             used = set(_USED.findall(repr(job)))
             steps = []
             for step in job.steps:
-                run = own if step.run is CALLS else step.run
-                own = CALLS if run is own else own
-                steps.append(replace(step, run=run, id=step.id if step.id in used else ""))
+                has_anchor = step.run is CALLS is not own
+                run, comments = (own, (*_ANCHORED, *step.comments)) if has_anchor else (step.run, step.comments)
+                own = CALLS if has_anchor else own
+                steps.append(replace(step, run=run, comments=comments, id=step.id if step.id in used else ""))
             yield replace(job, steps=tuple(steps))
+
+    def guide(self, *more: str) -> str:
+        """Return the lines at the top of the file."""
+        needed = [deciding([self.options.approval_environment])] if self._gates else []
+        return "\n".join([*needed, *guide(self.calling, waits=self.waits), *more])
+
+    def needed(self) -> Iterator[Diagnostic]:
+        """Yield the diagnostic about the environment whose reviewers decide."""
+        if self._gates:
+            yield needs_reviewers(self.program.index()[self._gates[0]], [self.options.approval_environment])
+
+    def reviewers(self) -> Iterator[Step]:
+        """Yield the first step of a workflow whose gates reviewers approve."""
+        if self._gates:
+            yield reviewers_step([self.options.approval_environment])
 
     def word(self, name: str) -> str:
         """Return the name of a place in conditions."""
         return self.calling.words[name]
 
     def _deciding(
-        self, job: str, name: str, reason: str, ways: Iterable[str] = (), *, condition: str, needs: tuple[str, ...]
+        self, job: str, name: str, comments: tuple[str, ...], *, condition: str, needs: tuple[str, ...]
     ) -> Job:
-        """Return the job that people approve or reject. Its only step shows the reason."""
-        comments = (*map(comment, reason.strip().split("\n")), *ways) if reason else tuple(ways)
+        """Return the job that people approve or reject."""
         return Job(
             id=job,
             name=label(name),

@@ -85,12 +85,9 @@ class CallingWorkflow(CallsProgram, frozen=True, dict=True):
 
     @property
     def _guide(self) -> str:
-        lines = [*surroundings.guide(self.calling, waits=self.waits)]
         if self.program.contexts:
-            lines.append("A prompt starts with its context. `{NAME}` is a value of the run.")
-        if self.program.kind == "workflow":
-            lines.append("`{NAME}` in a prompt is a value of the run.")
-        return "\n".join(lines)
+            return self.guide("A prompt starts with its context. `{NAME}` is a value of the run.")
+        return self.guide(*["`{NAME}` in a prompt is a value of the run."] * (self.program.kind == "workflow"))
 
     @property
     def _concurrency(self) -> Concurrency:
@@ -177,6 +174,8 @@ class CallingWorkflow(CallsProgram, frozen=True, dict=True):
 
     def begins(self, part: Part) -> Iterator[Step]:
         """Yield the steps before those of the document."""
+        if part.level == 0:
+            yield from self.reviewers()
         if self.options.checkout:
             yield self._checkout()
         if part.level == 0:
@@ -311,11 +310,11 @@ class CallingWorkflow(CallsProgram, frozen=True, dict=True):
     def _approval(self, part: Part, place: Place) -> Job:
         """Return the job that people approve or reject. The next part reads their decision from GitHub."""
         node, nodes = place.node, self.routes.nodes
+        reason = str(node.task.reason).strip() if isinstance(node.task, Gate) else ""
         return self._deciding(
             self.when.gate(place),
             decision(node, nodes),
-            str(node.task.reason) if isinstance(node.task, Gate) else "",
-            transitions(node, nodes),
+            (*map(comment, reason.splitlines()), *transitions(node, nodes)),
             condition=self.when.asked(part, place),
             needs=(self.when.id_of(part),),
         )
