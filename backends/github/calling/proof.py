@@ -137,7 +137,7 @@ def called_by(text: str) -> Called | Problem | None:
     return Called(_companion(place), found["sha256"], beside_it, is_known)
 
 
-Others = Mapping[object, AbstractSet[str]]
+Others = Mapping[Any, AbstractSet[str]]
 """The variables of rdc's scripts that don't call the program."""
 
 _KINDS = ("changes", "comment", "pull-request", "summary")
@@ -182,7 +182,8 @@ def _is_known_job(job: Mapping[str, Any], own: str, others: Others, forms: re.Pa
     if not all(_is_known(step, own, others, forms) for step in steps):
         return False
     closing = [_secrets(_env(step)) for step in steps if str(_env(step).get("CALL", "")).startswith("close")]
-    return all(_secrets(_env(step)) <= masked for masked in closing for step in steps)
+    called = [step for step in steps if step.get("run") not in others]
+    return all(_secrets(_env(step)) <= masked for masked in closing for step in called)
 
 
 def _is_known(step: Mapping[str, Any], own: str, others: Others, forms: re.Pattern[str]) -> bool:

@@ -122,7 +122,7 @@ def _of_stage(node: Table, nodes: Iterable[Table], spec: Table) -> Iterator[str]
         same = any(one.get("stage") == "outputs" and one.get("paths") == node.get("paths") for one in nodes)
         yield f"{'makes, and ' * same}checks ({', '.join(node.get('checks', ()))}): {paths}"
     elif stage != "outputs" or not any(_is_checked(node, one) for one in nodes):
-        yield f"{ABOUT_STAGES.get(stage, stage)} {paths}".rstrip()
+        yield f"{ABOUT_STAGES.get(stage, stage)} {paths}".rstrip() if paths or stage != "inputs" else "input guardrails"
 
 
 def _is_checked(node: Table, other: Table) -> bool:
