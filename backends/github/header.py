@@ -17,7 +17,7 @@ from compiler.ir.tasks import Ask, Gate, Stage, Tool
 from runtime_shim.tasks.recipes import called, is_recipe
 
 _SECRET = re.compile(r"\bsecrets\.(\w+)")
-_LONGEST = 120
+_LONGEST = 100
 """Characters of a command. The steps have the whole command."""
 
 

@@ -250,7 +250,7 @@ def calls_of(workflow: Workflow, node: Node) -> list[str]:
 def _first_line(command: str) -> str:
     first, more, _ = command.strip().partition("\n")
     line = first + (" …" if more else "")
-    return line if len(line) <= 120 else line[:120] + "…"
+    return line if len(line) <= 100 else line[:100] + "…"
 
 
 def _calls(workflow: Workflow, found: re.Match[str]) -> None:

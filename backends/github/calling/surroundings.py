@@ -97,9 +97,25 @@ class CallsProgram(Written, frozen=True, dict=True):
             yield replace(job, steps=tuple(steps))
 
     def guide(self, *more: str) -> str:
-        """Return the lines at the top of the file."""
-        needed = [deciding([self.options.approval_environment])] if self._gates else []
-        return "\n".join([*needed, *guide(self.calling, waits=self.waits), *more])
+        """Return the lines at the top of the file that explain all steps."""
+        return "\n".join([*self._explained(), *more])
+
+    def _explained(self) -> Iterator[str]:
+        program, is_inline = self.program, self.calling.is_inline
+        if self._gates:
+            yield deciding([self.options.approval_environment])
+        called = "the program from the step `Write the program`" if is_inline else self.calling.place
+        yield (
+            f"Each step calls {called}, which runs its own copy of the commands and prompts in `env:`. If you edit one "
+            f"here, the step fails.{'' if is_inline else ' `rdc verify` checks that file, too.'}"
+        )
+        if program.contract or self.waits:
+            red = "A failed run" if program.contract else "A run that stops or waits"
+            yield f"{red} is red. Its summary shows how to continue it. Completed steps don't run again."
+        if program.limit:
+            yield f"A run stops after {program.limit} steps."
+        if any(isinstance(node.task, Shell) for node in program.nodes):
+            yield "A step whose command fails stays green if the run continues. Its output `next` names the next step."
 
     def needed(self) -> Iterator[Diagnostic]:
         """Yield the diagnostic about the environment whose reviewers decide."""
@@ -128,24 +144,6 @@ class CallsProgram(Written, frozen=True, dict=True):
             environment=self.options.approval_environment,
             timeout=5,
         )
-
-
-def guide(calling: Calling, *, waits: bool) -> Iterator[str]:
-    """Yield the lines at the top of the file that explain all steps."""
-    called = "the program from the step `Write the program`" if calling.is_inline else calling.place
-    checked = "" if calling.is_inline else " `rdc verify` checks that file, too."
-    yield (
-        f"Each step calls {called}, which runs its own copy of the commands and prompts in `env:`. If you edit one "
-        f"here, the step fails.{checked}"
-    )
-    if calling.program.contract:
-        yield "A failed run is red. Its summary shows how to continue it. Completed steps don't run again."
-    elif waits:
-        yield "A run that stops or waits is red. Its summary shows how to continue it. Completed steps don't run again."
-    if calling.program.limit:
-        yield f"A run stops after {calling.program.limit} steps."
-    if any(isinstance(node.task, Shell) for node in calling.program.nodes):
-        yield "A step whose command fails stays green if the run continues. Its output `next` names the next step."
 
 
 def outputs_of(steps: Mapping[str, str]) -> dict[str, str]:
