@@ -84,7 +84,6 @@ class Ends(Struct, frozen=True):
         return Step(
             name=word if is_of_loop or not message else label(f"{word}: {as_written(message)}", LONGEST_NAME),
             id=self.plan.ids.nodes[end.node.id],
-            comments=("Shows values of the run on one line, without Markdown.",) * (AS_TEXT in lines[0]),
             condition=_condition(end),
             env={"MESSAGE": message} if is_of_loop else env,
             run="\n".join(lines) + "\n" if lines[1:] else lines[0],
@@ -105,7 +104,7 @@ class Ends(Struct, frozen=True):
 
 def _said(word: str, message: str, mark: str) -> str:
     """Return the line that shows an end. Neither its text nor a value can be syntax of bash or Markdown."""
-    marked = f"{AS_TEXT} | sed 's/^/{mark}/' {_SUMMARY}" if mark else f"{AS_TEXT} {_SUMMARY}"
+    marked = AS_TEXT + (f" | sed 's/^/{mark}/'" if mark else "") + f" {_SUMMARY} # as one line of plain text"
     if isinstance(message, Expression):
         return f'echo "{word} $MESSAGE" | {marked}'
     if is_marked(message):

@@ -494,14 +494,13 @@ ABOVE_STEPS = (
     r"For a re-run\. If there is no earlier answer, the agent is called\.",
     r"Each step with `rdc` runs this script: it checks the program's hash, and runs the bytes that it has checked\.",
     r"`bash -p` and `python3 -I` ignore what earlier steps put into the environment\.",
-    r"Shows values of the run on one line, without Markdown\.",
     r"GitHub lets every job into an environment without reviewers\.",
 )
 """Sentences on rdc's own steps. Their names show that they are such steps."""
 
 OWN_STEPS = re.compile(
     r"(?:Write the program|Prepare .*|Check .*|Summary|Save .*|Collect the changes|Stop .*|Take .*|Load .*|Keep .*"
-    r"|Open .*|STOP.*|COMPLETE.*)"
+    r"|Open .*)"
 )
 
 
