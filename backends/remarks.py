@@ -9,10 +9,12 @@ from textwrap import wrap
 from compiler.analyses.visits import most_visits
 from compiler.ir.program import Node, Program, Register, texts_of
 from compiler.ir.tasks import Ask, Gate, Stage, Tool, agents_of
+from compiler.regex import Regex
 
 MOST = 8
 """The number of lines that are shown. The document has all of them."""
 
+_SPAN, _SPACE = Regex("`[^`]*`"), "\0"
 WIDTH = 116
 """Characters of a line in a header, without `# `."""
 
@@ -78,16 +80,16 @@ def of_run(program: Program) -> Iterator[str]:
 
 
 def wrapped(sentences: Iterable[str]) -> Iterator[str]:
-    """Yield lines with sentences. Only a sentence that is longer than a line has a line break in it."""
+    """Yield lines with sentences. Only one that is longer than a line has a line break in it, outside of code spans."""
     line = ""
-    for sentence in sentences:
+    for sentence in (_SPAN.sub(lambda span: span[0].replace(" ", _SPACE), sentence) for sentence in sentences):
         if line and len(line) + len(sentence) >= WIDTH:
-            yield line
+            yield line.replace(_SPACE, " ")
             line = ""
         *lines, line = wrap(f"{line} {sentence}".strip(), WIDTH, break_long_words=False, break_on_hyphens=False)
-        yield from lines
+        yield from (each.replace(_SPACE, " ") for each in lines)
     if line:
-        yield line
+        yield line.replace(_SPACE, " ")
 
 
 def _called(node: Node) -> list[str]:

@@ -105,7 +105,7 @@ def _calling(program: Program, options: GithubOptions, why: Reason) -> Emission:
     )
     if refused:
         return Emission(None, refused)
-    return _checked(workflow, tuple(refusals.entries_apart(workflow.routes, options)), why)
+    return _checked(workflow, (*refusals.entries_apart(workflow.routes, options), *workflow.needed()), why)
 
 
 def _specified(program: Program, options: GithubOptions) -> Emission:
@@ -118,9 +118,9 @@ def _specified(program: Program, options: GithubOptions) -> Emission:
     )
     if refused:
         return Emission(None, refused)
-    return _checked(
-        SpecificationWorkflow(program, options, line), refusals.steps_longer_than_job(line, options), reason(program)
-    )
+    workflow = SpecificationWorkflow(program, options, line)
+    found = (*refusals.steps_longer_than_job(line, workflow.minutes), *workflow.needed())
+    return _checked(workflow, found, reason(program))
 
 
 def _checked(workflow: Written, found: Iterable[Diagnostic] = (), why: Reason | None = None) -> Emission:
@@ -129,6 +129,4 @@ def _checked(workflow: Written, found: Iterable[Diagnostic] = (), why: Reason | 
     refused = tuple(exceeded(workflow, text))
     if refused:
         return Emission(None, refused)
-    return Emission(
-        text, (*warnings(workflow.program, workflow.options), *found), workflow.companions, why, items(workflow)
-    )
+    return Emission(text, (*warnings(workflow), *found), workflow.companions, why, items(workflow))

@@ -6,11 +6,10 @@ import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from urllib.parse import quote
 
 from msgspec.structs import replace
 
-from backends.base import about_node, about_option
+from backends.base import about_option
 from backends.github.carried import Carried
 from backends.github.decisions import Decided, Part, rejected
 from backends.github.ends import AS_TEXT, Ends, as_text
@@ -20,11 +19,11 @@ from backends.github.native import Runbook
 from backends.github.nodes import Nodes
 from backends.github.options import GithubOptions
 from backends.github.pins import pins
-from backends.github.question import verdict_words
+from backends.github.question import transitions_from, verdict_words
 from backends.github.scalar import Expression, evaluated
 from backends.github.step import PLAIN_SHELL, Job, Step
-from backends.github.workflow import OPTION
-from backends.remarks import listed, printable
+from backends.github.workflow import OPTION, deciding, needs_reviewers, reviewers_step, told
+from backends.remarks import printable
 from backends.scheduling.plan import make_plan
 from backends.templating import render
 from compiler.diagnostic import Diagnostic
@@ -43,8 +42,6 @@ _LOGS_IN = Regex(
     r"|docker/login-action)@.*"
 )
 """Actions that log in to a cloud or a registry."""
-
-_TOKEN = {"GH_TOKEN": evaluated("github.token")}
 
 
 class Approvals(Runbook, frozen=True, dict=True):
@@ -65,12 +62,7 @@ class Approvals(Runbook, frozen=True, dict=True):
 
     @property
     def _guide(self) -> str:
-        one = "environments" if self.environments[1:] else "an environment"
-        return f"Deciding needs {one} named {self._named} with required reviewers (Settings > Environments)."
-
-    @property
-    def _named(self) -> str:
-        return listed([f"`{name}`" for name in self.environments])
+        return deciding(self.environments)
 
     @property
     def environments(self) -> Sequence[str]:
@@ -105,13 +97,7 @@ class Approvals(Runbook, frozen=True, dict=True):
 
     def findings(self) -> Iterator[Diagnostic]:
         """Yield the environments that need reviewers, and actions that log in (T-24, T-27)."""
-        first, plural = self.decided[0].after, "s" if self.environments[1:] else ""
-        problem = f"step {first.id} waits for a reviewer: the workflow needs the environment{plural} {self._named}"
-        remedy = (
-            "on GitHub, create it under Settings > Environments with required reviewers (in a private repository only "
-            "with GitHub Enterprise), or use `prompts: answers`"
-        )
-        yield about_node(first, "RD527", problem, remedy)
+        yield needs_reviewers(self.decided[0].after, self.environments, ", or use `prompts: answers`")
         if not self._carries_all or not any(map(self._keeps, self.parts)):
             return
         for number, uses in enumerate(step.uses or "" for step in self.options.setup):
@@ -158,7 +144,7 @@ class Approvals(Runbook, frozen=True, dict=True):
     def _steps_of(self, part: Part) -> Iterator[Step]:
         plan = self.values.plans[part]
         if not isinstance(part, Decided):
-            yield self._guard()
+            yield reviewers_step(self.environments, ", or compile with -O prompts=answers")
             yield from self._start()
         if part.commands:
             yield from self._workspace(part)
@@ -175,14 +161,6 @@ class Approvals(Runbook, frozen=True, dict=True):
                 yield self._question(to)
         if part.commands:
             yield from self._summary(plan)
-
-    def _guard(self) -> Step:
-        return Step(
-            name="Stop if no one would be asked",
-            comments=("If the API does not answer, the jobs that decide still need an approval.",),
-            env=_TOKEN,
-            run=render("github/reviewers.sh", names={quote(name, safe=""): _told(name) for name in self.environments}),
-        )
 
     @property
     def _carries_all(self) -> bool:
@@ -266,8 +244,8 @@ class Approvals(Runbook, frozen=True, dict=True):
             name="Stop unless a person approved",
             id="approved",
             comments=("GitHub lets every job into an environment without reviewers.",),
-            env=_TOKEN,
-            run=render("github/approved.sh", name=shlex.quote(name), shown=_told(name), count=part.count),
+            env={"GH_TOKEN": evaluated("github.token")},
+            run=render("github/approved.sh", name=shlex.quote(name), shown=told(name), count=part.count),
         )
         asked = "" if when == "true" else f" && needs.{self.values.jobs[part.above]}.outputs.{id_} == 'true'"
         yes, no = verdict_words(part.after)
@@ -275,7 +253,10 @@ class Approvals(Runbook, frozen=True, dict=True):
             id=id_,
             name=self.values.name(part, part.after),
             steps=(approved, *(() if part.works else self._ends(part, part.program))),
-            comments=(f"Waits until a reviewer of the environment `{name}` approves ({yes}) or rejects ({no}).",),
+            comments=(
+                f"Waits until a reviewer of the environment `{name}` approves ({yes}) or rejects ({no}).",
+                *transitions_from(part.after, self.document.index()),
+            ),
             needs=(self.values.jobs[part.above],),
             condition=f"{FIRST}{asked}",
             timeout=_MINUTES,
@@ -320,11 +301,6 @@ def _rerun(ids: Iterable[str]) -> Job:
 def _source(part: Part) -> Part | None:
     """Return the part whose workspace a part loads."""
     return next((one for one in part.path if one is not part and one.commands), None)
-
-
-def _told(name: str) -> str:
-    """Return an environment's name for a command to the runner, in single quotes of bash."""
-    return name.replace("%", "%25").replace("'", "'\\''")
 
 
 def _as_document(text: str) -> str:

@@ -104,7 +104,7 @@ class Ends(Struct, frozen=True):
 
 def _said(word: str, message: str, mark: str) -> str:
     """Return the line that shows an end. Neither its text nor a value can be syntax of bash or Markdown."""
-    marked = f"{AS_TEXT} | sed 's/^/{mark}/' {_SUMMARY}" if mark else f"{AS_TEXT} {_SUMMARY}"
+    marked = AS_TEXT + (f" | sed 's/^/{mark}/'" if mark else "") + f" {_SUMMARY} # as one line of plain text"
     if isinstance(message, Expression):
         return f'echo "{word} $MESSAGE" | {marked}'
     if is_marked(message):

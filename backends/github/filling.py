@@ -121,7 +121,7 @@ def in_log(prompt: str) -> str:
     """Return a prompt as lines for the log. None of them can be a command to the runner, which starts with `::`."""
     kept = f"\n\t{_OPENS}{_CLOSES}" if is_marked(prompt) else "\n\t"
     shown = "".join(character if character.isprintable() or character in kept else " " for character in prompt)
-    return "\n".join(f"| {line}".rstrip() for line in shown.strip("\n").split("\n")).replace("##[", "## [")
+    return "\n".join(line.rstrip() for line in shown.strip("\n").split("\n")).replace("##[", "## [")
 
 
 def is_marked(shown: str) -> bool:

@@ -7,8 +7,9 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from backends.github.options import Caller, GithubOptions, named_command
 from backends.github.scalar import Expression, comment
-from backends.github.settings import callers_of, environments_of
+from backends.github.settings import agent_types, callers_of, environments_of
 from backends.github.step import Job
+from backends.python.facts import checkers
 from backends.remarks import most_calls, times, wrapped
 from backends.specification import Specification
 from compiler.ir.program import Node, Program
@@ -16,7 +17,7 @@ from compiler.ir.tasks import Ask, Gate, Stage, Tool
 from runtime_shim.tasks.recipes import called, is_recipe
 
 _SECRET = re.compile(r"\bsecrets\.(\w+)")
-_LONGEST = 120
+_LONGEST = 100
 """Characters of a command. The steps have the whole command."""
 
 
@@ -45,6 +46,10 @@ def _surroundings(program: Program, options: GithubOptions, jobs: Sequence[Job])
     for scope, access, _ in (permission for job in jobs for permission in job.permissions):
         token[scope] = "write" if "write" in (access, token.get(scope)) else access
     yield f"Token: {', '.join(f'{scope} {access}' for scope, access in token.items()) or 'none'}."
+    if needed := checkers(program):
+        yield f"Needs on the runner: {', '.join(needed)}. A check without its program is skipped."
+    if any(agent_types(node) for node in program.nodes):
+        yield "Agents have the rights of their step: its secrets, its workspace and its network."
 
 
 def _expressions(job: Job) -> Iterator[str]:

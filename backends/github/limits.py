@@ -67,11 +67,11 @@ def taken(program: Program, options: GithubOptions, names: Sequence[str]) -> Ite
             yield about_option(program, ("on", event, "inputs", name), "RD013", problem, remedy)
 
 
-def warnings(program: Program, options: GithubOptions) -> Iterator[Diagnostic]:
+def warnings(workflow: Written) -> Iterator[Diagnostic]:
     """Report problems of a workflow that GitHub accepts."""
-    yield from cautions(program, options)
-    yield from _waits_on_schedule(program, options)
-    yield from _longer_than_job(program, options)
+    yield from cautions(workflow.program, workflow.options)
+    yield from _waits_on_schedule(workflow.program, workflow.options)
+    yield from _longer_than_job(workflow)
 
 
 def cautions(program: Program, options: GithubOptions) -> Iterator[OptionFinding]:
@@ -140,15 +140,21 @@ def _waits_on_schedule(program: Program, options: GithubOptions) -> Iterator[Dia
     yield about_option(program, ("on", "schedule"), "RD523", problem, remedy)
 
 
-def _longer_than_job(program: Program, options: GithubOptions) -> Iterator[Diagnostic]:
-    """Report nodes whose time limits and delays exceed the job's time limit."""
-    longest = options.timeout_minutes * 60
-    for node in program.nodes:
+def _longer_than_job(workflow: Written) -> Iterator[Diagnostic]:
+    """Report nodes whose time limits and delays exceed the job's, and jobs whose steps together exceed the option."""
+    longest = workflow.minutes * 60
+    for node in workflow.program.nodes:
         if not isinstance(node.task, Stage) and _longest(node, longest) > longest:
             limit = f"the job's limit of {spoken(longest)}"
             problem = f"with its attempts and delays, step {node.id} may take longer than {limit}"
             remedy = "reduce `timeout`, `retry-delay` or RETRY, or increase the option `timeout-minutes`"
             yield about_node(node, "RD537", problem, remedy)
+    for job in workflow.jobs if workflow.options.timeout_minutes else ():
+        limits = [step.limit.minutes * 60 for step in job.steps]
+        if sum(limits) > longest > max(limits):
+            problem = f"the steps of the job {job.id} may take {spoken(sum(limits))} together; it may take "
+            remedy = "reduce their time limits, or increase `timeout-minutes`"
+            yield about_option(workflow.program, ("timeout-minutes",), "RD537", problem + spoken(longest), remedy)
 
 
 def _longest(node: Node, enough: int) -> int:

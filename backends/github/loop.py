@@ -50,8 +50,8 @@ class Loop(Struct, frozen=True):
     valued: bool
 
 
-PROMPT = r"""printf '%s\n' "$RDC_PROMPT" """.strip()
-"""Shows a step's prompt in the log."""
+PROMPT = r"""printf '%s\n' "$RDC_PROMPT" | sed 's/^/| /'"""
+"""Shows a step's prompt in the log. No line of it can be a command to the runner, which starts with `::`."""
 
 
 def prompt_of(task: Task) -> str:

@@ -154,8 +154,12 @@ class GithubOptions(Options):
     runs_on: Text | list[Text] = Field(
         default="ubuntu-24.04", description="The label of the runner, or a list of labels."
     )
-    timeout_minutes: int = Field(
-        default=60, ge=1, le=50_400, description="The time limit of a job in minutes. GitHub then cancels it."
+    timeout_minutes: int | None = Field(
+        default=None,
+        ge=1,
+        le=50_400,
+        description="The time limit of a job in minutes. GitHub then cancels it. By default, it is 60, or 360 if the "
+        "workflow calls the program: a canceled job loses its state.",
     )
     env: Variables = Field(default={}, description="Environment variables of all steps.")
     secrets: list[VariableName] | dict[VariableName, Identifier] = Field(
@@ -274,11 +278,11 @@ class GithubOptions(Options):
         default=True,
         description="Whether to keep prompts and answers of agents and tools in the artifact `rdc-transcript`.",
     )
-    retention_days: int | None = Field(
-        default=None,
+    retention_days: int = Field(
+        default=30,
         ge=1,
         le=400,
-        description="How many days GitHub keeps the artifacts of a run. By default, the repository's setting applies.",
+        description="How many days GitHub keeps the artifacts of a run. A decision may take 30.",
     )
 
     @model_validator(mode="after")

@@ -9,23 +9,26 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import cached_property
 from typing import Any
+from urllib.parse import quote
 
 from msgspec import Struct, StructMeta
 from msgspec.structs import replace
 
-from backends.base import MARK, Companion
+from backends.base import MARK, Companion, about_node
 from backends.command import canonical_command
 from backends.github.header import facts
 from backends.github.inputs import with_declared
 from backends.github.options import USUAL_PYTHON, Bound, Called, Concurrency, GithubOptions, SetupStep, command_of
 from backends.github.pins import pinned, pins
-from backends.github.scalar import FILTERS, Expression, evaluated, label
+from backends.github.scalar import FILTERS, Expression, comment, evaluated, label
 from backends.github.settings import StepSecrets
 from backends.github.step import PLAIN_SHELL, Job, Step
 from backends.github.triggers import OF_PULL_REQUESTS, lines, value, with_secrets, written_by
+from backends.remarks import listed
 from backends.templating import render
+from compiler.diagnostic import Diagnostic
 from compiler.ir.program import Node, Program
-from compiler.ir.tasks import Ask
+from compiler.ir.tasks import Ask, Gate
 from compiler.regex import Regex
 from compiler.version import __version__
 
@@ -66,6 +69,11 @@ class Written(Struct, metaclass=_AbstractMeta, frozen=True, dict=True):
         return ""
 
     @property
+    def minutes(self) -> int:
+        """The time limit of a job (T-29)."""
+        return self.options.timeout_minutes or 60
+
+    @property
     def waits(self) -> bool:
         """Whether a run may wait, and another run continue it."""
         return False
@@ -89,7 +97,7 @@ class Written(Struct, metaclass=_AbstractMeta, frozen=True, dict=True):
             triggers=lines(self.events),
             concurrency=options.concurrency or self._concurrency,
             runs_on=value(options.runs_on, 6),
-            timeout=options.timeout_minutes,
+            timeout=self.minutes,
             jobs=jobs,
             facts=[*facts(self.program, options, jobs, self._gates)],
             guide=self._guide,
@@ -230,6 +238,42 @@ def missing(names: Iterable[str], environment: str, events: Iterable[str]) -> di
         pull = "github.event.pull_request"
         env["FORK"] = evaluated(f"{pull} && {pull}.head.repo.full_name != github.repository || false")
     return env
+
+
+def reviewers_step(environments: Iterable[str], other: str = "") -> Step:
+    """Return the first step of a workflow with decisions (T-21). `other` tells what the author can do instead."""
+    names = {quote(name, safe=""): told(name) for name in environments}
+    return Step(
+        name="Stop if no one would be asked",
+        env={"GH_TOKEN": evaluated("github.token")},
+        run=render("github/reviewers.sh", names=names, other=other),
+    )
+
+
+def told(name: str) -> str:
+    """Return an environment's name for a command to the runner, in single quotes of bash."""
+    return name.replace("%", "%25").replace("'", "'\\''")
+
+
+def deciding(environments: Sequence[str]) -> str:
+    """Return what a workflow with decisions needs, for its header."""
+    one = "environments" if environments[1:] else "an environment"
+    return f"Deciding needs {one} named {_named(environments)} with required reviewers (Settings > Environments)."
+
+
+def needs_reviewers(first: Node, environments: Sequence[str], other: str = "") -> Diagnostic:
+    """Return the diagnostic about the environments that need reviewers (T-27)."""
+    what, plural = "gate" if isinstance(first.task, Gate) else "step", "s" if environments[1:] else ""
+    problem = f"{what} {first.id} waits for a reviewer: the workflow needs the environment{plural} "
+    remedy = (
+        "on GitHub, create it under Settings > Environments with required reviewers (in a private repository only "
+        f"with GitHub Enterprise){other}"
+    )
+    return about_node(first, "RD527", problem + _named(environments), remedy)
+
+
+def _named(environments: Sequence[str]) -> str:
+    return listed([f"`{comment(name)}`" for name in environments])
 
 
 BY_HAND = "workflow_dispatch"

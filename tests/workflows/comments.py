@@ -250,7 +250,7 @@ def calls_of(workflow: Workflow, node: Node) -> list[str]:
 def _first_line(command: str) -> str:
     first, more, _ = command.strip().partition("\n")
     line = first + (" …" if more else "")
-    return line if len(line) <= 120 else line[:120] + "…"
+    return line if len(line) <= 100 else line[:100] + "…"
 
 
 def _calls(workflow: Workflow, found: re.Match[str]) -> None:
@@ -286,6 +286,17 @@ def _people(workflow: Workflow, found: re.Match[str]) -> None:
         assert workflow.continues()
 
 
+def _needs(workflow: Workflow, found: re.Match[str]) -> None:
+    checks = {check for node in workflow.program.nodes if isinstance(node.task, Stage) for check in node.task.checks}
+    needed = [name for name, check in (("mypy", "types"), ("ruff", "lint")) if check in checks]
+    assert needed == (_listed(found) if found.re.groups else needed)
+    assert needed
+
+
+def _has_agents(workflow: Workflow, _: re.Match[str]) -> None:
+    assert any([*agents_of(node.task)] for node in workflow.program.nodes)
+
+
 def _restarts(workflow: Workflow, _: re.Match[str]) -> None:
     assert len(workflow.jobs) == 1
     assert not workflow.continues()
@@ -311,6 +322,9 @@ FACTS: list[Kind] = [
     (re.compile(r"Environments?: (.+)\."), _environments),
     (re.compile(r"Secrets: (.+)\."), _secrets),
     (re.compile(r"Token: (.+)\."), _token),
+    (re.compile(r"Needs on the runner: (.+)\."), _needs),
+    (re.compile(r"A check without its program is skipped\."), _needs),
+    (re.compile(r"Agents have the rights of their step: .*\."), _has_agents),
     (re.compile(r"Calls (.+)\."), _calls),
     (re.compile(r"It calls agents at most (\d+) times\."), lambda flow, found: _is(flow.options.agent_calls, found)),
     (re.compile(r"(?:A person|The agent) (?:decides|answers): (.+)\."), _people),
@@ -478,13 +492,15 @@ ABOVE_STEPS = (
     r"Checks the inputs and passes them to the steps below as variables\.",
     r"Saves only the answer\. The agent's changes in the workspace are lost\.",
     r"For a re-run\. If there is no earlier answer, the agent is called\.",
-    r"If the API does not answer, the jobs that decide still need an approval\.",
+    r"Each step with `rdc` runs this script: it checks the program's hash, and runs the bytes that it has checked\.",
+    r"`bash -p` and `python3 -I` ignore what earlier steps put into the environment\.",
     r"GitHub lets every job into an environment without reviewers\.",
 )
 """Sentences on rdc's own steps. Their names show that they are such steps."""
 
 OWN_STEPS = re.compile(
-    r"(?:Write the program|Prepare .*|Check .*|Summary|Save .*|Collect the changes|Stop .*|Take .*|Load .*|Keep .*)"
+    r"(?:Write the program|Prepare .*|Check .*|Summary|Save .*|Collect the changes|Stop .*|Take .*|Load .*|Keep .*"
+    r"|Open .*)"
 )
 
 
@@ -521,7 +537,7 @@ def _node_of(workflow: Workflow, comment: Comment) -> Node | None:
         return workflow.nodes.get(names[0])
     gates = (node for node in workflow.program.nodes if isinstance(node.task, Gate))
     job = str(workflow.jobs[comment.job].get("name", ""))
-    approved = re.fullmatch(r"Approve:? (.+?)(?:, (?:after|attempt) .*)?", job)
+    approved = re.fullmatch(r"Approve:? (.+?)(?:, (?:after|attempt|because) .*)?", job)
     if approved:
         return next((gate for gate in gates if approved[1] in (gate.id, gate.id.rpartition("/")[0])), None)
     return workflow.titles.get(" ".join(str(step.get("name", "")).split()))
@@ -534,9 +550,13 @@ def _above_job(workflow: Workflow, comment: Comment) -> bool:
             r"(?:Publishes an agent's answer|Proposes the agents' changes) in a job without agents and secrets\.",
             r"Waits until a reviewer of the environment `(?P<environment>.+)` approves \(YES\) or rejects \(NO\)\.",
             r"A re-run would repeat completed steps, or use an approval twice\.",
+            r"\w+: (?P<way>.+)",
         )
         match = next((found for each in fixed if (found := re.fullmatch(each, comment.text))), None)
         assert match, "unknown comment above a job"
+        if way := match.groupdict().get("way"):
+            asking = [node for node in workflow.program.nodes if isinstance(node.task, Ask)]
+            assert any(fits(workflow, path, comment.text) for node in asking for path in paths(workflow, node)), way
         if environment := match.groupdict().get("environment"):
             assert environment in {job.get("environment") for job in workflow.jobs.values()}
         if comment.text.startswith(("Publishes", "Proposes")):
@@ -561,6 +581,11 @@ def check_above(workflow: Workflow, comment: Comment, block: Blocks) -> None:
         assert OWN_STEPS.fullmatch(step["name"]) or "RDC_CALL" in (step.get("env") or {}), step["name"]
     elif block.title(text) or block.transition(text):
         return
+    elif found := re.fullmatch(
+        r"approved: step (\S+) may start, after all its approvals|rejected: STOP \"step (\S+) was .*", text
+    ):
+        assert workflow.jobs[comment.job]["environment"] == workflow.options.approval_environment
+        assert (found[1] or found[2]) in {group.id for group in workflow.program.groups}
     elif text.startswith("This step has all secrets"):
         assert "RDC_SECRETS" in step["env"]
     elif not (_of_questions(workflow, text, block) or _of_calls(workflow, text) or _of_conditions(workflow, text)):
@@ -590,6 +615,17 @@ def _of_calls(workflow: Workflow, text: str) -> bool:
         command = command_of(options.executor) or config["executor"]
         assert " ".join(command.split()).startswith(" ".join(found[1].rstrip("…").split())), command
         return True
+    commands = [config.get("executor", ""), *(tool.get("command", "") for tool in config.get("tools", {}).values())]
+    commands += [command_of(caller) for _, caller in options.callers()]
+    if any(
+        " ".join(text.split()) in (" ".join(line.split()) for line in each.splitlines()[:1000] if "\n" in each.strip())
+        for each in commands
+    ):
+        return True
+    if re.fullmatch(
+        r"Executor:|Asks the agent:|Tool \S+(?: of \S+)?(?:; \w+ risk, (?:required|optional), at most .+)?:", text
+    ):
+        return True  # lines of its command follow
     if found := re.fullmatch(r"Asks the agent: (.+)", text):
         assert options.prompts == "agent"
         assert " ".join(command_of(options.agent).split()) == " ".join(found[1].split())
@@ -658,7 +694,7 @@ def check_timeout(workflow: Workflow, minutes: int, text: str) -> None:
     if text == "without the time for the decision":
         return
     if text == "limit of the job, shorter than that of the step":
-        assert minutes == workflow.options.timeout_minutes
+        assert minutes == (workflow.options.timeout_minutes or 360)
         return
     found = re.fullmatch(
         r"(?:option agent-timeout|limit of an attempt|.+?) (\d+)\s?(s|m|min|h)(?: × (\d+))?((?: \+ \d+)*)", text

@@ -169,11 +169,36 @@ def test_an_agent_that_lies_is_read_to_its_last_line_and_commands_nothing(tmp_pa
 
 
 def test_the_limit_is_that_of_the_options(tmp_path: Path) -> None:
-    done = run(tmp_path, compiled(program(), **{"max-steps": 2}), ANSWERS)
+    done = run(tmp_path, compiled(program(), **{"max-steps": 2}), ANSWERS, environments=APPROVED)
     assert ended(done) == "STOP review: the limit of 2 steps was reached"
     assert kept(tmp_path) == {"plan.md": REPORTS["plan.md"], "implement.md": "# Done.\n"}
     assert "    limit=12,\n" not in compiled(program(), **{"max-steps": 0})
     assert "    limit=12,\n" in compiled(program())
+
+
+def test_a_calling_job_may_take_six_hours_and_a_shorter_one_than_its_steps_is_warned_of() -> None:
+    def found(**options: object) -> list[str]:
+        given = {"agent": AGENT, "runtime": "inline", "setup": [{"run": "true"}], **options}
+        messages = [one.message for one in GithubBackend().emit(straight(), given).diagnostics if one.code == "RD537"]
+        return [message.partition(" together")[0] for message in messages]
+
+    jobs = parsed(compiled(straight()))["jobs"].values()
+    assert {job["timeout-minutes"] for job in jobs} == {360, 5}
+    assert found() == []
+    limits = [sum(step.get("timeout-minutes", 0) for step in job["steps"]) for job in jobs]
+    assert found(**{"timeout-minutes": max(limits)}) == []
+    assert len(found(**{"timeout-minutes": max(limits) - 1})) == 1
+
+
+def test_a_workflow_with_gates_says_what_it_needs_and_stops_first() -> None:
+    emission = GithubBackend().emit(straight(), {"agent": AGENT, "approval-environment": "live"})
+    assert "RD527" in [one.code for one in emission.diagnostics]
+    assert emission.text
+    assert "\n# Deciding needs an environment named `live` with required reviewers" in emission.text
+    first = next(iter(parsed(emission.text)["jobs"].values()))
+    assert first["steps"][0]["name"] == "Stop if no one would be asked"
+    assert "environments/live" in first["steps"][0]["run"]
+    assert emission.text.count("GH_TOKEN") == 1
 
 
 def test_a_matrix_has_the_folder_and_its_reports_are_joined(tmp_path: Path) -> None:

@@ -60,7 +60,7 @@ def test_a_value_of_an_event_or_an_output_stays_a_name(tmp_path: Path) -> None:
         found = [step for job in parsed(text)["jobs"].values() for step in job["steps"]]
         prompts = [step["env"]["RDC_PROMPT"] for step in found if "RDC_PROMPT" in step.get("env", {})]
         if prompts:
-            assert prompts[0].startswith(f"| {shown}")
+            assert prompts[0].startswith(shown)
 
 
 def test_a_command_without_a_prompt_is_as_the_author_wrote_it(tmp_path: Path) -> None:

@@ -60,7 +60,8 @@ def run(folder: Path, *decisions: str, attack: str = "") -> tuple[engine.EngineR
     env = {"FOLDER": str(outside), "PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin"}
     environments = {"approval": decisions} if decisions else {}
     done = engine.run(repository, workflow, history=folder / "history", env=env, environments=environments)
-    return done, (outside / "done").read_text(encoding="utf-8").split()
+    steps = outside / "done"
+    return done, steps.read_text(encoding="utf-8").split() if steps.exists() else []
 
 
 def test_a_gate_opens_when_a_reviewer_approves(tmp_path: Path) -> None:
@@ -76,10 +77,11 @@ def test_a_gate_stays_closed_when_no_reviewer_approves(tmp_path: Path, decision:
     assert steps == ["write"]
 
 
-def test_a_gate_stays_closed_without_a_protected_environment(tmp_path: Path) -> None:
+def test_nothing_runs_without_a_protected_environment(tmp_path: Path) -> None:
     done, steps = run(tmp_path)
     assert done.conclusion != "success"
-    assert steps == ["write"]
+    assert 'Give the environment "approval" required reviewers.' in done.log
+    assert steps == []
 
 
 def test_later_steps_are_told_no_other_program_by_name(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -45,6 +46,23 @@ def said(folder: Path, document: str, options: dict[str, object], name: str = "m
     found = [line.removeprefix("# ") for line in lines[first:]]
     last = next((place for place, line in enumerate(found) if line.startswith(("Each step ", "A run "))), len(found))
     return " ".join(found[:last])
+
+
+CHECKED = """\
+workflow: {module: a, workflow: b}
+config:
+  executor: "echo a b c d e f g h i j k l m n o p q r s t u v w x y z > made.py"
+  variables: {output_folder: out}
+step_specs:
+  - {id: make, outputs: ["{output_folder}/a.py"], validation: "types, lint"}
+"""
+
+
+def test_the_header_names_the_programs_that_checks_need_and_breaks_no_command(tmp_path: Path) -> None:
+    document = CHECKED.replace("echo a", "echo " + "a " * 50)
+    found = workflow(tmp_path, document, {}, "a.stepspec.yaml")
+    assert "# Needs on the runner: mypy, ruff. A check without its program is skipped." in found
+    assert re.search(r"\n# Calls `echo a .*` ×1\.\n", found)
 
 
 @pytest.mark.parametrize(

@@ -111,7 +111,7 @@ def test_steps_get_the_secrets_of_what_they_call() -> None:
 def test_a_workflow_has_the_program_and_a_later_part_takes_it_over() -> None:
     jobs = parsed(compiled(triage(), OPTIONS))["jobs"]
     names = [step["name"] for step in jobs["part_1"]["steps"]]
-    assert names[:3] == ["Write the program", "Open the run", "1. Step 1"]
+    assert names[:4] == ["Stop if no one would be asked", "Write the program", "Open the run", "1. Step 1"]
     assert names[-3:] == ["Close the run", "Save the run and its workspace", "Save prompts and answers"]
     written = [step["name"] for step in jobs["part_2"]["steps"]]
     assert written[:3] == ["Load the run and its workspace", "Continue the run", "5. Step 5"]

@@ -15,6 +15,7 @@ from tests.workflows.routed import (
     STOP,
     Agent,
     Ask,
+    End,
     Gate,
     Keep,
     Shell,
@@ -51,6 +52,25 @@ def asking() -> Program:
         ),
         slots=("name",),
     )
+
+
+def test_the_page_shows_the_question_and_what_each_answer_leads_to(tmp_path: Path) -> None:
+    made = program(
+        node("1", Ask("yes_no", text("")), to("Bad", "pass"), to("2", "fail"), title="Does it <b>hold</b> a password?"),
+        node("2", Ask("yes_no", text("Look `twice`.")), to("1", "pass"), to(COMPLETE, "fail"), title="Is it good?"),
+        node("Bad", End("stop", text("Revoke $(it)"))),
+    )
+    done = run(tmp_path, compiled(made), {})
+    first, _, rest = done.summary.partition("### WAITING 1\n")
+    assert not first.strip()
+    assert "    1. Does it <b>hold</b> a password?\n" in rest, "in a block of code"
+    command = "gh workflow run workflow.yml --ref main -f resume=1 -f answers="
+    assert f"    YES: STOP Revoke $(it)\n        {command}'1 yes'\n" in rest
+    assert f"    NO: continue with 2. Is it good?\n        {command}'1 no'\n" in rest
+    assert "1 needs an answer: 1. Does it <b>hold</b> a password?" in done.log
+    done = run(tmp_path, compiled(made), None, 2, inputs={"resume": "1", "answers": "no"})
+    assert "    Look `twice`.\n" in done.summary
+    assert "    NO: COMPLETE\n" in done.summary
 
 
 NAME = "Ann; $(touch x)\n# B. yes"
@@ -125,7 +145,7 @@ def test_a_command_that_people_may_copy_quotes_the_answer(tmp_path: Path) -> Non
     made = program(node("1", Ask("select", text("?"), options=(text("it's; touch x; '"), text("o"))), to(COMPLETE)))
     done = run(tmp_path, compiled(made), {})
     lines = re.findall(r"gh workflow run .* -f answers=.*", done.log + done.summary)
-    assert len(lines) == 3
+    assert len(lines) == 4
     assert {shlex.split(line)[-1] for line in lines} == {"answers=1 it's; touch x; '", "answers=1 o"}
 
 

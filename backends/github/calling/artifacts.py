@@ -31,7 +31,7 @@ def uploaded(name: str, condition: str, artifact: str, folder: str, options: Git
         "name": artifact,
         "path": _folder(folder),
         "overwrite": Expression("true"),
-        **({"retention-days": Expression(str(options.retention_days))} if options.retention_days else {}),
+        "retention-days": Expression(str(options.retention_days)),
     }
     return Step(name, condition=condition, uses=pin.reference, version=pin.version, inputs=what)
 

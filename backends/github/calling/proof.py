@@ -11,6 +11,7 @@ import json
 import posixpath
 import re
 from collections.abc import Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from typing import Any
 
 from msgspec import Struct
@@ -22,6 +23,7 @@ from backends.github.calling.surroundings import ASKED_LATER
 from backends.github.options import GithubOptions
 from backends.github.pins import pins
 from backends.github.step import CALLING_SHELL, Step
+from backends.github.workflow import reviewers_step
 from backends.python.edition import publisher
 from backends.python.proof import Problem
 from compiler.regex import Regex
@@ -124,11 +126,19 @@ def called_by(text: str) -> Called | Problem | None:
     if posixpath.normpath(place) != place or place.startswith(("/", "../")) or not place.endswith(".py"):
         return Problem(1, "the loader's path is not a program in the repository")
     publishers = {loader(found["python"], beside, sha256_of(publisher()), kind) for kind in _KINDS}
-    others = (_companion(beside, publisher()),) if publishers.intersection(scripts) else ()
+    beside_it = (_companion(beside, publisher()),) if publishers.intersection(scripts) else ()
     forms = _forms()
-    is_known = _is_known_top(workflow) and all(_is_known_job(job, found[0], publishers, forms) for job in jobs)
-    return Called(_companion(place), found["sha256"], others, is_known)
+    known = dict.fromkeys(publishers, _OF_PUBLISHER) | {
+        reviewers_step([environment]).run: {"GH_TOKEN"}
+        for environment in (job.get("environment") for job in jobs)
+        if isinstance(environment, str)
+    }
+    is_known = _is_known_top(workflow) and all(_is_known_job(job, found[0], known, forms) for job in jobs)
+    return Called(_companion(place), found["sha256"], beside_it, is_known)
 
+
+Others = Mapping[Any, AbstractSet[str]]
+"""The variables of rdc's scripts that don't call the program."""
 
 _KINDS = ("changes", "comment", "pull-request", "summary")
 
@@ -161,7 +171,7 @@ def _is_known_top(workflow: Mapping[Any, Any]) -> bool:
     return own and isinstance(events, dict) and "pull_request_target" not in events and set(workflow) <= _TOP
 
 
-def _is_known_job(job: Mapping[str, Any], own: str, publishers: set[str], forms: re.Pattern[str]) -> bool:
+def _is_known_job(job: Mapping[str, Any], own: str, others: Others, forms: re.Pattern[str]) -> bool:
     steps, permissions, outputs = _steps(job), job.get("permissions", {}), job.get("outputs", {})
     if steps != job.get("steps") or not set(job) <= _JOB or not _is_condition(job.get("if")):
         return False
@@ -169,13 +179,14 @@ def _is_known_job(job: Mapping[str, Any], own: str, publishers: set[str], forms:
         return False
     if not all(_OUTPUT.fullmatch(str(value)) for value in outputs.values()):
         return False
-    if not all(_is_known(step, own, publishers, forms) for step in steps):
+    if not all(_is_known(step, own, others, forms) for step in steps):
         return False
     closing = [_secrets(_env(step)) for step in steps if str(_env(step).get("CALL", "")).startswith("close")]
-    return all(_secrets(_env(step)) <= masked for masked in closing for step in steps)
+    called = [step for step in steps if step.get("run") not in others]
+    return all(_secrets(_env(step)) <= masked for masked in closing for step in called)
 
 
-def _is_known(step: Mapping[str, Any], own: str, publishers: set[str], forms: re.Pattern[str]) -> bool:
+def _is_known(step: Mapping[str, Any], own: str, others: Others, forms: re.Pattern[str]) -> bool:
     if "uses" in step:
         return _is_checkout(step) or forms.fullmatch(_canonical(step)) is not None
     env, condition, run = _env(step), step.get("if"), step.get("run")
@@ -183,8 +194,8 @@ def _is_known(step: Mapping[str, Any], own: str, publishers: set[str], forms: re
         return False
     if run == ASKED_LATER:
         return set(step) == {"name", "run"}
-    if run in publishers:
-        return set(env) <= _OF_PUBLISHER and "secrets" not in f"{env}" and _is_condition(condition)
+    if run in others:
+        return set(env) <= others[run] and "secrets" not in f"{env}" and _is_condition(condition)
     call = next(iter(str(env.get("CALL", "")).split()), "")
     if run != own or call not in _VARIABLES or _CONDITIONS.get(call, condition) != condition:
         return False
@@ -250,7 +261,7 @@ def _canonical(step: Mapping[str, Any]) -> str:
     strings = {
         name: str(value).lower() if isinstance(value, bool) else str(value)
         for name, value in (given.items() if isinstance(given, Mapping) else ())
-        if name != "retention-days" or type(value) is not int
+        if name != "retention-days" or not str(value).isdigit()
     }
     return json.dumps({**step, "name": "", "with": strings}, sort_keys=True, default=str)
 

@@ -117,9 +117,9 @@ def unexecuted(line: Line, options: GithubOptions) -> Iterator[Diagnostic]:
         yield about_option(line.program, at, "RD520", problem, "use the option `environment`")
 
 
-def steps_longer_than_job(line: Line, options: GithubOptions) -> Iterator[Diagnostic]:
+def steps_longer_than_job(line: Line, minutes: int) -> Iterator[Diagnostic]:
     """Report steps whose attempts may take longer than the job's time limit."""
-    longest = options.timeout_minutes * 60
+    longest = minutes * 60
     for step in line.contract.steps.values():
         if step.seconds > longest:
             problem = (

@@ -35,9 +35,9 @@ def about(node: Node, nodes: Nodes, options: GithubOptions) -> Iterator[str]:
     if isinstance(task, (Ask, Gate)) and (isinstance(task, Gate) or options.prompts != "agent"):
         yield _by_people(node)
     elif isinstance(task, Ask):
-        yield comment(f"Asks the agent: {command_of(options.agent)}", LONGEST)
+        yield from _commanded("Asks the agent", command_of(options.agent))
     elif isinstance(task, Tool):
-        yield comment(_tool(task, options), LONGEST)
+        yield from _tool(task, options)
     yield from transitions(node, nodes)
 
 
@@ -58,12 +58,23 @@ def _by_people(node: Node) -> str:
     return f"The run waits here. A person continues it with the answer{f' {replies}' if replies else ''}."
 
 
-def _tool(task: Tool, options: GithubOptions) -> str:
-    """Return the command of a step's tool, for a comment."""
+def _tool(task: Tool, options: GithubOptions) -> Iterator[str]:
+    """Yield the command of a step's tool."""
     command = command_of(options.tools.get(task.connection))
     if not command:
-        return f"The option `tools` has no command for {task.connection}, so this step does nothing."
-    return f"Tool {task.tool} of {task.connection}: {command.strip()}"
+        yield comment(f"The option `tools` has no command for {task.connection}, so this step does nothing.")
+    else:
+        yield from _commanded(f"Tool {task.tool} of {task.connection}", command)
+
+
+def _commanded(what: str, command: str, more: str = "") -> Iterator[str]:
+    """Yield a command, with its line breaks."""
+    first, *lines = command.strip().split("\n")
+    if not lines:
+        yield comment(f"{what}: {first}{more}", LONGEST)
+        return
+    yield comment(f"{what}{more}:", LONGEST)
+    yield from (f"  {comment(line, LONGEST)}".rstrip() for line in (first, *lines))
 
 
 def of_contract(step: ContractStep, contract: Specification, options: GithubOptions) -> Iterator[str]:
@@ -72,9 +83,10 @@ def of_contract(step: ContractStep, contract: Specification, options: GithubOpti
         known = contract.config.get("tools", {}).get(task.subject, {})
         command = command_of(options.tools.get(task.subject)) or known.get("command") or "built in"
         limit = known.get("timeout_seconds", TOOL_SECONDS)
-        yield comment(f"Tool {task.subject}: {command}; {contract.matters(step, task)}, at most {limit} s", LONGEST)
+        matters = f"; {contract.matters(step, task)}, at most {limit} s"
+        yield from _commanded(f"Tool {task.subject}", command, matters)
     executor = command_of(options.executor) or contract.config.get("executor", "")
-    yield comment(f"Executor: {executor.strip()}", LONGEST)
+    yield from _commanded("Executor", executor)
 
 
 # --- Transitions ------------------------------------------------------------------------------------------------------

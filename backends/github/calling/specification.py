@@ -19,7 +19,7 @@ from backends.github.calling.steps import AROUND, CALLS, CLOSE, OPEN, limited, l
 from backends.github.calling.surroundings import CallsProgram, outputs_of
 from backends.github.identifiers import identifiers, identifiers_of
 from backends.github.options import named_command
-from backends.github.scalar import Expression, label
+from backends.github.scalar import Expression, comment, label
 from backends.github.step import Job, Limit, Step
 from backends.github.triggers import with_continuation
 from backends.github.workflow import all_of
@@ -106,8 +106,11 @@ class SpecificationWorkflow(CallsProgram, frozen=True, dict=True):
         step = next(step for part in self.line.parts for step in part.steps if gate in step.gates)
         return self._deciding(
             self.line.approvals[gate.id],
-            f"Approve: {_named(step)}",
-            reason,
+            f"Approve: {_named(step)}{f', because {reason}' if reason else ''}",
+            (
+                comment(f"approved: step {step.id} may start, after all its approvals"),
+                comment(f'rejected: STOP "step {step.id} was rejected"'),
+            ),
             condition=all_of("!cancelled()", f"needs.{before.id}.result == 'success'", asked, *fine)
             if jobs or before is not self._first
             else asked,
@@ -117,6 +120,8 @@ class SpecificationWorkflow(CallsProgram, frozen=True, dict=True):
     # --- The steps of a job -------------------------------------------------------------------------------------------
 
     def _steps_of(self, part: LinePart, before: LinePart | None) -> Iterator[Step]:
+        if before is None:
+            yield from self.reviewers()
         if self.options.checkout:
             yield self._checkout()
         yield from [artifacts.of_earlier([before.id])] if before else self._begun()
@@ -160,7 +165,7 @@ class SpecificationWorkflow(CallsProgram, frozen=True, dict=True):
 
     def _limit(self, step: ContractStep) -> Limit:
         found = limited("limit of an attempt", step.limit, step.retries + 1, step.delay * step.retries)
-        most = self.options.timeout_minutes
+        most = self.minutes
         return found if found.minutes <= most else Limit(most, "limit of the job, shorter than that of the step")
 
     def _options_of(self, step: ContractStep) -> list[str]:

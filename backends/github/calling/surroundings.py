@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 
 from msgspec.structs import replace
@@ -13,16 +13,31 @@ from backends.github.calling.artifacts import TOKEN
 from backends.github.calling.program import Calling, plain_name
 from backends.github.calling.steps import CALLS, CHECK, CLOSE, OPEN, lines_of, masked
 from backends.github.inputs import GIVING, given, input_names, measured, said
-from backends.github.scalar import Alias, comment, evaluated, label, scalar
+from backends.github.scalar import Alias, evaluated, label, scalar
 from backends.github.step import CALLING_SHELL, Job, Step
 from backends.github.triggers import OF_PULL_REQUESTS
-from backends.github.workflow import OPTION, REASON_TO_ASK, USUAL, Written, missing
+from backends.github.workflow import (
+    OPTION,
+    REASON_TO_ASK,
+    USUAL,
+    Written,
+    deciding,
+    missing,
+    needs_reviewers,
+    reviewers_step,
+)
+from compiler.diagnostic import Diagnostic
 from compiler.ir.tasks import Shell
 
 CLOSED = "Close the run"
 """The name of the last step that calls the program. It writes the run summary."""
 
 ASKED_LATER = "echo 'The next job asks GitHub who approved, and fails if no one did.'"
+
+_ANCHORED = (
+    "Each step with `rdc` runs this script: it checks the program's hash, and runs the bytes that it has checked.",
+    "`bash -p` and `python3 -I` ignore what earlier steps put into the environment.",
+)
 
 
 class CallsProgram(Written, frozen=True, dict=True):
@@ -43,6 +58,11 @@ class CallsProgram(Written, frozen=True, dict=True):
         """The shell of all jobs that set no other."""
         return CALLING_SHELL
 
+    @property
+    def minutes(self) -> int:
+        """The time limit of a job. The state of a run is saved at its end."""
+        return self.options.timeout_minutes or 360
+
     def _granted(self, *, reviews: bool = False, continues: bool = False) -> Iterator[tuple[str, str, str]]:
         """Yield the permissions of a job that reads the run's reviews, or a run to continue."""
         granted, checks_out = dict(self.options.permissions), self.options.checkout
@@ -62,14 +82,16 @@ class CallsProgram(Written, frozen=True, dict=True):
         for job in super()._guarded():
             steps = []
             for step in job.steps:
-                run = own if step.run is CALLS else step.run
-                own = CALLS if run is own else own
-                steps.append(replace(step, run=run))
+                has_anchor = step.run is CALLS is not own
+                run, comments = (own, (*_ANCHORED, *step.comments)) if has_anchor else (step.run, step.comments)
+                own = CALLS if has_anchor else own
+                steps.append(replace(step, run=run, comments=comments))
             yield replace(job, steps=tuple(steps))
 
     @property
     def _guide(self) -> str:
-        return "\n".join(guide(self.calling, waits=self.waits))
+        """The lines at the top of the file that explain all steps."""
+        return "\n".join(self._explained())
 
     # --- Around the steps of the document -----------------------------------------------------------------------------
 
@@ -142,15 +164,41 @@ class CallsProgram(Written, frozen=True, dict=True):
         branch, repository = f"{head}.ref || github.ref_name", f"{head}.repo.full_name || github.repository"
         return {**env, "RDC_BRANCH": evaluated(branch), "RDC_HEAD": evaluated(repository)}
 
+    def _explained(self) -> Iterator[str]:
+        program, is_inline = self.program, self.calling.is_inline
+        if self._gates:
+            yield deciding([self.options.approval_environment])
+        called = "the program from the step `Write the program`" if is_inline else self.calling.place
+        yield (
+            f"Each step calls {called}, which runs its own copy of the commands and prompts in `env:`. If you edit one "
+            f"here, the step fails.{'' if is_inline else ' `rdc verify` checks that file, too.'}"
+        )
+        if program.contract or self.waits:
+            red = "A failed run" if program.contract else "A run that stops or waits"
+            yield f"{red} is red. Its summary shows how to continue it. Completed steps don't run again."
+        if program.limit:
+            yield f"A run stops after {program.limit} steps."
+        if any(isinstance(node.task, Shell) for node in program.nodes):
+            yield "A step whose command fails stays green if the run continues. Its output `next` names the next step."
+
+    def needed(self) -> Iterator[Diagnostic]:
+        """Yield the diagnostic about the environment whose reviewers decide."""
+        if self._gates:
+            yield needs_reviewers(self.program.index()[self._gates[0]], [self.options.approval_environment])
+
+    def reviewers(self) -> Iterator[Step]:
+        """Yield the first step of a workflow whose gates reviewers approve."""
+        if self._gates:
+            yield reviewers_step([self.options.approval_environment])
+
     def word(self, name: str) -> str:
         """Return the name of a place in conditions."""
         return self.calling.words[name]
 
     def _deciding(
-        self, job: str, name: str, reason: str, ways: Iterable[str] = (), *, condition: str, needs: tuple[str, ...]
+        self, job: str, name: str, comments: tuple[str, ...], *, condition: str, needs: tuple[str, ...]
     ) -> Job:
-        """Return the job that people approve or reject. Its only step shows the reason."""
-        comments = (*map(comment, reason.strip().split("\n")), *ways) if reason else tuple(ways)
+        """Return the job that people approve or reject."""
         return Job(
             id=job,
             name=label(name),
@@ -160,24 +208,6 @@ class CallsProgram(Written, frozen=True, dict=True):
             environment=self.options.approval_environment,
             timeout=5,
         )
-
-
-def guide(calling: Calling, *, waits: bool) -> Iterator[str]:
-    """Yield the lines at the top of the file that explain all steps."""
-    called = "the program from the step `Write the program`" if calling.is_inline else calling.place
-    checked = "" if calling.is_inline else " `rdc verify` checks that file, too."
-    yield (
-        f"Each step calls {called}, which runs its own copy of the commands and prompts in `env:`. If you edit one "
-        f"here, the step fails.{checked}"
-    )
-    if calling.program.contract:
-        yield "A failed run is red. Its summary shows how to continue it. Completed steps don't run again."
-    elif waits:
-        yield "A run that stops or waits is red. Its summary shows how to continue it. Completed steps don't run again."
-    if calling.program.limit:
-        yield f"A run stops after {calling.program.limit} steps."
-    if any(isinstance(node.task, Shell) for node in calling.program.nodes):
-        yield "A step whose command fails stays green if the run continues. Its output `next` names the next step."
 
 
 def outputs_of(steps: Mapping[str, str]) -> dict[str, str]:

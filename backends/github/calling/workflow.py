@@ -224,6 +224,8 @@ class CallingWorkflow(CallsProgram, frozen=True, dict=True):
 
     def _begins(self, part: Part) -> Iterator[Step]:
         """Yield the steps before those of the document."""
+        if part.level == 0:
+            yield from self.reviewers()
         if self.options.checkout:
             yield self._checkout()
         if part.level == 0:
@@ -344,11 +346,11 @@ class CallingWorkflow(CallsProgram, frozen=True, dict=True):
     def _approval(self, part: Part, place: Place) -> Job:
         """Return the job that people approve or reject. The next part reads their decision from GitHub."""
         node, nodes = place.node, self.routes.nodes
+        reason = str(node.task.reason).strip() if isinstance(node.task, Gate) else ""
         return self._deciding(
             self._gate(place),
             decision(node, nodes),
-            str(node.task.reason) if isinstance(node.task, Gate) else "",
-            transitions(node, nodes),
+            (*map(comment, reason.splitlines()), *transitions(node, nodes)),
             condition=self._asked(part, place),
             needs=(self._id_of(part),),
         )

@@ -41,36 +41,52 @@ UNSAFE = r'["#$%&*;:<>@\[\\\]^`|~\ufb02\xb6\u200b]|(?<=direction)\s'
 SHAPES = {"branch": ("{", "}"), "end": ("(", ")")}
 
 
-def put_question(program: Table, state: State) -> str:
-    """Return the question of a waiting step, and its replies, as a block."""
+def put_question(program: Table, state: State, is_handed: bool) -> str:
+    """Return the question of a waiting step as a block, and what replies lead to if another job asks for them."""
     node = program["nodes"][state.node]
-    texts = (str(node.get(key) or "") for key in ("reason", "prompt", "block"))
-    parts = [filled(node, text, state.registers).strip("\n") for text in texts]
-    words, replies = replies_to(node, state), "Answer with text."
-    if words:
-        replies = f"Answer {' or '.join(words)}." if len(words) < 4 else "Answer one of:\n\n" + "\n".join(words)
-    return as_block("\n\n".join(filter(None, [*parts, replies])))
+    texts = [filled(node, str(node.get(key) or ""), state.registers) for key in ("reason", "prompt", "block")]
+    ways = [f"{_as_shown(node, reply)}: {where}" for reply, where in replies_to(program, state) if is_handed]
+    parts = [_name(program, state.node, state), *(text.strip("\n") for text in texts), "\n".join(ways)]
+    return as_block("\n\n".join(filter(None, parts)))
 
 
-def replies_to(node: Table, state: State) -> list[str]:
-    """Return the replies of a step; none if it takes any text."""
+def replies_to(program: Table, state: State) -> list[tuple[str, str]]:
+    """Return the replies to a waiting step, each with what it leads to."""
+    node = program["nodes"][state.node]
     if node["task"] == "ask":
-        return [word.upper() for word in node.get("question", "pass/fail").split("/")]
-    if node["task"] in DECISIONS:
-        return [*DECISIONS[node["task"]]]
-    if node["task"] != "select":
-        return []
-    options = node["options"] if "options" in node else words_of(node)
-    return [filled(node, option, state.registers) for option in options]
+        said = zip(node.get("question", "pass/fail").split("/"), words_of(node))
+    elif node["task"] in DECISIONS:
+        said = zip(DECISIONS[node["task"]], DECISIONS[node["task"]])
+    elif node["task"] == "select":
+        options = [filled(node, option, state.registers) for option in node.get("options", words_of(node))]
+        said = zip(options, words_of(node) if "options" not in node else ["pass"] * len(options))
+    else:
+        said = zip(["TEXT"], ["pass"])
+    return [(reply, _where(program, state, outcome)) for reply, outcome in said]
 
 
-def first_reply(program: Table, state: State) -> "str | None":
-    """Return an example of a reply to the waiting step; None if no step is waiting for one."""
-    node = program["nodes"].get(state.node, {"task": ""})
-    if state.condition != "waiting" or "contract" in program:
-        return None
-    words = replies_to(node, state)
-    return words[0].lower() if words and node["task"] == "ask" else words[0] if words else "TEXT"
+def _where(program: Table, state: State, outcome: str) -> str:
+    """Return what a reply to a waiting step leads to: an end with its message, or a step."""
+    edges = [each for each in program["nodes"][state.node]["edges"] if each.get("on", outcome) == outcome]
+    return " or ".join(dict.fromkeys(_end_or_step(program, state, edge["go"]) for edge in edges))
+
+
+def _end_or_step(program: Table, state: State, name: str) -> str:
+    node = program["nodes"][name]
+    if node["task"] != "end":
+        return f"continue with {_name(program, name, state)}"
+    message = plain(filled(node, node.get("message", ""), state.registers))
+    return f"{node['result'].upper()}{message and f' {message}'}"
+
+
+def _as_shown(node: Table, reply: str) -> str:
+    return reply.upper() if node["task"] == "ask" else plain(reply)
+
+
+def _name(program: Table, name: str, state: State) -> str:
+    """Return a step's id and title."""
+    node = program["nodes"].get(name, {})
+    return plain(name_in_words(name, filled(node, node.get("title", ""), state.registers)))
 
 
 def table_of_steps(program: Table, finished: list[Record]) -> str:
@@ -135,14 +151,19 @@ def _of_nodes(program: Table, names: dict[str, str]) -> Iterator[str]:
             yield f"{names[name]} -->{told} {names[edge['go']]}"
 
 
-def how_to_continue(state: State, branch: str, reply: "str | None") -> str:
-    """Return how to continue this run in another one; `reply` is an example for the waiting step."""
-    answer = f" -f answers={shlex.quote(f'{state.node} {reply}')}" if reply else ""
-    about = "with your answer and the number of this run" if reply else "with the number of this run"
+def how_to_continue(program: Table, state: State, branch: str) -> str:
+    """Return how to continue this run in another one: with each possible reply, if a step is waiting for one."""
     branch = branch or os.environ.get("GITHUB_REF_NAME", "")
     words = ["gh", "workflow", "run", os.path.basename(workflow_path()), "--ref", branch]
-    command = f"{' '.join(map(shlex.quote, words))} -f resume={os.environ['GITHUB_RUN_ID']}{answer}"
-    return f"\nTo continue, start this workflow again {about}:\n\n    {plain(command)}\n"
+    command = f"{' '.join(map(shlex.quote, words))} -f resume={os.environ['GITHUB_RUN_ID']}"
+    if state.condition != "waiting" or "contract" in program:
+        return f"\nTo continue, start this workflow again with the number of this run:\n\n    {plain(command)}\n"
+    node, lines = program["nodes"][state.node], []
+    for reply, where in replies_to(program, state):
+        answer = shlex.quote(f"{state.node} {reply}")
+        lines += [f"{_as_shown(node, reply)}: {where}", f"    {plain(f'{command} -f answers={answer}')}"]
+    about = "with your answer and the number of this run"
+    return f"\nTo continue, start this workflow again {about}:\n\n" + as_block("\n".join(lines))
 
 
 def close(job: Job, part: list[str]) -> int:
@@ -194,9 +215,11 @@ def _tell(job: Job, state: State, is_handed: bool, is_waiting: bool) -> None:
         job.runner.page(mask(f"### {as_cell(said[: LONGEST_LABEL * 30])}\n"))
         print(plain(f"rdc: {said}"), flush=True)
     if waits:
-        job.runner.page(mask(put_question(program, state)))
+        job.runner.page(mask(put_question(program, state, is_handed)))
     if is_waiting:
-        job.lines.append(annotation("warning", "WAITING", f"{state.node} needs an answer"))
+        job.lines.append(
+            annotation("warning", "WAITING", mask(f"{state.node} needs an answer: {_name(program, state.node, state)}"))
+        )
     if is_handed:
         return
     job.runner.page(mask(table_of_steps(program, state.finished)))
@@ -256,7 +279,7 @@ def _say_how_to_go_on(job: Job, state: State, is_handed: bool) -> None:
         says = "This run was started from a fork, so it cannot be continued."
         job.runner.page(f"\n{says} Run the workflow on a branch of this repository.\n")
         return
-    job.runner.page(how_to_continue(state, job.said("BRANCH"), first_reply(job.program, state)))
+    job.runner.page(job.mask(how_to_continue(job.program, state, job.said("BRANCH"))))
     if job.said("CALLED"):
         job.runner.page("\nIf another workflow called this one, this run cannot be continued.\n")
 

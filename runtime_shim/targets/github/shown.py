@@ -121,7 +121,7 @@ def _of_stage(node: Table, nodes: Iterable[Table], spec: Table) -> Iterator[str]
     elif stage == "validation":
         yield f"{'makes, and ' * ('outputs' in alike)}checks ({', '.join(node.get('checks', ()))}): {paths}"
     elif stage != "outputs" or "validation" not in alike:
-        yield f"{ABOUT_STAGES.get(stage, stage)} {paths}".rstrip()
+        yield f"{ABOUT_STAGES.get(stage, stage)} {paths}".rstrip() if paths or stage != "inputs" else "input guardrails"
 
 
 def _lines(text: str) -> list[str]:
