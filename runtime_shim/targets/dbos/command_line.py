@@ -47,7 +47,7 @@ OF_WORKERS: Options = (
     ("answer goto", "STEP", "", "the step"),
     ("answer", "REPLY", "", "pass, fail, yes, no or another reply; for an interrupted step also rerun"),
     ("all", "--database", "URL", "sqlite:///FILE or postgresql://… (default: $RDC_DATABASE, or sqlite:///NAME.sqlite)"),
-    ("worker", "--jobs", "NUMBER", "how many runs at once (default: 4)"),
+    ("worker", "--jobs", "NUMBER", "how many runs at once (default: 1)"),
     ("worker", "--interrupted", "WHAT", "for an interrupted step: `ask` a person (default), or `rerun`"),
     (
         "worker",
@@ -143,8 +143,10 @@ def execute_call(program: Table, argv: list[str], host: Host, display: Display, 
     if command not in calls:
         known = f"{meant(command, calls) or '; choose from ' + ', '.join(calls)} (see: {host.prog} --help)"
         raise RefusedError(f"unknown subcommand {one_line(command)}{known}")
-    if "UV" in os.environ:  # python3 may not have the packages
-        host = host._replace(prog=re.sub("^python3 ", "uv run ", host.prog))
+    runner = (
+        "uv run" if "UV" in os.environ else "python3"
+    )  # only the one that started this is known to have the packages
+    host = host._replace(prog=f"{runner} {host.prog.removeprefix('python3 ')}")
     given = read_words(words, own, options, [], f"(see: {host.prog} {command} --help)")
     vars(given).update(prog=host.prog, command=command, known=options, only=None, RUN=getattr(given, "RUN", "") or "")
     known = os.environ.pop("RDC_DATABASE", "")  # it may have a password, which is not for commands
