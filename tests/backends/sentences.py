@@ -361,6 +361,13 @@ PYTHON: list[tuple[str, Check]] = [
         ),
         is_contract,
     ),
+    (
+        (
+            r"Of (\S+), settings that the document does not have apply, and its approvals, guardrails and risks are "
+            r"added\."
+        ),
+        lambda compiled, _, found: [found[1]] == [each.path for each in compiled.sources[1:]],
+    ),
     (r"A step first waits for its approvals: .+?\. A rejected one stops the run at once\.", _gates_of),
     (r"`human_gate=\"optional\"` waits for nothing\.", has(r'^        human_gate="optional",$')),
     (
