@@ -168,7 +168,9 @@ def _metadata(checks: Iterable[str]) -> str:
     return f'# /// script\n# requires-python = ">=3.10"\n# dependencies = {json.dumps(packages)}\n# ///\n'
 
 
-METADATA = {names: _metadata(names) for names in ((), ("mypy",), ("ruff",), ("mypy", "ruff"))}
+METADATA: dict[tuple[str, ...], str] = {
+    names: _metadata(names) for names in ((), ("mypy",), ("ruff",), ("mypy", "ruff"))
+}
 """The packages that `uv run` installs for a worker whose checks run some programs, as inline script metadata."""
 
 

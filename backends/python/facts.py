@@ -49,7 +49,7 @@ def facts(program: Program, called: Calls) -> Facts:
 
 
 def _of_steps(program: Program, called: Calls) -> Facts:
-    uses = called.settings | called.used | _named(called)
+    uses = called.used | _named(called)
     tasks = [entry for node in program.nodes for entry in getattr(node.task, "entries", (node.task,))]
     agents = [task for task in tasks if type(task) is Agent]
     keywords = {word for task in agents for word in task.reading.keywords}
@@ -71,7 +71,7 @@ def _of_steps(program: Program, called: Calls) -> Facts:
 
 
 def _named(called: Calls) -> set[str]:
-    """Return the names of the settings of transitions."""
+    """Return the names of the settings of all calls."""
     tree = ast.parse("\n".join(["def document():", *called.lines]))
     return {node.arg for node in ast.walk(tree) if isinstance(node, ast.keyword) and node.arg}
 
@@ -125,8 +125,7 @@ def _of_contract(program: Program, called: Calls) -> Facts:
     checked = [str(path) for stage in stages if len(stage.checks) > 1 for path in stage.paths]
     uses = {"tools": tools, "retries": any(each["max"] for each in retries)}
     uses |= {"pause": any(each["backoff_seconds"] for each in retries), "context": "context" in config}
-    uses |= {"evidence": any(spec["evidence"] != "none" for spec in specs)}
-    uses |= {"as": any('"as": "' in line for line in called.lines)}
+    uses |= {"evidence": any(spec["evidence"] != "none" for spec in specs), "as": '"as": "' in str(called.lines)}
     return {
         "uses": {name for name, is_used in uses.items() if is_used} | {"guardrails"} & config.keys(),
         "gates": _gates(program),

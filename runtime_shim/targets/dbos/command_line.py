@@ -130,7 +130,9 @@ def application_of(program: Table) -> str:
 
 def execute_call(program: Table, argv: list[str], host: Host, display: Display, kinds: Kinds) -> int:
     """Run a subcommand and return its exit code."""
-    kinds = [*kinds, OfDbos]  # last, since a leg ends when all others have done their part
+    # The file calls `uv`, which may not be there, and `python3` may not have the packages.
+    prog = f"{'uv run' if 'UV' in os.environ else 'python3'} {host.prog.removeprefix('python3 ')}"
+    host, kinds = host._replace(prog=prog), [*kinds, OfDbos]  # last, since it ends a leg when all others are done
     options, more = options_of_worker(kinds), {name for kind in kinds for name in kind.commands}
     calls = {name: each for name, each in REQUESTS.items() if name not in ("approve", "goto") or name in more}
     command, *words = argv or [""]
@@ -143,10 +145,6 @@ def execute_call(program: Table, argv: list[str], host: Host, display: Display, 
     if command not in calls:
         known = f"{meant(command, calls) or '; choose from ' + ', '.join(calls)} (see: {host.prog} --help)"
         raise RefusedError(f"unknown subcommand {one_line(command)}{known}")
-    runner = (
-        "uv run" if "UV" in os.environ else "python3"
-    )  # only the one that started this is known to have the packages
-    host = host._replace(prog=f"{runner} {host.prog.removeprefix('python3 ')}")
     given = read_words(words, own, options, [], f"(see: {host.prog} {command} --help)")
     vars(given).update(prog=host.prog, command=command, known=options, only=None, RUN=getattr(given, "RUN", "") or "")
     known = os.environ.pop("RDC_DATABASE", "")  # it may have a password, which is not for commands
