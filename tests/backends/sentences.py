@@ -246,7 +246,7 @@ PYTHON: list[tuple[str, Check]] = [
         both(_where, lambda compiled, *_: agents(compiled)),
     ),
     (
-        r"The inputs? " + NAMES_OF + r" goe?s? into prompts unchanged, also if a stranger wrote (?:it|them)\.",
+        r"The inputs? " + NAMES_OF + r" (?:goes|go) into prompts unchanged, also if a stranger wrote (?:it|them)\.",
         named(_prompted),
     ),
     (
