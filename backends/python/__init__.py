@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Annotated, ClassVar, Literal, NamedTuple
 
 from msgspec.structs import replace
@@ -163,9 +162,10 @@ def _title(title: str) -> str:
 _OF_CHECKS = {"mypy": "mypy==2.4.1", "ruff": "ruff==0.17.6"}
 
 
-def _metadata(checks: Iterable[str]) -> str:
+def _metadata(checks: Sequence[str]) -> str:
     packages = ["dbos==3.4.0", "prometheus-client==0.26.0", *(_OF_CHECKS[name] for name in checks)]
-    return f'# /// script\n# requires-python = ">=3.10"\n# dependencies = {json.dumps(packages)}\n# ///\n'
+    names = ", ".join(f'"{package}"' for package in packages)
+    return f'# /// script\n# requires-python = ">=3.10"\n# dependencies = [{names}]\n# ///\n'
 
 
 METADATA: dict[tuple[str, ...], str] = {

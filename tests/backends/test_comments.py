@@ -16,7 +16,7 @@ from compiler.ir.edges import Edge, OutcomeTest
 from compiler.ir.program import Node, Program
 from compiler.ir.tasks import IDLE, End
 from runtime_shim.targets.naming import split_name
-from tests.backends.header_checks import Check, has
+from tests.backends.header_checks import Check
 from tests.backends.sentences import PYTHON
 from tests.conftest import ROOT
 from tests.golden.test_golden import NAMES, PROGRAMS, program

@@ -20,7 +20,7 @@ def test_every_template_is_used() -> None:
         f"{path.parts[0]}/{name}"
         for path in TEMPLATES
         for found in re.findall(r"{% include (.+) %}", (ROOT / "backends" / path).read_text(encoding="utf-8"))
-        for name in re.findall(r'"(\w+)\.jinja"', found)
+        for name in re.findall(r'"([\w.]+)\.jinja"', found)
     }
     assert {f"{path.parts[0]}/{path.name.removesuffix('.jinja')}" for path in TEMPLATES} == rendered | included
     assert len(TEMPLATES) > 10
