@@ -69,13 +69,17 @@ def times(number: int | None) -> str:
     return "(no limit)" if number is None else f"×{number}"
 
 
+def _at_most(number: int | None) -> str:
+    return "no limit" if number is None else "at most once" if number == 1 else f"at most {number} times"
+
+
 def of_run(program: Program) -> Iterator[str]:
     """Yield lines on the decisions of people in a run, and on the number of its calls of agents and tools."""
     said: list[str] = []
     if asking := [node.id for node in program.nodes if isinstance(node.task, Ask | Gate)]:
         said.append(f"A person decides: {', '.join(asking)}.")
-    if calls := [f"{called} {times(most)}" for called, most in most_calls(program, _called).items()]:
-        said.append(f"Calls {', '.join(calls)}.")
+    if calls := [f"{called} ({_at_most(most)})" for called, most in most_calls(program, _called).items()]:
+        said.append(f"Calls {listed(calls)}.")
     return wrapped(said)
 
 

@@ -27,7 +27,7 @@ from backends.python.edition import (
     sha256_of_text,
     shared_files,
 )
-from backends.python.facts import facts, wrapped
+from backends.python.facts import checkers, facts, wrapped
 from backends.python.literals import literal
 from backends.python.step_calls import author_calls
 from backends.remarks import comment, listed, of_run
@@ -137,7 +137,7 @@ def program_text(content: Content, command: str, shared: Sequence[str] = (), cal
         shared=list(shared),
         checks="" if shared else checks(edition, is_worker=caller == WORKER),
         edition=edition,
-        metadata=METADATA if caller == WORKER else "",
+        metadata=METADATA[tuple(name for name in checkers(program) if name in _OF_CHECKS)] if caller == WORKER else "",
         command=command,
         opening=SHARED_OPENING if shared else opening(edition),
         tail=tail(edition, program.kind, is_shared=bool(shared), caller=caller),
@@ -159,13 +159,19 @@ def _title(title: str) -> str:
     return f" {title}" if f"# {title}".startswith(("# ///", BEGIN, END)) else title
 
 
-METADATA = """\
-# /// script
-# requires-python = ">=3.10"
-# dependencies = ["dbos==3.4.0", "prometheus-client>=0.21,<1"]
-# ///
-"""
-"""The packages that `uv run` installs for a worker, as inline script metadata."""
+_OF_CHECKS = {"mypy": "mypy==2.4.1", "ruff": "ruff==0.17.6"}
+
+
+def _metadata(checks: Sequence[str]) -> str:
+    packages = ["dbos==3.4.0", "prometheus-client==0.26.0", *(_OF_CHECKS[name] for name in checks)]
+    names = ", ".join(f'"{package}"' for package in packages)
+    return f'# /// script\n# requires-python = ">=3.10"\n# dependencies = [{names}]\n# ///\n'
+
+
+METADATA: dict[tuple[str, ...], str] = {
+    names: _metadata(names) for names in ((), ("mypy",), ("ruff",), ("mypy", "ruff"))
+}
+"""The packages that `uv run` installs for a worker whose checks run some programs, as inline script metadata."""
 
 
 def tail(edition: str, kind: str, *, is_shared: bool, caller: str = "") -> str:

@@ -31,14 +31,13 @@ _FIRST = ("prompt", "bash", "sh")
 
 
 class Calls(Struct):
-    """The lines of the function, the names that it calls, and the names of settings.
+    """The lines of the function, and the names that it calls.
 
     `shown` are the settings of `about` that all steps see: `inputs`, `outputs` and `placeholders`.
     """
 
     lines: list[str]
     used: set[str]
-    settings: set[str]
     shown: list[str] = []
     is_specification: bool = False
     """Whether the words are those of specifications."""
@@ -85,7 +84,7 @@ def calls(program: Program, *, is_named: bool = False) -> Calls:
 
 class _Writer:
     def __init__(self, program: Program) -> None:
-        self.program, self.used, self.settings = program, {"about"}, set[str]()
+        self.program, self.used = program, {"about"}
         self._slots = frozenset(slot.name for slot in program.slots)
         self._steps = {node.id: Step.of(node, self._slots) for node in program.nodes}
         entered = {node.group for node in program.nodes if type(node.task) not in IDLE}
@@ -110,7 +109,7 @@ class _Writer:
                 groups.remove(group)
                 lines += self._group(group)
             lines += body
-        return Calls([*self._about(is_named=is_named), *lines], self.used, self.settings, self._common.shown())
+        return Calls([*self._about(is_named=is_named), *lines], self.used, self._common.shown())
 
     def _about(self, *, is_named: bool) -> list[str]:
         program, slots, common = self.program, self._slots, self._common
@@ -181,7 +180,6 @@ class _Writer:
 
     def _call(self, word: str, head: list[str], settings: list[str]) -> list[str]:
         self.used.add(word)
-        self.settings.update([setting[: setting.index("=")] for setting in settings])
         return call_lines(word, head, settings)
 
 

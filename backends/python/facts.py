@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 from collections.abc import Iterator
 from textwrap import wrap
@@ -37,29 +38,38 @@ def _wrapped(text: str) -> Iterator[str]:
 
 def facts(program: Program, called: Calls) -> Facts:
     """Return the values of the templates for the calls of a program."""
-    found = _of_contract(program) if called.is_specification else _of_steps(program, called)
-    return {"shells": shells(program), **found}
+    found = _of_contract(program, called) if called.is_specification else _of_steps(program, called)
+    names = checkers(program) if called.is_specification else []
+    needed, optional = [name for name in names if name == "git"], [name for name in names if name != "git"]
+    return {"shells": shells(program), "needed": needed, "optional": optional, **found}
 
 
 def _of_steps(program: Program, called: Calls) -> Facts:
-    uses = called.settings | called.used
+    uses = called.used | _named(called)
     tasks = [entry for node in program.nodes for entry in getattr(node.task, "entries", (node.task,))]
     agents = [task for task in tasks if type(task) is Agent]
     keywords = {word for task in agents for word in task.reading.keywords}
     return {
         "uses": uses,
-        "checkers": [],
         "numbers": list(of_placeholders(program.nodes, program.registers)),
         "times": [f"`{name}`" for name in ("timeout", "delay") if name in uses],
         "shows_attempt": any("$RDC_ATTEMPT" in line or "${RDC_ATTEMPT" in line for line in called.lines),
         "secrets": [f"`{name}`" for name in program.secrets],
         "prompted": _prompted(program),
         "outcomes": {word for node in program.nodes for word in words_of(node.edges)} & {*UNREAD} if keywords else (),
-        "has_failing": any(word.casefold() in LISTED for word in keywords),
+        "failures": [f"`{word}`" for word in sorted(keywords) if word.casefold() in LISTED]
+        + ["keywords in `failing`"] * any(task.reading.failing for task in agents),
+        "has_after": any(context.after for context in program.contexts),
         "joined": {node.task.check for node in program.nodes if isinstance(node.task, Parallel)},
         "excused": sorted({word for task in agents for word in task.reading.excused}),
         "completions": _completions(program) if agents else [],
     }
+
+
+def _named(called: Calls) -> set[str]:
+    """Return the names of the settings of all calls."""
+    tree = ast.parse("\n".join(["def document():", *called.lines]))
+    return {node.arg for node in ast.walk(tree) if isinstance(node, ast.keyword) and node.arg}
 
 
 def _prompted(program: Program) -> list[str]:
@@ -99,7 +109,7 @@ def checkers(program: Program) -> list[str]:
     return [name for name, is_needed in needed.items() if is_needed]
 
 
-def _of_contract(program: Program) -> Facts:
+def _of_contract(program: Program, called: Calls) -> Facts:
     assert program.contract is not None  # noqa: S101 (for mypy)
     config = json.loads(program.contract.config)
     specs = [json.loads(str(step.spec)) for step in program.contract.steps]
@@ -111,13 +121,25 @@ def _of_contract(program: Program) -> Facts:
     checked = [str(path) for stage in stages if len(stage.checks) > 1 for path in stage.paths]
     uses = {"tools": tools, "retries": any(each["max"] for each in retries)}
     uses |= {"pause": any(each["backoff_seconds"] for each in retries), "context": "context" in config}
+    uses |= {"evidence": any(spec["evidence"] != "none" for spec in specs), "as": '"as": "' in str(called.lines)}
     return {
         "uses": {name for name, is_used in uses.items() if is_used} | {"guardrails"} & config.keys(),
-        "checkers": checkers(program),
-        "has_gates": any(isinstance(node.task, Gate) for node in program.nodes),
+        "gates": _gates(program),
+        "has_optional_gate": '        human_gate="optional",' in called.lines,
         "has_executor": "executor" in config,
         "called": [f"`{name}`" for name, tool in tools.items() if "command" in tool],
         "built_in": [f"`{name}`" for name in built_in],
         "validations": validations,
         "has_yaml": any(language_of(path) == "YAML" for path in checked),
     }
+
+
+def _gates(program: Program) -> list[str]:
+    """Return the kinds of approvals in a specification, with their names."""
+    gates = [node.id for node in program.nodes if isinstance(node.task, Gate)]
+    found = {
+        "`human_gate` (named MODULE:WORKFLOW:STEP:hitl)": any(name.endswith(":hitl") for name in gates),
+        "tools with high `risk` (named tool:TOOL:STEP)": any(name.startswith("tool:") for name in gates),
+        "tools with a `gate` (its name)": any(not name.startswith("tool:") and name[-5:] != ":hitl" for name in gates),
+    }
+    return [kind for kind, has in found.items() if has]

@@ -138,7 +138,8 @@ def _author_part(head: str, start: int) -> ast.FunctionDef | Problem:
         body = ast.parse("\n" * head.count("\n", 0, start) + head[start:], feature_version=(3, 9)).body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         return Problem(getattr(error, "lineno", None) or 1, "this is not a function with only calls")
-    problem = next(chain(_other_packages(head, METADATA if is_worker else ""), _problems(body)), None)
+    metadata = next((text for text in METADATA.values() if text in head), METADATA[()]) if is_worker else ""
+    problem = next(chain(_other_packages(head, metadata), _problems(body)), None)
     if problem:
         return problem
     (function,) = body

@@ -33,7 +33,7 @@ def author_calls(program: Program, *, is_named: bool = False) -> Calls:
     if not _is_whole(program):
         return common
     lines = [line for each in _calls(program, is_named=is_named) for line in ["", *each]]
-    own = Calls(lines[1:], {"about", "end", "step"}, set(), is_specification=True)
+    own = Calls(lines[1:], {"about", "end", "step"}, is_specification=True)
     return own if _is_same(own.built(), common.built(), program) else common
 
 

@@ -28,11 +28,11 @@ SAID = {
     "code-review.runbook.md": ("A `block` is shown with the question. It never runs.", "-c STRING"),
     "database-failover.runbook.md": ("`{{NAME}}` shows the value. It is never put into a command.", "--agent COMMAND"),
     "playbooks/issue-triage.playbook.md": ("The inputs `issue` and `project` go into prompts unchanged", "`bash"),
-    "playbooks/change-review.playbook.md": ("`--tool CONNECTION=COMMAND` sets", "`parallel`"),
+    "playbooks/change-review.playbook.md": ("--tool CONNECTION=COMMAND` sets", "`parallel`"),
     "workflows/dependency-update.workflow.yaml": ("skips all later steps and gates.", "In `parallel`"),
     "workflows/security-audit.workflow.yaml": ("In `parallel`, all agents must answer with it", "`none` means"),
     "specifications/checked-code.stepspec.yaml": (
-        "its check is skipped: the run says so, and the step passes",
+        "Without mypy, this check is skipped: the run says so, and the step can pass.",
         "`gate`",
     ),
     "specifications/publish-notes.stepspec.yaml": ("A tool without `required` may fail", "is tried again"),
@@ -51,12 +51,13 @@ def test_the_header_explains_the_settings_of_the_program(name: str, target: str)
 
 def test_the_header_names_the_outcomes_that_end_with_exit_code_0() -> None:
     text = header(EXAMPLES / "workflows/security-audit.workflow.yaml")
-    ends = "`audit` (TASK_DONE), `triage` (TASK_DONE), `alarm` (TASK_DONE, other outcomes) and `report` (TASK_DONE,"
+    ends = "`audit` (TASK_DONE), `triage` (TASK_DONE) and `report` (TASK_DONE, other outcomes)."
     assert f"Exit code 0 means COMPLETE, which follows after {ends}" in text
 
 
 def test_programs_of_checks_are_needed() -> None:
-    assert "Python 3.9 or newer, mypy and ruff." in header(EXAMPLES / "specifications/checked-code.stepspec.yaml")
+    text = header(EXAMPLES / "specifications/checked-code.stepspec.yaml")
+    assert "Python 3.9 or newer. Uses mypy and ruff if they are installed." in text
     assert "Python 3.9 or newer and git." in header(EXAMPLES / "specifications/publish-notes.stepspec.yaml")
 
 
@@ -64,8 +65,20 @@ def test_workers_of_a_project_with_a_name_share_no_runs(tmp_path: Path) -> None:
     document = "## 1. Do\n\n```bash\ntrue\n```\n"
     (tmp_path / "a.runbook.md").write_text(document, encoding="utf-8")
     assert "of another project has the same runs" in header(tmp_path / "a.runbook.md", "dbos")
+    assert "[project]` in rdc.toml. Workers of another" not in header(tmp_path / "a.runbook.md", "dbos")
     (tmp_path / "rdc.toml").write_text('[project]\nname = "shop"\n', encoding="utf-8")
-    assert "of another project" not in header(tmp_path / "a.runbook.md", "dbos")
+    text = header(tmp_path / "a.runbook.md", "dbos")
+    assert "of another project has the same runs" not in text
+    assert "`project` is the `name` under `[project]` in rdc.toml." in text
+
+
+def test_workers_pin_the_versions_that_rdc_is_tested_with() -> None:
+    locked = re.findall(r"^(\S+==\S+)", (ROOT / "requirements.lock").read_text(encoding="utf-8"), re.MULTILINE)
+    text = header(EXAMPLES / "specifications/checked-code.stepspec.yaml", "dbos")
+    pinned = re.findall(r"\"(\S+==[^\"]+)\"", text)
+    assert [each.partition("==")[0] for each in pinned] == ["dbos", "prometheus-client", "mypy", "ruff"]
+    assert set(pinned) <= set(locked)
+    assert '"mypy==' not in header(EXAMPLES / "specifications/publish-notes.stepspec.yaml", "dbos")
 
 
 def test_a_long_sentence_continues_between_code_spans() -> None:

@@ -19,7 +19,8 @@ def test_every_template_is_used() -> None:
     included = {
         f"{path.parts[0]}/{name}"
         for path in TEMPLATES
-        for name in re.findall(r'{% include "(.+)\.jinja" %}', (ROOT / "backends" / path).read_text(encoding="utf-8"))
+        for found in re.findall(r"{% include (.+) %}", (ROOT / "backends" / path).read_text(encoding="utf-8"))
+        for name in re.findall(r'"([\w.]+)\.jinja"', found)
     }
     assert {f"{path.parts[0]}/{path.name.removesuffix('.jinja')}" for path in TEMPLATES} == rendered | included
     assert len(TEMPLATES) > 10

@@ -23,8 +23,8 @@ requires-python = ">=3.10"
 
 [manifest]
 requirements = [
-    {{ name = "dbos", specifier = ">=3.4,<3.5" }},
-    {{ name = "prometheus-client", specifier = ">=0.21" }},
+    {{ name = "dbos", specifier = "==3.4.0" }},
+    {{ name = "prometheus-client", specifier = "==0.26.0" }},
 ]
 
 [[package]]
@@ -36,7 +36,7 @@ sdist = {{ url = "https://example.org/dbos.tar.gz", hash = "{SHA}" }}
 
 [[package]]
 name = "prometheus-client"
-version = "0.26"
+version = "0.26.0"
 source = {{ registry = "https://pypi.org/simple" }}
 wheels = [{{ url = "https://example.org/p.whl", hash = "{SHA}" }}]
 """
@@ -75,11 +75,11 @@ def test_a_lock_that_matches(folder: Path) -> None:
         (LOCK, "x = [", "is not a lock file of uv"),
         (LOCK, LOCK.replace("[manifest]", "[other]"), "is not a lock file of uv"),
         ("version = 1\n", "version = 2\n", "does not match: it has the version 2"),
-        ('"3.4.0"', '"nonsense"', "no version of dbos fits"),
+        ('version = "3.4.0"', 'version = "nonsense"', "no version of dbos fits"),
         ('python = ">=3.10"', 'python = ">=3.9"', "it is for Python >=3.9"),
-        ('">=3.4,<3.5"', '">=3.4"', "the worker needs dbos>=3.4,<3.5, prometheus-client>=0.21"),
-        (', specifier = ">=0.21"', "", "the worker needs"),
-        (', specifier = ">=0.21"', ', git = "https://example.org"', "the worker needs"),
+        ('"==3.4.0"', '">=3.4"', "the worker needs dbos==3.4.0, prometheus-client==0.26.0"),
+        (', specifier = "==0.26.0"', "", "the worker needs"),
+        (', specifier = "==0.26.0"', ', git = "https://example.org"', "the worker needs"),
         ("[manifest]\n", '[manifest]\noverrides = [{ name = "dbos", specifier = "==1" }]\n', "the worker needs"),
         ('version = "3.4.0"', 'version = "3.9.0"', "no version of dbos fits"),
         (SHA, "sha256:0a", "a file of dbos has no SHA-256"),
@@ -90,7 +90,7 @@ def test_a_lock_that_matches(folder: Path) -> None:
 )
 def test_a_lock_that_does_not_match(before: str, after: str, says: str, tmp_path: Path) -> None:
     assert before in LOCK
-    (tmp_path / NAME).write_text(f"#!/usr/bin/env -S uv run --script\n#\n{METADATA}", encoding="utf-8")
+    (tmp_path / NAME).write_text(f"#!/usr/bin/env -S uv run --script\n#\n{METADATA[()]}", encoding="utf-8")
     (tmp_path / f"{NAME}.lock").write_text(LOCK.replace(before, after, 1), encoding="utf-8")
     assert says in lock_problem(str(tmp_path / NAME))
 

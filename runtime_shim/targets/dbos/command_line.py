@@ -47,7 +47,7 @@ OF_WORKERS: Options = (
     ("answer goto", "STEP", "", "the step"),
     ("answer", "REPLY", "", "pass, fail, yes, no or another reply; for an interrupted step also rerun"),
     ("all", "--database", "URL", "sqlite:///FILE or postgresql://… (default: $RDC_DATABASE, or sqlite:///NAME.sqlite)"),
-    ("worker", "--jobs", "NUMBER", "how many runs at once (default: 4)"),
+    ("worker", "--jobs", "NUMBER", "how many runs at once (default: 1)"),
     ("worker", "--interrupted", "WHAT", "for an interrupted step: `ask` a person (default), or `rerun`"),
     (
         "worker",
@@ -118,7 +118,9 @@ class OfDbos(OfLegs):
 
 def execute_call(program: Table, argv: list[str], host: Host, display: Display, kinds: Kinds) -> int:
     """Run a subcommand and return its exit code."""
-    kinds = [*kinds, OfDbos]  # last, since a leg ends when all others have done their part
+    # The file calls `uv`, which may not be there, and `python3` may not have the packages.
+    prog = f"{'uv run' if 'UV' in os.environ else 'python3'} {host.prog.removeprefix('python3 ')}"
+    host, kinds = host._replace(prog=prog), [*kinds, OfDbos]  # last, since it ends a leg when all others are done
     options, more = options_of_worker(kinds), {name for kind in kinds for name in kind.commands}
     calls = {name: each for name, each in REQUESTS.items() if name not in ("approve", "goto") or name in more}
     command, *words = argv or [""]
@@ -131,8 +133,6 @@ def execute_call(program: Table, argv: list[str], host: Host, display: Display, 
     if command not in calls:
         known = f"{meant(command, calls) or '; choose from ' + ', '.join(calls)} (see: {host.prog} --help)"
         raise RefusedError(f"unknown subcommand {one_line(command)}{known}")
-    if "UV" in os.environ:  # python3 may not have the packages
-        host = host._replace(prog=re.sub("^python3 ", "uv run ", host.prog))
     given = read_words(words, own, options, [], f"(see: {host.prog} {command} --help)")
     vars(given).update(prog=host.prog, command=command, known=options, only=None, RUN=getattr(given, "RUN", "") or "")
     known = os.environ.pop("RDC_DATABASE", "")  # it may have a password, which is not for commands

@@ -70,7 +70,7 @@ class Request(NamedTuple):
 def worker(request: Request) -> int:
     """Run legs until a signal comes."""
     options = request.options
-    jobs, poll = options.jobs or "4", options.poll or "0.25"
+    jobs, poll = options.jobs or "1", options.poll or "0.25"
     if not re.fullmatch("[1-9][0-9]{0,3}", jobs):
         raise RefusedError(f"--jobs {one_line(jobs)!a}: expected a number from 1 to 9999")
     if not re.fullmatch(r"[0-9]{1,4}(\.[0-9]{1,3})?", poll) or float(poll) <= 0:
