@@ -18,7 +18,7 @@
 # The state directory is .rdc/examples.playbooks.change-review in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.playbooks.change-review.py
-override RDC_SHA256 := 7d5d0b07c0e9ad2adccddd28d1fa9aded344753c866d58f9c1996a9a5c36bc96
+override RDC_SHA256 := 324e7597c5fdfc1b5690a6fd0b0e8cf168d7407a0f6e94adf42561fa25dcf60e
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -23,15 +23,20 @@
 # The state directory is .rdc/examples.playbooks.change-review in the current folder. It can hold one unfinished run.
 # The runtime opens no network connection. The programs that it starts can.
 # Exit codes: 0 COMPLETE, 1 STOP, 2 refused, 75 waits for a person, 130 interrupted.
-# Calls an agent ×3, the tool library ×1.
+# Calls an agent (at most 3 times) and the tool library (at most once).
 #
 # First comes the playbook. Each step has its line in the document (`at`), its task, and a transition for each outcome:
-# `go("2")` continues at step 2, `complete` and `stop` end the run. A second string is the text that a run shows for it.
+# `go("2")` continues at step 2, `complete` and `stop` end the run, as does an `end` that `go` names. A second string is
+# the text that a run shows for it.
+# `keeps` stores the answer in these values. A list has the value, the field of the answer, and the words that it can
+# be.
+# `do` lists changes of a transition: the value or counter, and how it changes.
 # `--agent COMMAND` sets the command that gets each prompt on standard input. So do `--agent-for TYPE=COMMAND`, the file
 # that RDC_AGENTS names, and RDC_AGENT. It runs by `sh -c` with your rights and environment, apart from the variables of
 # GitHub's runner. rdc does not confine it. Without one, each prompt waits for a person's reply by `answer`.
 # The inputs `change` and `language` go into prompts unchanged, also if a stranger wrote them.
-# A prompt starts with the outputs of earlier steps that its `context` lists: see `contexts`.
+# A prompt starts with the outputs of earlier steps that its `context` lists: see `contexts`. Its `parts` follow those
+# of the context in `after`.
 # A `tool` step sends `tool` and `arguments` as JSON to the command that `--tool CONNECTION=COMMAND` sets for its
 # `connection`. The command runs by `sh -c`, as agents do. Values in `arguments` are escaped for JSON. Without a
 # command, an `optional` step fails at once, and any other waits for a person's reply.

@@ -12,26 +12,31 @@
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
 #   73a057d470ac56c0c18ece9f5b942802e0c3c8bb8244bcaf2ab06c9d82d05c36  -
 #   sed -n '/^# BEGIN WORKER$/,/^# END WORKER$/p' FILE | sha256sum
-#   56d5932ff6ce16cec60d3a0bbd85c0212e432796e868f35b224c32cf0a012ca0  -
+#   5e0fc23c46fbe6fec5c8bfbb8e2bca4651de571fa04b06f18b381c6b72a7fcd1  -
 #
-# Needs Linux or macOS, Python 3.10 or newer and the packages below. `uv run FILE` installs the packages.
-# `worker` runs the steps of all runs. Start as many workers as you need. `start` starts a run, `list` lists the runs,
-# `status RUN` shows a run and what to do next, and `--help` lists the other commands.
-# Runs are kept in the SQLite file examples.code-review.sqlite in the current folder, or in a PostgreSQL database: set
-# RDC_DATABASE to postgresql://USER:PASSWORD@HOST/NAME.
+# Needs Linux or macOS, Python 3.10 or newer and the packages below. `uv run FILE` installs the packages from a package
+# index. To lock all of them, run `uv lock --script FILE`, and commit FILE.lock.
+# `worker` runs one run at a time, until it ends or waits; `worker --jobs NUMBER` runs more. `start` starts a run,
+# `list` lists the runs, `status RUN` shows a run and what to do next, and `--help` lists the other commands.
+# Steps run in the folder of the worker that takes the run, and any worker can take it, so start all workers in the same
+# folder. Several workers, or `--jobs`, run different runs at the same time in this folder, where they can disturb each
+# other. While a run waits for a person, other runs continue there, too. `worker --workspace run` gives each run its own
+# folder on each machine.
+# Runs are kept in the SQLite file examples.code-review.sqlite in the current folder (SQLite adds NAME.sqlite-wal and
+# NAME.sqlite-shm, and workers add NAME.sqlite.workers), or in a PostgreSQL database: set RDC_DATABASE to
+# postgresql://USER:PASSWORD@HOST/NAME. The output of commands is in .rdc/examples.code-review, or in the folder of
+# `worker --logs`.
 # A document with the path examples/code-review.runbook.md of another project has the same runs in a shared database. To
 # separate them, add `name` under `[project]` to rdc.toml, and compile this file again.
-# Steps run in the folder of the worker that takes the run, and any worker can take it. Start all workers in the same
-# folder, or see `worker --help` for `--workspace`.
-# Network: the worker connects to the PostgreSQL server in RDC_DATABASE, and `--metrics PORT` listens on 127.0.0.1.
-# Commands can use more.
+# Network: the worker connects to the PostgreSQL server in RDC_DATABASE. `worker --metrics PORT` serves metrics on
+# 127.0.0.1, and `worker --metrics ADDRESS:PORT` on that address, without a password. Commands can use more.
 # Exit codes of `status` and `start --wait`: 0 COMPLETE, 1 STOP or canceled, 2 error, 3 queued or running, 75 needs a
 # person.
 # A person decides: 1, 2, 3, 4, Ask_for_changes.
 #
 # /// script
 # requires-python = ">=3.10"
-# dependencies = ["dbos==3.4.0", "prometheus-client>=0.21,<1"]
+# dependencies = ["dbos==3.4.0", "prometheus-client==0.26.0"]
 # ///
 #
 # First comes the runbook. Each step has its line in the document (`at`), its task, and a transition for each outcome:
@@ -109,7 +114,7 @@ Look for
 
 # ---------------------------------------------------------------------------------------------------------------------
 # The runtime of rdc 0.1.0, edition values (sha256 73a057d470ac56c0c18ece9f5b942802e0c3c8bb8244bcaf2ab06c9d82d05c36).
-# The part for workers: dbos-values (sha256 56d5932ff6ce16cec60d3a0bbd85c0212e432796e868f35b224c32cf0a012ca0).
+# The part for workers: dbos-values (sha256 5e0fc23c46fbe6fec5c8bfbb8e2bca4651de571fa04b06f18b381c6b72a7fcd1).
 # The runbook ends here, and you can stop reading. Up to the last END line, 5,338 lines are the same in every worker
 # with these hashes. `rdc runtime values` and `rdc runtime dbos-values` print them. The lines after that start the
 # worker.
@@ -117,4 +122,4 @@ Look for
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 5340 lines, sha256 a8949e3b730347d5b398c789a36075afeeab1742a27323b0fa674133f2e056ed
+# --- 5340 lines, sha256 736ac5d4c31c8901d9dd5832aaff91734731224973d4cc67a40093cc1d452220

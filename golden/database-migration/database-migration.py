@@ -22,7 +22,8 @@
 # A person decides: 3.
 #
 # First comes the runbook. Each step has its line in the document (`at`), its task, and a transition for each outcome:
-# `go("2")` continues at step 2, `complete` and `stop` end the run. A second string is the text that a run shows for it.
+# `go("2")` continues at step 2, `complete` and `stop` end the run, as does an `end` that `go` names. A second string is
+# the text that a run shows for it.
 # A `bash` string runs as `bash -c STRING`, without `-e` and `pipefail`, in the folder where the run started. It gets
 # your environment, and variables such as RDC_STEP. Exit code 0 is PASS, everything else is FAIL.
 

@@ -14,7 +14,7 @@
 # The state directory is .rdc/examples.workflows.dependency-update in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.workflows.dependency-update.py
-override RDC_SHA256 := ee7dc0dff211868b7a9fee77ec39fd53e5569e04ab3c9aa6d9f7c9f958939eda
+override RDC_SHA256 := 30b62115bcd2e534196ff0a2bc1473855e25c79e11808de42639b6a9cb57813a
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

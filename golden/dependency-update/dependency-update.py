@@ -20,10 +20,15 @@
 # run.
 # The runtime opens no network connection. The programs that it starts can.
 # Exit codes: 0 COMPLETE, 1 STOP, 2 refused, 75 waits for a person, 130 interrupted.
-# A person decides: update/human, publish/human. Calls the agent developer ×20, an agent ×1.
+# A person decides: update/human, publish/human.
+# Calls the agent developer (at most 20 times) and an agent (at most once).
 #
 # First comes the workflow. Each step has its line in the document (`at`), its task, and a transition for each outcome:
-# `go("2")` continues at step 2, `complete` and `stop` end the run. A second string is the text that a run shows for it.
+# `go("2")` continues at step 2, `complete` and `stop` end the run, as does an `end` that `go` names. A second string is
+# the text that a run shows for it.
+# `keeps` stores the answer in these values. A list has the value, the field of the answer, and the words that it can
+# be.
+# `clears` empties these values before each transition of the step.
 # `otherwise` is the transition for all other outcomes.
 # `timeout` is in seconds.
 # A step that exceeds its `timeout` is ended and fails.
@@ -33,14 +38,15 @@
 # The input `task` goes into prompts unchanged, also if a stranger wrote it.
 # A run stops after `limit` steps, not counting gates. `resume --max-steps NUMBER` continues it.
 # A `gate` waits until a person approves or rejects it, by `approve` or `answer`.
-# A keyword counts if a line of the answer has nothing else, apart from Markdown marks and a short label.
+# A keyword counts if a line of the answer has nothing else, apart from Markdown marks and a short label. In front of a
+# colon or dash, keywords in `failing` count, too.
 # `failed` means that the agent did not answer. `invalid` means that the answer does not match `validation`. `ambiguous`
 # means that it has two keywords, or one only within a sentence.
-# An answer with TASK_DONE at any step ends the run as COMPLETE: this is a rule of the format. It needs no match of a
-# `validation`, and skips all later steps and gates.
+# An answer with TASK_DONE at any step ends the run as COMPLETE: this is a rule of the format. As `excused`, it needs no
+# match of a `validation`, and it skips all later steps and gates.
 # Exit code 0 means COMPLETE, which follows after `survey` (TASK_DONE), `update` (TASK_DONE), `fix` (TASK_DONE) and
 # `publish` (TASK_DONE, other outcomes).
-# The answer of a step with `report` is also kept in the reports of the state directory.
+# The answer of a step with `report` is also kept in the folder reports in the state directory.
 # `jumps` is for `goto STEP`: the step where the run continues, and the values that this changes.
 # A placeholder lists its value, the strings before and after it, and the string to show if it has no value. One in
 # `about` applies to every string that contains it.

@@ -12,48 +12,60 @@
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
 #   79d7737aad7dc69cd3eafea6ee845e1f5aee39043388e2996a478ab8ff53b8ac  -
 #   sed -n '/^# BEGIN WORKER$/,/^# END WORKER$/p' FILE | sha256sum
-#   75ca51f92463ffec31d00621da2cd6e88108bf4e58322ea6cdecd88d72f1fb7f  -
+#   ab0fbd0006c99be47e047761cc1ee6f114c4e6776efd0d395bb3a255836192fa  -
 #
-# Needs Linux or macOS, Python 3.10 or newer and the packages below. `uv run FILE` installs the packages.
-# `worker` runs the steps of all runs. Start as many workers as you need. `start` starts a run, `list` lists the runs,
-# `status RUN` shows a run and what to do next, and `--help` lists the other commands.
-# Runs are kept in the SQLite file examples.workflows.dependency-update.sqlite in the current folder, or in a PostgreSQL
-# database: set RDC_DATABASE to postgresql://USER:PASSWORD@HOST/NAME.
+# Needs Linux or macOS, Python 3.10 or newer and the packages below. `uv run FILE` installs the packages from a package
+# index. To lock all of them, run `uv lock --script FILE`, and commit FILE.lock.
+# `worker` runs one run at a time, until it ends or waits; `worker --jobs NUMBER` runs more. `start` starts a run,
+# `list` lists the runs, `status RUN` shows a run and what to do next, and `--help` lists the other commands.
+# Steps run in the folder of the worker that takes the run, and any worker can take it, so start all workers in the same
+# folder. Several workers, or `--jobs`, run different runs at the same time in this folder, where they can disturb each
+# other. While a run waits for a person, other runs continue there, too. `worker --workspace run` gives each run its own
+# folder on each machine.
+# Runs are kept in the SQLite file examples.workflows.dependency-update.sqlite in the current folder (SQLite adds
+# NAME.sqlite-wal and NAME.sqlite-shm, and workers add NAME.sqlite.workers), or in a PostgreSQL database: set
+# RDC_DATABASE to postgresql://USER:PASSWORD@HOST/NAME. The output of commands is in
+# .rdc/examples.workflows.dependency-update, or in the folder of `worker --logs`.
 # A document with the path examples/workflows/dependency-update.workflow.yaml of another project has the same runs in a
 # shared database. To separate them, add `name` under `[project]` to rdc.toml, and compile this file again.
-# Steps run in the folder of the worker that takes the run, and any worker can take it. Start all workers in the same
-# folder, or see `worker --help` for `--workspace`.
-# Network: the worker connects to the PostgreSQL server in RDC_DATABASE, and `--metrics PORT` listens on 127.0.0.1.
-# Commands and agents can use more.
+# Network: the worker connects to the PostgreSQL server in RDC_DATABASE. `worker --metrics PORT` serves metrics on
+# 127.0.0.1, and `worker --metrics ADDRESS:PORT` on that address, without a password. Commands and agents can use more.
 # Exit codes of `status` and `start --wait`: 0 COMPLETE, 1 STOP or canceled, 2 error, 3 queued or running, 75 needs a
 # person.
-# A person decides: update/human, publish/human. Calls the agent developer ×20, an agent ×1.
+# A person decides: update/human, publish/human.
+# Calls the agent developer (at most 20 times) and an agent (at most once).
 #
 # /// script
 # requires-python = ">=3.10"
-# dependencies = ["dbos==3.4.0", "prometheus-client>=0.21,<1"]
+# dependencies = ["dbos==3.4.0", "prometheus-client==0.26.0"]
 # ///
 #
 # First comes the workflow. Each step has its line in the document (`at`), its task, and a transition for each outcome:
-# `go("2")` continues at step 2, `complete` and `stop` end the run. A second string is the text that a run shows for it.
+# `go("2")` continues at step 2, `complete` and `stop` end the run, as does an `end` that `go` names. A second string is
+# the text that a run shows for it.
+# `keeps` stores the answer in these values. A list has the value, the field of the answer, and the words that it can
+# be.
+# `clears` empties these values before each transition of the step.
 # `otherwise` is the transition for all other outcomes.
 # `timeout` is in seconds.
 # A step that exceeds its `timeout` is ended and fails.
-# `--agent COMMAND` sets the command that gets each prompt on standard input. So do `--agent-for TYPE=COMMAND`, the file
-# that RDC_AGENTS names, and RDC_AGENT. It runs by `sh -c` with the worker's rights and environment, apart from
+# `worker --agent COMMAND` sets the command that gets each prompt on standard input. So do `--agent-for TYPE=COMMAND`,
+# the file that RDC_AGENTS names, and RDC_AGENT. It runs by `sh -c` with the worker's rights and environment, apart from
 # RDC_DATABASE and the variables of GitHub's runner. rdc does not confine it. Without one, each prompt waits for a
 # person's reply by `answer`.
 # The input `task` goes into prompts unchanged, also if a stranger wrote it.
 # A run stops after `limit` steps, not counting gates. `resume --max-steps NUMBER` continues it.
 # A `gate` waits until a person approves or rejects it, by `approve` or `answer`.
-# A keyword counts if a line of the answer has nothing else, apart from Markdown marks and a short label.
+# A keyword counts if a line of the answer has nothing else, apart from Markdown marks and a short label. In front of a
+# colon or dash, keywords in `failing` count, too.
 # `failed` means that the agent did not answer. `invalid` means that the answer does not match `validation`. `ambiguous`
 # means that it has two keywords, or one only within a sentence.
-# An answer with TASK_DONE at any step ends the run as COMPLETE: this is a rule of the format. It needs no match of a
-# `validation`, and skips all later steps and gates.
+# An answer with TASK_DONE at any step ends the run as COMPLETE: this is a rule of the format. As `excused`, it needs no
+# match of a `validation`, and it skips all later steps and gates.
 # Exit code 0 means COMPLETE, which follows after `survey` (TASK_DONE), `update` (TASK_DONE), `fix` (TASK_DONE) and
 # `publish` (TASK_DONE, other outcomes).
-# The answer of a step with `report` is also kept in the reports of the state directory.
+# The answer of a step with `report` is also kept in the folder reports of the run, in
+# .rdc/examples.workflows.dependency-update/RUN or the folder of `worker --logs`.
 # `jumps` is for `goto STEP`: the step where the run continues, and the values that this changes.
 # A placeholder lists its value, the strings before and after it, and the string to show if it has no value. One in
 # `about` applies to every string that contains it.
@@ -275,7 +287,7 @@ Task:
 
 # ---------------------------------------------------------------------------------------------------------------------
 # The runtime of rdc 0.1.0, edition agents (sha256 79d7737aad7dc69cd3eafea6ee845e1f5aee39043388e2996a478ab8ff53b8ac).
-# The part for workers: dbos-agents (sha256 75ca51f92463ffec31d00621da2cd6e88108bf4e58322ea6cdecd88d72f1fb7f).
+# The part for workers: dbos-agents (sha256 ab0fbd0006c99be47e047761cc1ee6f114c4e6776efd0d395bb3a255836192fa).
 # The workflow ends here, and you can stop reading. Up to the last END line, 6,955 lines are the same in every worker
 # with these hashes. `rdc runtime agents` and `rdc runtime dbos-agents` print them. The lines after that start the
 # worker.
@@ -283,4 +295,4 @@ Task:
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 6957 lines, sha256 8365a5d77330a42d3db4c1efd57530362eced28cf263f7491dae80a177d0f8e8
+# --- 6957 lines, sha256 9088656c0e8d5109fb13590a06d64aae79fde3b0ec6f62b8d30abd9904bede77

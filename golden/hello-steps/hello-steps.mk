@@ -14,7 +14,7 @@
 # The state directory is .rdc/examples.specifications.hello-steps in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.specifications.hello-steps.py
-override RDC_SHA256 := b4cd82026fe7f6d1573e60cac77992465ff11adc344c627e03de4e0d29fa91b8
+override RDC_SHA256 := e18a6f8a015bf42050804dacf12c6bf02629c81421cccfb30b42d8e1740a95c3
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

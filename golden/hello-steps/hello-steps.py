@@ -21,14 +21,16 @@
 # The state directory is .rdc/examples.specifications.hello-steps in the current folder. It can hold one unfinished run.
 # The runtime opens no network connection. The programs that it starts can.
 # Exit codes: 0 COMPLETE, 1 STOP, 2 refused, 75 waits for a person, 130 interrupted.
-# Calls the tool writeFile ×1, the executor ×2, the tool readFile ×1.
+# Calls the tool writeFile (at most once), the executor (at most 2 times) and the tool readFile (at most once).
 #
 # First comes the specification. Each step has its line in the document (`at`), the `lines` of its parts, and its facts.
+# Of examples/specifications/config/runtime.yaml, settings that the document does not have apply, and its approvals,
+# guardrails and risks are added.
 # A step looks at its inputs, calls its tools, does its work, and checks the files that it `makes`. A missing input
 # stops the run at once.
 # If a required tool, the work or a check fails, the run stops. A tool without `required` may fail: the run shows that
 # and continues.
-# The work of a step is the `executor` command. `--executor COMMAND` and RDC_EXECUTOR replace it. It runs by `sh -c`
+# The work of every step is the `executor` command. `--executor COMMAND` and RDC_EXECUTOR replace it. It runs by `sh -c`
 # once per attempt, in the folder where the run started, with your rights and environment, apart from the variables of
 # GitHub's runner. It gets the step as JSON on standard input.
 # `writeFile` and `readFile` are part of the runtime, and can only reach files in this folder.

@@ -14,7 +14,7 @@
 # The state directory is .rdc/examples.specifications.plan-product in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.specifications.plan-product.py
-override RDC_SHA256 := 9a55d360c755e81bee6ff96e34beef9c0a2949cfec0a57817803e40fd8598c96
+override RDC_SHA256 := fe521bc3cd063f7ca5f839615b82a09095a015af9835531ecee96b57925ebd62
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

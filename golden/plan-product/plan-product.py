@@ -22,19 +22,21 @@
 # run.
 # The runtime opens no network connection. The programs that it starts can.
 # Exit codes: 0 COMPLETE, 1 STOP, 2 refused, 75 waits for a person, 130 interrupted.
-# A person decides: bmm:plan-product:requirements:hitl, bmm:plan-product:hand-over:hitl. Calls the executor ×9.
+# A person decides: bmm:plan-product:requirements:hitl, bmm:plan-product:hand-over:hitl.
+# Calls the executor (at most 9 times).
 #
 # First comes the specification. Each step has its line in the document (`at`), the `lines` of its parts, and its facts.
-# A step first waits for its approvals: `human_gate`, and tools with a `gate` or high `risk`. The name of an approval is
-# that `gate`, `tool:TOOL:STEP`, or `MODULE:WORKFLOW:STEP:hitl`. A rejected one stops the run at once.
+# A step first waits for its approvals: `human_gate` (named MODULE:WORKFLOW:STEP:hitl). A rejected one stops the run at
+# once.
 # A step looks at its inputs, calls its tools, does its work, and checks the files that it `makes`. A missing input
 # stops the run at once.
 # If the work or a check fails, the step is tried again up to `retries` times. After that, the run stops.
-# The work of a step is the `executor` command. `--executor COMMAND` and RDC_EXECUTOR replace it. It runs by `sh -c`
+# The work of every step is the `executor` command. `--executor COMMAND` and RDC_EXECUTOR replace it. It runs by `sh -c`
 # once per attempt, in the folder where the run started, with your rights and environment, apart from the variables of
 # GitHub's runner. It gets the step as JSON on standard input.
 # "Format validation" means these checks: exists and parses.
 # Outputs of an earlier run are not deleted, so a check may find an old file.
+# `evidence` is the lowest level of the recorded evidence.
 # `pause` is in seconds.
 
 # BEGIN RUNTIME

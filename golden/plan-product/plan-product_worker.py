@@ -14,39 +14,46 @@
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
 #   71c266c01ba874d723a65b014814cefec2301a9e898f3f6ed7fc0a0f8f8f5514  -
 #   sed -n '/^# BEGIN WORKER$/,/^# END WORKER$/p' FILE | sha256sum
-#   c80f4e763d1d7c44d53a338aff79fdf457201483d5121737146fd7e5b7dece66  -
+#   3332517474be95cc23779ff63beb8924ff331d00e1a4f1b2eddd948be30b0511  -
 #
-# Needs Linux or macOS, Python 3.10 or newer and the packages below. `uv run FILE` installs the packages.
-# `worker` runs the steps of all runs. Start as many workers as you need. `start` starts a run, `list` lists the runs,
-# `status RUN` shows a run and what to do next, and `--help` lists the other commands.
-# Runs are kept in the SQLite file examples.specifications.plan-product.sqlite in the current folder, or in a PostgreSQL
-# database: set RDC_DATABASE to postgresql://USER:PASSWORD@HOST/NAME.
+# Needs Linux or macOS, Python 3.10 or newer and the packages below. `uv run FILE` installs the packages from a package
+# index. To lock all of them, run `uv lock --script FILE`, and commit FILE.lock.
+# `worker` runs one run at a time, until it ends or waits; `worker --jobs NUMBER` runs more. `start` starts a run,
+# `list` lists the runs, `status RUN` shows a run and what to do next, and `--help` lists the other commands.
+# Steps run in the folder of the worker that takes the run, and any worker can take it, so start all workers in the same
+# folder. Several workers, or `--jobs`, run different runs at the same time in this folder, where they can disturb each
+# other. While a run waits for a person, other runs continue there, too. `worker --workspace run` gives each run its own
+# folder on each machine.
+# Runs are kept in the SQLite file examples.specifications.plan-product.sqlite in the current folder (SQLite adds
+# NAME.sqlite-wal and NAME.sqlite-shm, and workers add NAME.sqlite.workers), or in a PostgreSQL database: set
+# RDC_DATABASE to postgresql://USER:PASSWORD@HOST/NAME. The output of commands is in
+# .rdc/examples.specifications.plan-product, or in the folder of `worker --logs`.
 # A document with the path examples/specifications/plan-product.stepspec.yaml of another project has the same runs in a
 # shared database. To separate them, add `name` under `[project]` to rdc.toml, and compile this file again.
-# Steps run in the folder of the worker that takes the run, and any worker can take it. Start all workers in the same
-# folder, or see `worker --help` for `--workspace`.
-# Network: the worker connects to the PostgreSQL server in RDC_DATABASE, and `--metrics PORT` listens on 127.0.0.1.
-# Commands can use more.
+# Network: the worker connects to the PostgreSQL server in RDC_DATABASE. `worker --metrics PORT` serves metrics on
+# 127.0.0.1, and `worker --metrics ADDRESS:PORT` on that address, without a password. Commands can use more.
 # Exit codes of `status` and `start --wait`: 0 COMPLETE, 1 STOP or canceled, 2 error, 3 queued or running, 75 needs a
 # person.
-# A person decides: bmm:plan-product:requirements:hitl, bmm:plan-product:hand-over:hitl. Calls the executor ×9.
+# A person decides: bmm:plan-product:requirements:hitl, bmm:plan-product:hand-over:hitl.
+# Calls the executor (at most 9 times).
 #
 # /// script
 # requires-python = ">=3.10"
-# dependencies = ["dbos==3.4.0", "prometheus-client>=0.21,<1"]
+# dependencies = ["dbos==3.4.0", "prometheus-client==0.26.0"]
 # ///
 #
 # First comes the specification. Each step has its line in the document (`at`), the `lines` of its parts, and its facts.
-# A step first waits for its approvals: `human_gate`, and tools with a `gate` or high `risk`. The name of an approval is
-# that `gate`, `tool:TOOL:STEP`, or `MODULE:WORKFLOW:STEP:hitl`. A rejected one stops the run at once.
+# A step first waits for its approvals: `human_gate` (named MODULE:WORKFLOW:STEP:hitl). A rejected one stops the run at
+# once.
 # A step looks at its inputs, calls its tools, does its work, and checks the files that it `makes`. A missing input
 # stops the run at once.
 # If the work or a check fails, the step is tried again up to `retries` times. After that, the run stops.
-# The work of a step is the `executor` command. `--executor COMMAND` and RDC_EXECUTOR replace it. It runs by `sh -c`
-# once per attempt, in the folder of the worker, with the worker's rights and environment, apart from RDC_DATABASE and
-# the variables of GitHub's runner. It gets the step as JSON on standard input.
+# The work of every step is the `executor` command. `worker --executor COMMAND` and RDC_EXECUTOR replace it. It runs by
+# `sh -c` once per attempt, in the folder of the worker, with the worker's rights and environment, apart from
+# RDC_DATABASE and the variables of GitHub's runner. It gets the step as JSON on standard input.
 # "Format validation" means these checks: exists and parses.
 # Outputs of an earlier run are not deleted, so a check may find an old file.
+# `evidence` is the lowest level of the recorded evidence.
 # `pause` is in seconds.
 
 # BEGIN RUNTIME
@@ -149,7 +156,7 @@ mkdir -p plan && printf '# %s\n' "$RDC_STEP" > "plan/$RDC_STEP.md"
 
 # ---------------------------------------------------------------------------------------------------------------------
 # The runtime of rdc 0.1.0, edition contract (sha256 71c266c01ba874d723a65b014814cefec2301a9e898f3f6ed7fc0a0f8f8f5514).
-# The part for workers: dbos-contract (sha256 c80f4e763d1d7c44d53a338aff79fdf457201483d5121737146fd7e5b7dece66).
+# The part for workers: dbos-contract (sha256 3332517474be95cc23779ff63beb8924ff331d00e1a4f1b2eddd948be30b0511).
 # The specification ends here, and you can stop reading. Up to the last END line, 7,545 lines are the same in every
 # worker with these hashes. `rdc runtime contract` and `rdc runtime dbos-contract` print them. The lines after that
 # start the worker.
@@ -157,4 +164,4 @@ mkdir -p plan && printf '# %s\n' "$RDC_STEP" > "plan/$RDC_STEP.md"
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 7547 lines, sha256 bdb846d3f44a9aa84e06a426c73e012848b4f571161572629ba4087432be4219
+# --- 7547 lines, sha256 4f15cc3d1c93e620f640a8335bd42367343096f076bebee2bba0af937f7ff9b0

@@ -22,6 +22,7 @@
 #
 # First comes the runbook. Each step has its line in the document (`at`), its task, and a transition for each outcome:
 # `go("2")` continues at step 2, `complete` and `stop` end the run. A second string is the text that a run shows for it.
+# `do` lists changes of a transition: the value or counter, and how it changes.
 # A `bash` string runs as `bash -c STRING`, without `-e` and `pipefail`, in the folder where the run started. It gets
 # your environment, and variables such as RDC_STEP. Exit code 0 is PASS, everything else is FAIL.
 # `{N}` is the number of the instance.

@@ -14,7 +14,7 @@
 # The state directory is .rdc/examples.programs.release-notes in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.programs.release-notes.py
-override RDC_SHA256 := 1df794eff20040fbb4ac1217b921e6f85ea1aba9d7dbc9754e773944e6513309
+override RDC_SHA256 := e485fdf13ef836ff865e7ef33b528c083a8acdfdbc604f7c9057fcb99aa81dc6
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -19,10 +19,14 @@
 # The state directory is .rdc/examples.programs.release-notes in the current folder. It can hold one unfinished run.
 # The runtime opens no network connection. The programs that it starts can.
 # Exit codes: 0 COMPLETE, 1 STOP, 2 refused, 75 waits for a person, 130 interrupted.
-# Calls an agent ×1, the agent editor ×1, the agent lawyer ×1, the agent support ×1.
+# Calls an agent (at most once), the agent editor (at most once), the agent lawyer (at most once) and the agent
+# support (at most once).
 #
 # First comes the program. Each step has its line in the document (`at`), its task, and a transition for each outcome:
-# `go("2")` continues at step 2, `complete` and `stop` end the run. A second string is the text that a run shows for it.
+# `go("2")` continues at step 2, `complete` and `stop` end the run, as does an `end` that `go` names. A second string is
+# the text that a run shows for it.
+# `keeps` stores the answer in these values. A list has the value, the field of the answer, and the words that it can
+# be.
 # `otherwise` is the transition for all other outcomes.
 # A `bash` string runs as `bash -c STRING`, without `-e` and `pipefail`, in the folder where the run started. It gets
 # your environment, and variables such as RDC_STEP. Exit code 0 is PASS, everything else is FAIL.
@@ -32,7 +36,7 @@
 # The input `since` goes into prompts unchanged, also if a stranger wrote it.
 # The agents of `parallel` are called at the same time. With `check="any"`, one keyword that is not in `failing` is
 # enough.
-# The answer of a step with `report` is also kept in the reports of the state directory.
+# The answer of a step with `report` is also kept in the folder reports in the state directory.
 # A placeholder lists its value, the strings before and after it, and the string to show if it has no value.
 
 # BEGIN RUNTIME

@@ -29,8 +29,10 @@
 # Exit codes: 0 COMPLETE, 1 STOP, 2 refused, 75 waits for a person, 130 interrupted.
 #
 # First comes the runbook. Each step has its line in the document (`at`), its task, and a transition for each outcome:
-# `go("2")` continues at step 2, `complete` and `stop` end the run. A second string is the text that a run shows for it.
+# `go("2")` continues at step 2, `complete` and `stop` end the run, as does an `end` that `go` names. A second string is
+# the text that a run shows for it.
 # `retry(2)` makes up to 2 more attempts. After that, the transition in `then` applies.
+# `do` lists changes of a transition: the value or counter, and how it changes.
 # A `bash` string runs as `bash -c STRING`, without `-e` and `pipefail`, in the folder where the run started. It gets
 # your environment, and variables such as RDC_STEP. Exit code 0 is PASS, everything else is FAIL.
 # In a command, `$RDC_ATTEMPT` is the number of the attempt, starting at 1.
