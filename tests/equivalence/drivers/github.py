@@ -93,7 +93,10 @@ def in_environments(trial: Trial) -> str | None:
         if {found.code for found in errors(emission)} == {TOO_LARGE}:
             return None
         same("why environments are refused", {found.code for found in errors(emission)}, {REFUSED})
-        refused = {name for name in steps for found in errors(emission) if f"step {name} cannot have" in found.message}
+        said = [found.message.partition(" cannot have")[0] for found in errors(emission)]
+        refused = {
+            name for name in steps for each in said if re.search(rf"(?:steps?|and) {re.escape(name)}(?: and |$)", each)
+        }
         same("whether the refusal names a step", bool(refused), True)
         steps = {name: said for name, said in steps.items() if name not in refused}
 
