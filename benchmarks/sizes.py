@@ -19,11 +19,11 @@ from benchmarks.rounds import ROOT
 from compiler.driver import compile_file
 from runtime_shim.editions import CALLERS, EDITIONS
 
-LINES_OF_EDITIONS = {"script": 330, "commands": 1600, "values": 2320, "agents": 3515, "contract": 3900}
+LINES_OF_EDITIONS = {"script": 330, "commands": 1600, "values": 2320, "agents": 3510, "contract": 3900}
 """The most lines of code of an edition, without empty lines, comments and docstrings."""
 
 PRODUCT = ("compiler", "rdc", "backends", "runtime_shim")
-MOST_OF_PRODUCT = 60_500
+MOST_OF_PRODUCT = 60_000
 """The most lines of Python in the product, all lines counted."""
 
 BYTES_OF_A_LINE = 50
@@ -39,25 +39,25 @@ WORKFLOWS = {
     "code-review.runbook.md": 180,
     "playbooks/change-review.playbook.md": 200,
     "workflows/dependency-update.workflow.yaml": 350,
-    "specifications/plan-product.stepspec.yaml": 280,
+    "specifications/plan-product.stepspec.yaml": 300,
 }
 """The most lines of workflows that call the program, by their documents."""
 
 CALLED: Mapping[str, object] = {"agent": "claude -p", "tools": {"github": "./github.sh", "metrics": "./metrics.sh"}}
 """The commands of agents and tools, which a workflow has to name."""
 
-CHANGED_IN_WORKFLOW = (180, 25)
-"""The most lines of a workflow that change with one question, and with a second one."""
+CHANGED_IN_WORKFLOW = (120, 70)
+"""The most lines of a workflow that change with one question, and with a second one: each has its own jobs."""
 
 CLEANUP = ROOT / "examples" / "nightly-cleanup.runbook.md"
 LAST = "## 2. Write the diary"
 SPECIFICATIONS = sorted(ROOT.glob("examples/specifications/*.stepspec.*"))
 
 
-TARGET_OF_WORKERS = 2050
-"""The most lines of code of the dbos target: 2,080 with its lines in the templates of the Python target."""
+TARGET_OF_WORKERS = 1950
+"""The most lines of code of the dbos target, without its lines in the templates of the Python target."""
 
-AROUND_A_WORKER = 80
+AROUND_A_WORKER = 90
 """The most lines of a worker besides the author's part and the runtime."""
 
 WORKERS = ("code-review.runbook.md", "workflows/dependency-update.workflow.yaml")
