@@ -17,7 +17,7 @@ const CALL = /(?:^|\n)set -- (\S.*); \. "\$YARDSTICK\/visit"\n?$/;
 const BY_VARIABLE = /^(?:bash|sh) -c "\$RDC_COMMAND"\n?$/;
 
 /** A step shows its prompt first, which is no part of the flow. */
-export const PROMPT = /^printf '%s\\n' "\$RDC_PROMPT"\n/;
+export const PROMPT = /^printf '%s\\n' "\$RDC_PROMPT" \| sed 's\/\^\/\| \/'\n/;
 
 // The shells of backends/github/prompts.py, by what they run a script with, and what each does around it.
 const AROUND = [
