@@ -8,7 +8,7 @@ from textwrap import wrap
 
 from compiler.analyses.visits import most_visits
 from compiler.ir.program import Node, Program, Register, texts_of
-from compiler.ir.tasks import Ask, Gate, Stage, Tool, agents_of
+from compiler.ir.tasks import Ask, Gate, Parallel, Stage, Tool, agents_of
 from compiler.regex import Regex
 
 MOST = 8
@@ -81,6 +81,15 @@ def of_run(program: Program) -> Iterator[str]:
     if calls := [f"{called} ({_at_most(most)})" for called, most in most_calls(program, _called).items()]:
         said.append(f"Calls {listed(calls)}.")
     return wrapped(said)
+
+
+def ending_words(program: Program) -> Iterator[str]:
+    """Yield a sentence on the answers that end a run as COMPLETE at any step, if there are any (W10)."""
+    words = sorted({word for node in program.nodes for agent in agents_of(node.task) for word in agent.reading.excused})
+    if words:
+        in_parallel = any(isinstance(node.task, Parallel) for node in program.nodes)
+        also = " In a parallel step, all agents must give it." if in_parallel else ""
+        yield f"An answer with {listed(words)} ends the run as COMPLETE at any step: a rule of the format.{also}"
 
 
 def wrapped(sentences: Iterable[str]) -> Iterator[str]:

@@ -47,7 +47,7 @@ def _surroundings(program: Program, options: GithubOptions, jobs: Sequence[Job])
         token[scope] = "write" if "write" in (access, token.get(scope)) else access
     yield f"Token: {', '.join(f'{scope} {access}' for scope, access in token.items()) or 'none'}."
     if needed := checkers(program):
-        yield f"Needs on the runner: {', '.join(needed)}. A check without its program is skipped."
+        yield f"Uses on the runner: {', '.join(needed)}. A check without its program is skipped, and its step can pass."
     if any(agent_types(node) for node in program.nodes):
         yield "Agents have the rights of their step: its secrets, its workspace and its network."
 

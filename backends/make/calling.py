@@ -17,7 +17,7 @@ from backends.make.identifiers import FILTERS, comment, file_name, unlike, visib
 from backends.make.native import state_of
 from backends.make.options import MakeOptions
 from backends.python.facts import checkers
-from backends.remarks import listed, printable, shells
+from backends.remarks import ending_words, listed, printable, shells
 from backends.specification import Specification, shown
 from backends.specification import Step as ContractStep
 from backends.templating import render
@@ -72,12 +72,22 @@ def calling(program: Program, options: MakeOptions, reason: Reason) -> Emission:
         command=canonical_command("make", program, options),
         program=python.path,
         sha256=python.sha256,
-        needs=listed(["GNU make 3.81 or newer", "Python 3.9 or newer", *shells(program), *checkers(program)]),
-        agents=any(agents_of(node.task) for node in program.nodes),
+        needs=listed(["GNU make 3.81 or newer", "Python 3.9 or newer", *shells(program)]),
+        notes=list(_notes(program)),
         start="".join(f" {item.name}=…" for item in program.inputs if item.required and item.default is None),
         verbs=" ".join(_verbs(program)),
     )
     return Emission(text, companions=python.companions(), reason=reason)
+
+
+def _notes(program: Program) -> Iterator[str]:
+    """Yield sentences for the header about checks, and about agents and their answers."""
+    if programs := checkers(program):
+        yield f"Uses {listed(programs)}: a check without its program is skipped, and its step can pass."
+    yield from ending_words(program)
+    if any(agents_of(node.task) for node in program.nodes):
+        yield "AGENT=COMMAND, or RDC_AGENT in the environment, sets the command that gets each prompt, with your rights."
+        yield "Without one, you reply to each prompt."
 
 
 def page(sources: Sequence[SourceFile], state: str, steps: Sequence[Step], **facts: object) -> str:

@@ -20,7 +20,7 @@ _HEADER = Regex(
     r"# \(sha256 (?P<hash>[0-9a-f]{64})\)(?:\.|,(?P<others>(?:\n# with .*\n# \(sha256 [0-9a-f]{64}\)[,.])+))\n"
     r"# Do not edit .*\n#   (?P<command>.*)\n#\n"
     r"#.*\n# Needs (?P<needs>.*)\.\n# `make(?P<start>[^`\n]*)` starts .*\n"
-    r"#.*\n(?P<agents># AGENT=.*\n#.*\n)?# The state directory is (?P<state>\S+) in the current folder\.\n\n"
+    r"#.*\n(?P<notes>(?:#.*\n)*?)# The state directory is (?P<state>\S+) in the current folder\.\n\n"
     r"override RDC_PROGRAM := \$\(dir \$\(lastword \$\(MAKEFILE_LIST\)\)\)(?P<program>\S+)\n"
     r"override RDC_SHA256 := (?P<sha256>[0-9a-f]{64})\n"
 )
@@ -63,8 +63,8 @@ def pinned(text: str) -> Pinned | Problem | None:
     facts = header.groupdict()
     sources = [(facts.pop("path"), facts.pop("hash")), *_OTHER.findall(facts.pop("others") or "")]
     verbs = " ".join(word for word in targets[1].split() if word in VERBS)
-    is_sending = bool(facts.pop("agents"))
-    wanted = page([SourceFile(*each) for each in sources], verbs=verbs, steps=_steps(text), agents=is_sending, **facts)
+    notes = [line[2:] for line in facts.pop("notes").splitlines()]
+    wanted = page([SourceFile(*each) for each in sources], verbs=verbs, steps=_steps(text), notes=notes, **facts)
     if wanted != text:
         line = first_difference(text, wanted)
         return Problem(line, "this line is not a comment, a step's target, or a line that rdc writes")

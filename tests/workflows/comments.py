@@ -322,8 +322,8 @@ FACTS: list[Kind] = [
     (re.compile(r"Environments?: (.+)\."), _environments),
     (re.compile(r"Secrets: (.+)\."), _secrets),
     (re.compile(r"Token: (.+)\."), _token),
-    (re.compile(r"Needs on the runner: (.+)\."), _needs),
-    (re.compile(r"A check without its program is skipped\."), _needs),
+    (re.compile(r"Uses on the runner: (.+)\."), _needs),
+    (re.compile(r"A check without its program is skipped, and its step can pass\."), _needs),
     (re.compile(r"Agents have the rights of their step: .*\."), _has_agents),
     (re.compile(r"Calls (.+)\."), _calls),
     (re.compile(r"It calls agents at most (\d+) times\."), lambda flow, found: _is(flow.options.agent_calls, found)),
@@ -363,6 +363,13 @@ def _runs_commands(workflow: Workflow) -> bool:
     return any(isinstance(node.task, Shell) for node in workflow.program.nodes)
 
 
+def _ending(workflow: Workflow, found: re.Match[str]) -> None:
+    agents = [agent for node in workflow.program.nodes for agent in agents_of(node.task)]
+    assert set(found[1].split(" and ")) == {word for agent in agents for word in agent.reading.excused}
+    in_parallel = any(isinstance(node.task, Parallel) for node in workflow.program.nodes)
+    assert found[0].endswith("In a parallel step, all agents must give it.") == in_parallel
+
+
 GUIDE: list[Kind] = [
     (re.compile(r"Each step calls (.+?), which .*(?:`run:`|`env:`).*"), _program),
     (re.compile(r"A run that stops or waits is red\. .*"), _has(Workflow.continues)),
@@ -371,6 +378,7 @@ GUIDE: list[Kind] = [
         _has(lambda flow: flow.continues() and flow.program.contract is not None),
     ),
     (re.compile(r"A run stops after (\d+) steps\."), _limit),
+    (re.compile(r"An answer with (.+) ends the run as COMPLETE at any step: a rule of the format\..*"), _ending),
     (re.compile(r"A step whose command fails stays green if the run continues\. .*"), _has(_runs_commands)),
     (re.compile(r"A prompt starts with its context\. .*"), _has(lambda flow: bool(flow.program.contexts))),
     (re.compile(r"`\{NAME\}` in a prompt is a value of the run\."), _has(lambda flow: flow.program.kind == "workflow")),
@@ -493,7 +501,7 @@ ABOVE_STEPS = (
     r"Saves only the answer\. The agent's changes in the workspace are lost\.",
     r"For a re-run\. If there is no earlier answer, the agent is called\.",
     r"Each step with `rdc` runs this script: it checks the program's hash, and runs the bytes that it has checked\.",
-    r"`bash -p` and `python3 -I` ignore what earlier steps put into the environment\.",
+    r"`bash -p` and `python3 -I` read no start-up files that earlier steps name in the environment\.",
     r"GitHub lets every job into an environment without reviewers\.",
 )
 """Sentences on rdc's own steps. Their names show that they are such steps."""

@@ -61,7 +61,7 @@ step_specs:
 def test_the_header_names_the_programs_that_checks_need_and_breaks_no_command(tmp_path: Path) -> None:
     document = CHECKED.replace("echo a", "echo " + "a " * 50)
     found = workflow(tmp_path, document, {}, "a.stepspec.yaml")
-    assert "# Needs on the runner: mypy, ruff. A check without its program is skipped." in found
+    assert "# Uses on the runner: mypy, ruff. A check without its program is skipped, and its step can pass." in found
     assert re.search(r"\n# Calls `echo a .*` ×1\.\n", found)
 
 

@@ -26,6 +26,7 @@ from backends.github.workflow import (
     needs_reviewers,
     reviewers_step,
 )
+from backends.remarks import ending_words
 from compiler.diagnostic import Diagnostic
 from compiler.ir.tasks import Shell
 
@@ -36,7 +37,7 @@ ASKED_LATER = "echo 'The next job asks GitHub who approved, and fails if no one 
 
 _ANCHORED = (
     "Each step with `rdc` runs this script: it checks the program's hash, and runs the bytes that it has checked.",
-    "`bash -p` and `python3 -I` ignore what earlier steps put into the environment.",
+    "`bash -p` and `python3 -I` read no start-up files that earlier steps name in the environment.",
 )
 
 
@@ -178,6 +179,7 @@ class CallsProgram(Written, frozen=True, dict=True):
             yield f"{red} is red. Its summary shows how to continue it. Completed steps don't run again."
         if program.limit:
             yield f"A run stops after {program.limit} steps."
+        yield from ending_words(program)
         if any(isinstance(node.task, Shell) for node in program.nodes):
             yield "A step whose command fails stays green if the run continues. Its output `next` names the next step."
 
