@@ -86,7 +86,7 @@ def _notes(program: Program) -> Iterator[str]:
         yield f"Uses {listed(programs)}: a check without its program is skipped, and its step can pass."
     yield from ending_words(program)
     if any(agents_of(node.task) for node in program.nodes):
-        yield "AGENT=COMMAND, or RDC_AGENT in the environment, sets the command that gets each prompt, with your rights."
+        yield "AGENT=COMMAND, or RDC_AGENT in the environment, sets the command for prompts. It has your rights."
         yield "Without one, you reply to each prompt."
 
 

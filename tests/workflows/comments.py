@@ -18,7 +18,7 @@ from backends.github.pins import pins
 from backends.specification import Specification
 from compiler.ir.edges import CounterTest, Edge, OutcomeTest, SlotTest, Test
 from compiler.ir.program import Node, Program, texts_of
-from compiler.ir.tasks import Ask, Branch, End, Gate, Shell, Stage, Tool, agents_of
+from compiler.ir.tasks import Ask, Branch, End, Gate, Parallel, Shell, Stage, Tool, agents_of
 from compiler.ir.texts import Text
 from runtime_shim.targets.naming import name_in_words
 from tests.workflows.compiling import LOADER
