@@ -137,8 +137,10 @@ PYTHON: list[tuple[str, Check]] = [
         worker(),
     ),
     (
-        r"Exit codes: 0 COMPLETE, 1 STOP, 2 refused(?:, or a question without a reply)?,(?: 75 waits for a person,)? "
-        r"130 interrupted\.",
+        (
+            r"Exit codes: 0 COMPLETE, 1 STOP, 2 refused(?:, or a question without a reply)?,(?: 75 waits for a person,)? "
+            r"130 interrupted\."
+        ),
         lambda _, text, found: ("75" in found[0]) == ("edition script " not in text),
     ),
     (r"/// script # requires-python = .* # dependencies = \[.*\] # ///".replace("# ", ""), _packages),
