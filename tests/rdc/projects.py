@@ -9,6 +9,8 @@ from tests.rdc.cli_support import Result, call
 RUNBOOK = "## 1. {}\n\n```bash\necho {}\n```\n"
 GITHUB = '[[build]]\nsource = "docs/*.runbook.md"\nto = "github"\nout = ".github/workflows/{name}.yml"\n'
 QUESTION = "# Ask\n\n## 1. Is it ready?\n\n- YES: CONTINUE\n- NO: STOP\n"
+CALLING = f"---\nrdc: {{github: {{prompts: answers}}}}\n---\n{QUESTION}"
+"""Its workflow calls the program, which asks the question."""
 
 
 class Project:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.rdc.cli_support import ROOT, call
-from tests.rdc.projects import GITHUB, QUESTION, RUNBOOK, Project
+from tests.rdc.projects import CALLING, GITHUB, RUNBOOK, Project
 
 
 @pytest.fixture
@@ -153,7 +153,7 @@ def test_prune_removes_nothing_that_rdc_did_not_write(project: Project) -> None:
 
 def test_a_runtime_that_no_file_calls_is_left_over(tmp_path: Path) -> None:
     project = Project(tmp_path / "p")
-    asks = project.write("docs/ask.runbook.md", QUESTION)
+    asks = project.write("docs/ask.runbook.md", CALLING)
     project.runbook("deploy")
     project.build()
     runtimes = sorted(path.name for path in (project.root / ".github" / "rdc").iterdir())
@@ -240,7 +240,7 @@ def test_a_link_in_place_of_an_equal_file_is_an_input(project: Project, link: st
 
 
 def test_a_link_in_place_of_the_folder_of_workflows_is_an_input(project: Project) -> None:
-    project.write("docs/ask.runbook.md", QUESTION)
+    project.write("docs/ask.runbook.md", CALLING)
     project.build()
     workflows = project.root / ".github" / "workflows"
     workflows.rename(project.root / "workflows")
@@ -352,7 +352,7 @@ def test_prune_removes_no_file_that_only_begins_like_one_of_rdc(project: Project
 
 def test_prune_removes_what_only_replaced_files_called(tmp_path: Path) -> None:
     project = Project(tmp_path / "p")
-    project.write("docs/ask.runbook.md", QUESTION)
+    project.write("docs/ask.runbook.md", CALLING)
     project.build()
     folder = project.root / ".github" / "rdc"
     old = folder / "rdc_runtime_commands_00000000.py"

@@ -13,7 +13,7 @@ import pytest
 
 from backends.github.pins import pins
 from tests.rdc.cli_support import ROOT, spawn
-from tests.rdc.projects import GITHUB, QUESTION, Project
+from tests.rdc.projects import CALLING, GITHUB, QUESTION, Project
 
 OPTIONS = "---\nrdc:\n  github:\n    secrets: [DEPLOY_TOKEN]\n    environment: production\n---\n"
 SECRET = f"{OPTIONS}\n## 1. Go\n\n```bash\nmake\n```\n"
@@ -262,12 +262,19 @@ def test_a_pin_that_is_none_is_refused(project: Project, value: str, told: str) 
     assert told in result.err
 
 
-def test_a_question_adds_a_runtime_and_permissions(project: Project) -> None:
-    project.write("docs/deploy.runbook.md", QUESTION)
+@pytest.mark.parametrize(
+    ("document", "items"),
+    [(QUESTION, ["environment approval"]), (CALLING, ["runtime commands ", "runtime github ", "prompts answers"])],
+    ids=["reviewers", "program"],
+)
+def test_a_question_adds_permissions_and_an_environment_or_a_runtime(
+    project: Project, document: str, items: list[str]
+) -> None:
+    project.write("docs/deploy.runbook.md", document)
     result = project.build()
     assert result.code == 1
-    assert "new and not approved: permission actions: read in .github/workflows/deploy.yml" in result.err
-    assert "new and not approved: runtime commands " in result.err
+    for item in ["permission actions: read in .github/workflows/deploy.yml", *items]:
+        assert f"new and not approved: {item}" in result.err
     assert not (project.root / ".github" / "rdc").exists()
 
 
