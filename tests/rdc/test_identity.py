@@ -156,7 +156,7 @@ def test_companions_and_groups_are_named_after_the_workflow_s_file(tmp_path: Pat
     for name in ("shop", "billing"):
         text = (tmp_path / f".github/workflows/{name}.yml").read_text()
         assert f".github/rdc/{name}.py" in text
-        assert f"  group: {name}-$" in text
+        assert f"\n  group: {name}\n" in text
         assert call("verify", f".github/workflows/{name}.yml", f".github/rdc/{name}.py", cwd=tmp_path).code == 0
 
 
