@@ -222,7 +222,7 @@ COMMANDS = {
     "chain in quotes": "printf '%s' 'a &&\n b ||\nc' > out &&\ntrue",
     "chain in a comment": "true && # a &&\n printf b > out # c ||",
     "chain in a here-document": "cat > out << X &&\na &&\nb |\nX\ntrue",
-    "chain with blanks": "printf a > out && \n\n  true ||  \n false",
+    "chain with spaces": "printf a > out && \n\n  true ||  \n false",
     "chain behind a backslash": "printf '%s' \\&& printf b > out &&\ntrue",
     "here-document": "cat <<- 'X' > out\n\tone $x $(y)\n\t\\two\nX",
     "expansions": "printf %s '$(shell touch canary) $$@ ${x} $(info x) $(RDC_B)' > out",

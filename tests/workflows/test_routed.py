@@ -128,7 +128,7 @@ def test_comments_say_where_a_step_leads() -> None:
         slots=("x",),
     )
     workflow = compiled(made, OPTIONS)
-    ways = [
+    transitions = [
         'OK, x == "one two": GOTO d',
         "OK, otherwise: GOTO c",
         'none, x == "one two": GOTO d',
@@ -136,7 +136,7 @@ def test_comments_say_where_a_step_leads() -> None:
         "BAD: GOTO c",
         'otherwise: STOP "It failed."',
     ]
-    assert "".join(f"      # {way}\n" for way in ways) + "      - name: a Step a\n" in workflow
+    assert "".join(f"      # {transition}\n" for transition in transitions) + "      - name: a Step a\n" in workflow
     assert "      # PASS: GOTO d\n      # FAIL: COMPLETE\n      - name: c Step c\n" in workflow
 
 

@@ -45,8 +45,8 @@ def put_question(program: Table, state: State, is_handed: bool) -> str:
     """Return the question of a waiting step as a block, and what replies lead to if another job asks for them."""
     node = program["nodes"][state.node]
     texts = [filled(node, str(node.get(key) or ""), state.registers) for key in ("reason", "prompt", "block")]
-    ways = [f"{_as_shown(node, reply)}: {where}" for reply, where in replies_to(program, state) if is_handed]
-    parts = [_name(program, state.node, state), *(text.strip("\n") for text in texts), "\n".join(ways)]
+    handed = [f"{_as_shown(node, reply)}: {where}" for reply, where in replies_to(program, state) if is_handed]
+    parts = [_name(program, state.node, state), *(text.strip("\n") for text in texts), "\n".join(handed)]
     return as_block("\n\n".join(filter(None, parts)))
 
 
