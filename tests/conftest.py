@@ -53,7 +53,6 @@ WITH_ACT = (
         "tests/rdc/test_cli_test.py",
         "tests/rdc/test_trial_companions.py",
         "tests/rdc/test_action.py",
-        "tests/test_own_build.py",
     ),
 )
 HANGS = "TimeoutExpired: Command '.'[^']*/act'"

@@ -12,8 +12,9 @@ from compiler.version import __version__
 from tests.conftest import ROOT
 from tests.rdc.cli_support import call
 from tests.rdc.published import commit_all
-from tests.workflows import act
+from tests.workflows import engine
 from tests.workflows.lint import findings
+from tests.workflows.native import REVIEWERS, errors
 
 MAKE = "#!/bin/sh\nmkdir -p dist && echo notes > dist/NOTES.md && cd dist && sha256sum NOTES.md > SHA256SUMS\n"
 """Replaces `make test` and `make release`, which have tests of their own."""
@@ -41,8 +42,18 @@ def test_the_changelog_has_the_version_that_is_next() -> None:
     assert __version__ in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize(("answers", "jobs"), [("5 yes; 6 yes", "success"), ("5 no", "failure")])
-def test_the_release_workflow_asks_before_the_tag(answers: str, jobs: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("decisions", "conclusion", "says"),
+    [
+        (["approved", "approved"], "success", "COMPLETE The version is released"),
+        (["rejected"], "failure", "STOP Nothing was released"),
+        (["approved", "rejected"], "failure", "STOP Push the tag, or start again"),
+        (["approved", "bypassed"], "failure", REVIEWERS),
+    ],
+)
+def test_the_release_workflow_asks_before_the_tag(
+    decisions: list[str], conclusion: str, says: str, tmp_path: Path
+) -> None:
     tree = tmp_path / "rdc"
     shutil.copytree(ROOT / ".github", tree / ".github")
     (tree / ".gitignore").write_text("dist/\n", encoding="utf-8")
@@ -51,8 +62,11 @@ def test_the_release_workflow_asks_before_the_tag(answers: str, jobs: str, tmp_p
     programs.mkdir()
     (programs / "make").write_text(MAKE, encoding="utf-8")
     (programs / "make").chmod(0o755)
-    workflow = tree / ".github" / "workflows" / "release.yml"
+    text = (tree / ".github" / "workflows" / "release.yml").read_text(encoding="utf-8")
     env = {"PATH": f"{programs}{os.pathsep}{os.environ['PATH']}"}
-    done = act.run(tree, workflow, inputs={"answers": answers}, env=env)
-    assert set(done.jobs.values()) == {jobs}, done.log
-    assert ("rdc: COMPLETE The version is released" in done.log) == (jobs == "success"), done.log
+    run = engine.run(tree, text, history=tmp_path / "history", env=env, environments={"approval": decisions})
+    assert run.conclusion == conclusion, run.log
+    assert says in run.summary + errors(run), run.log
+    assert ("COMPLETE" in run.summary) == (conclusion == "success")
+    assert ("### Decide: 6. Is the tag pushed?" in run.summary) == (decisions[0] == "approved")
+    assert "NOTES.md: OK" in run.log, "the release is built and checked before a person decides"
