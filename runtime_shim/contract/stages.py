@@ -77,9 +77,10 @@ def look_at_outputs(stages: Stages, _name: str, node: Table) -> Found:
 def validate(stages: Stages, _name: str, node: Table) -> Found:
     """Run all checks on all files; a missing file fails only `exists`."""
     found: list[Table] = []
-    outputs = spec_of(stages.session, node["step"]).get("outputs") or ()
+    steps = stages.session.program["contract"]["steps"]
+    outputs = {path for step in steps for path in spec_of(stages.session, step).get("outputs") or ()}
     for path in dict.fromkeys(paths_of(stages.session, node)):
-        root = stages.root if path in outputs else stages.project  # an output is below the run's folder
+        root = stages.root if path in outputs else stages.project  # outputs of all steps are below the run's folder
         for check in node["checks"]:
             found.append(checked(stages, check, path, root))
             if check == "exists" and found[-1]["status"] == "failed":

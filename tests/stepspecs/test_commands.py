@@ -336,3 +336,30 @@ def test_evidence_that_a_step_does_not_record_is_told(tmp_path: Path) -> None:
     said = Place(tmp_path, compiled_to(tmp_path, document))("run")
     assert said.code == 0
     assert "its evidence is not recorded" in said.err
+
+
+CHECKS_ANOTHER: dict[str, Any] = {
+    "workflow": {"module": "m", "workflow": "w"},
+    "config": {"variables": {"output_folder": "out"}, "executor": "mkdir -p out; echo '{' > out/a.json"},
+    "step_specs": [
+        {"id": "a", "outputs": ["{output_folder}/a.json"]},
+        {
+            "id": "b",
+            "validation": "Format validation",
+            "inputs": {"validation_targets": ["{output_folder}/a.json"]},
+            "retries": {"max": 0},
+        },
+    ],
+}
+
+
+def test_a_check_reads_an_earlier_output_where_the_run_started(tmp_path: Path) -> None:
+    """A file with the same path at the project's root is another one."""
+    (tmp_path / "rdc.toml").touch()
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "a.json").write_text("{}", encoding="utf-8")
+    (tmp_path / "below").mkdir()
+    place = Place(tmp_path / "below", compiled_to(tmp_path, CHECKS_ANOTHER))
+    done = place("run")
+    assert done.code == 1
+    assert "out/a.json: parses:" in done.err
