@@ -27,7 +27,7 @@ from backends.python.edition import (
     sha256_of_text,
     shared_files,
 )
-from backends.python.facts import checkers, facts, wrapped
+from backends.python.facts import facts, programs_of, wrapped
 from backends.python.literals import literal
 from backends.python.step_calls import author_calls
 from backends.remarks import comment, listed, of_run
@@ -137,7 +137,7 @@ def program_text(content: Content, command: str, shared: Sequence[str] = (), cal
         shared=list(shared),
         checks="" if shared else checks(edition, is_worker=caller == WORKER),
         edition=edition,
-        metadata=METADATA[tuple(name for name in checkers(program) if name in _OF_CHECKS)] if caller == WORKER else "",
+        metadata=METADATA[tuple(programs_of(program)[1])] if caller == WORKER else "",
         command=command,
         opening=SHARED_OPENING if shared else opening(edition),
         tail=tail(edition, program.kind, is_shared=bool(shared), caller=caller),

@@ -39,8 +39,7 @@ def _wrapped(text: str) -> Iterator[str]:
 def facts(program: Program, called: Calls) -> Facts:
     """Return the values of the templates for the calls of a program."""
     found = _of_contract(program, called) if called.is_specification else _of_steps(program, called)
-    names = checkers(program) if called.is_specification else []
-    needed, optional = [name for name in names if name == "git"], [name for name in names if name != "git"]
+    needed, optional = programs_of(program) if called.is_specification else ([], [])
     return {"shells": shells(program), "needed": needed, "optional": optional, **found}
 
 
@@ -92,21 +91,20 @@ def _completions(program: Program) -> list[str]:
     return found if len(found) <= _MOST_ENDS else []
 
 
-def checkers(program: Program) -> list[str]:
-    """Return the programs that the checks and the built-in tools of a specification run; none for other documents."""
+def programs_of(program: Program) -> tuple[list[str], list[str]]:
+    """Return what the built-in tools of a specification need, and what its checks run if it is there."""
     if program.contract is None:
-        return []
+        return [], []
     config = json.loads(program.contract.config)
     specs = [json.loads(str(step.spec)) for step in program.contract.steps]
     called = {call["name"] for spec in specs for call in spec.get("tools", ())}
     checks = {check for spec in specs if spec.get("validation") for check in checks_of(spec["validation"])}
     own = {name for name, tool in config.get("tools", {}).items() if "command" in tool}
-    needed = {
-        "git": {"gitStatus", "gitDiff"} & called - own,
-        "mypy": "types" in checks,
-        "ruff": "lint" in checks,
-    }
-    return [name for name, is_needed in needed.items() if is_needed]
+    of_checks = {"mypy": "types", "ruff": "lint"}
+    return (
+        ["git"] if {"gitStatus", "gitDiff"} & called - own else [],
+        [name for name, check in of_checks.items() if check in checks],
+    )
 
 
 def _of_contract(program: Program, called: Calls) -> Facts:

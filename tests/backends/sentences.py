@@ -139,8 +139,7 @@ PYTHON: list[tuple[str, Check]] = [
     (
         (
             r"Exit codes: 0 COMPLETE, 1 STOP, 2 refused(?:, or a question without a reply)?,"
-            r"(?: 75 waits for a person,)? "
-            r"130 interrupted\."
+            r"(?: 75 waits for a person,)? 130 interrupted\."
         ),
         lambda _, text, found: ("75" in found[0]) == ("edition script " not in text),
     ),

@@ -482,8 +482,9 @@ def test_the_part_that_is_the_same_everywhere_is_short(tmp_path: Path) -> None:
         steps = lines.index(next(line for line in lines if line.startswith("# --- The steps")))
         rest = lines.index(next(line for line in lines if line.startswith("# --- The call of the program")))
         sources = [line for line in lines[:20] if re.match(r"# (\(sha256 |with )", line)]
-        agents = [line for line in lines[:30] if line.startswith(("# AGENT=", "# Without one, you reply"))]
-        author = rest - steps - 2 + len(sources) + len(agents)
+        beginnings = ("# AGENT=", "# Without one, you reply", "# Uses ", "# An answer with ")
+        notes = [line for line in lines[:30] if line.startswith(beginnings)]  # on agents and checks of the document
+        author = rest - steps - 2 + len(sources) + len(notes)
         assert len(lines) - author <= 72, (path.name, len(lines) - author)
         assert MARK in lines[2]
         assert max(len(line) for line in lines[rest:] if "RDC_TARGETS :=" not in line) <= 120

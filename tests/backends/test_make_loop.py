@@ -63,7 +63,8 @@ def test_shellcheck_finds_nothing_in_the_loop() -> None:
 def test_the_target_has_few_lines() -> None:
     folder = ROOT / "backends/make"
     files = [path for path in folder.rglob("*") if path.suffix in {".py", ".sh", ".jinja"}]
-    assert sum(len(path.read_text(encoding="utf-8").splitlines()) for path in files) <= 1870
+    # Ten lines are for what headers say of the answers that end a run, and of checks that are skipped.
+    assert sum(len(path.read_text(encoding="utf-8").splitlines()) for path in files) <= 1880
 
 
 def test_state_that_every_user_can_change_is_refused(tmp_path: Path) -> None:

@@ -288,9 +288,15 @@ def _people(workflow: Workflow, found: re.Match[str]) -> None:
 
 def _needs(workflow: Workflow, found: re.Match[str]) -> None:
     checks = {check for node in workflow.program.nodes if isinstance(node.task, Stage) for check in node.task.checks}
-    needed = [name for name, check in (("mypy", "types"), ("ruff", "lint")) if check in checks]
-    assert needed == (_listed(found) if found.re.groups else needed)
-    assert needed
+    config, tasks = Specification(workflow.program).config, [node.task for node in workflow.program.nodes]
+    tools = {task.subject for task in tasks if isinstance(task, Stage) and task.stage == "tool"}
+    own = {name for name, tool in config.get("tools", {}).items() if "command" in tool}
+    of_tools = ["git"] if {"gitStatus", "gitDiff"} & tools - own else []
+    of_checks = [name for name, check in (("mypy", "types"), ("ruff", "lint")) if check in checks]
+    if found.re.groups:
+        assert _listed(found) == of_tools + of_checks
+    else:
+        assert of_checks
 
 
 def _has_agents(workflow: Workflow, _: re.Match[str]) -> None:

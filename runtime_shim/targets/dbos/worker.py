@@ -7,7 +7,7 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 
 from runtime_shim.engine.display import Display, duration
@@ -75,9 +75,9 @@ class Worker:
         except Exception as error:
             self._warn(f"run {name.rpartition('.')[0]} will be tried again: {one_line(self.database.words(error))}")
             self._parked.append(name)
-            raise Parked from None
-        except BaseException:  # DBOS would wait for the worker that has the leg now
-            raise Parked from None
+            raise Parked from error
+        except BaseException as error:  # DBOS would wait for the worker that has the leg now
+            raise Parked from error
 
     def _watch(self) -> int:
         """Keep the lease, stop lost legs, and take over those of dead workers, until a signal comes."""
@@ -99,19 +99,26 @@ class Worker:
                 stopper.start()
             elif self.stops > 1:
                 self._say({"stop": ""})
-            try:
+            with suppress(Exception), self._warning():  # the database may be back for the next round
                 self._end_lost()
                 if is_kept and time.monotonic() - last_round > ROUND:
                     last_round = time.monotonic()
                     self._go_round()
-            except Exception as error:  # the database may be back for the next round
-                self._warn(self.database.words(error))
         self.display.rule("stopped")
         return EXIT_COMPLETE
 
     def _say(self, message: Table) -> None:
         for channel in list(self.channels.values()):
             channel.send(message)
+
+    @contextmanager
+    def _warning(self) -> Iterator[None]:
+        """Show an error, and raise it again."""
+        try:
+            yield
+        except Exception as error:
+            self._warn(self.database.words(error))
+            raise
 
     def _warn(self, text: str) -> None:
         if text not in self._told:

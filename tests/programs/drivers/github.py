@@ -28,8 +28,8 @@ from tests.workflows import act, engine
 REFUSALS = {"RD520", "RD521"}
 """Codes of what a workflow cannot say at all, whatever the features, and of one that is too large with its program."""
 
-SAYINGS = {"RD535", "RD536"}
-"""Codes of what is said of a matrix, and refuses nothing."""
+SAYINGS = {"RD527", "RD535", "RD536"}
+"""Codes of what is said of gates and of a matrix, and refuses nothing."""
 
 Reply = tuple[str, str]
 
