@@ -282,7 +282,7 @@ FACTS_OF_CALLING: Mapping[str, Fact] = {
     "\n# An answer with ": lambda compiled, _: any(
         agent.reading.excused for node in compiled.nodes for agent in agents_of(node.task)
     ),
-    " HUMAN=1 approves the next gate, only one in each call of make. Without it, make opens no gate.\n": (
+    " HUMAN=1 approves the next gate, only one in each call of make. Without it, make opens none.\n": (
         lambda compiled, _: any(isinstance(node.task, Gate) for node in compiled.nodes)
     ),
 }
