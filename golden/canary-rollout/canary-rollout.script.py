@@ -17,7 +17,7 @@
 # you can resume, compile without `-O runtime=script`.
 # `--answers FILE` answers its questions; each line is REPLY or STEP REPLY.
 # The runtime opens no network connection. The programs that it starts can.
-# Exit codes: 0 COMPLETE, 1 STOP, 2 refused, 130 interrupted.
+# Exit codes: 0 COMPLETE, 1 STOP, 2 refused, or a question without a reply, 130 interrupted.
 # A person decides: {N}.3.
 #
 # First comes the runbook. Each step has its line in the document (`at`), its task, and a transition for each outcome:

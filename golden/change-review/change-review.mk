@@ -13,7 +13,7 @@
 # Needs GNU make 3.81 or newer and Python 3.9 or newer.
 # `make change=…` starts a run. `make resume` continues it. Both exit with 0 only after COMPLETE.
 # `make help` lists the other targets.
-# AGENT=COMMAND, or RDC_AGENT in the environment, sets the command that gets each prompt, with your rights.
+# AGENT=COMMAND, or RDC_AGENT in the environment, sets the command for prompts. It has your rights.
 # Without one, you reply to each prompt.
 # The state directory is .rdc/examples.playbooks.change-review in the current folder.
 

@@ -12,7 +12,7 @@
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
 #   73a057d470ac56c0c18ece9f5b942802e0c3c8bb8244bcaf2ab06c9d82d05c36  -
 #   sed -n '/^# BEGIN WORKER$/,/^# END WORKER$/p' FILE | sha256sum
-#   5e0fc23c46fbe6fec5c8bfbb8e2bca4651de571fa04b06f18b381c6b72a7fcd1  -
+#   af220746b9bf33096329c4c9dce8159f0e8da0fe0fdff9636346ed8943eeca04  -
 #
 # Needs Linux or macOS, Python 3.10 or newer and the packages below. `uv run FILE` installs the packages from a package
 # index. To lock all of them, run `uv lock --script FILE`, and commit FILE.lock.
@@ -114,12 +114,12 @@ Look for
 
 # ---------------------------------------------------------------------------------------------------------------------
 # The runtime of rdc 0.1.0, edition values (sha256 73a057d470ac56c0c18ece9f5b942802e0c3c8bb8244bcaf2ab06c9d82d05c36).
-# The part for workers: dbos-values (sha256 5e0fc23c46fbe6fec5c8bfbb8e2bca4651de571fa04b06f18b381c6b72a7fcd1).
-# The runbook ends here, and you can stop reading. Up to the last END line, 5,338 lines are the same in every worker
+# The part for workers: dbos-values (sha256 af220746b9bf33096329c4c9dce8159f0e8da0fe0fdff9636346ed8943eeca04).
+# The runbook ends here, and you can stop reading. Up to the last END line, 5,345 lines are the same in every worker
 # with these hashes. `rdc runtime values` and `rdc runtime dbos-values` print them. The lines after that start the
 # worker.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 5340 lines, sha256 736ac5d4c31c8901d9dd5832aaff91734731224973d4cc67a40093cc1d452220
+# --- 5347 lines, sha256 561dd24dd9128609b61084ad0b771f3a442c768f01d40cd9320996f507e809e5

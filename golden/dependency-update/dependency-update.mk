@@ -9,7 +9,8 @@
 # Needs GNU make 3.81 or newer and Python 3.9 or newer.
 # `make` starts a run. `make resume` continues it. Both exit with 0 only after COMPLETE.
 # `make help` lists the other targets.
-# AGENT=COMMAND, or RDC_AGENT in the environment, sets the command that gets each prompt, with your rights.
+# An answer with TASK_DONE ends the run as COMPLETE at any step: a rule of the format.
+# AGENT=COMMAND, or RDC_AGENT in the environment, sets the command for prompts. It has your rights.
 # Without one, you reply to each prompt.
 # The state directory is .rdc/examples.workflows.dependency-update in the current folder.
 
@@ -146,7 +147,7 @@ override RDC_USUAL := $(firstword $(wildcard GNUmakefile makefile Makefile))
 override RDC_TOP := $(filter-out $(RDC_USUAL),$(firstword $(MAKEFILE_LIST)))
 override RDC_MAKE = $(RDC_IN) $(if $(RDC_TOP),-f $(call RDC_QUOTED,$(RDC_TOP)))
 
-# `make -n` prints the call. HUMAN=1 approves the next gate, only one in each call of make. Without it, make opens no gate.
+# `make -n` prints the call. HUMAN=1 approves the next gate, only one in each call of make. Without it, make opens none.
 override RDC_ONCE = $(if $(RDC_OPENED),,RDC_OPENS=1$(eval override RDC_OPENED := yes))
 override RDC_OPENED :=
 override RDC_PYTHON = $(or $(if $(filter file,$(origin PYTHON)),$(PYTHON),$(value PYTHON)),python3)

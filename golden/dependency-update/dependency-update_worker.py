@@ -12,7 +12,7 @@
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
 #   79d7737aad7dc69cd3eafea6ee845e1f5aee39043388e2996a478ab8ff53b8ac  -
 #   sed -n '/^# BEGIN WORKER$/,/^# END WORKER$/p' FILE | sha256sum
-#   ab0fbd0006c99be47e047761cc1ee6f114c4e6776efd0d395bb3a255836192fa  -
+#   e78a0aaa5afafc7d48de392df094b02f99b067d22c4134218e6d9e27e96b9ca0  -
 #
 # Needs Linux or macOS, Python 3.10 or newer and the packages below. `uv run FILE` installs the packages from a package
 # index. To lock all of them, run `uv lock --script FILE`, and commit FILE.lock.
@@ -287,12 +287,12 @@ Task:
 
 # ---------------------------------------------------------------------------------------------------------------------
 # The runtime of rdc 0.1.0, edition agents (sha256 79d7737aad7dc69cd3eafea6ee845e1f5aee39043388e2996a478ab8ff53b8ac).
-# The part for workers: dbos-agents (sha256 ab0fbd0006c99be47e047761cc1ee6f114c4e6776efd0d395bb3a255836192fa).
-# The workflow ends here, and you can stop reading. Up to the last END line, 6,955 lines are the same in every worker
+# The part for workers: dbos-agents (sha256 e78a0aaa5afafc7d48de392df094b02f99b067d22c4134218e6d9e27e96b9ca0).
+# The workflow ends here, and you can stop reading. Up to the last END line, 6,962 lines are the same in every worker
 # with these hashes. `rdc runtime agents` and `rdc runtime dbos-agents` print them. The lines after that start the
 # worker.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 6957 lines, sha256 9088656c0e8d5109fb13590a06d64aae79fde3b0ec6f62b8d30abd9904bede77
+# --- 6964 lines, sha256 1301d4be2f6d00e3532bd438546db4636c872807ecfefd59ca59bacc0fbed3f8

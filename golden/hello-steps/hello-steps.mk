@@ -14,7 +14,7 @@
 # The state directory is .rdc/examples.specifications.hello-steps in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.specifications.hello-steps.py
-override RDC_SHA256 := e18a6f8a015bf42050804dacf12c6bf02629c81421cccfb30b42d8e1740a95c3
+override RDC_SHA256 := 743c19ff015031354d3c04ef4f4dd02fcb48005a9bd2717df981e0b9048c0798
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

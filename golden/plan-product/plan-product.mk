@@ -14,7 +14,7 @@
 # The state directory is .rdc/examples.specifications.plan-product in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.specifications.plan-product.py
-override RDC_SHA256 := fe521bc3cd063f7ca5f839615b82a09095a015af9835531ecee96b57925ebd62
+override RDC_SHA256 := 8784e4bdcc1fcc59c03be199da10cf9a712137f28d4de46dd99e8c232eee5996
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:
@@ -82,7 +82,7 @@ override RDC_USUAL := $(firstword $(wildcard GNUmakefile makefile Makefile))
 override RDC_TOP := $(filter-out $(RDC_USUAL),$(firstword $(MAKEFILE_LIST)))
 override RDC_MAKE = $(RDC_IN) $(if $(RDC_TOP),-f $(call RDC_QUOTED,$(RDC_TOP)))
 
-# `make -n` prints the call. HUMAN=1 approves the next gate, only one in each call of make. Without it, make opens no gate.
+# `make -n` prints the call. HUMAN=1 approves the next gate, only one in each call of make. Without it, make opens none.
 override RDC_ONCE = $(if $(RDC_OPENED),,RDC_OPENS=1$(eval override RDC_OPENED := yes))
 override RDC_OPENED :=
 override RDC_PYTHON = $(or $(if $(filter file,$(origin PYTHON)),$(PYTHON),$(value PYTHON)),python3)

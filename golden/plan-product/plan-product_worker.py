@@ -12,9 +12,9 @@
 # Read only the lines that are not between BEGIN and END. Those between them are the runtime, the same text in every
 # worker with the same hash. To check them without rdc (with `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   71c266c01ba874d723a65b014814cefec2301a9e898f3f6ed7fc0a0f8f8f5514  -
+#   d9e1793a300c1ba2933e0adb6da939b8a25f40b5645101ebd5c1babbfef33621  -
 #   sed -n '/^# BEGIN WORKER$/,/^# END WORKER$/p' FILE | sha256sum
-#   3332517474be95cc23779ff63beb8924ff331d00e1a4f1b2eddd948be30b0511  -
+#   d310d7e9afae46d93e0b8957534e2676d79b8252ed0b770a4900e153f4566633  -
 #
 # Needs Linux or macOS, Python 3.10 or newer and the packages below. `uv run FILE` installs the packages from a package
 # index. To lock all of them, run `uv lock --script FILE`, and commit FILE.lock.
@@ -155,13 +155,13 @@ mkdir -p plan && printf '# %s\n' "$RDC_STEP" > "plan/$RDC_STEP.md"
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition contract (sha256 71c266c01ba874d723a65b014814cefec2301a9e898f3f6ed7fc0a0f8f8f5514).
-# The part for workers: dbos-contract (sha256 3332517474be95cc23779ff63beb8924ff331d00e1a4f1b2eddd948be30b0511).
-# The specification ends here, and you can stop reading. Up to the last END line, 7,545 lines are the same in every
+# The runtime of rdc 0.1.0, edition contract (sha256 d9e1793a300c1ba2933e0adb6da939b8a25f40b5645101ebd5c1babbfef33621).
+# The part for workers: dbos-contract (sha256 d310d7e9afae46d93e0b8957534e2676d79b8252ed0b770a4900e153f4566633).
+# The specification ends here, and you can stop reading. Up to the last END line, 7,553 lines are the same in every
 # worker with these hashes. `rdc runtime contract` and `rdc runtime dbos-contract` print them. The lines after that
 # start the worker.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 7547 lines, sha256 4f15cc3d1c93e620f640a8335bd42367343096f076bebee2bba0af937f7ff9b0
+# --- 7555 lines, sha256 dfe3e41bccbe319ac06d8ea9de52be3939420e6b7bbf09e8a5e38bb06b5b7a12

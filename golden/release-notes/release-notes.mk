@@ -9,7 +9,7 @@
 # Needs GNU make 3.81 or newer, Python 3.9 or newer and bash.
 # `make` starts a run. `make resume` continues it. Both exit with 0 only after COMPLETE.
 # `make help` lists the other targets.
-# AGENT=COMMAND, or RDC_AGENT in the environment, sets the command that gets each prompt, with your rights.
+# AGENT=COMMAND, or RDC_AGENT in the environment, sets the command for prompts. It has your rights.
 # Without one, you reply to each prompt.
 # The state directory is .rdc/examples.programs.release-notes in the current folder.
 
