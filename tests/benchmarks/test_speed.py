@@ -18,6 +18,7 @@ from benchmarks.compiling import RDC, compiling, growing, write
 from benchmarks.document import commands, runbook
 from benchmarks.figures import Figure, table
 from benchmarks.playbooks import reading
+from benchmarks.sizes import Size
 from benchmarks.starting import first_words, starting
 from benchmarks.stepping import stepping
 from compiler.driver import compile_file
@@ -120,9 +121,10 @@ def test_a_limit_that_is_exceeded_ends_with_1(
     fine = Figure("fine", "nothing", 0.002, 0.001, 3.0)
     known = Figure("known", "nothing", 0.0000041, 0.000001)
     monkeypatch.setattr(program, "SUITES", {"slow": lambda: [slow, known], "fine": lambda: [fine]})
+    monkeypatch.setattr(program, "sizes", lambda: [Size("big", "lines", 11, 10), Size("small", "lines", 9, 10)])
     assert program.main([]) == 1
     shown = capsys.readouterr().out
-    assert "1 over the limit: slow" in shown
+    assert "2 over the limit: slow; big\n" in shown
     assert "4.00 s" in shown
     assert "2.00 ms" in shown
     assert "4 µs" in shown
