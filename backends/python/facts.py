@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import json
 from collections.abc import Iterator
 from textwrap import wrap
@@ -21,6 +20,10 @@ from runtime_shim.tasks.verdicts import LISTED
 _WIDEST = 118
 _SPAN = Regex("`[^`]*`")
 _MOST_ENDS = 8
+
+_STRING = Regex(r'"""(?:\\[\s\S]|[^\\])*?"""|"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])*\'')
+_SETTING = Regex(r"(?<![\w.])([A-Za-z_]\w*)=(?!=)")
+"""The name of a setting in calls without their strings. Parsing them takes as long as compiling the document."""
 
 Facts = dict[str, Any]
 
@@ -67,8 +70,7 @@ def _of_steps(program: Program, called: Calls) -> Facts:
 
 def _named(called: Calls) -> set[str]:
     """Return the names of the settings of all calls."""
-    tree = ast.parse("\n".join(["def document():", *called.lines]))
-    return {node.arg for node in ast.walk(tree) if isinstance(node, ast.keyword) and node.arg}
+    return set(_SETTING.findall(_STRING.sub('""', "\n".join(called.lines))))
 
 
 def _prompted(program: Program) -> list[str]:
