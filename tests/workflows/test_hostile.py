@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import tempfile
 from pathlib import Path
@@ -137,3 +138,17 @@ def test_titles_prompts_and_messages_are_data(title: str, tmp_path: Path) -> Non
     shown = ran.summary.splitlines()[0].replace("\\\\", "\0").replace("\\", "").replace("\0", "\\")
     assert shown == f"### COMPLETE {title}"
     assert not list(tmp_path.rglob("canary"))
+
+
+def test_a_block_of_prose_in_an_inline_program_has_no_escapes(tmp_path: Path) -> None:
+    """An escape in a raw string would be another text, and the step would not show what the program runs."""
+    path = tmp_path / "a.workflow.yaml"
+    entries = "      - {agent: a, prompt: Do it.}\n      - {agent: b, prompt: Do it.}\n"
+    path.write_text(f'name: "${{{{ x"\nsteps:\n  - name: s\n    check: all\n    parallel:\n{entries}', encoding="utf-8")
+    (tmp_path / "rdc.toml").touch()
+    program = compile_file(str(path)).program
+    assert program
+    text = GithubBackend().emit(program, {"agent": "cat", "checkout": False, "runtime": "inline"}).text
+    assert text
+    assert r"$\x7b{ x" in text
+    assert all(r"\x7b" not in block for block in re.findall(r'\br"""(?:\\.|.)*?"""', text, re.DOTALL))

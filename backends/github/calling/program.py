@@ -166,7 +166,7 @@ class Calling(Struct, frozen=True, dict=True):
 
 def _as_script(text: str) -> str:
     """Return Python code without expressions and old workflow commands: escapes replace their first characters."""
-    raw = re.compile(r"""\br(\"{3}|'{3})\n.*?\n\1""", re.DOTALL)  # as `prose` writes it: has no escapes
+    raw = re.compile(r"""\br(\"{3}|'{3})(?:\\.|.)*?\1""", re.DOTALL)  # a block of prose: has no escapes
     text = raw.sub(_without_raw, text)
     return _OLD_COMMAND.sub(r":\\x3a", text.replace(OPEN, "$\\x7b{"))
 
