@@ -83,9 +83,14 @@ def of_run(program: Program) -> Iterator[str]:
     return wrapped(said)
 
 
+def excused(program: Program) -> list[str]:
+    """Return the keywords that need no match of a validation."""
+    return sorted({word for node in program.nodes for agent in agents_of(node.task) for word in agent.reading.excused})
+
+
 def ending_words(program: Program) -> Iterator[str]:
     """Yield a sentence on the answers that end a run as COMPLETE at any step, if there are any (W10)."""
-    words = sorted({word for node in program.nodes for agent in agents_of(node.task) for word in agent.reading.excused})
+    words = excused(program)
     if words:
         in_parallel = any(isinstance(node.task, Parallel) for node in program.nodes)
         also = " In a parallel step, all agents must give it." if in_parallel else ""
@@ -95,14 +100,20 @@ def ending_words(program: Program) -> Iterator[str]:
 def wrapped(sentences: Iterable[str]) -> Iterator[str]:
     """Yield lines with sentences. Only one that is longer than a line has a line break in it, outside of code spans."""
     line = ""
-    for sentence in (_SPAN.sub(lambda span: span[0].replace(" ", _SPACE), sentence) for sentence in sentences):
+    for sentence in sentences:
         if line and len(line) + len(sentence) >= WIDTH:
-            yield line.replace(_SPACE, " ")
+            yield line
             line = ""
-        *lines, line = wrap(f"{line} {sentence}".strip(), WIDTH, break_long_words=False, break_on_hyphens=False)
-        yield from (each.replace(_SPACE, " ") for each in lines)
+        *lines, line = broken(f"{line} {sentence}".strip(), WIDTH)
+        yield from lines
     if line:
-        yield line.replace(_SPACE, " ")
+        yield line
+
+
+def broken(text: str, width: int) -> list[str]:
+    """Return the lines of a text, without line breaks in code spans."""
+    kept = _SPAN.sub(lambda span: span[0].replace(" ", _SPACE), text)
+    return [line.replace(_SPACE, " ") for line in wrap(kept, width, break_long_words=False, break_on_hyphens=False)]
 
 
 def _called(node: Node) -> list[str]:

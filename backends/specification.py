@@ -15,6 +15,7 @@ from compiler.ir.program import Group, Node, Program
 from compiler.ir.tasks import Gate, Stage
 from compiler.ir.texts import Text
 from compiler.times import spoken
+from runtime_shim.contract.step_builder import checks_of
 
 Table = Mapping[str, Any]
 
@@ -82,6 +83,26 @@ class Specification(Struct, frozen=True, dict=True):
         """The configuration."""
         found: Table = json.loads(self.program.contract.config if self.program.contract else "{}")
         return found
+
+    @cached_property
+    def specs(self) -> list[Table]:
+        """The specifications of the steps, with their placeholders as written."""
+        contract = self.program.contract
+        return [json.loads(str(step.spec)) for step in contract.steps] if contract else []
+
+    @property
+    def needed(self) -> list[str]:
+        """The programs that built-in tools need."""
+        known = self.config.get("tools", {})
+        called = {call["name"] for spec in self.specs for call in spec.get("tools", ())}
+        built_in = {name for name in called if "command" not in known.get(name, {})}
+        return [] if built_in.isdisjoint({"gitStatus", "gitDiff"}) else ["git"]
+
+    @property
+    def optional(self) -> list[str]:
+        """The programs that checks run if they are there. Without its program, a check is skipped (B11)."""
+        checks = {check for spec in self.specs if spec.get("validation") for check in checks_of(spec["validation"])}
+        return [name for name, check in (("mypy", "types"), ("ruff", "lint")) if check in checks]
 
     @cached_property
     def steps(self) -> Mapping[str, Step]:

@@ -9,7 +9,6 @@ from backends.github.options import Caller, GithubOptions, named_command
 from backends.github.scalar import Expression, comment
 from backends.github.settings import agent_types, callers_of, environments_of
 from backends.github.step import Job
-from backends.python.facts import programs_of
 from backends.remarks import most_calls, times, wrapped
 from backends.specification import Specification
 from compiler.ir.program import Node, Program
@@ -46,7 +45,8 @@ def _surroundings(program: Program, options: GithubOptions, jobs: Sequence[Job])
     for scope, access, _ in (permission for job in jobs for permission in job.permissions):
         token[scope] = "write" if "write" in (access, token.get(scope)) else access
     yield f"Token: {', '.join(f'{scope} {access}' for scope, access in token.items()) or 'none'}."
-    needed, optional = programs_of(program)
+    contract = Specification(program)
+    needed, optional = contract.needed, contract.optional
     if needed or optional:
         skips = " A check without its program is skipped, and its step can pass." if optional else ""
         yield f"Uses on the runner: {', '.join([*needed, *optional])}.{skips}"

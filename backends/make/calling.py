@@ -16,7 +16,6 @@ from backends.delegating import called
 from backends.make.identifiers import FILTERS, comment, file_name, unlike, visible
 from backends.make.native import state_of
 from backends.make.options import MakeOptions
-from backends.python.facts import programs_of
 from backends.remarks import ending_words, listed, printable, shells
 from backends.specification import Specification, shown
 from backends.specification import Step as ContractStep
@@ -72,7 +71,9 @@ def calling(program: Program, options: MakeOptions, reason: Reason) -> Emission:
         command=canonical_command("make", program, options),
         program=python.path,
         sha256=python.sha256,
-        needs=listed(["GNU make 3.81 or newer", "Python 3.9 or newer", *shells(program), *programs_of(program)[0]]),
+        needs=listed(
+            ["GNU make 3.81 or newer", "Python 3.9 or newer", *shells(program), *Specification(program).needed]
+        ),
         notes=list(_notes(program)),
         start="".join(f" {item.name}=…" for item in program.inputs if item.required and item.default is None),
         verbs=" ".join(_verbs(program)),
@@ -82,7 +83,7 @@ def calling(program: Program, options: MakeOptions, reason: Reason) -> Emission:
 
 def _notes(program: Program) -> Iterator[str]:
     """Yield sentences for the header about checks, and about agents and their answers."""
-    if programs := programs_of(program)[1]:
+    if programs := Specification(program).optional:
         yield f"Uses {listed(programs)}: a check without its program is skipped, and its step can pass."
     yield from ending_words(program)
     if any(agents_of(node.task) for node in program.nodes):

@@ -27,10 +27,11 @@ from backends.python.edition import (
     sha256_of_text,
     shared_files,
 )
-from backends.python.facts import facts, programs_of, wrapped
+from backends.python.facts import facts, wrapped
 from backends.python.literals import literal
 from backends.python.step_calls import author_calls
 from backends.remarks import comment, listed, of_run
+from backends.specification import Specification
 from backends.templating import render
 from compiler.ir.features import Feature
 from compiler.ir.program import Program
@@ -137,7 +138,7 @@ def program_text(content: Content, command: str, shared: Sequence[str] = (), cal
         shared=list(shared),
         checks="" if shared else checks(edition, is_worker=caller == WORKER),
         edition=edition,
-        metadata=METADATA[tuple(programs_of(program)[1])] if caller == WORKER else "",
+        metadata=METADATA[tuple(Specification(program).optional)] if caller == WORKER else "",
         command=command,
         opening=SHARED_OPENING if shared else opening(edition),
         tail=tail(edition, program.kind, is_shared=bool(shared), caller=caller),

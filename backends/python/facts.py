@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
-from textwrap import wrap
 from typing import Any
 
 from backends.python.calls import Calls
-from backends.remarks import of_placeholders, printable, shells
+from backends.remarks import broken, excused, of_placeholders, printable, shells
+from backends.specification import Specification
 from compiler.ir.edges import words_of
 from compiler.ir.program import Program, texts_of
 from compiler.ir.tasks import UNREAD, Agent, Branch, End, Gate, Parallel, Stage
@@ -18,7 +16,6 @@ from runtime_shim.contract.tool_schemas import BUILT_IN
 from runtime_shim.tasks.verdicts import LISTED
 
 _WIDEST = 118
-_SPAN = Regex("`[^`]*`")
 _MOST_ENDS = 8
 
 _STRING = Regex(r'"""(?:\\[\s\S]|[^\\])*?"""|"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])*\'')
@@ -30,20 +27,14 @@ Facts = dict[str, Any]
 
 def wrapped(text: str) -> str:
     """Return lines as comments. A longer line than fits continues in the next comment, but not within a code span."""
-    return "".join(f"# {line}\n" for each in text.splitlines() for line in _wrapped(printable(each)))
-
-
-def _wrapped(text: str) -> Iterator[str]:
-    kept = _SPAN.sub(lambda span: span[0].replace(" ", "\0"), text)
-    lines = wrap(" ".join(kept.split()), _WIDEST, break_on_hyphens=False, break_long_words=False)
-    return (line.replace("\0", " ") for line in lines)
+    return "".join(f"# {line}\n" for each in text.splitlines() for line in broken(printable(each), _WIDEST))
 
 
 def facts(program: Program, called: Calls) -> Facts:
     """Return the values of the templates for the calls of a program."""
     found = _of_contract(program, called) if called.is_specification else _of_steps(program, called)
-    needed, optional = programs_of(program) if called.is_specification else ([], [])
-    return {"shells": shells(program), "needed": needed, "optional": optional, **found}
+    of = Specification(program)
+    return {"shells": shells(program), "needed": of.needed, "optional": of.optional, **found}
 
 
 def _of_steps(program: Program, called: Calls) -> Facts:
@@ -63,7 +54,7 @@ def _of_steps(program: Program, called: Calls) -> Facts:
         + ["keywords in `failing`"] * any(task.reading.failing for task in agents),
         "has_after": any(context.after for context in program.contexts),
         "joined": {node.task.check for node in program.nodes if isinstance(node.task, Parallel)},
-        "excused": sorted({word for task in agents for word in task.reading.excused}),
+        "excused": excused(program),
         "completions": _completions(program) if agents else [],
     }
 
@@ -93,26 +84,9 @@ def _completions(program: Program) -> list[str]:
     return found if len(found) <= _MOST_ENDS else []
 
 
-def programs_of(program: Program) -> tuple[list[str], list[str]]:
-    """Return what the built-in tools of a specification need, and what its checks run if it is there."""
-    if program.contract is None:
-        return [], []
-    config = json.loads(program.contract.config)
-    specs = [json.loads(str(step.spec)) for step in program.contract.steps]
-    called = {call["name"] for spec in specs for call in spec.get("tools", ())}
-    checks = {check for spec in specs if spec.get("validation") for check in checks_of(spec["validation"])}
-    own = {name for name, tool in config.get("tools", {}).items() if "command" in tool}
-    of_checks = {"mypy": "types", "ruff": "lint"}
-    return (
-        ["git"] if {"gitStatus", "gitDiff"} & called - own else [],
-        [name for name, check in of_checks.items() if check in checks],
-    )
-
-
 def _of_contract(program: Program, called: Calls) -> Facts:
-    assert program.contract is not None  # noqa: S101 (for mypy)
-    config = json.loads(program.contract.config)
-    specs = [json.loads(str(step.spec)) for step in program.contract.steps]
+    contract = Specification(program)
+    config, specs = contract.config, contract.specs
     retries = [spec["retries"] for spec in specs]
     tools = {call["name"]: config.get("tools", {}).get(call["name"], {}) for spec in specs for call in spec["tools"]}
     built_in = [name for name, tool in tools.items() if name in BUILT_IN and "command" not in tool]
