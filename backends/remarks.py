@@ -91,7 +91,7 @@ def excused(program: Program) -> list[str]:
 def ending_words(program: Program) -> Iterator[str]:
     """Yield a sentence on the answers that end a run as COMPLETE at any step, if there are any (W10)."""
     words = excused(program)
-    if words:
+    if words and program.kind == "workflow":  # elsewhere, a transition of each step decides
         in_parallel = any(isinstance(node.task, Parallel) for node in program.nodes)
         also = " In a parallel step, all agents must give it." if in_parallel else ""
         yield f"An answer with {listed(words)} ends the run as COMPLETE at any step: a rule of the format.{also}"

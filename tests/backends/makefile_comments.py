@@ -241,7 +241,8 @@ def _checks(compiled: Program, _: str, found: re.Match[str]) -> bool:
 def _ending(compiled: Program, _: str, found: re.Match[str]) -> bool:
     words = {word for node in compiled.nodes for agent in agents_of(node.task) for word in agent.reading.excused}
     in_parallel = any(isinstance(node.task, Parallel) for node in compiled.nodes)
-    return set(re.split(", | and ", found[1])) == words and bool(found[2]) == in_parallel
+    is_true = set(re.split(", | and ", found[1])) == words and bool(found[2]) == in_parallel
+    return is_true and compiled.kind == "workflow"
 
 
 def _state(compiled: Program, text: str, found: re.Match[str]) -> bool:
@@ -279,8 +280,9 @@ FACTS_OF_CALLING: Mapping[str, Fact] = {
     "\n# AGENT=COMMAND, or RDC_AGENT in the environment, sets the command for prompts.": _has_agents,
     "\n# Without one, you reply to each prompt.\n": _has_agents,
     ": a check without its program is skipped, and": lambda compiled, _: {*used(compiled)} - {"git"},
-    "\n# An answer with ": lambda compiled, _: any(
-        agent.reading.excused for node in compiled.nodes for agent in agents_of(node.task)
+    "\n# An answer with ": lambda compiled, _: (
+        compiled.kind == "workflow"
+        and any(agent.reading.excused for node in compiled.nodes for agent in agents_of(node.task))
     ),
     " HUMAN=1 approves the next gate, only one in each call of make. Without it, make opens none.\n": (
         lambda compiled, _: any(isinstance(node.task, Gate) for node in compiled.nodes)

@@ -122,7 +122,7 @@ def test_every_comment_is_true(name: str, *, is_make: bool) -> None:
         ("publish-notes", "make", " HUMAN=1 approves the next gate", " HUMAN=2 approves the next gate"),
         ("checked-code", "make", "# Uses mypy and ruff: ", "# Uses mypy: "),
         ("checked-code", "make", "retry up to 3 times", "retry up to 4 times"),
-        ("parallel-review", "make", "# An answer with TRIVIAL ", "# An answer with REJECT "),
+        ("dependency-update", "make", "# An answer with TASK_DONE ", "# An answer with REJECTED "),
         ("parallel-review", "make", "# Without one, you reply to each prompt.\n", ""),
         ("parallel-review", "make", "security, with the keywords APPROVE, ", "security, with the keywords "),
         ("canary-rollout", "make", "# After a question, pass is yes and fail is no.\n", ""),

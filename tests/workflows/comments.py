@@ -370,6 +370,7 @@ def _runs_commands(workflow: Workflow) -> bool:
 
 
 def _ending(workflow: Workflow, found: re.Match[str]) -> None:
+    assert workflow.program.kind == "workflow"
     agents = [agent for node in workflow.program.nodes for agent in agents_of(node.task)]
     assert set(found[1].split(" and ")) == {word for agent in agents for word in agent.reading.excused}
     in_parallel = any(isinstance(node.task, Parallel) for node in workflow.program.nodes)
