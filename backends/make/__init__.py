@@ -45,14 +45,13 @@ class MakeBackend(Backend[MakeOptions]):
 
     def render(self, program: Program, options: MakeOptions) -> Emission:
         """Return the Makefile."""
-        refused = tuple(refusals(program))
-        if refused:
+        if refused := tuple(refusals(program)):
             return Emission(None, refused)
         why = None if options.form == "plain" else reason(program, operator=options.operator) or beyond(program)
         if not why and options.program is not None:
             problem = f"`program: {options.program}` has no effect, because this Makefile calls no program"
-            remedy = "remove the option `program`"
-            return Emission(None, (about_option(program, ("program",), "RD540", problem, remedy),))
+            found = about_option(program, ("program",), "RD540", problem, "remove the option `program`")
+            return Emission(None, (found,))
         if options.form == "plain":
             return plain(program, options)
         if why:
