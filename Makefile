@@ -73,14 +73,14 @@ fuzz: $(READY) ## Fuzz the compiler, guided by coverage (MINUTES=10)
 	$(BIN)/python -m tests.fuzzing --minutes $(MINUTES)
 
 golden: $(READY) ## Regenerate golden files and generated pages
-	$(BIN)/python -m tests.rdc.test_explanations
-	$(BIN)/python -m tests.regenerate
+	$(BIN)/python -m tools.explanations
+	$(BIN)/python -m tools.regenerate
 	$(BIN)/python -m pytest -q tests/golden tests/rdc/test_imports.py --snapshot-update
 	rm -rf rdc.lock .rdc_cache # the cache knows the version of rdc, and not its code; review reads the new lock
 	$(BIN)/python -m rdc build --prune
 
 site: $(READY) ## Build the site of the documentation into build/site/html
-	$(BIN)/python -m tests.site build/site
+	$(BIN)/python -m tools.site build/site
 
 RESOLVE = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
 	--no-header --no-annotate
@@ -90,7 +90,7 @@ lock: $(READY) ## Resolve the dependencies again into requirements.lock and requ
 	$(RESOLVE) --constraints requirements.lock --output-file requirements-run.lock pyproject.toml
 
 release: $(READY) ## Build wheel, sdist, checksums, provenance and notes of this version into dist
-	$(BIN)/python -m tests.release
+	$(BIN)/python -m tools.release
 
 clean: ## Remove the virtual environment and all caches
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

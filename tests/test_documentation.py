@@ -9,7 +9,7 @@ import pytest
 
 from rdc.commands import COMMANDS
 from tests.conftest import ROOT
-from tests.regenerate import FILES
+from tools.regenerate import FILES
 
 HELD = re.compile(r"`(?:(?P<file>[\w/]+\.py)|…)(?:::(?P<test>\w+))?`")
 """A test in the page of promises; `…` is the file that was named before."""

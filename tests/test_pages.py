@@ -21,7 +21,7 @@ import pytest
 from rdc.commands import COMMANDS
 from tests.conftest import ROOT
 from tests.pages import Command, File, actions, blocks, broken_links, names, prose
-from tests.regenerate import FILES
+from tools.regenerate import FILES
 
 PAGES = names()
 GENERATED = {path.relative_to(ROOT).as_posix() for path in FILES}

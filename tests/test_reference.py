@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from rdc.commands import COMMANDS
 from tests.conftest import ROOT
-from tests.reference.cli import with_code
-from tests.reference.environment import INTERNAL, OF_PROGRAMS, OF_RDC, OF_STEPS, OF_WORKFLOWS, listed, named
+from tools.reference.cli import with_code
+from tools.reference.environment import INTERNAL, OF_PROGRAMS, OF_RDC, OF_STEPS, OF_WORKFLOWS, listed, named
 
 
 def test_every_variable_in_the_code_is_listed() -> None:
     unknown = {name: str(path.relative_to(ROOT)) for name, path in named().items() if name not in listed()}
-    assert unknown == {}, "describe it in tests/reference/environment.py"
+    assert unknown == {}, "describe it in tools/reference/environment.py"
 
 
 def test_every_listed_variable_of_rdc_is_in_the_code() -> None:

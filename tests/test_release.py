@@ -18,7 +18,7 @@ SECTION = f"## [{__version__}] - 2026-11-27\n\n- The first version.\n\n## [0.0.1
 
 
 def release(folder: Path) -> tuple[int, str]:
-    command = [sys.executable, "-m", "tests.release"]
+    command = [sys.executable, "-m", "tools.release"]
     done = subprocess.run(command, cwd=folder, env=environment(), capture_output=True, encoding="utf-8", check=False)
     return done.returncode, done.stdout + done.stderr
 

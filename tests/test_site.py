@@ -14,9 +14,9 @@ from markdown_it import MarkdownIt
 from compiler.diagnostic import CODES
 from tests.conftest import ROOT
 from tests.shared import shared
-from tests.site.build import build
-from tests.site.pages import converted, places
-from tests.site.reading import Page, parsed, read
+from tools.site.build import build
+from tools.site.pages import converted, places
+from tools.site.reading import Page, parsed, read
 
 Pages = dict[str, Page]
 

@@ -16,7 +16,7 @@ import pytest
 
 from tests.conftest import ROOT
 from tests.pages import Block, parts
-from tests.regenerate import REFERENCE
+from tools.regenerate import REFERENCE
 
 LIST = ROOT.parent / "shared" / "prose" / "wordlist.tsv"
 KNOWN = Path(__file__).with_name("words.json")

@@ -19,7 +19,7 @@ from compiler.frontends import FRONT_ENDS
 from compiler.ir.serialize import to_json
 from compiler.source import Source
 from tests.rdc.cli_support import ROOT
-from tests.rdc.test_explanations import BLOCK
+from tools.explanations import BLOCK
 
 DOCUMENTS, SHARES = 500, 5
 SMALL = 12_000

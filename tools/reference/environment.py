@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from tests.conftest import ROOT
-from tests.reference.markdown import page, table
+from tools.reference.markdown import page, table
+
+ROOT = Path(__file__).parents[2]
 
 OF_STEPS = {
     "RDC_RUN_ID": ("all but plain Makefiles", "The run's id. It stays the same when you resume the run."),

@@ -9,8 +9,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.site.navigation import navigation
-from tests.site.pages import made
+from tools.site.navigation import navigation
+from tools.site.pages import made
 
 HERE = Path(__file__).parent
 ASSETS = ("site.css", "iframe-worker.js")

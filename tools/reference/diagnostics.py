@@ -6,7 +6,7 @@ from itertools import pairwise
 
 from compiler.diagnostic import CODES
 from compiler.documentation import page as explanation
-from tests.reference.markdown import page, table
+from tools.reference.markdown import page, table
 
 INTRODUCTION = """\
 `rdc check` reports each problem with a code. Follow the code to its page, or run `rdc explain CODE`: both show why the

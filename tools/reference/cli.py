@@ -10,7 +10,7 @@ import click
 
 from rdc.cli import PROGRAM, cli
 from rdc.commands import COMMANDS, load
-from tests.reference.markdown import page, table
+from tools.reference.markdown import page, table
 
 INTRODUCTION = """\
 `rdc --help` lists the commands, and `rdc COMMAND --help` shows this text in your terminal. Every command returns one of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from backends.options import Option, listed
 from backends.registry import BACKENDS, load
-from tests.reference.markdown import page, table
+from tools.reference.markdown import page, table
 
 INTRODUCTION = """\
 Set an option in one of three places. The first in this list that has it counts:

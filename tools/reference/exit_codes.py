@@ -7,7 +7,7 @@ from types import ModuleType
 import rdc.cli
 import runtime_shim.engine.program
 from rdc.verification import Verdict
-from tests.reference.markdown import page, table
+from tools.reference.markdown import page, table
 
 OF_RDC = {
     "EXIT_FINE": "The command did its work and found no errors.",

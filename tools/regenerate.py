@@ -9,11 +9,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 from rdc.commands.schema import SCHEMAS
-from tests.reference.cli import commands
-from tests.reference.diagnostics import diagnostics
-from tests.reference.environment import environment
-from tests.reference.exit_codes import exit_codes
-from tests.reference.options import options
+from tools.reference.cli import commands
+from tools.reference.diagnostics import diagnostics
+from tools.reference.environment import environment
+from tools.reference.exit_codes import exit_codes
+from tools.reference.options import options
 
 ROOT = Path(__file__).parent.parent
 REFERENCE = {

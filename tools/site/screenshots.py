@@ -1,4 +1,4 @@
-"""`python -m tests.site.screenshots HTML` writes pictures of the site in HTML to `golden/site/`, with Chromium."""
+"""`python -m tools.site.screenshots HTML` writes pictures of the site in HTML to `golden/site/`, with Chromium."""
 
 from __future__ import annotations
 

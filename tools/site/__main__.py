@@ -1,11 +1,11 @@
-"""`python -m tests.site FOLDER` builds the site into FOLDER/html."""
+"""`python -m tools.site FOLDER` builds the site into FOLDER/html."""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
 
-from tests.site.build import BrokenSiteError, build
+from tools.site.build import BrokenSiteError, build
 
 if __name__ == "__main__":
     try:

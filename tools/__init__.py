@@ -1,0 +1,1 @@
+"""What `make golden`, `make site` and `make release` run."""
