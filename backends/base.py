@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 
 from msgspec import Struct
 
-from compiler.diagnostic import Diagnostic
+from compiler.diagnostics.model import Diagnostic
 from compiler.ir.features import IN_WORDS, Feature, Use, uses_beyond
 from compiler.ir.program import Node, Program
-from compiler.options import Table
-from compiler.source import KeyPath, Span
+from compiler.project.options import Table
+from compiler.text.source import KeyPath, Span
 
 if TYPE_CHECKING:
     from backends.options import Options  # it imports pydantic

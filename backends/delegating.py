@@ -14,7 +14,7 @@ from backends.python.calls import Calls
 from backends.remarks import listed
 from compiler.ir.features import Feature, uses
 from compiler.ir.program import Node, Program
-from compiler.source import sha256_of
+from compiler.text.source import sha256_of
 
 Operator = Literal["full", "basic"]
 Caller = Literal["person", "make", "github"]

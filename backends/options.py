@@ -11,10 +11,10 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError
 from pydantic_core import ErrorDetails
 
 from backends.base import check_path
-from compiler.diagnostic import DataPath, Issue
-from compiler.issues import InvalidError
-from compiler.source import KeyPath
-from compiler.suggestions import nearest_name
+from compiler.diagnostics.issues import InvalidError
+from compiler.diagnostics.model import DataPath, Issue
+from compiler.text.source import KeyPath
+from compiler.text.suggestions import nearest_name
 
 CompanionPath = Annotated[str, AfterValidator(check_path)]
 """The type of an option that names a companion."""
@@ -70,7 +70,7 @@ def _from_word(kinds: list[Schema], word: str) -> object:
     takes_text = types & {"string", "any"}
     if not types & {"array", "object", "any"} or (takes_text and not word.lstrip().startswith(("[", "{"))):
         return word
-    from compiler.yaml_text import load_value  # noqa: PLC0415 (it imports PyYAML)
+    from compiler.reading.yaml import load_value  # noqa: PLC0415 (it imports PyYAML)
 
     value = load_value(word)
     return value if isinstance(value, (list, dict)) else word

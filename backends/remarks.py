@@ -9,7 +9,7 @@ from textwrap import wrap
 from compiler.analyses.visits import most_visits
 from compiler.ir.program import Node, Program, Register, texts_of
 from compiler.ir.tasks import Ask, Gate, Parallel, Stage, Tool, agents_of
-from compiler.regex import Regex
+from compiler.text.regex import Regex
 
 MOST = 8
 """The number of lines that are shown. The document has all of them."""

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from benchmarks.figures import Figure
 from compiler.driver import compile_file
-from compiler.yaml_text import read_mapping
+from compiler.reading.yaml import read_mapping
 
 Dimension = Callable[[int], str]
 """A document of some size."""

@@ -49,9 +49,9 @@ def prepare_blocks(path: str) -> Callable[[], object]:
 
 def prepare_playbook(path: str) -> Callable[[], object]:
     """Parse and check a playbook, with the places of everything in it."""
-    from compiler.frontends.playbook.check import read  # noqa: PLC0415
-    from compiler.frontends.playbook.lines import patterns  # noqa: PLC0415 (after the process is set up, as in rdc)
-    from compiler.source import Source  # noqa: PLC0415
+    from compiler.frontends.playbook.check.rules import read  # noqa: PLC0415
+    from compiler.frontends.playbook.parse.lines import patterns  # noqa: PLC0415 (after the process is set up, as in rdc)
+    from compiler.text.source import Source  # noqa: PLC0415
 
     patterns()
 
@@ -75,7 +75,7 @@ def prepare_check(path: str) -> Callable[[], object]:
     """Check a document of any format, as `rdc check` does between its imports and its report."""
     from compiler.driver import Settings, compile_file  # noqa: PLC0415 (after the process is set up, as in rdc)
     from compiler.frontends import FRONT_ENDS  # noqa: PLC0415
-    from compiler.yaml_text import read_mapping  # noqa: PLC0415
+    from compiler.reading.yaml import read_mapping  # noqa: PLC0415
 
     next(form for form in FRONT_ENDS.values() if form.has(path)).load()
     read_mapping("a: b")  # imports what reads YAML

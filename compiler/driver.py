@@ -9,19 +9,20 @@ from types import MappingProxyType
 from msgspec import Struct
 from msgspec.structs import replace
 
-from compiler.analyses.flow import commands_too_long
-from compiler.diagnostic import Diagnostic, sort_key
-from compiler.files import Refusal, read_standard_input
+from compiler.analyses.warnings import commands_too_long
+from compiler.diagnostics.model import Diagnostic, sort_key
 from compiler.frontends import FRONT_ENDS, all_options, endings, recognize
-from compiler.frontends.base import Format, Formatted, Job
-from compiler.frontends.name_lists import name_of
+from compiler.frontends.common.interface import Format, Formatted, Job
+from compiler.frontends.common.names import name_of
 from compiler.ir.program import Program
 from compiler.ir.verify import verify
-from compiler.options import Level, Options, Table, merge
-from compiler.project import Project, open_project, read_configuration
-from compiler.scenarios import Scenario
-from compiler.source import IGNORE, STANDARD_INPUT, Source
-from compiler.suppression import Ignores
+from compiler.project.configuration import read_configuration
+from compiler.project.ignores import Ignores
+from compiler.project.options import Level, Options, Table, merge
+from compiler.project.project import Project, open_project
+from compiler.scenarios.model import Scenario
+from compiler.text.files import Refusal, read_standard_input
+from compiler.text.source import IGNORE, STANDARD_INPUT, Source
 
 
 class Settings(Struct, frozen=True):

@@ -12,8 +12,8 @@ from stat import S_IMODE
 
 from msgspec import Struct
 
-from compiler.files import is_below
-from compiler.project import is_root, project_around
+from compiler.project.project import is_root, project_around
+from compiler.text.files import is_below
 
 _OF_GIT = frozenset({".git", "git~1"})
 """Git runs files in this folder, so documents must not choose them. Windows also has the second name."""

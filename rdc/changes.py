@@ -23,7 +23,7 @@ from compiler.ir.graph import loop_regions, to_graph
 from compiler.ir.program import Group, Node, Program, SourceFile
 from compiler.ir.tasks import End
 from compiler.ir.texts import Text
-from compiler.options import Table
+from compiler.project.options import Table
 from rdc.reporting.cells import visible
 
 _UNSHOWN = ("title", "kind")

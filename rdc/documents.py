@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from compiler.driver import Opened, open_file, open_standard_input
 from compiler.frontends import FRONT_ENDS
-from compiler.project import SKIPPED, Project, project_around
+from compiler.project.project import SKIPPED, Project, project_around
 from rdc.building.configuring import named_documents
 
 STANDARD_INPUT = "-"

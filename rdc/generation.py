@@ -10,12 +10,12 @@ from typing import Any
 from msgspec import Struct
 
 from backends.base import Backend, Companion, Emission, OptionFinding, Reason
-from compiler.diagnostic import Diagnostic
+from compiler.diagnostics.issues import InvalidError
+from compiler.diagnostics.model import Diagnostic
 from compiler.driver import Compilation, Settings, compile_file
 from compiler.ir.program import Program
-from compiler.issues import InvalidError
-from compiler.options import Table
-from compiler.source import Source
+from compiler.project.options import Table
+from compiler.text.source import Source
 from rdc.outputs import output_name
 from rdc.tables import check_names, check_options, table_of
 

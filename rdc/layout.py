@@ -13,9 +13,9 @@ from msgspec import Struct
 
 from backends.base import Backend, Companion, Reason
 from backends.remarks import listed
-from compiler.diagnostic import Diagnostic
-from compiler.project import project_around
-from compiler.source import sha256_of
+from compiler.diagnostics.model import Diagnostic
+from compiler.project.project import project_around
+from compiler.text.source import sha256_of
 from rdc.atomic import is_of_git
 from rdc.generation import Product
 from rdc.outputs import OF_GITHUB, Output, collisions, has_mark

@@ -9,9 +9,9 @@ from pathlib import Path
 from msgspec import Struct
 
 from backends.base import MARK, MARK_LINES
-from compiler.diagnostic import Diagnostic
+from compiler.diagnostics.model import Diagnostic
 from compiler.frontends import endings
-from compiler.source import without_ending
+from compiler.text.source import without_ending
 from rdc.atomic import unwritable_link
 from rdc.documents import Found
 

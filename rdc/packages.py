@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from compiler.files import Refusal, read_source
-from compiler.toml_text import load_toml
+from compiler.reading.toml import load_toml
+from compiler.text.files import Refusal, read_source
 
 _METADATA = re.compile(r"^# /// script$\n((?:#(?:| .*)$\n)+?)^# ///$", re.MULTILINE)
 _HASH = re.compile(r"sha256:[0-9a-f]{64}")

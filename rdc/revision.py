@@ -12,7 +12,7 @@ from typing import IO
 
 from msgspec import Struct
 
-from compiler.project import CONFIGURATIONS
+from compiler.project.project import CONFIGURATIONS
 
 LARGEST = 8 * 1024 * 1024 + 1
 """The bytes that are read of a file: enough to see that it is too large (D1)."""

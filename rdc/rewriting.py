@@ -9,9 +9,9 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from compiler.diagnostic import Diagnostic
-from compiler.regex import Regex
-from compiler.source import Source
+from compiler.diagnostics.model import Diagnostic
+from compiler.text.regex import Regex
+from compiler.text.source import Source
 from rdc.atomic import File, unwritable_link, write_all
 from rdc.outputs import unwritable
 from rdc.reporting.cells import visible

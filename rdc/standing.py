@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from backends.base import MARK
-from compiler.project import is_root, project_around
+from compiler.project.project import is_root, project_around
 from rdc.outputs import output_name
 from runtime_shim.editions import EDITIONS
 from runtime_shim.engine.private import at_once

@@ -7,12 +7,12 @@ from typing import Any
 
 from backends.base import Backend
 from backends.registry import is_target, load, names
-from compiler.diagnostic import Diagnostic, Issue
+from compiler.diagnostics.issues import InvalidError, diagnostics
+from compiler.diagnostics.model import Diagnostic, Issue
 from compiler.frontends import all_options
 from compiler.ir.program import Program
-from compiler.issues import InvalidError, diagnostics
-from compiler.options import Table
-from compiler.suggestions import nearest_name
+from compiler.project.options import Table
+from compiler.text.suggestions import nearest_name
 
 STEPS = "steps"
 """The settings of single steps are next to the tables of targets (E3). Targets with this option receive them."""

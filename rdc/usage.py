@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import click
 
-from compiler.suggestions import nearest_names
+from compiler.text.suggestions import nearest_names
 from rdc.reporting.cells import visible
 
 

@@ -18,13 +18,13 @@ from backends.make.proof import changed, pinned
 from backends.python.proof import Problem, first_difference, needed, proof, shared_runtime
 from backends.registry import load, names
 from backends.remarks import listed
+from compiler.diagnostics.issues import InvalidError
 from compiler.driver import Compilation, Settings, compile_file
-from compiler.files import Refusal, is_below, read_source
 from compiler.frontends import FRONT_ENDS, all_options
-from compiler.issues import InvalidError
-from compiler.options import Level
-from compiler.project import open_project, project_around
-from compiler.regex import Regex
+from compiler.project.options import Level
+from compiler.project.project import open_project, project_around
+from compiler.text.files import Refusal, is_below, read_source
+from compiler.text.regex import Regex
 from compiler.version import __version__
 from rdc.drawing.graphviz import HYPHENS, DrawingError, draw, without_layout
 from rdc.generation import emitted

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from compiler.diagnostic import DataPath
+from compiler.diagnostics.model import DataPath
 from compiler.frontends.json.lower import Reader
 from compiler.frontends.json.shapes import Shape
 from compiler.ir.edges import Origin

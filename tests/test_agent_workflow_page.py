@@ -11,7 +11,7 @@ import pytest
 
 from compiler.frontends.agent_workflow.syntax import Step, Workflow
 from compiler.frontends.agent_workflow.verdicts import candidates
-from compiler.yaml_text import read_mapping
+from compiler.reading.yaml import read_mapping
 from runtime_shim.tasks.verdicts import LISTED
 from tests.compiler.workflows import compiled, findings, steps
 from tests.conftest import ROOT

@@ -15,7 +15,7 @@ import pytest
 
 from backends.python.edition import runtime
 from backends.registry import BACKENDS, load
-from compiler.diagnostic import CODES
+from compiler.diagnostics.model import CODES
 from compiler.frontends import FRONT_ENDS, all_options
 from compiler.ir.edges import Effect, Test
 from compiler.ir.features import IN_WORDS, Feature
@@ -248,7 +248,7 @@ def names_in(node: ast.AST) -> set[str]:
 def test_warnings_and_passes_ask_one_exploration() -> None:
     """Single states are only enumerated for `rdc trace`, which shows a path to each transition."""
     assert users_of("compiler.analyses.exploration") >= {
-        "compiler/analyses/flow.py",
+        "compiler/analyses/warnings.py",
         "compiler/passes/remove_impossible_edges.py",
     }
     assert users_of("compiler.analyses.enumeration") == {
@@ -389,7 +389,11 @@ def test_every_feature_has_words_and_a_target() -> None:
 
 # --- Readers and issues -----------------------------------------------------------------------------------------------
 
-READERS = {"yaml": {"compiler/yaml_text.py"}, "tomllib": {"compiler/toml_text.py"}, "tomlkit": {"rdc/building/pins.py"}}
+READERS = {
+    "yaml": {"compiler/reading/yaml.py"},
+    "tomllib": {"compiler/reading/toml.py"},
+    "tomlkit": {"rdc/building/pins.py"},
+}
 """The only modules that read or write a syntax with a library of their own, so that a text has one meaning."""
 
 
@@ -402,10 +406,10 @@ def test_each_syntax_has_one_reader(library: str) -> None:
 
 
 OF_VALUES = {
-    "compiler/frontends/playbook/check.py",
-    "compiler/frontends/playbook/nodes.py",
+    "compiler/frontends/playbook/check/rules.py",
+    "compiler/frontends/playbook/lower/nodes.py",
     "compiler/ir/serialize.py",
-    "compiler/ir/wellformed.py",
+    "compiler/ir/verify_tasks.py",
 }
 """Modules that read values inside documents, which need no places."""
 
@@ -415,7 +419,7 @@ def test_json_with_places_has_one_reader() -> None:
     reading = re.compile(r"\bjson\.(loads?|decode|JSONDecoder)\(")
     modules = (path for path in MODULES if path.is_relative_to(ROOT / "compiler"))
     found = {shown(path) for path in modules if reading.search(path.read_text(encoding="utf-8"))}
-    assert found - OF_VALUES == {"compiler/json_text.py"}
+    assert found - OF_VALUES == {"compiler/reading/json.py"}
 
 
 OTHERS = {"compiler/frontends/json/syntax.py: Problem", "backends/python/proof.py: Problem"}
@@ -431,16 +435,16 @@ def test_what_is_wrong_in_data_is_an_issue() -> None:
         for node in ast.walk(tree(path))
         if isinstance(node, ast.ClassDef) and (node.name == "Issue" or named.fullmatch(node.name))
     }
-    assert classes - OTHERS == {"compiler/diagnostic.py: Issue"}
+    assert classes - OTHERS == {"compiler/diagnostics/model.py: Issue"}
     makers = {
         f"{shown(path)}: {function.name}"
         for path in MODULES
-        if "from compiler.diagnostic import" in path.read_text(encoding="utf-8")
+        if "from compiler.diagnostics.model import" in path.read_text(encoding="utf-8")
         for function in functions(path)
         if "Diagnostic" in ast.unparse(function.returns or ast.Constant(None))
         and "Iterable[Issue]" in ast.unparse(function.args)
     }
-    assert makers == {"compiler/issues.py: diagnostics"}
+    assert makers == {"compiler/diagnostics/issues.py: diagnostics"}
 
 
 # --- Diagnostics ------------------------------------------------------------------------------------------------------

@@ -63,7 +63,10 @@ def files() -> Iterator[tuple[str, str]]:
     """The text files of the project, but those about old names."""
     listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, check=True, text=True).stdout
     for name in listed.splitlines():
-        if name not in {HERE, "tests/rdc/test_former_names.py", "compiler/suggestions.py"} and (ROOT / name).is_file():
+        if (
+            name not in {HERE, "tests/rdc/test_former_names.py", "compiler/text/suggestions.py"}
+            and (ROOT / name).is_file()
+        ):
             yield name, (ROOT / name).read_text(encoding="utf-8", errors="replace")
 
 

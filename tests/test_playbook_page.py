@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from compiler.frontends.playbook.check import ARTIFACTS, read
-from compiler.frontends.playbook.lines import DIRECTIVES, TYPES, patterns
-from compiler.source import Source
+from compiler.frontends.playbook.check.rules import ARTIFACTS, read
+from compiler.frontends.playbook.parse.lines import DIRECTIVES, TYPES, patterns
+from compiler.text.source import Source
 from tests.conftest import ROOT
 from tests.pages import blocks
 from tests.rdc.cli_support import call, spawn

@@ -11,7 +11,7 @@ from urllib.parse import unquote, urlsplit
 import pytest
 from markdown_it import MarkdownIt
 
-from compiler.diagnostic import CODES
+from compiler.diagnostics.model import CODES
 from tests.conftest import ROOT
 from tests.shared import shared
 from tools.site.build import build

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 
-from compiler.diagnostic import CODES
+from compiler.diagnostics.model import CODES
 from compiler.frontends import FRONT_ENDS
 from compiler.version import __version__
 from tests.conftest import ROOT
@@ -97,7 +97,7 @@ def test_the_wheel_holds_what_is_read_at_run_time(wheel: Path) -> None:
     assert {f"grammars/{file}" for form in FRONT_ENDS.values() for file in form.grammars} <= names
     assert "runtime_shim/engine/session.py" in names
     assert "backends/python/templates/program.py.jinja" in names
-    assert {f"compiler/explanations/{code}.md" for code in CODES} <= names
+    assert {f"compiler/diagnostics/explanations/{code}.md" for code in CODES} <= names
     strange = {name for name in names if name.split("/", 1)[0] not in (*folders, f"{STEM}.dist-info")}
     assert not strange
 

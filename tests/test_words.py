@@ -24,7 +24,7 @@ KINDS = {".py", ".md", ".jinja", ".sh", ".toml"}
 MADE = ("golden/", ".github/rdc/", *(f"docs/reference/{name}.md" for name in REFERENCE))
 """Generated files. Their words are counted in the code that they come from."""
 
-PAGES = ("README.md", "CONTRIBUTING.md", "docs/", "compiler/explanations/")
+PAGES = ("README.md", "CONTRIBUTING.md", "docs/", "compiler/diagnostics/explanations/")
 
 pytestmark = pytest.mark.skipif(not LIST.is_file(), reason=f"the word list is not at {LIST}")
 

@@ -19,10 +19,10 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from compiler.diagnostic import CODES
+from compiler.diagnostics.model import CODES
 
 ROOT = Path(__file__).parents[1]
-PAGES = ROOT / "compiler" / "explanations"
+PAGES = ROOT / "compiler" / "diagnostics" / "explanations"
 REPORTED = re.compile(
     r"^(?P<path>[^\s:]+)(?::(?P<line>\d+):(?P<column>\d+))?: (?P<kind>\w+)\[(?P<code>RD\d+)\]: (?P<message>.*)\n"
     r"(?:(?!.*\[RD\d+\]).*\n)*? += help: (?P<help>.*)$",

@@ -12,7 +12,7 @@ from backends.options import Options
 from backends.python import Content, program_text
 from backends.python.edition import WORKER, edition_of, has_jumps
 from backends.python.step_calls import author_calls
-from compiler.diagnostic import Diagnostic
+from compiler.diagnostics.model import Diagnostic
 from compiler.ir.features import Feature
 from compiler.ir.program import Program
 from compiler.passes import optimize

@@ -29,7 +29,7 @@ from backends.github.workflow import Written, items
 from backends.mermaid.chart import chart, is_too_big
 from backends.scheduling.places import simplified
 from backends.scheduling.plan import make_plan
-from compiler.diagnostic import Diagnostic
+from compiler.diagnostics.model import Diagnostic
 from compiler.ir.features import Feature
 from compiler.ir.program import Program, without_jumps
 from compiler.ir.tasks import Ask

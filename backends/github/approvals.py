@@ -26,10 +26,10 @@ from backends.github.workflow import OPTION, deciding, needs_reviewers, reviewer
 from backends.remarks import printable
 from backends.scheduling.plan import make_plan
 from backends.templating import render
-from compiler.diagnostic import Diagnostic
+from compiler.diagnostics.model import Diagnostic
 from compiler.ir.program import Node, Program
 from compiler.ir.tasks import Ask
-from compiler.regex import Regex
+from compiler.text.regex import Regex
 
 FIRST = "github.run_attempt == 1"
 """Holds in the first attempt of a run (T-23)."""

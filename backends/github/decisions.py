@@ -21,7 +21,7 @@ from compiler.ir.edges import AtLeast, CounterTest, Reset, Set, counter_effects,
 from compiler.ir.graph import between, reached_from, to_graph
 from compiler.ir.program import Node, Program
 from compiler.ir.tasks import Ask, Branch, End, Shell, Verdict
-from compiler.regex import Regex
+from compiler.text.regex import Regex
 
 MOST_DECISIONS = 5
 """How many decisions a workflow may have. With more, people no longer see where a run is."""

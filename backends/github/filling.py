@@ -17,7 +17,7 @@ from compiler.ir.edges import Keep, output_names
 from compiler.ir.program import Input, Node, Program
 from compiler.ir.tasks import Ask, End, Shell, map_task_texts, task_texts
 from compiler.ir.texts import Part, Reference, Text, joined
-from compiler.regex import Regex
+from compiler.text.regex import Regex
 
 _OPENS, _ELSE, _CLOSES = "\x01", "\x03", "\x02"
 _MARK = Regex(f"{_OPENS}([A-Za-z_][A-Za-z0-9_]*)(?:{_ELSE}([^{_CLOSES}]*))?{_CLOSES}")

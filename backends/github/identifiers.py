@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from backends.scheduling.flow import Identifiers
 from compiler.ir.program import Group, Node, Program, Register
 from compiler.ir.tasks import Branch, End
-from compiler.regex import Regex
+from compiler.text.regex import Regex
 
 LONGEST = 60
 

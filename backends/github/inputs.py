@@ -18,11 +18,11 @@ from backends.github.scalar import FILTERS, OPEN, Expression, label
 from backends.github.step import PLAIN_SHELL, Limit, Step
 from backends.github.triggers import can_be_long, events_with, example_field
 from backends.templating import render
-from compiler.diagnostic import Diagnostic
+from compiler.diagnostics.model import Diagnostic
 from compiler.ir.program import Input, Program
-from compiler.ir.wellformed import input_problems
-from compiler.regex import Regex
-from compiler.suggestions import did_you_mean
+from compiler.ir.verify_tasks import input_problems
+from compiler.text.regex import Regex
+from compiler.text.suggestions import did_you_mean
 
 _NAME = Regex(r"[A-Za-z_][A-Za-z0-9_-]*")
 GIVING = frozenset({"workflow_dispatch", "workflow_call"})

@@ -11,12 +11,12 @@ from backends.github.scalar import OPEN, Expression, label
 from backends.github.step import Step
 from backends.github.triggers import INPUTS
 from backends.github.workflow import Written
-from compiler.diagnostic import Diagnostic
+from compiler.diagnostics.model import Diagnostic
 from compiler.ir.edges import CounterTest
 from compiler.ir.program import Node, Program
 from compiler.ir.tasks import Ask, End, Stage
-from compiler.regex import Regex
-from compiler.times import spoken
+from compiler.text.durations import spoken
+from compiler.text.regex import Regex
 from runtime_shim.tasks.recipes import RECIPES, is_recipe
 
 LONGEST_EXPRESSION = 21_000

@@ -31,7 +31,7 @@ from compiler.ir.features import Feature
 from compiler.ir.program import Node, Program, texts_of
 from compiler.ir.tasks import Ask, Shell
 from compiler.ir.texts import Reference
-from compiler.regex import Regex
+from compiler.text.regex import Regex
 
 NATIVE = frozenset(
     {

@@ -9,9 +9,9 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, JsonValue
 
 from backends.github.scalar import OPEN, Expression
-from compiler.diagnostic import Issue
-from compiler.issues import InvalidError
-from compiler.regex import Regex
+from compiler.diagnostics.issues import InvalidError
+from compiler.diagnostics.model import Issue
+from compiler.text.regex import Regex
 
 _OWN_VARIABLES = Regex(r"(?i)(GITHUB|RUNNER|ACTIONS|RDC|COMMAND|MESSAGE|PROMPT)_.*|CI|PATH|HOME|BASH_ENV|ENV|IFS")
 

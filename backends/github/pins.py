@@ -11,7 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from backends.github.step import Job, Step
-from compiler.toml_text import load_toml
+from compiler.reading.toml import load_toml
 
 FILE = Path(__file__).with_name("pins.toml")
 

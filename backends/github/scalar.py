@@ -6,7 +6,7 @@ import json
 import re
 
 from backends import remarks
-from compiler.regex import Regex
+from compiler.text.regex import Regex
 
 OPEN = "${{"
 LITERAL_OPEN = "${{ '${{' }}"

@@ -9,12 +9,12 @@ from typing import assert_never
 from backends.base import about_option
 from backends.github.options import Called, Caller, GithubOptions, StepSettings
 from backends.github.scalar import Expression
-from compiler.diagnostic import Diagnostic
+from compiler.diagnostics.model import Diagnostic
 from compiler.ir.program import Node, Program
 from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Shell, Stage, Tool, agents_of
-from compiler.regex import Regex
-from compiler.source import KeyPath
-from compiler.suggestions import did_you_mean
+from compiler.text.regex import Regex
+from compiler.text.source import KeyPath
+from compiler.text.suggestions import did_you_mean
 
 ALL = "*"
 

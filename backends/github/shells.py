@@ -22,7 +22,7 @@ from compiler.ir.edges import (
     counter_tests,
 )
 from compiler.ir.program import Register
-from compiler.regex import Regex
+from compiler.text.regex import Regex
 
 _TOOLS = frozenset(
     shlex.split(

@@ -7,11 +7,11 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from backends.github.scalar import scalar, visible
-from compiler.diagnostic import Issue
-from compiler.issues import InvalidError
-from compiler.regex import Regex
-from compiler.source import KeyPath
-from compiler.suggestions import did_you_mean, nearest_names
+from compiler.diagnostics.issues import InvalidError
+from compiler.diagnostics.model import Issue
+from compiler.text.regex import Regex
+from compiler.text.source import KeyPath
+from compiler.text.suggestions import did_you_mean, nearest_names
 
 _WRITTEN = "created edited deleted "
 _CARED = "assigned unassigned milestoned demilestoned opened closed reopened edited labeled unlabeled locked unlocked "

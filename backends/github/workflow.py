@@ -26,10 +26,10 @@ from backends.github.step import PLAIN_SHELL, Job, Step
 from backends.github.triggers import OF_PULL_REQUESTS, lines, value, with_secrets, written_by
 from backends.remarks import listed
 from backends.templating import render
-from compiler.diagnostic import Diagnostic
+from compiler.diagnostics.model import Diagnostic
 from compiler.ir.program import Node, Program
 from compiler.ir.tasks import Ask, Gate
-from compiler.regex import Regex
+from compiler.text.regex import Regex
 from compiler.version import __version__
 
 REASON_TO_ASK = "see who reviewed this run"

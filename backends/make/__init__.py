@@ -13,13 +13,13 @@ from backends.make.calling import calling
 from backends.make.native import beyond, native
 from backends.make.options import MakeOptions
 from backends.make.plain import plain
-from compiler.diagnostic import Diagnostic
-from compiler.ir import variables
+from compiler.diagnostics.model import Diagnostic
 from compiler.ir.features import Feature, features_of
 from compiler.ir.program import Program
 from compiler.ir.tasks import Agent, Parallel, Tool
+from compiler.ir.texts import is_reserved
 from compiler.passes import optimize
-from compiler.regex import Regex
+from compiler.text.regex import Regex
 
 
 class MakeBackend(Backend[MakeOptions]):
@@ -111,7 +111,7 @@ def refusals(program: Program) -> Iterator[Diagnostic]:
     names += [("secret", name) for name in program.secrets]
     reserved = controls(program) | _RESERVED
     for kind, name in names:
-        is_taken = name in reserved or name.startswith(_RESERVED_BEGINNINGS) or variables.is_reserved(name)
+        is_taken = name in reserved or name.startswith(_RESERVED_BEGINNINGS) or is_reserved(name)
         if is_taken or not _FIT.fullmatch(name):
             problem = f"the name of the {kind} `{name}` is reserved for make, its shell or rdc"
             remedy = f"rename the {kind}, for example to `topic`; use only letters, digits and `_`"

@@ -23,8 +23,8 @@ from backends.templating import render
 from compiler.ir.edges import words_of
 from compiler.ir.program import Node, Program, SourceFile
 from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Shell, Stage, Tool, Verdict, agents_of
-from compiler.regex import Regex
-from compiler.times import spoken
+from compiler.text.durations import spoken
+from compiler.text.regex import Regex
 from compiler.version import __version__
 from runtime_shim.targets.naming import split_name
 

@@ -11,7 +11,7 @@ from msgspec import Struct
 from backends import remarks
 from compiler.ir.program import Program, Register
 from compiler.ir.tasks import IDLE
-from compiler.regex import Regex
+from compiler.text.regex import Regex
 
 
 def comment(text: str) -> str:

@@ -18,11 +18,11 @@ from backends.make.recipes import assigned, block, definitions, escaped, prints,
 from backends.remarks import remarks
 from backends.templating import render
 from compiler.analyses.domains import may_fall
-from compiler.diagnostic import Diagnostic
+from compiler.diagnostics.model import Diagnostic
 from compiler.ir.program import Group, Node, Program, Register, SourceFile
 from compiler.ir.tasks import IDLE, Ask, Shell
 from compiler.ir.texts import Text, joined
-from compiler.source import sha256_of
+from compiler.text.source import sha256_of
 from compiler.version import __version__
 
 LONGEST_TITLE = 1000

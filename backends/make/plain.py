@@ -18,7 +18,7 @@ from backends.make.options import MakeOptions
 from backends.make.recipes import EMPTY, assigned, block, definitions, escaped, prints, recipe, usual
 from backends.remarks import listed, remarks
 from backends.templating import quoted, render
-from compiler.diagnostic import Diagnostic
+from compiler.diagnostics.model import Diagnostic
 from compiler.ir.edges import Edge, Effect, Reset, Set, may_follow
 from compiler.ir.features import Feature, uses_beyond
 from compiler.ir.program import Node, Program, scope_members

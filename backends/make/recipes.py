@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from compiler.regex import Regex
+from compiler.text.regex import Regex
 
 EMPTY = "$(RDC_E)"
 """make expands this to nothing."""

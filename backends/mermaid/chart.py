@@ -22,7 +22,7 @@ from backends.picture.picture import Box, Frame, Picture, outline, picture
 from backends.picture.sheet import source_link
 from compiler.ir.edges import Origin
 from compiler.ir.program import Program
-from compiler.regex import Regex
+from compiler.text.regex import Regex
 
 MOST_CHARACTERS = 50_000
 MOST_ARROWS = 500

@@ -15,7 +15,7 @@ from compiler.ir.edges import Clear, Keep
 from compiler.ir.program import Input, Node, Program, Settings
 from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Shell, Stage, Tool
 from compiler.ir.texts import Text
-from compiler.times import spoken
+from compiler.text.durations import spoken
 from runtime_shim.targets.naming import split_name
 
 WIDTH = 24

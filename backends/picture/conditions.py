@@ -20,8 +20,8 @@ from compiler.ir.edges import (
 )
 from compiler.ir.program import Register
 from compiler.ir.tasks import Verdict
-from compiler.regex import Regex
-from compiler.times import spoken
+from compiler.text.durations import spoken
+from compiler.text.regex import Regex
 
 MOST_NAMED = 6
 """The most steps in one condition. Of more steps, the first and the last are named."""

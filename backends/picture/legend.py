@@ -16,7 +16,7 @@ from compiler.ir.edges import Origin
 from compiler.ir.program import Node
 from compiler.ir.tasks import End
 from compiler.ir.texts import Text
-from compiler.source import Span
+from compiler.text.source import Span
 
 NOWHERE = Origin("", Span(1, 1, 1, 1))
 """The place of a sample, which is in no document."""

@@ -19,7 +19,7 @@ from backends.remarks import printable
 from compiler.ir.edges import Origin
 from compiler.ir.features import Feature
 from compiler.ir.program import Program, SourceFile
-from compiler.regex import Regex
+from compiler.text.regex import Regex
 from compiler.version import __version__
 
 

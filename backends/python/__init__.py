@@ -36,7 +36,7 @@ from backends.templating import render
 from compiler.ir.features import Feature
 from compiler.ir.program import Program
 from compiler.passes import optimize
-from compiler.source import sha256_of
+from compiler.text.source import sha256_of
 from compiler.version import __version__
 
 FILTERS = (comment, listed, literal, wrapped)

@@ -13,8 +13,8 @@ from backends.base import MARK
 from compiler.ir.features import Feature, features_of
 from compiler.ir.program import Program
 from compiler.passes import optimize
-from compiler.regex import Regex
-from compiler.source import sha256_of
+from compiler.text.regex import Regex
+from compiler.text.source import sha256_of
 from compiler.version import __version__
 from runtime_shim.editions import CALLERS, EDITIONS, PUBLISH
 

@@ -16,7 +16,7 @@ from backends.python.settings import effect_lists, given
 from compiler.ir.edges import Effect, Reset
 from compiler.ir.program import Entering, Jump, Node, Program, plain_targets, scope_members
 from compiler.ir.tasks import IDLE, Agent, Parallel, Tool
-from compiler.regex import Regex
+from compiler.text.regex import Regex
 
 _END = Regex(r"[./]")
 _OF_NUMBER = Regex(r"\.(?=[0-9])")

@@ -29,7 +29,7 @@ from backends.python.edition import (
     text_of,
 )
 from compiler.ir.program import Noun
-from compiler.regex import Regex
+from compiler.text.regex import Regex
 from runtime_shim.editions import CALLERS, EDITIONS
 
 RULER = "# " + "-" * 117

@@ -15,7 +15,7 @@ from compiler.ir.edges import Clear, Keep, SlotTest
 from compiler.ir.graph import reached_from
 from compiler.ir.program import Node, Program, texts_of
 from compiler.ir.tasks import Shell, agents_of
-from compiler.regex import Regex
+from compiler.text.regex import Regex
 
 OUTPUT = "RDC_OUTPUT"
 """The variable with the name of the output file."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from compiler.frontends import agent_workflow, json, playbook, rundown, stepspec
-from compiler.frontends.base import Format
-from compiler.options import Option
-from compiler.source import Source
+from compiler.frontends.common.interface import Format
+from compiler.project.options import Option
+from compiler.text.source import Source
 
 FRONT_ENDS: dict[str, Format] = {
     form.name: form for form in (rundown.FORMAT, playbook.FORMAT, agent_workflow.FORMAT, json.FORMAT, stepspec.FORMAT)

@@ -8,7 +8,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from compiler.source import Span
+from compiler.text.source import Span
 
 
 class Origin(Struct, frozen=True, gc=False):

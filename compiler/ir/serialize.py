@@ -25,7 +25,7 @@ from compiler.ir.program import (
 )
 from compiler.ir.tasks import Agent, Parallel, Reading, Tool
 from compiler.ir.texts import Text, to_plain
-from compiler.regex import Regex
+from compiler.text.regex import Regex
 
 LARGEST_NUMBER = 2**31 - 1
 """Every target can count this far."""

@@ -6,15 +6,14 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from itertools import islice, pairwise
 from typing import NamedTuple
 
-from compiler.diagnostic import DataPath, Issue
-from compiler.ir import wellformed
+from compiler.diagnostics.model import DataPath, Issue
+from compiler.ir import verify_tasks as wellformed
 from compiler.ir.edges import Add, Effect, Keep, OutcomeTest, Test
 from compiler.ir.graph import loop_regions
 from compiler.ir.program import Node, Program, scope_members, texts_of
 from compiler.ir.tasks import IDLE, End, Shell, alphabet
-from compiler.ir.texts import Text, joined
-from compiler.ir.variables import is_identifier, is_reserved, is_unsettable
-from compiler.suggestions import did_you_mean
+from compiler.ir.texts import Text, is_identifier, is_reserved, is_unsettable, joined
+from compiler.text.suggestions import did_you_mean
 
 MOST_SHOWN = 100
 """Per rule. A broken program can break a rule at every node."""

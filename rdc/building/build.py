@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from compiler.diagnostic import has_error
+from compiler.diagnostics.model import has_error
 from compiler.frontends import all_options
-from compiler.project import CONFIGURATIONS, Project, read_configuration
+from compiler.project.configuration import read_configuration
+from compiler.project.project import CONFIGURATIONS, Project
 from rdc.building import records
 from rdc.building.plan import Outcome, Plan, Task, Told, Wishes, files_below, plan
 from rdc.building.records import LOCK, Book, Present, Record

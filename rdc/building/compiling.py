@@ -14,11 +14,11 @@ from pathlib import PurePath
 from msgspec import Struct
 
 from backends.registry import load
-from compiler.diagnostic import Diagnostic, Severity, has_error
+from compiler.diagnostics.issues import InvalidError
+from compiler.diagnostics.model import Diagnostic, Severity, has_error
 from compiler.driver import Compilation, Opened, Settings, compile_opened
-from compiler.issues import InvalidError
-from compiler.project import Located, Project
-from compiler.source import Source
+from compiler.project.project import Located, Project
+from compiler.text.source import Source
 from rdc.building.lock import items_of
 from rdc.building.plan import Task, WorkerError
 from rdc.building.records import Record, Watched

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from backends.registry import load
-from compiler.diagnostic import Diagnostic, Issue
+from compiler.diagnostics.issues import InvalidError, Place, diagnostics
+from compiler.diagnostics.model import Diagnostic, Issue
 from compiler.frontends import all_options, endings
-from compiler.issues import InvalidError, Place, diagnostics
-from compiler.project import BUILD, Configuration, Project, read_configuration
-from compiler.source import nearest
+from compiler.project.configuration import BUILD, Configuration, read_configuration
+from compiler.project.project import Project
+from compiler.text.source import nearest
 from rdc.building.plan import Rule, files_below, plan
 
 _REMEDY = 'write `[[build]]` with `source = "docs/**/*.md"`, `to = "github"` and `out = "…/{name}.yml"`'

@@ -19,11 +19,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from backends.make.native import common, loop
-from compiler.diagnostic import Diagnostic
-from compiler.files import DISK
+from compiler.diagnostics.model import Diagnostic
 from compiler.ir.program import Program
 from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Shell, Stage, Tool
-from compiler.source import sha256_of
+from compiler.text.files import DISK
+from compiler.text.source import sha256_of
 from rdc.building.records import LOCK, Record
 from rdc.generation import Product
 from rdc.reporting.cells import visible

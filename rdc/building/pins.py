@@ -9,8 +9,8 @@ from pathlib import Path
 import tomlkit
 
 from backends.github.pins import pins
-from compiler.diagnostic import Diagnostic
-from compiler.project import CONFIGURATION
+from compiler.diagnostics.model import Diagnostic
+from compiler.project.project import CONFIGURATION
 from rdc.atomic import File, write_all
 from rdc.building.lock import items_in, read_lock
 

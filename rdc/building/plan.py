@@ -9,9 +9,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct, json
 
-from compiler.diagnostic import Diagnostic, Related
-from compiler.project import CONFIGURATIONS, GIT, SKIPPED, is_root
-from compiler.source import Source, Span, without_ending
+from compiler.diagnostics.model import Diagnostic, Related
+from compiler.project.project import CONFIGURATIONS, GIT, SKIPPED, is_root
+from compiler.text.source import Source, Span, without_ending
 
 
 class Rule(Struct, frozen=True):

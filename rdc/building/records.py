@@ -16,8 +16,8 @@ import msgspec
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from compiler.diagnostic import Diagnostic
-from compiler.files import DISK, Disk
+from compiler.diagnostics.model import Diagnostic
+from compiler.text.files import DISK, Disk
 from compiler.version import __version__
 from rdc.building.plan import Rule
 

@@ -8,10 +8,10 @@ from pathlib import Path, PurePath
 
 from msgspec import Struct
 
-from compiler.diagnostic import Diagnostic, Severity, has_error
-from compiler.files import is_below, read_source
-from compiler.project import CONFIGURATIONS, Project
-from compiler.source import Source
+from compiler.diagnostics.model import Diagnostic, Severity, has_error
+from compiler.project.project import CONFIGURATIONS, Project
+from compiler.text.files import is_below, read_source
+from compiler.text.source import Source
 from rdc.atomic import LEADS_OUT, File, is_of_git, write_all
 from rdc.building import records
 from rdc.building.compiling import Built, Made, compiled

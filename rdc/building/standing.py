@@ -8,8 +8,8 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from backends.base import MARK_LINES
-from compiler.diagnostic import Diagnostic
-from compiler.files import is_below
+from compiler.diagnostics.model import Diagnostic
+from compiler.text.files import is_below
 from rdc.building.lock import runtime_at
 from rdc.building.records import ABSENT, Present
 from rdc.outputs import has_mark

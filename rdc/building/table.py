@@ -9,10 +9,18 @@ from pydantic.json_schema import models_json_schema
 
 from backends.options import Options
 from backends.registry import BACKENDS, is_target, load, names
-from compiler.documentation import DOCS_URL, LONGEST, PATTERN
 from compiler.frontends import all_options
-from compiler.options import Level, Option
-from compiler.project import BUILD, CHECK, LONGEST_PROJECT, PROJECT, REQUIRED_VERSION
+from compiler.project.configuration import (
+    BUILD,
+    CHECK,
+    DOCS_URL,
+    LONGEST,
+    LONGEST_PROJECT,
+    PATTERN,
+    PROJECT,
+    REQUIRED_VERSION,
+)
+from compiler.project.options import Level, Option
 
 
 def _patterns(value: str | list[str]) -> str | list[str]:

@@ -9,11 +9,12 @@ from functools import partial
 import click
 from msgspec.structs import replace
 
-from compiler.diagnostic import Diagnostic
+from compiler.diagnostics.model import Diagnostic
 from compiler.frontends import all_options
-from compiler.options import Table
-from compiler.project import Project, project_around, read_configuration
-from compiler.source import Source
+from compiler.project.configuration import read_configuration
+from compiler.project.options import Table
+from compiler.project.project import Project, project_around
+from compiler.text.source import Source
 from rdc.building.build import build
 from rdc.building.plan import Wishes, WorkerError
 from rdc.building.records import FOLDER

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from backends.base import Companion
 from backends.remarks import listed
-from compiler.diagnostic import Diagnostic
+from compiler.diagnostics.model import Diagnostic
 from compiler.driver import Settings
 from rdc.atomic import File, is_current, write_all
 from rdc.commands.reporter import Reporter

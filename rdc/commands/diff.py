@@ -13,9 +13,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from backends.picture.sheet import PictureBackend
-from compiler.diagnostic import Diagnostic
+from compiler.diagnostics.model import Diagnostic
 from compiler.driver import Compilation, Settings, compile_file
-from compiler.regex import Regex
+from compiler.text.regex import Regex
 from rdc.changes import Comparison, Version
 from rdc.commands.language import language_options
 from rdc.commands.pictures import PICTURES, Format, Wish, picture_options

@@ -8,8 +8,8 @@ import sys
 import click
 from click.shell_completion import CompletionItem
 
-from compiler.diagnostic import CODES
-from compiler.documentation import page, page_of
+from compiler.diagnostics.model import CODES
+from compiler.diagnostics.pages import page, page_of
 from rdc.commands.reporter import docs_url
 from rdc.terminal import color, put
 from rdc.usage import UnknownWordError

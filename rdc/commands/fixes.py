@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from compiler.driver import Compilation, Settings, compile_opened
-from compiler.fixing import Fixed, fix_opened
-from compiler.source import Source
+from compiler.text.source import Source
 from rdc.commands.language import refuse_for_standard_output
 from rdc.commands.reporter import Reporter
 from rdc.documents import STANDARD_INPUT, open_documents
+from rdc.rewrite.fixes import Fixed, fix_opened
 from rdc.rewriting import Rewrite, show_differences, write_rewrites
 from rdc.terminal import many, put
 

@@ -7,9 +7,9 @@ from itertools import zip_longest
 
 import click
 
-from compiler.diagnostic import Diagnostic
+from compiler.diagnostics.model import Diagnostic
 from compiler.driver import Formatting, Settings, format_opened
-from compiler.source import Source
+from compiler.text.source import Source
 from rdc.commands.language import documents_argument, language_options, refuse_for_standard_output
 from rdc.commands.reporter import Reporter, form_option
 from rdc.documents import open_documents

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from compiler.project import project_around
+from compiler.project.project import project_around
 from rdc.commands.build import command as build
 from rdc.commands.reporter import Reporter
 from rdc.commands.target import complete_target, known_target

@@ -10,10 +10,10 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
+from compiler.diagnostics.issues import InvalidError
 from compiler.driver import Settings
 from compiler.frontends import FRONT_ENDS, all_options
-from compiler.issues import InvalidError
-from compiler.options import Level, Option
+from compiler.project.options import Level, Option
 from rdc.commands.reporter import Command
 from rdc.documents import Found
 

@@ -10,7 +10,7 @@ import click
 from msgspec import Struct
 from msgspec.structs import replace
 
-from compiler.diagnostic import Diagnostic
+from compiler.diagnostics.model import Diagnostic
 from rdc.commands.delivery import print_one, write_files
 from rdc.commands.reporter import Command, Reporter
 from rdc.documents import Found

@@ -11,11 +11,11 @@ import click
 from msgspec import Struct
 from msgspec.structs import replace
 
-from compiler.diagnostic import Diagnostic, Severity
-from compiler.documentation import DOCS_URL
-from compiler.files import read_text
-from compiler.project import CONFIGURATIONS, Project, project_around, read_configuration
-from compiler.source import Source
+from compiler.diagnostics.model import Diagnostic, Severity
+from compiler.project.configuration import DOCS_URL, read_configuration
+from compiler.project.project import CONFIGURATIONS, Project, project_around
+from compiler.text.files import read_text
+from compiler.text.source import Source
 from rdc.reporting.cells import visible
 from rdc.reporting.report import FORMATS, Report, render
 from rdc.terminal import put, shows_links, tell

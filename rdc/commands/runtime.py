@@ -12,8 +12,8 @@ from backends.make.native import loop
 from backends.make.proof import loop_in
 from backends.python.edition import PUBLISHER, text_of
 from backends.python.proof import runtime_in
-from compiler.files import Refusal, read_source
-from compiler.source import sha256_of
+from compiler.text.files import Refusal, read_source
+from compiler.text.source import sha256_of
 from rdc.reporting.cells import visible
 from rdc.terminal import put
 from rdc.usage import UnknownWordError

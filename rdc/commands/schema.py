@@ -30,7 +30,7 @@ class Schema(Struct, frozen=True):
         return json.dumps(made, indent=2, sort_keys=True) + "\n"
 
 
-_RECORDS = "compiler.records"
+_RECORDS = "compiler.frontends.stepspec.records"
 
 SCHEMAS: dict[str, Schema] = {
     "agent-workflow": Schema("agent workflows", "compiler.frontends.agent_workflow.syntax"),

@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from backends.base import Backend
 from backends.registry import is_target, load, names
-from compiler.issues import InvalidError
+from compiler.diagnostics.issues import InvalidError
 from rdc.commands.reporter import Command
 from rdc.tables import check_words
 from rdc.usage import PointingError, UnknownWordError

@@ -9,22 +9,22 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from compiler.diagnostic import Diagnostic
-from compiler.drafts import Draft, Writer, entry, indented, writer_of
+from compiler.diagnostics.model import Diagnostic
 from compiler.driver import Compilation, Opened, Settings, compile_opened
-from compiler.files import Refusal, read_source
 from compiler.frontends import FRONT_ENDS
-from compiler.frontends.frontmatter import FENCE
+from compiler.frontends.common.drafts import Draft, Writer, entry, indented, writer_of
 from compiler.ir.program import Program
 from compiler.ir.semantics import Machine
-from compiler.regex import Regex
-from compiler.scenarios import Scenario
-from compiler.source import Source, line_end_of
+from compiler.reading.frontmatter import FENCE
+from compiler.scenarios.mock import mock
+from compiler.scenarios.model import Scenario
+from compiler.text.files import Refusal, read_source
+from compiler.text.regex import Regex
+from compiler.text.source import Source, line_end_of
 from rdc.atomic import File, write_all
 from rdc.drafts.paths import Drafted, draft_scenarios, key_of
 from rdc.outputs import unwritable
 from rdc.terminal import many
-from rdc.trials.mock_run import mock
 from rdc.trials.result import Status, judge
 
 KEY = "scenarios"

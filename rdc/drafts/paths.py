@@ -11,15 +11,15 @@ from msgspec.structs import replace
 from backends.picture.naming import spoken
 from compiler.analyses.enumeration import enumerate_paths
 from compiler.analyses.outcomes import beginnings
-from compiler.drafts import Draft, Writer
+from compiler.frontends.common.drafts import Draft, Writer
 from compiler.ir.answers import usual
 from compiler.ir.paths import Path, usual_limit, walk
 from compiler.ir.patterns import sample
 from compiler.ir.program import Input, Program
 from compiler.ir.semantics import Machine
-from compiler.scenarios import Result, Scenario
+from compiler.scenarios.mock import mock
+from compiler.scenarios.model import Result, Scenario
 from rdc.paths.text import folded, show_path, with_stand_ins
-from rdc.trials.mock_run import mock
 from runtime_shim.data.fitting import unfit
 
 MOST_COUNTED = 300

@@ -23,7 +23,7 @@ from msgspec.structs import replace
 
 from backends.command import drawing_command, read_command
 from backends.dot.graph import stylesheet
-from compiler.regex import Regex
+from compiler.text.regex import Regex
 from rdc.outputs import PNG
 
 Form = Literal["svg", "png"]

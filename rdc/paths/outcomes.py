@@ -17,7 +17,7 @@ from compiler.ir.paths import Visit
 from compiler.ir.program import Node, Program
 from compiler.ir.semantics import Outcome, State
 from compiler.ir.tasks import PASS_OR_FAIL, Ask, Verdict, alphabet
-from compiler.regex import Regex
+from compiler.text.regex import Regex
 
 WORDS: Mapping[str, Verdict] = {
     **dict.fromkeys(("pass", "yes", "ok"), Verdict.PASS),

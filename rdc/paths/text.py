@@ -12,7 +12,6 @@ import click
 from msgspec import Struct
 
 from backends.picture.naming import WORDS, spoken
-from compiler import times as durations
 from compiler.analyses.coverage import Coverage, Untaken
 from compiler.analyses.values import value_flow
 from compiler.ir.edges import Keep
@@ -20,6 +19,7 @@ from compiler.ir.paths import Path, Visit, usual_limit
 from compiler.ir.program import Input, Node, Program, Settings
 from compiler.ir.semantics import Machine
 from compiler.ir.tasks import Verdict
+from compiler.text import durations
 from rdc.paths.outcomes import write_outcomes
 from rdc.reporting.cells import cells, visible
 from rdc.terminal import many

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from compiler.diagnostic import Diagnostic, Severity
+from compiler.diagnostics.model import Diagnostic, Severity
 from rdc.reporting.cells import visible
 from rdc.reporting.report import Report
 

@@ -38,9 +38,9 @@ import json
 
 from msgspec.structs import asdict
 
-from compiler.diagnostic import CODES, Diagnostic, Fix, Severity
-from compiler.documentation import page_of
-from compiler.source import Span
+from compiler.diagnostics.model import CODES, Diagnostic, Fix, Severity
+from compiler.diagnostics.pages import page_of
+from compiler.text.source import Span
 from rdc.reporting.report import Report
 
 

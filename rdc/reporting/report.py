@@ -7,8 +7,8 @@ from importlib import import_module
 
 from msgspec import Struct, field
 
-from compiler.diagnostic import Diagnostic, Severity, sort_key
-from compiler.source import Source
+from compiler.diagnostics.model import Diagnostic, Severity, sort_key
+from compiler.text.source import Source
 
 FORMATS = {
     "text": "rdc.reporting.text",

@@ -6,9 +6,9 @@ import json
 import os
 from urllib.parse import quote
 
-from compiler.diagnostic import CODES, Diagnostic, Fix
-from compiler.documentation import page, page_of
-from compiler.source import Span
+from compiler.diagnostics.model import CODES, Diagnostic, Fix
+from compiler.diagnostics.pages import page, page_of
+from compiler.text.source import Span
 from rdc import __version__
 from rdc.reporting.report import Report
 

@@ -16,9 +16,9 @@ from collections.abc import Mapping
 
 import click
 
-from compiler.diagnostic import Diagnostic, Severity
-from compiler.documentation import page_of
-from compiler.source import Source, Span
+from compiler.diagnostics.model import Diagnostic, Severity
+from compiler.diagnostics.pages import page_of
+from compiler.text.source import Source, Span
 from rdc.reporting.cells import excerpt, visible
 from rdc.reporting.report import Report
 from rdc.terminal import many

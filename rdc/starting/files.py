@@ -11,7 +11,8 @@ from msgspec import Struct
 from backends.github.pins import pins
 from backends.registry import load
 from compiler.frontends import FRONT_ENDS, all_options, endings
-from compiler.project import CONFIGURATION, Project, read_configuration
+from compiler.project.configuration import read_configuration
+from compiler.project.project import CONFIGURATION, Project
 from compiler.version import __version__
 from rdc.atomic import File, write_all
 from rdc.building.configuring import rules

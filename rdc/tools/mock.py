@@ -16,7 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from compiler.yaml_text import UnreadableError, load_texts
+from compiler.reading.yaml import UnreadableError, load_texts
 from rdc.atomic import stray_link, unwritable_link
 from rdc.tools.request import read_request
 from runtime_shim.contract.attempt import HANDED

@@ -22,8 +22,8 @@ from backends.github.identifiers import SUMMARY
 from compiler.ir.program import Node, Program
 from compiler.ir.tasks import Branch, End, Verdict, alphabet
 from compiler.ir.texts import joined
-from compiler.regex import Regex
-from compiler.yaml_text import load_value
+from compiler.reading.yaml import load_value
+from compiler.text.regex import Regex
 from rdc.trials.process import Finished, execute, find_tool
 from rdc.trials.run import Run, Setting, Step
 

@@ -13,7 +13,7 @@ from compiler.ir.paths import Path, Visit, visit
 from compiler.ir.program import Program
 from compiler.ir.semantics import Machine, Outcome
 from compiler.ir.tasks import End
-from compiler.scenarios import Scenario
+from compiler.scenarios.model import Scenario
 from rdc.trials.run import Moved, Run, Step
 
 LONGEST_SHOWN = 200

@@ -21,14 +21,14 @@ from compiler.ir.program import Program
 from compiler.ir.semantics import Machine, Outcome
 from compiler.ir.tasks import Agent, Ask, Gate, Parallel, Shell, Tool
 from compiler.ir.texts import text
-from compiler.project import open_project
-from compiler.regex import Regex
-from compiler.scenarios import Goto, Reply, Said
+from compiler.project.project import open_project
+from compiler.scenarios.mock import MockRun, mock
+from compiler.scenarios.model import Goto, Reply, Said
+from compiler.text.regex import Regex
 from rdc.revision import RevisionError, present_files
 from rdc.tables import table_of
 from rdc.tools.mock import mock_command
 from rdc.trials import JUMPING, TARGETS
-from rdc.trials.mock_run import MockRun, mock
 from rdc.trials.result import Result, Status, judge, retrace, shows_values
 from rdc.trials.run import Run, Setting, TrialError
 

@@ -12,7 +12,7 @@ from backends.specification import Specification, shown
 from compiler.ir.edges import Edge, OutcomeTest
 from compiler.ir.program import Group, Node, Program
 from compiler.ir.tasks import IDLE, Agent, Ask, End, Gate, Parallel, Shell, Stage, Tool, agents_of
-from compiler.times import spoken
+from compiler.text.durations import spoken
 from compiler.version import __version__
 from runtime_shim.targets.naming import split_name
 from tests.backends.header_checks import Check, always, check_header, config, has, regenerates, source, specs, used

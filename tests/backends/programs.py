@@ -13,7 +13,7 @@ from compiler.ir.program import Node, Program, Slot, SourceFile
 from compiler.ir.tasks import Agent, Ask, End, Gate, Shell, Task, alphabet
 from compiler.ir.texts import Part, Reference, Text, joined, text
 from compiler.ir.verify import problems
-from compiler.source import Span
+from compiler.text.source import Span
 from tests import warm
 from tests.backends.makefiles import PATIENCE, environment, lay
 

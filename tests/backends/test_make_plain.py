@@ -16,10 +16,10 @@ from msgspec.structs import replace
 
 from backends.base import Emission
 from backends.make import MakeBackend
+from compiler.diagnostics.issues import InvalidError
 from compiler.driver import compile_file
 from compiler.ir.tasks import Shell
 from compiler.ir.texts import text as plain_text
-from compiler.issues import InvalidError
 from tests.backends.makefiles import PATIENCE, Place, environment
 from tests.backends.test_make import PIECES, TEXTS, two_commands
 from tests.conftest import ROOT

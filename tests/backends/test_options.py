@@ -10,7 +10,7 @@ import pytest
 from pydantic import AfterValidator, Field, JsonValue, model_validator
 
 from backends.options import Options
-from compiler.issues import InvalidError
+from compiler.diagnostics.issues import InvalidError
 
 
 def shouted(text: str) -> str:

@@ -20,7 +20,7 @@ from compiler.ir.program import Group, Input, Node, Program, Register, Slot, Sou
 from compiler.ir.tasks import Agent, Ask, End, Shell, Task
 from compiler.ir.texts import Reference, Text, joined
 from compiler.passes import optimize
-from compiler.source import Span
+from compiler.text.source import Span
 from runtime_shim.data.shared import implied
 from runtime_shim.editions import EDITIONS
 from runtime_shim.engine.builder import built

@@ -11,8 +11,8 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token as MarkdownToken
 from msgspec.structs import replace
 
-from compiler.frontends.rundown.blocks import Block, patterns, read_blocks
-from compiler.source import Source
+from compiler.frontends.rundown.parse.blocks import Block, patterns, read_blocks
+from compiler.text.source import Source
 
 DECIDED = re.compile(r"\[[^\]]*\]:|[\v\f\x1c-\x1f\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]")
 """Definitions of links, and what only Python takes for white space: markdown-it-py reads both differently."""

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compiler.frontends.rundown.blocks import read_blocks
-from compiler.source import Source
+from compiler.frontends.rundown.parse.blocks import read_blocks
+from compiler.text.source import Source
 from tests.commonmark.oracle import LINES, compared, differences
 from tests.conftest import CONFORMANCE, ROOT
 from tests.node import MissingError, installed

@@ -9,7 +9,7 @@ from typing import Any
 import yaml
 
 from compiler.frontends.rundown import Layout
-from compiler.frontends.rundown.lines import print_transition
+from compiler.frontends.rundown.parse.lines import print_transition
 from compiler.frontends.rundown.syntax import Code, Runbook, Step, Substep, Transition, spell
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from compiler.diagnostic import Diagnostic, Issue
-from compiler.frontends.base import Format, Formatted, Job, Result
-from compiler.issues import InvalidError, Place, Places
-from compiler.options import Known, Level, Option, Options, choice, read_options
-from compiler.source import Source, below
+from compiler.diagnostics.issues import InvalidError, Place, Places
+from compiler.diagnostics.model import Diagnostic, Issue
+from compiler.frontends.common.interface import Format, Formatted, Job, Result
+from compiler.project.options import Known, Level, Option, Options, choice, read_options
+from compiler.text.source import Source, below
 
 
 def _limit(value: object, _: Places) -> int:
@@ -31,7 +31,7 @@ def recognizes(source: Source) -> bool:
 
 def compile_document(job: Job) -> Result:
     """No program, but what the options are."""
-    from compiler.yaml_text import read_mapping  # noqa: PLC0415 (as a front end does)
+    from compiler.reading.yaml import read_mapping  # noqa: PLC0415 (as a front end does)
 
     reading = read_mapping(job.source.text)
     values, spans = reading.values, reading.spans

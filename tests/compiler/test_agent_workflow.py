@@ -7,9 +7,10 @@ from unittest.mock import Mock
 
 import pytest
 
-from compiler import files, yaml_text
-from compiler.diagnostic import Severity
+from compiler.diagnostics.model import Severity
 from compiler.driver import compile_file
+from compiler.reading import yaml as yaml_text
+from compiler.text import files
 from tests.compiler.workflows import compiled, findings, program_of, steps
 
 GOOD = "- {name: one, prompt: Do it., end: true}"

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from compiler.diagnostic import Severity
+from compiler.diagnostics.model import Severity
 from compiler.driver import Compilation, Formatting, Settings, compile_file, format_opened, open_file
-from compiler.frontends.playbook.check import read
+from compiler.frontends.playbook.check.rules import read
 from compiler.ir.verify import verify
 from compiler.passes import optimize
-from compiler.source import Source
+from compiler.text.source import Source
 from tests.compiler.test_any_text import check_findings, mutated
 from tests.conformance.test_playbook import playbook
 

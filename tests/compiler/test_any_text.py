@@ -12,13 +12,13 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from compiler.diagnostic import Diagnostic, Severity
+from compiler.diagnostics.model import Diagnostic, Severity
 from compiler.driver import Compilation, Settings, compile_file
 from compiler.frontends.rundown import Layout
 from compiler.ir.program import Program
 from compiler.ir.verify import verify
 from compiler.passes import optimize
-from compiler.source import Source, Span
+from compiler.text.source import Source, Span
 from rdc.reporting.report import FORMATS, Report, render
 from tests import interpreters
 from tests.conftest import ROOT

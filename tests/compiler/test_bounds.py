@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from compiler.files import LARGEST_FILE, LARGEST_VALUE
-from compiler.frontends.data_text import BrokenDataError, read_data
-from compiler.frontends.rundown.lines import LineError, parse_transition
-from compiler.source import Source
-from compiler.yaml_text import LONGEST_NUMBER, UnreadableError, load_value
+from compiler.frontends.rundown.parse.lines import LineError, parse_transition
+from compiler.reading.data import BrokenDataError, read_data
+from compiler.reading.yaml import LONGEST_NUMBER, UnreadableError, load_value
+from compiler.text.files import LARGEST_FILE, LARGEST_VALUE
+from compiler.text.source import Source
 from tests.compiler.documents import compiled, findings
 
 LEAF = "## 1. Do\n\n```bash\ntrue\n```\n"
@@ -81,7 +81,7 @@ def test_a_path_has_its_length(tmp_path: Path) -> None:
 def test_a_document_has_its_number_of_lines_that_are_not_blank(
     line: str, extra: int, found: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("compiler.files.MOST_LINES", 1000)  # half a million take their time
+    monkeypatch.setattr("compiler.text.files.MOST_LINES", 1000)  # half a million take their time
     written = len([text for text in LEAF.splitlines() if text.strip()])
     assert findings(compiled(tmp_path, LEAF + "\n" + line * (1000 - written + extra))) == found
 

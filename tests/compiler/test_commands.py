@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from backends.registry import BACKENDS
-from compiler.analyses.flow import LONGEST
+from compiler.analyses.warnings import LONGEST
 from rdc.cli import main
 from tests.compiler.documents import compiled, findings
 

@@ -14,7 +14,7 @@ from compiler.analyses import exploration
 from compiler.analyses.domains import find_domains
 from compiler.analyses.enumeration import enumerate_states
 from compiler.analyses.exploration import explore, kept_retries
-from compiler.diagnostic import Severity
+from compiler.diagnostics.model import Severity
 from compiler.ir.edges import Add, AtLeast, CounterTest, Edge, Effect, Origin, OutcomeTest, Reset, Set, Test
 from compiler.ir.program import Group, Jump, Node, Program, Register, SourceFile, with_jumps, without_jumps
 from compiler.ir.semantics import Machine, Outcome
@@ -23,7 +23,7 @@ from compiler.ir.texts import Text, text
 from compiler.ir.verify import verify
 from compiler.passes import optimize
 from compiler.passes.remove_impossible_edges import remove_impossible_edges
-from compiler.source import Span
+from compiler.text.source import Span
 from tests.equivalence.cases import Case
 from tests.equivalence.compiled import compiled
 from tests.equivalence.strategies import cases

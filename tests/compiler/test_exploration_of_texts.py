@@ -9,7 +9,7 @@ from compiler.ir.edges import Clear, Edge, Origin, SlotTest
 from compiler.ir.program import Input, Node, Program, Slot, SourceFile
 from compiler.ir.tasks import Branch, End
 from compiler.ir.texts import Text
-from compiler.source import Span
+from compiler.text.source import Span
 
 HERE = Origin("a.md", Span(1, 1, 1, 2))
 STYLE = Input("style", "choice", options=("formal", "casual"))

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from compiler.diagnostic import Severity
-from compiler.frontends.rundown.blocks import read_blocks
-from compiler.source import Source
+from compiler.diagnostics.model import Severity
+from compiler.frontends.rundown.parse.blocks import read_blocks
+from compiler.text.source import Source
 from tests.compiler.documents import compiled, findings
 from tests.conftest import ROOT
 

@@ -10,19 +10,20 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from compiler.diagnostics.issues import Place
 from compiler.driver import Settings, compile_file, format_opened, open_file
-from compiler.frontends.base import Formatted, Job
-from compiler.frontends.rundown import LAYOUTS, Layout, formatting
-from compiler.frontends.rundown.formatting import format_document, same_meaning
-from compiler.frontends.rundown.parse import parse
-from compiler.frontends.rundown.scan import Scanned, scan
+from compiler.frontends.common.interface import Formatted, Job
+from compiler.frontends.rundown import LAYOUTS, Layout
+from compiler.frontends.rundown.format import document as formatting
+from compiler.frontends.rundown.format.document import format_document, same_meaning
+from compiler.frontends.rundown.parse.document import parse
+from compiler.frontends.rundown.parse.outline import Scanned, scan
 from compiler.frontends.rundown.syntax import Runbook
 from compiler.ir.paths import walk
 from compiler.ir.semantics import Machine, Outcome
 from compiler.ir.tasks import Verdict
-from compiler.issues import Place
-from compiler.project import Project
-from compiler.source import Source
+from compiler.project.project import Project
+from compiler.text.source import Source
 from tests.compiler.documents import finding
 from tests.compiler.test_any_text import EXAMPLES, FRAGMENTS, mutated
 from tests.equivalence.cases import Case

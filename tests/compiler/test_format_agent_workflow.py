@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from compiler.driver import Settings, format_opened, open_file
-from compiler.frontends.base import Formatted
+from compiler.frontends.common.interface import Formatted
 
 GOOD = "name: a\nsteps:\n  - name: one # first\n    prompt: |\n      Do it.\n    end: true\n"
 

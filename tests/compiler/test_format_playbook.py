@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from compiler.frontends.base import Formatted, Job
-from compiler.frontends.playbook import formatting
-from compiler.frontends.playbook.formatting import format_document
-from compiler.project import Project
-from compiler.source import Source
+from compiler.frontends.common.interface import Formatted, Job
+from compiler.frontends.playbook import format as formatting
+from compiler.frontends.playbook.format import format_document
+from compiler.project.project import Project
+from compiler.text.source import Source
 from tests.compiler.documents import finding
 
 

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from compiler.driver import Settings, compile_file
-from compiler.files import Refusal
 from compiler.frontends import FRONT_ENDS
-from compiler.project import open_project
-from compiler.source import Source
+from compiler.project.project import open_project
+from compiler.text.files import Refusal
+from compiler.text.source import Source
 from tests.compiler.documents import findings
 from tests.compiler.sample_format import FORMAT
 from tests.rdc.cli_support import environment
@@ -107,15 +107,15 @@ def test_messages_call_a_document_as_its_format_does(folder: Path, reference: st
 
 SCRIPT = """
 import sys
-from compiler.files import Refusal
+from compiler.text.files import Refusal
 from compiler.frontends import FRONT_ENDS
-from compiler.project import open_project
-from compiler.source import Source
+from compiler.project.project import open_project
+from compiler.text.source import Source
 from tests.compiler.sample_format import FORMAT
 FRONT_ENDS[FORMAT.name] = FORMAT
 from rdc.cli import main
 code = main(sys.argv[1:])
-print("grammar needed:", not {"compiler.grammar", "lark"}.isdisjoint(sys.modules))
+print("grammar needed:", not {"compiler.reading.grammar", "lark"}.isdisjoint(sys.modules))
 sys.exit(code)
 """
 

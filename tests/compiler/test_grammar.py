@@ -18,17 +18,16 @@ from lark import Lark
 from lark.exceptions import UnexpectedToken
 from msgspec import Struct
 
-from compiler.frontends.base import Job
-from compiler.frontends.playbook import lines as playbook
-from compiler.frontends.rundown import blocks, lines
-from compiler.frontends.rundown import scan as scanning
-from compiler.frontends.rundown.formatting import format_document
-from compiler.frontends.rundown.lines import LineError
-from compiler.frontends.rundown.parse import parse
-from compiler.frontends.rundown.scan import scan
-from compiler.grammar import Node, end, feed, patterns_of
-from compiler.project import open_project
-from compiler.source import Source
+from compiler.frontends.common.interface import Job
+from compiler.frontends.playbook.parse import lines as playbook
+from compiler.frontends.rundown.format.document import format_document
+from compiler.frontends.rundown.parse import blocks, document, lines
+from compiler.frontends.rundown.parse import outline as scanning
+from compiler.frontends.rundown.document.lines import LineError
+from compiler.frontends.rundown.document.outline import scan
+from compiler.project.project import open_project
+from compiler.reading.grammar import Node, end, feed, patterns_of
+from compiler.text.source import Source
 from tests.conftest import ROOT
 
 WORDS = (

@@ -37,7 +37,7 @@ from compiler.passes.fold_effects import fold_effects
 from compiler.passes.remove_dead_registers import remove_dead_registers
 from compiler.passes.remove_unreachable import remove_unreachable
 from compiler.passes.thread_jumps import thread_jumps
-from compiler.source import Span
+from compiler.text.source import Span
 from tests.compiler.text_form import to_text_form
 from tests.conftest import ROOT
 from tests.equivalence.cases import Case

@@ -18,7 +18,7 @@ from compiler.driver import Compilation, Settings, compile_file
 from compiler.frontends.json import parse
 from compiler.ir.edges import Origin, Written
 from compiler.ir.program import Program
-from compiler.source import Span
+from compiler.text.source import Span
 from tests.conftest import ROOT
 from tests.equivalence.cases import Case
 from tests.equivalence.compiled import compiled as compiled_case

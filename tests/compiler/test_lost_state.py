@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from compiler.diagnostic import Diagnostic
+from compiler.diagnostics.model import Diagnostic
 from tests.compiler.documents import compiled
 
 

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from compiler.diagnostics.issues import Place
 from compiler.driver import Compilation, compile_file
-from compiler.issues import Place
-from compiler.source import Source
-from compiler.toml_text import find_keys
-from compiler.yaml_text import load_value
+from compiler.reading.toml import find_keys
+from compiler.reading.yaml import load_value
+from compiler.text.source import Source
 from tests.compiler.documents import compiled, findings
 
 STEP = "## 1. One\n"

@@ -7,7 +7,7 @@ from typing import Literal
 
 import pytest
 
-from compiler.frontends.rundown.lines import Header, LineError, parse_header
+from compiler.frontends.rundown.parse.lines import Header, LineError, parse_header
 from tests.compiler.documents import compiled, findings
 
 LEAF = "## 1. Do\n\n```bash\ntrue\n```\n"

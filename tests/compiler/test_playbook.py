@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from compiler.diagnostic import CODES
+from compiler.diagnostics.model import CODES
 from compiler.driver import Settings, compile_file
-from compiler.frontends.playbook.check import check_count, read
+from compiler.frontends.playbook.check.rules import check_count, read
 from compiler.frontends.playbook.frontend import report
-from compiler.frontends.playbook.lines import Line, patterns, read_output, read_prompt
-from compiler.frontends.playbook.parse import parse
+from compiler.frontends.playbook.parse.document import parse
+from compiler.frontends.playbook.parse.lines import Line, patterns, read_output, read_prompt
 from compiler.frontends.playbook.syntax import (
     Artifact,
     Condition,
@@ -24,7 +24,7 @@ from compiler.frontends.playbook.syntax import (
     Step,
     ToolCall,
 )
-from compiler.source import Source, Span
+from compiler.text.source import Source, Span
 from tests.compiler.documents import finding
 from tests.compiler.test_format_playbook import formatted
 

@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from msgspec import Struct
 from msgspec.structs import fields
 
-from compiler.diagnostic import Severity
+from compiler.diagnostics.model import Severity
 from compiler.frontends.rundown import Layout
-from compiler.frontends.rundown.parse import parse
+from compiler.frontends.rundown.parse.document import parse
 from compiler.frontends.rundown.syntax import Runbook
-from compiler.source import Source, Span
+from compiler.text.source import Source, Span
 from tests.compiler.printing import print_runbook
 from tests.equivalence.cases import Case
 from tests.equivalence.strategies import cases

@@ -13,14 +13,14 @@ from hypothesis import strategies as st
 from msgspec import Struct
 from msgspec.structs import fields, replace
 
-from compiler.diagnostic import Issue
+from compiler.diagnostics.model import Issue
 from compiler.frontends.json.lower import Reader
 from compiler.ir.edges import Edge, Effect, Keep, Origin, Test
 from compiler.ir.program import Input, Node, Program, Settings, Slot, Variable
 from compiler.ir.serialize import to_json
 from compiler.ir.tasks import Branch, Task
 from compiler.ir.texts import Text
-from compiler.source import Span
+from compiler.text.source import Span
 from tests.compiler.text_form import to_text_form
 from tests.program_json import from_json
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from compiler.driver import Compilation, compile_file
-from compiler.frontends.rundown.parse import parse
-from compiler.source import Source
+from compiler.frontends.rundown.parse.document import parse
+from compiler.text.source import Source
 from tests.compiler.documents import compiled, finding, findings
 from tests.compiler.printing import print_runbook
 from tests.compiler.text_form import to_text_form

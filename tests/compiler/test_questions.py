@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from compiler.diagnostic import Severity
+from compiler.diagnostics.model import Severity
 from compiler.driver import Compilation, Settings, open_file
-from compiler.fixing import fix_opened
-from compiler.source import Source
+from compiler.text.source import Source
+from rdc.rewrite.fixes import fix_opened
 from tests.compiler.documents import compiled, finding
 
 BUILD = "## 1. Build\n\n```bash\nmake\n```\n\n"

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from compiler.diagnostic import Issue
-from compiler.frontends.rundown.frontmatter import scenario_keys
-from compiler.issues import InvalidError, Place, diagnostics
-from compiler.scenarios import (
+from compiler.diagnostics.issues import InvalidError, Place, diagnostics
+from compiler.diagnostics.model import Issue
+from compiler.frontends.rundown.declarations.frontmatter import scenario_keys
+from compiler.scenarios.mock import MockRun, mock
+from compiler.scenarios.model import (
     Event,
     Goto,
     Keys,
@@ -21,8 +22,7 @@ from compiler.scenarios import (
     Unclear,
     read_scenarios,
 )
-from compiler.source import Span
-from rdc.trials.mock_run import MockRun, mock
+from compiler.text.source import Span
 from tests.compiler.documents import compiled
 
 SPANS = {(): Span(1, 1, 9, 1), ("a",): Span(2, 1, 2, 9), ("a", "agents"): Span(3, 1, 3, 9)}

@@ -17,8 +17,8 @@ from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Reading, 
 from compiler.ir.texts import Reference, Text, joined, text
 from compiler.ir.verify import InvalidProgramError, problems, verify
 from compiler.passes import optimize
-from compiler.scenarios import Reply, Scenario
-from rdc.trials.mock_run import MockRun, mock
+from compiler.scenarios.mock import MockRun, mock
+from compiler.scenarios.model import Reply, Scenario
 from tests.mermaid.programs import node, program
 
 REVIEW = Agent("reviewer", text("Look"), Reading(("GOOD", "BAD")))

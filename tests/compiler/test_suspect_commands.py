@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from compiler.diagnostic import Diagnostic
+from compiler.diagnostics.model import Diagnostic
 from compiler.driver import Settings
-from compiler.fixing import fix_opened
-from compiler.frontends.rundown.check import check
-from compiler.frontends.rundown.parse import parse
-from compiler.frontends.rundown.suspect import shell_text
-from compiler.source import Source
+from compiler.frontends.rundown.check.blocks import shell_text
+from compiler.frontends.rundown.check.rules import check
+from compiler.frontends.rundown.parse.document import parse
+from compiler.text.source import Source
+from rdc.rewrite.fixes import fix_opened
 from tests.compiler.documents import compiled
 from tests.rdc.test_fixes import compiled as opened
 

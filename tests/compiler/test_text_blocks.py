@@ -8,8 +8,8 @@ from textwrap import indent
 
 import pytest
 
-from compiler.frontends.rundown.parse import parse
-from compiler.source import Source
+from compiler.frontends.rundown.parse.document import parse
+from compiler.text.source import Source
 from tests.compiler.documents import compiled, findings
 
 BLOCK = "```bash\nls\n```\n"

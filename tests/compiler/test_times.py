@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from compiler.times import spoken
+from compiler.text.durations import spoken
 
 
 @pytest.mark.parametrize(

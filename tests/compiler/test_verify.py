@@ -38,7 +38,7 @@ from compiler.ir.tasks import Agent, Ask, Branch, End, Parallel, Reading, Shell,
 from compiler.ir.texts import Reference, Text, joined, text
 from compiler.ir.verify import RULES, InvalidProgramError, Rule, problems, verify
 from compiler.passes import PASSES, optimize
-from compiler.source import Span
+from compiler.text.source import Span
 from tests.conftest import ROOT
 from tests.program_json import from_json
 from tests.programs.strategies import random_case

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from compiler.yaml_text import UnreadableError, read_mapping
+from compiler.reading.yaml import UnreadableError, read_mapping
 
 PARSER = re.compile(
     r"<[^<`]|mapping values|block (?:end|mapping|sequence)|flow |token|scalar|node content|hexadecimal|unhashable"

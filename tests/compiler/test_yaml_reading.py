@@ -9,7 +9,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from compiler.yaml_text import DEEPEST, UnreadableError, load_value, read_mapping
+from compiler.reading.yaml import DEEPEST, UnreadableError, load_value, read_mapping
 from tests.conftest import ROOT
 
 LINES = (

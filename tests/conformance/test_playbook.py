@@ -14,9 +14,9 @@ import pytest
 from _pytest.mark import ParameterSet
 from playbook_md import parse_playbook
 
-from compiler.frontends.playbook.check import read
+from compiler.frontends.playbook.check.rules import read
 from compiler.frontends.playbook.frontend import report
-from compiler.source import Source
+from compiler.text.source import Source
 from tests.conftest import CONFORMANCE, NO_CONFORMANCE
 from tests.rdc.cli_support import call
 

@@ -18,10 +18,10 @@ from backends.picture.legend import with_legend
 from backends.picture.looks import PALETTES, Theme
 from backends.picture.picture import UNREACHABLE, Picture, picture
 from backends.registry import load
+from compiler.diagnostics.issues import InvalidError
 from compiler.ir.program import Program
 from compiler.ir.tasks import Ask, End, Shell
 from compiler.ir.texts import text
-from compiler.issues import InvalidError
 from tests.compiler.documents import compiled
 from tests.conftest import ROOT
 from tests.equivalence.cases import Case

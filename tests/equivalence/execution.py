@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from backends.base import Emission
 from backends.registry import load
-from compiler.diagnostic import Diagnostic, Severity
+from compiler.diagnostics.model import Diagnostic, Severity
 from compiler.driver import Compilation, compile_file
 from compiler.ir.program import Program
 

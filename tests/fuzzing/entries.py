@@ -17,15 +17,15 @@ from msgspec.structs import replace
 
 from backends.registry import BACKENDS, load
 from compiler.driver import Compilation, Settings, compile_file
-from compiler.frontends.rundown import lines
-from compiler.frontends.rundown.frontmatter import scenario_keys
-from compiler.frontends.rundown.lower import with_references
+from compiler.frontends.rundown.declarations.frontmatter import scenario_keys
+from compiler.frontends.rundown.lower.document import with_references
+from compiler.frontends.rundown.parse import lines
 from compiler.ir.program import Program
 from compiler.ir.semantics import Machine, Outcome
 from compiler.ir.tasks import Verdict
 from compiler.passes import optimize
-from compiler.scenarios import read_scenarios
-from compiler.yaml_text import UnreadableError, read_mapping
+from compiler.reading.yaml import UnreadableError, read_mapping
+from compiler.scenarios.model import read_scenarios
 from rdc.changes import Comparison, Version
 from rdc.generation import emitted
 from rdc.tables import check_tables

@@ -26,7 +26,7 @@ from compiler.ir.edges import (
 from compiler.ir.program import Group, Input, Node, Program, Register, Slot, SourceFile
 from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Reading, Shell, Tool, Verdict
 from compiler.ir.texts import Reference, Text, text
-from compiler.source import Span
+from compiler.text.source import Span
 
 
 @contextmanager

@@ -14,10 +14,10 @@ from backends.mermaid.chart import CLASSES, COLORS, MOST_ARROWS, MOST_CHARACTERS
 from backends.picture.legend import with_legend
 from backends.picture.picture import Picture, picture
 from backends.registry import load
+from compiler.diagnostics.issues import InvalidError
 from compiler.ir.program import Program
 from compiler.ir.tasks import End, Shell
 from compiler.ir.texts import text
-from compiler.issues import InvalidError
 from tests.compiler.documents import compiled
 from tests.conftest import ROOT
 from tests.equivalence.cases import Case

@@ -11,8 +11,8 @@ from tests.conftest import ROOT
 PATTERNS = (
     "compiler/passes/*.py",
     "compiler/frontends/*/lower.py",
-    "compiler/frontends/rundown/jumps.py",
-    "compiler/frontends/playbook/nodes.py",
+    "compiler/frontends/rundown/lower/jumps.py",
+    "compiler/frontends/playbook/lower/nodes.py",
     "compiler/frontends/stepspec/tools.py",
 )
 """The modules that make or change programs. Programs as JSON are read, not lowered."""

@@ -6,7 +6,7 @@ import json
 import tempfile
 from pathlib import Path
 
-from compiler.diagnostic import Severity
+from compiler.diagnostics.model import Severity
 from compiler.driver import compile_file
 from compiler.ir.program import Program
 from compiler.ir.serialize import to_json

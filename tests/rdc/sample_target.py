@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 
 from backends.base import MARK, Backend, Companion, Emission
 from backends.options import CompanionPath, Options
-from compiler.diagnostic import Diagnostic
+from compiler.diagnostics.model import Diagnostic
 from compiler.ir.features import Feature
 from compiler.ir.program import Program
 

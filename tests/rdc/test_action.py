@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from packaging.requirements import Requirement
 
-from compiler.yaml_text import load_value
+from compiler.reading.yaml import load_value
 from tests.conftest import ROOT
 from tests.rdc.cli_support import call
 from tests.rdc.published import published, wheel

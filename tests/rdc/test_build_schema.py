@@ -8,7 +8,7 @@ import tomllib
 import pytest
 from jsonschema import Draft202012Validator
 
-from compiler.project import OWN_KEYS
+from compiler.project.configuration import OWN_KEYS
 from rdc.building.table import schema
 from tests.rdc.projects import GITHUB
 

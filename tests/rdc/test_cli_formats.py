@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft7Validator
 
-from compiler.diagnostic import CODES, Diagnostic, Related
-from compiler.source import Span
+from compiler.diagnostics.model import CODES, Diagnostic, Related
+from compiler.text.source import Span
 from rdc.reporting.report import FORMATS, Report, render
 
 FOUND = [

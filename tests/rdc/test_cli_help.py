@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 
 from backends.registry import names
-from compiler.diagnostic import CODES
+from compiler.diagnostics.model import CODES
 from tests.rdc.cli_support import ROOT, call, environment, spawn
 
 
 @pytest.mark.parametrize("word", ["RD201", "rd201", "unknown-target", "Unknown-Target"])
 def test_explain_shows_the_page(word: str, tmp_path: Path) -> None:
-    page = (ROOT / "compiler/explanations/RD201.md").read_text(encoding="utf-8")
+    page = (ROOT / "compiler/diagnostics/explanations/RD201.md").read_text(encoding="utf-8")
     result = call("explain", word, cwd=tmp_path)
     assert (result.code, result.out, result.err) == (0, page, "")
 

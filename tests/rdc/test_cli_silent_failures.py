@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from compiler.frontends.rundown.silent import hides_failures
+from compiler.frontends.rundown.check.silent import hides_failures
 from tests.abuse.generated import Generated
 from tests.rdc.cli_support import call
 

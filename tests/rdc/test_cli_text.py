@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compiler.diagnostic import Diagnostic, Related
-from compiler.source import Source, Span
+from compiler.diagnostics.model import Diagnostic, Related
+from compiler.text.source import Source, Span
 from rdc.reporting.cells import COLUMNS, cells, excerpt, visible
 from rdc.reporting.report import Report, render
 

@@ -18,7 +18,7 @@ HEAVY = {
     "compiler.ir",
     "pydantic",
     "networkx",
-    "compiler.grammar",
+    "compiler.reading.grammar",
     "lark",
     "pyromark",
     "yaml",

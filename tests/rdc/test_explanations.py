@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from compiler.diagnostic import CODES, Severity
+from compiler.diagnostics.model import CODES, Severity
 from tests.rdc.cli_support import call
 from tools import explanations
 from tools.explanations import BLOCK, Section, page, report, reported, section, shown, write

@@ -11,10 +11,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from compiler.diagnostic import CODES
+from compiler.diagnostics.model import CODES
 from compiler.driver import Opened, Settings, open_file
-from compiler.fixing import edited, fix_opened
-from compiler.source import Source
+from compiler.text.source import Source
+from rdc.rewrite.fixes import edited, fix_opened
 from tests.rdc.cli_support import call, document, spawn
 
 RUNBOOK = "# T\n\n## 1. A\n\nDo it.\n\n{}\n"
@@ -285,7 +285,7 @@ def test_an_included_document_is_fixed_where_it_is_named(tmp_path: Path) -> None
 
 def test_a_claim_that_is_wrong_is_not_believed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = document(tmp_path, "a.runbook.md", MISTAGGED)
-    monkeypatch.setattr("compiler.diagnostic.Fix.is_safe", True)
+    monkeypatch.setattr("compiler.diagnostics.model.Fix.is_safe", True)
     result = call("check", "--fix", "a.runbook.md", cwd=tmp_path)
     assert (result.code, path.read_text()) == (0, MISTAGGED)
 

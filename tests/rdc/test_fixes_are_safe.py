@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
-from compiler import fixing
-from compiler.diagnostic import Edit
+from compiler.diagnostics.model import Edit
 from compiler.driver import Opened, Settings, compile_opened, open_file
-from compiler.fixing import edited, fix_opened
 from compiler.frontends import FRONT_ENDS
 from compiler.ir.serialize import to_json
-from compiler.source import Source
+from compiler.text.source import Source
+from rdc.rewrite import fixes as fixing
+from rdc.rewrite.fixes import edited, fix_opened
 from tests.rdc.cli_support import ROOT
 from tools.explanations import BLOCK
 

@@ -12,7 +12,7 @@ from compiler.ir.tasks import Agent, Ask, End, Gate, Parallel, Reading, Shell, T
 from compiler.ir.texts import Reference, Text, joined, text
 from compiler.ir.verify import verify
 from compiler.passes import optimize
-from compiler.source import Span
+from compiler.text.source import Span
 from tests.runtime_shim.shim_process import Place
 
 ORIGIN = Origin("deploy.json", Span(1, 1, 1, 2))

@@ -10,7 +10,7 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from compiler.records import RECORDS
+from compiler.frontends.stepspec.records import RECORDS
 
 Record = dict[str, Any]
 ENDINGS = ("WorkflowStepCompleted", "WorkflowStepFailed")

@@ -23,7 +23,7 @@ from compiler.ir.program import (
 from compiler.ir.tasks import End, Gate, Stage, Task
 from compiler.ir.texts import Reference, Text, joined, text
 from compiler.ir.verify import problems
-from compiler.source import Span
+from compiler.text.source import Span
 
 Table = dict[str, Any]
 

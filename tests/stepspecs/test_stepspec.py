@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from compiler.diagnostic import CODES, Severity
+from compiler.diagnostics.model import CODES, Severity
 from compiler.driver import Settings, compile_file
 from compiler.ir.tasks import Gate
 from tests.stepspecs.documents import compiled, findings, program_of, steps

@@ -11,7 +11,7 @@ from compiler.ir.program import Input, Node, Program, Register, Settings, Slot, 
 from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Reading, Shell, Task, Tool
 from compiler.ir.texts import Reference, Text, joined, text
 from compiler.ir.verify import verify
-from compiler.source import Span
+from compiler.text.source import Span
 
 ORIGIN = Origin("a.playbook.md", Span(7, 1, 7, 2))
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 import msgspec
 import pytest
 
-from compiler.issues import InvalidError
+from compiler.diagnostics.issues import InvalidError
 from tests.conftest import ROOT
 from tests.golden.test_golden import NAMES, PROGRAMS, VARIANTS, given, program
 from tests.workflows.comments import Workflow, check_comments

@@ -10,7 +10,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from compiler.issues import InvalidError
+from compiler.diagnostics.issues import InvalidError
 from tests.workflows.compiling import emission, parsed
 
 DOCUMENT = """\

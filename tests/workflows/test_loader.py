@@ -14,7 +14,7 @@ import pytest
 
 from backends.github.calling.program import loader
 from backends.github.step import CALLING_SHELL
-from compiler.source import sha256_of
+from compiler.text.source import sha256_of
 
 GOOD = "import sys\nprint('good', sys.argv, flush=True)\n"
 EVIL = "print('evil', flush=True)\n"

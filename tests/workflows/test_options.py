@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from backends.github import GithubBackend
-from compiler.issues import InvalidError
+from compiler.diagnostics.issues import InvalidError
 from tests.workflows import act
 from tests.workflows.compiling import emission, parsed, steps, text_of
 from tests.workflows.lint import findings

@@ -15,8 +15,8 @@ import yaml
 
 from backends.base import Emission
 from backends.github import GithubBackend
+from compiler.diagnostics.issues import InvalidError
 from compiler.driver import compile_file
-from compiler.issues import InvalidError
 from runtime_shim.publish import publisher
 from tests.workflows import act, engine, lint
 from tests.workflows.compiling import beside, parsed

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from backends.github import GithubBackend
-from compiler.issues import InvalidError
+from compiler.diagnostics.issues import InvalidError
 from tests.rdc.cli_support import call
 from tests.workflows import engine
 from tests.workflows.compiling import emission, parsed, text_of

@@ -12,7 +12,7 @@ import pytest
 
 from backends.github import GithubBackend
 from backends.github.triggers import EVENTS, TYPES
-from compiler.issues import InvalidError
+from compiler.diagnostics.issues import InvalidError
 from tests.workflows.lint import ACTIONLINT, program
 
 CRONS = {

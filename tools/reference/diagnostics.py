@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from compiler.diagnostic import CODES
-from compiler.documentation import page as explanation
+from compiler.diagnostics.model import CODES
+from compiler.diagnostics.pages import page as explanation
 from tools.reference.markdown import page, table
 
 INTRODUCTION = """\
@@ -18,7 +18,12 @@ An error stops the compilation. A warning fails the command only with `--strict`
 def diagnostics() -> str:
     """Return the page: for each code its name, severity and the first sentence of its explanation."""
     rows = [
-        (f"[{code}](../../compiler/explanations/{code}.md)", known.name, known.severity.value, first_sentence(code))
+        (
+            f"[{code}](../../compiler/diagnostics/explanations/{code}.md)",
+            known.name,
+            known.severity.value,
+            first_sentence(code),
+        )
         for code, known in CODES.items()
     ]
     return page("Diagnostics", INTRODUCTION, table(("code", "name", "severity", "meaning"), rows))

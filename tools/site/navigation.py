@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from itertools import groupby
 
-from compiler.diagnostic import CODES
+from compiler.diagnostics.model import CODES
 
 Entry = dict[str, "str | list[str | Entry]"]
 """A title with its page, or with the entries below it."""

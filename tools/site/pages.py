@@ -12,10 +12,10 @@ from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
 
-from compiler.diagnostic import CODES
+from compiler.diagnostics.model import CODES
 
 ROOT = Path(__file__).parents[2]
-EXPLANATIONS = "compiler/explanations"
+EXPLANATIONS = "compiler/diagnostics/explanations"
 OTHERS = {
     "README.md": "index.md",
     "CONTRIBUTING.md": "contributing.md",

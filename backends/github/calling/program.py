@@ -19,8 +19,8 @@ from backends.github.scalar import OPEN
 from backends.github.step import PLAIN_SHELL, Step
 from backends.python.edition import publisher
 from compiler.ir.program import Program
-from compiler.regex import Regex
-from compiler.source import sha256_of
+from compiler.text.regex import Regex
+from compiler.text.source import sha256_of
 from runtime_shim.targets.github.shown import words_of_places
 
 WORKFLOWS = ".github/workflows"

@@ -26,9 +26,9 @@ from backends.github.step import CALLING_SHELL, Step
 from backends.github.workflow import reviewers_step
 from backends.python.edition import publisher
 from backends.python.proof import Problem
-from compiler.regex import Regex
-from compiler.source import sha256_of
-from compiler.yaml_text import UnreadableError, load_value
+from compiler.reading.yaml import UnreadableError, load_value
+from compiler.text.regex import Regex
+from compiler.text.source import sha256_of
 from runtime_shim.targets.github.shown import OPEN, SHOWN_AS
 
 _PYTHON, _PLACE, _PIN = "/PYTHON", "PLACE", "0" * 64

@@ -13,7 +13,7 @@ from backends.github.options import GithubOptions
 from backends.github.scalar import Expression, label
 from backends.github.step import Job, Step
 from backends.github.workflow import all_of
-from compiler.diagnostic import Diagnostic
+from compiler.diagnostics.model import Diagnostic
 from compiler.ir.program import Program
 from compiler.ir.tasks import Agent, Parallel
 

@@ -10,10 +10,10 @@ from backends.github.options import USUAL_PYTHON, GithubOptions, command_of
 from backends.github.question import BINARY
 from backends.github.settings import agent_types, environments_of
 from backends.scheduling.jobs import Routes
-from compiler.diagnostic import Diagnostic
+from compiler.diagnostics.model import Diagnostic
 from compiler.ir.program import Node, Program
 from compiler.ir.tasks import Ask, Gate, Parallel, Stage, Tool
-from compiler.times import spoken
+from compiler.text.durations import spoken
 from runtime_shim.targets.github.shown import SHOWN_AS
 
 

@@ -27,7 +27,7 @@ from backends.github.workflow import (
     reviewers_step,
 )
 from backends.remarks import ending_words
-from compiler.diagnostic import Diagnostic
+from compiler.diagnostics.model import Diagnostic
 from compiler.ir.tasks import Shell
 
 CLOSED = "Close the run"

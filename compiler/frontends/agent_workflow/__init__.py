@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from compiler.diagnostic import Issue
-from compiler.frontends.base import Format
-from compiler.frontends.name_lists import SECRETS, STEPS
-from compiler.issues import InvalidError, Places
-from compiler.options import Level, Option
+from compiler.diagnostics.issues import InvalidError, Places
+from compiler.diagnostics.model import Issue
+from compiler.frontends.common.interface import Format
+from compiler.frontends.common.names import SECRETS, STEPS
+from compiler.project.options import Level, Option
 
 LARGEST_LIMIT = 1_000_000
 """In steps. Every target can count this far."""
@@ -34,6 +34,6 @@ FORMAT = Format(
     summary="agent workflows (YAML steps with prompts for agents)",
     suffixes=(".workflow.yaml", ".workflow.yml"),
     module="compiler.frontends.agent_workflow.frontend",
-    drafts="compiler.frontends.call_drafts",
+    drafts="compiler.frontends.common.drafts",
     options=OPTIONS,
 )

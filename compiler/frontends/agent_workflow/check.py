@@ -9,7 +9,8 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from compiler.diagnostic import DataPath, Diagnostic, Fix
+from compiler.diagnostics.issues import SourceMap
+from compiler.diagnostics.model import DataPath, Diagnostic, Fix
 from compiler.frontends.agent_workflow.syntax import FILE_NAME, TASK_DONE, Condition, Step, Workflow
 from compiler.frontends.agent_workflow.verdicts import (
     LONGEST_KEYWORD,
@@ -18,15 +19,14 @@ from compiler.frontends.agent_workflow.verdicts import (
     candidates,
     listed_words,
 )
-from compiler.frontends.name_lists import NAMED
+from compiler.frontends.common.names import NAMED
 from compiler.ir.graph import reached_from
 from compiler.ir.patterns import SEPARATE, overlap, overlapping, pattern_problem
 from compiler.ir.tasks import UNREAD
-from compiler.issues import SourceMap
-from compiler.options import Table
-from compiler.regex import Regex
-from compiler.source import Span
-from compiler.suggestions import did_you_mean, nearest_name
+from compiler.project.options import Table
+from compiler.text.regex import Regex
+from compiler.text.source import Span
+from compiler.text.suggestions import did_you_mean, nearest_name
 from runtime_shim.tasks.verdicts import LISTED
 
 LONGEST_NAME = 100

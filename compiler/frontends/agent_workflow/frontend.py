@@ -1,24 +1,24 @@
-"""The front end for agent workflows. See `compiler/frontends/base.py`."""
+"""The front end for agent workflows. See `compiler/frontends/common/interface.py`."""
 
 from __future__ import annotations
 
 import re
 from functools import partial
 
-from compiler.diagnostic import has_error, sort_key
+from compiler.diagnostics.model import has_error, sort_key
 from compiler.frontends.agent_workflow import MAX_STEPS, OPTIONS
 from compiler.frontends.agent_workflow.check import check, unlisted_agents
 from compiler.frontends.agent_workflow.lower import ENDINGS, lower
 from compiler.frontends.agent_workflow.parse import parse
-from compiler.frontends.base import Job, Result
-from compiler.frontends.call_scenarios import completed, options_of
-from compiler.frontends.data_text import formatted
-from compiler.frontends.modeled import LARGEST
-from compiler.frontends.name_lists import SECRETS, stem
-from compiler.options import merge
-from compiler.regex import Regex
-from compiler.source import Source, below
-from compiler.yaml_text import UnreadableError, read_mapping
+from compiler.frontends.common.interface import Job, Result
+from compiler.frontends.common.names import SECRETS, stem
+from compiler.frontends.common.scenarios import completed, options_of
+from compiler.project.options import merge
+from compiler.reading.data import formatted
+from compiler.reading.validate import LARGEST
+from compiler.reading.yaml import UnreadableError, read_mapping
+from compiler.text.regex import Regex
+from compiler.text.source import Source, below
 
 _STEPS = Regex(r"""^["']?steps["']?[ \t]*:|\A\s*\{""", re.MULTILINE)
 _NAME = Regex(r"^name[ \t]*:", re.MULTILINE)

@@ -7,14 +7,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
+from compiler.diagnostics.issues import SourceMap
 from compiler.frontends.agent_workflow.syntax import TASK_DONE, Step, Workflow
 from compiler.frontends.agent_workflow.verdicts import Verdicts, last_lines, verdicts
-from compiler.frontends.name_lists import safe_name, stem
+from compiler.frontends.common.names import safe_name, stem
 from compiler.ir.edges import Clear, Edge, Effect, Keep, Origin, OutcomeTest, Written
 from compiler.ir.program import Input, Jump, Node, Program, Slot, SourceFile
 from compiler.ir.tasks import Agent, End, Gate, Parallel, Reading, Task
 from compiler.ir.texts import Part, Reference, Text, joined, text
-from compiler.issues import SourceMap
 
 ENDINGS = (".yaml", ".yml", ".workflow")
 FEWEST_STEPS, TIMES = 10, 3

@@ -9,16 +9,16 @@ from typing import Any, NamedTuple
 from pydantic import BaseModel
 from pydantic_core import ErrorDetails
 
-from compiler.diagnostic import DataPath, Diagnostic, Issue
+from compiler.diagnostics.issues import Position, SourceMap, duplicate_keys
+from compiler.diagnostics.model import DataPath, Diagnostic, Issue
 from compiler.frontends.agent_workflow.syntax import Condition, Entry, Report, Step, Workflow
-from compiler.frontends.data_text import unreadable
-from compiler.frontends.modeled import SHAPES, Codes, Form, Found, validated
-from compiler.issues import Position, SourceMap, duplicate_keys
-from compiler.regex import Regex
-from compiler.safeguards import hidden_safeguard, looks_like_safeguard
-from compiler.source import Source
-from compiler.suggestions import did_you_mean, nearest_name
-from compiler.yaml_text import Reading, UnreadableError, read_mapping
+from compiler.project.options import hidden_safeguard, looks_like_safeguard
+from compiler.reading.data import unreadable
+from compiler.reading.validate import SHAPES, Codes, Form, Found, validated
+from compiler.reading.yaml import Reading, UnreadableError, read_mapping
+from compiler.text.regex import Regex
+from compiler.text.source import Source
+from compiler.text.suggestions import did_you_mean, nearest_name
 
 _MODELS: Mapping[str, type[BaseModel]] = {"steps": Step, "parallel": Entry, "conditions": Condition, "report": Report}
 _VALUES = {**SHAPES, "string_type": "a string", "bool_type": "true or false", "literal_error": "`all` or `any`"}

@@ -1,6 +1,6 @@
 """Programs as JSON (docs/formats/json.md). `frontend.py` reads them."""
 
-from compiler.frontends.base import Format
+from compiler.frontends.common.interface import Format
 
 FORMAT = Format(
     name="json",

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from compiler.diagnostic import DataPath, Issue
+from compiler.diagnostics.model import DataPath, Issue
 from compiler.frontends.json.lower import MOST_SHOWN
 from compiler.ir.program import Program
 from compiler.ir.verify import problems, variables_at
-from compiler.ir.wellformed import agents_at
-from compiler.regex import Regex
+from compiler.ir.verify_tasks import agents_at
+from compiler.text.regex import Regex
 
 LONGEST_NAME = 200
 """In characters. Names appear in messages and in file names."""

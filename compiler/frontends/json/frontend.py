@@ -1,4 +1,4 @@
-"""The front end for programs as JSON. See `compiler/frontends/base.py`."""
+"""The front end for programs as JSON. See `compiler/frontends/common/interface.py`."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from collections.abc import Iterable
 
 from msgspec.structs import replace
 
-from compiler.analyses.flow import Wording, flow_warnings
-from compiler.diagnostic import DataPath
-from compiler.frontends.base import Formatted, Job, Result
+from compiler.analyses.warnings import Wording, flow_warnings
+from compiler.diagnostics.model import DataPath
+from compiler.frontends.common.interface import Formatted, Job, Result
+from compiler.frontends.common.names import safe_name
 from compiler.frontends.json import FORMAT
 from compiler.frontends.json.check import check
 from compiler.frontends.json.lower import Reader
 from compiler.frontends.json.parse import parse
 from compiler.frontends.json.syntax import Places, key_path
-from compiler.frontends.name_lists import safe_name
 from compiler.ir.edges import Edge, Origin
 from compiler.ir.program import Program, SourceFile
-from compiler.options import Options
-from compiler.regex import Regex
-from compiler.source import Source
+from compiler.project.options import Options
+from compiler.text.regex import Regex
+from compiler.text.source import Source
 
 WORDING = Wording(
     unreachable=("node {} is unreachable", "add an edge that leads to it, or remove it"),

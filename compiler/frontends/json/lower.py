@@ -11,14 +11,14 @@ from collections.abc import Callable
 from types import NoneType, UnionType
 from typing import Any, Literal, cast, get_args, get_origin
 
-from compiler.diagnostic import DataPath, Issue
+from compiler.diagnostics.model import DataPath, Issue
 from compiler.frontends.json.shapes import NOTES, Shape, is_class, shape
 from compiler.ir.edges import Edge, Origin, Written
 from compiler.ir.program import Group, Node, Program
 from compiler.ir.serialize import LARGEST_NUMBER
 from compiler.ir.texts import Part, Reference, Text, joined, text
-from compiler.regex import Regex
-from compiler.suggestions import nearest_name
+from compiler.text.regex import Regex
+from compiler.text.suggestions import nearest_name
 
 MOST_SHOWN = 100
 """Per file."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from compiler.diagnostic import Diagnostic, Fix
+from compiler.diagnostics.issues import duplicate_keys
+from compiler.diagnostics.model import Diagnostic, Fix
 from compiler.frontends.json.syntax import Places
-from compiler.issues import duplicate_keys
-from compiler.json_text import BrokenJsonError, Layout, lay_out, load_json
-from compiler.source import Source
+from compiler.reading.json import BrokenJsonError, Layout, lay_out, load_json
+from compiler.text.source import Source
 
 DEEPEST = 32
 """In nested lists and objects. No program needs more, and Python reads them recursively."""

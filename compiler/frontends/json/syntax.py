@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from compiler.diagnostic import DataPath, Diagnostic, Fix, Issue, Related
-from compiler.json_text import Layout, lay_out
-from compiler.source import KeyPath, Lines, Source, Span, nearest
+from compiler.diagnostics.model import DataPath, Diagnostic, Fix, Issue, Related
+from compiler.reading.json import Layout, lay_out
+from compiler.text.source import KeyPath, Lines, Source, Span, nearest
 
 
 class Places:

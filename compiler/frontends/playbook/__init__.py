@@ -1,7 +1,7 @@
 """Describe the playbook format; `frontend.py` reads it (docs/formats/playbook.md)."""
 
-from compiler.frontends.base import Format
-from compiler.frontends.name_lists import SECRETS, STEPS
+from compiler.frontends.common.interface import Format
+from compiler.frontends.common.names import SECRETS, STEPS
 
 FORMAT = Format(
     name="playbook",
@@ -10,8 +10,8 @@ FORMAT = Format(
     suffixes=(".playbook.md",),
     names=("PLAYBOOK.md",),
     module="compiler.frontends.playbook.frontend",
-    formatter="compiler.frontends.playbook.formatting",
-    drafts="compiler.frontends.call_drafts",
+    formatter="compiler.frontends.playbook.format",
+    drafts="compiler.frontends.common.drafts",
     grammars=("playbook.lark",),
     options=(SECRETS, STEPS),
 )

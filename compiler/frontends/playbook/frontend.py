@@ -1,4 +1,4 @@
-"""The front end for playbooks, with the interface in `compiler/frontends/base.py`."""
+"""The front end for playbooks, with the interface in `compiler/frontends/common/interface.py`."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ from functools import partial
 
 from msgspec.structs import replace
 
-from compiler.analyses.flow import Wording, flow_warnings
 from compiler.analyses.values import unread_inputs
-from compiler.diagnostic import Diagnostic, Severity, has_error
-from compiler.files import Refusal
-from compiler.frontends.base import Job, Result
-from compiler.frontends.call_scenarios import completed
-from compiler.frontends.name_lists import SECRETS, stem
-from compiler.frontends.playbook.check import Read, check_count, read
-from compiler.frontends.playbook.lines import patterns
-from compiler.frontends.playbook.lower import lower
-from compiler.frontends.playbook.nodes import PLACEHOLDER, names_of
-from compiler.frontends.playbook.references import known_sources
+from compiler.analyses.warnings import Wording, flow_warnings
+from compiler.diagnostics.model import Diagnostic, Severity, has_error
+from compiler.frontends.common.interface import Job, Result
+from compiler.frontends.common.names import SECRETS, stem
+from compiler.frontends.common.scenarios import completed
+from compiler.frontends.playbook.check.references import known_sources
+from compiler.frontends.playbook.check.rules import Read, check_count, read
+from compiler.frontends.playbook.lower.document import lower
+from compiler.frontends.playbook.lower.nodes import PLACEHOLDER, names_of
+from compiler.frontends.playbook.parse.lines import patterns
 from compiler.frontends.playbook.syntax import Branch, Elicit, Input, Playbook, PromptRef, Step, ToolCall, every_step
 from compiler.ir.program import Program
-from compiler.project import Project
-from compiler.regex import Regex
-from compiler.source import Source, Span
+from compiler.project.project import Project
+from compiler.text.files import Refusal
+from compiler.text.regex import Regex
+from compiler.text.source import Source, Span
 
 WORDING = Wording(
     unreachable=("step {} is unreachable", "fix the condition of its branch, or remove it"),

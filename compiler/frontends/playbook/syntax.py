@@ -7,7 +7,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from compiler.source import Span
+from compiler.text.source import Span
 
 Question = Literal["input", "confirm", "select"]
 InputType = Literal["string", "text", "number", "boolean", "enum"]

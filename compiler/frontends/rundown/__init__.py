@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from compiler.diagnostic import Issue
-from compiler.frontends.base import Format
-from compiler.frontends.name_lists import SECRETS, names_option
-from compiler.issues import InvalidError, Place, Places
-from compiler.options import Level, Option, choice
+from compiler.diagnostics.issues import InvalidError, Place, Places
+from compiler.diagnostics.model import Issue
+from compiler.frontends.common.interface import Format
+from compiler.frontends.common.names import SECRETS, names_option
+from compiler.project.options import Level, Option, choice
 
 if TYPE_CHECKING:
     from compiler.frontends.rundown.syntax import DeclaredInput
@@ -36,7 +36,7 @@ def _headings(content: object, places: Places) -> Mapping[str, Place]:
 
 
 def _inputs(content: object, places: Places) -> tuple[DeclaredInput, ...]:
-    from compiler.frontends.rundown.beyond.settings import read_inputs  # noqa: PLC0415 (most commands don't need it)
+    from compiler.frontends.rundown.declarations.steps import read_inputs  # noqa: PLC0415 (most commands don't need it)
 
     return read_inputs(content, places)
 
@@ -66,7 +66,7 @@ FORMAT = Format(
     summary="Rundown runbooks (Markdown with ## steps)",
     suffixes=(".runbook.md",),
     module="compiler.frontends.rundown.frontend",
-    formatter="compiler.frontends.rundown.formatting",
+    formatter="compiler.frontends.rundown.format.document",
     drafts="compiler.frontends.rundown.drafts",
     grammars=("rundown.lark", "rundown_line.lark"),
     options=OPTIONS,

@@ -5,12 +5,12 @@ from __future__ import annotations
 import posixpath
 import shlex
 
-from compiler.drafts import Draft, comment, scalar
+from compiler.frontends.common.drafts import Draft, comment, scalar
 from compiler.ir.paths import Path
 from compiler.ir.program import Program
 from compiler.ir.tasks import Ask
-from compiler.scenarios import Scenario
-from compiler.source import Source
+from compiler.scenarios.model import Scenario
+from compiler.text.source import Source
 
 _ANSWERS = {"pass": "yes", "fail": "no"}
 

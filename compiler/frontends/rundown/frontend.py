@@ -1,4 +1,4 @@
-"""The front end for Rundown runbooks, with the interface in `compiler/frontends/base.py`."""
+"""The front end for Rundown runbooks, with the interface in `compiler/frontends/common/interface.py`."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ from functools import partial
 
 from msgspec.structs import replace
 
-from compiler.analyses.flow import Wording, flow_warnings
-from compiler.diagnostic import Diagnostic, has_error
-from compiler.frontends.base import Job, Result
+from compiler.analyses.warnings import Wording, flow_warnings
+from compiler.diagnostics.model import Diagnostic, has_error
+from compiler.frontends.common.interface import Job, Result
 from compiler.frontends.rundown import FORMAT, PROSE, SHELL, TRANSITIONS
-from compiler.frontends.rundown.beyond.applied import Effective, held_against, outline, with_settings
-from compiler.frontends.rundown.beyond.nesting import advise_unreachable, check_names, value_warnings
-from compiler.frontends.rundown.beyond.settings import joined_tables
-from compiler.frontends.rundown.check import check
-from compiler.frontends.rundown.frontmatter import STEPS
+from compiler.frontends.rundown.check.rules import check
+from compiler.frontends.rundown.declarations.frontmatter import STEPS
+from compiler.frontends.rundown.declarations.steps import joined_tables
 from compiler.frontends.rundown.link import link
-from compiler.frontends.rundown.lower import lower
-from compiler.frontends.rundown.names import Frame
-from compiler.frontends.rundown.parse import Parsed, parse
-from compiler.frontends.rundown.scan import OFFER, advise_prose, without_offer
-from compiler.options import Options
-from compiler.regex import Regex
-from compiler.source import Source
+from compiler.frontends.rundown.lower.document import lower
+from compiler.frontends.rundown.lower.frames import Frame
+from compiler.frontends.rundown.lower.settings import Effective, held_against, outline, with_settings
+from compiler.frontends.rundown.lower.values import advise_unreachable, check_names, value_warnings
+from compiler.frontends.rundown.parse.document import Parsed, parse
+from compiler.frontends.rundown.parse.outline import OFFER, advise_prose, without_offer
+from compiler.project.options import Options
+from compiler.text.regex import Regex
+from compiler.text.source import Source
 
 WORDING = Wording(
     unreachable=("step {} is unreachable", "add a GOTO to it, or remove it"),

@@ -8,16 +8,16 @@ from itertools import islice
 
 from msgspec import Struct
 
-from compiler.diagnostic import Diagnostic, Related
-from compiler.files import Refusal
-from compiler.frontends.rundown.parse import Parsed
+from compiler.diagnostics.model import Diagnostic, Related
+from compiler.frontends.rundown.parse.document import Parsed
 from compiler.frontends.rundown.syntax import Reference, Runbook, all_steps
 from compiler.ir.graph import cycle_in, loop_regions
-from compiler.options import Options
-from compiler.project import Located
-from compiler.regex import Regex
-from compiler.source import Source, Span
-from compiler.suggestions import nearest_name
+from compiler.project.options import Options
+from compiler.project.project import Located
+from compiler.text.files import Refusal
+from compiler.text.regex import Regex
+from compiler.text.source import Source, Span
+from compiler.text.suggestions import nearest_name
 
 Find = Callable[[Source, str], Located | Refusal]
 """Looks up the document that another document refers to by path."""

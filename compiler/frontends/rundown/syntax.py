@@ -8,11 +8,11 @@ from typing import Any
 
 from msgspec import Struct, field
 
+from compiler.diagnostics.issues import Place, Places
 from compiler.ir.program import Input
-from compiler.issues import Place, Places
-from compiler.options import Table
-from compiler.scenarios import Scenario
-from compiler.source import Span, nearest
+from compiler.project.options import Table
+from compiler.scenarios.model import Scenario
+from compiler.text.source import Span, nearest
 
 EVERY = "*"
 """The key for all steps in `steps:` (E3)."""

@@ -2,12 +2,12 @@
 
 from typing import Any
 
-from compiler.diagnostic import Issue
-from compiler.frontends.base import Format
-from compiler.frontends.name_lists import SECRETS, STEPS
-from compiler.issues import InvalidError, Places
-from compiler.options import Level, Option
-from compiler.regex import Regex
+from compiler.diagnostics.issues import InvalidError, Places
+from compiler.diagnostics.model import Issue
+from compiler.frontends.common.interface import Format
+from compiler.frontends.common.names import SECRETS, STEPS
+from compiler.project.options import Level, Option
+from compiler.text.regex import Regex
 
 _PAIR = Regex(r"([A-Za-z_][A-Za-z0-9_]*)=(.*)")
 
@@ -40,6 +40,6 @@ FORMAT = Format(
     summary="step specifications (YAML or JSON steps with a contract)",
     suffixes=(".stepspec.yaml", ".stepspec.yml", ".stepspec.json"),
     module="compiler.frontends.stepspec.frontend",
-    drafts="compiler.frontends.call_drafts",
+    drafts="compiler.frontends.common.drafts",
     options=OPTIONS,
 )

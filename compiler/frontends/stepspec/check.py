@@ -9,8 +9,8 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from compiler.diagnostic import DataPath, Diagnostic, Severity
-from compiler.frontends.modeled import texts_in
+from compiler.diagnostics.issues import SourceMap, on_one_line
+from compiler.diagnostics.model import DataPath, Diagnostic, Severity
 from compiler.frontends.stepspec.parse import Configured, Parsed
 from compiler.frontends.stepspec.placeholders import (
     FOLDERS,
@@ -35,8 +35,8 @@ from compiler.frontends.stepspec.tools import (
     unmet_rules,
 )
 from compiler.ir.patterns import SEPARATE, overlap, overlapping, pattern_problem
-from compiler.issues import SourceMap, on_one_line
-from compiler.suggestions import did_you_mean, nearest_name
+from compiler.reading.validate import texts_in
+from compiler.text.suggestions import did_you_mean, nearest_name
 from runtime_shim.contract.tool_schemas import BUILT_IN, TYPES, unfit_arguments
 
 

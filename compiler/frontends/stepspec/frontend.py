@@ -1,4 +1,4 @@
-"""The front end for step specifications. See `compiler/frontends/base.py`."""
+"""The front end for step specifications. See `compiler/frontends/common/interface.py`."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from functools import partial
 
 from msgspec.structs import replace
 
-from compiler.diagnostic import has_error, sort_key
-from compiler.frontends.base import Job, Result
-from compiler.frontends.call_scenarios import completed, options_of
-from compiler.frontends.data_text import BrokenDataError, formatted, read_data
-from compiler.frontends.modeled import LARGEST
-from compiler.frontends.name_lists import SECRETS, safe_name, stem
+from compiler.diagnostics.model import has_error, sort_key
+from compiler.frontends.common.interface import Job, Result
+from compiler.frontends.common.names import SECRETS, safe_name, stem
+from compiler.frontends.common.scenarios import completed, options_of
 from compiler.frontends.stepspec import FORMAT, OPTIONS, VARIABLES
 from compiler.frontends.stepspec.check import check
 from compiler.frontends.stepspec.lower import Meaning, lower
 from compiler.frontends.stepspec.parse import configuration_of, parse
 from compiler.frontends.stepspec.syntax import STEPS, StepSpec, called, with_values
-from compiler.regex import Regex
-from compiler.source import Source, below
+from compiler.reading.data import BrokenDataError, formatted, read_data
+from compiler.reading.validate import LARGEST
+from compiler.text.regex import Regex
+from compiler.text.source import Source, below
 
 ENDINGS = (".yaml", ".yml", ".json", ".stepspec")
 _NAMED = Regex(r"""step_specs["']?[ \t]*:""")

@@ -8,8 +8,9 @@ from typing import Literal
 
 from msgspec import Struct
 
-from compiler.diagnostic import DataPath
-from compiler.frontends.name_lists import safe_name
+from compiler.diagnostics.issues import SourceMap
+from compiler.diagnostics.model import DataPath
+from compiler.frontends.common.names import safe_name
 from compiler.frontends.stepspec.placeholders import needed_paths, placeholders, validated_paths, with_references
 from compiler.frontends.stepspec.syntax import STEPS, Called, Document, Runtime, StepSpec, part, tool_stages
 from compiler.frontends.stepspec.tools import (
@@ -25,8 +26,7 @@ from compiler.ir.edges import Add, CounterTest, Edge, Effect, Origin, OutcomeTes
 from compiler.ir.program import Group, Input, Jump, Node, Program, Register, Settings, Slot, SourceFile
 from compiler.ir.tasks import End, Gate, Stage
 from compiler.ir.texts import Text, text
-from compiler.issues import SourceMap
-from compiler.source import Source
+from compiler.text.source import Source
 
 COMPLETE = "COMPLETE"
 PASS, FAIL = OutcomeTest("pass"), OutcomeTest("fail")

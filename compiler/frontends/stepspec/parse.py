@@ -12,11 +12,9 @@ from msgspec.structs import replace
 from pydantic import BaseModel
 from pydantic_core import ErrorDetails
 
-from compiler.diagnostic import DataPath, Diagnostic, Issue
-from compiler.files import Refusal
-from compiler.frontends.base import Job
-from compiler.frontends.data_text import BrokenDataError, Data, read_data
-from compiler.frontends.modeled import SHAPES, Codes, Form, Found, validated
+from compiler.diagnostics.issues import Position, SourceMap, duplicate_keys
+from compiler.diagnostics.model import DataPath, Diagnostic, Issue
+from compiler.frontends.common.interface import Job
 from compiler.frontends.stepspec.syntax import (
     LARGEST_NUMBER,
     NO_RUNTIME,
@@ -35,14 +33,16 @@ from compiler.frontends.stepspec.syntax import (
     has_safeguards,
     layered,
 )
-from compiler.issues import Position, SourceMap, duplicate_keys
-from compiler.project import Located
-from compiler.safeguards import hidden_safeguard, is_about_text, looks_like_safeguard
-from compiler.source import Source, below
-from compiler.suggestions import did_you_mean, nearest_name
+from compiler.project.options import hidden_safeguard, is_about_text, looks_like_safeguard
+from compiler.project.project import Located
+from compiler.reading.data import BrokenDataError, Data, read_data
+from compiler.reading.validate import SHAPES, Codes, Form, Found, validated
+from compiler.text.files import Refusal
+from compiler.text.source import Source, below
+from compiler.text.suggestions import did_you_mean, nearest_name
 
 if TYPE_CHECKING:
-    from compiler.yaml_text import Reading
+    from compiler.reading.yaml import Reading
 
 
 _NUMBER = f"a whole number from 0 to {LARGEST_NUMBER:,}"

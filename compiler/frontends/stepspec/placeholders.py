@@ -6,10 +6,10 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from compiler.frontends.modeled import texts_in
 from compiler.frontends.stepspec.syntax import StepSpec
 from compiler.ir.texts import Part, Reference, Text, joined, text
-from compiler.regex import Regex
+from compiler.reading.validate import texts_in
+from compiler.text.regex import Regex
 
 PLACEHOLDER = Regex(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")
 DOUBLED = Regex(r"(?<![\{$])\{\{([A-Za-z_][A-Za-z0-9_]*)\}\}(?!\})")

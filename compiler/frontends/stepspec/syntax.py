@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Optional, TypeVar
 from msgspec import Struct
 from pydantic import BaseModel, ConfigDict, Field
 
-from compiler.regex import Regex
+from compiler.text.regex import Regex
 
 LARGEST_NUMBER = 1_000_000
 """For attempts and seconds. Every target can count this far."""

@@ -9,7 +9,8 @@ from typing import Any, get_args
 
 from msgspec import Struct
 
-from compiler.diagnostic import DataPath, Diagnostic
+from compiler.diagnostics.issues import SourceMap
+from compiler.diagnostics.model import DataPath, Diagnostic
 from compiler.frontends.stepspec.placeholders import json_text, with_json_references
 from compiler.frontends.stepspec.syntax import (
     RISKS,
@@ -26,7 +27,6 @@ from compiler.frontends.stepspec.syntax import (
 from compiler.ir.program import Contract, ContractStep
 from compiler.ir.tasks import Check
 from compiler.ir.texts import Text
-from compiler.issues import SourceMap
 from runtime_shim.contract.step_builder import checks_of as checks_named
 from runtime_shim.contract.step_builder import installed, language_of
 

@@ -8,7 +8,7 @@ from compiler.ir.edges import Keep
 from compiler.ir.program import Program
 from compiler.ir.semantics import Machine, Outcome, State
 from compiler.ir.tasks import Ask, End, Shell, Verdict
-from compiler.ir.variables import INSTANCES
+from compiler.ir.texts import INSTANCES
 from compiler.ir.verify import verify
 from compiler.passes import optimize
 from tests.equivalence.difference import same

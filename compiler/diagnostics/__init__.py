@@ -1,0 +1,1 @@
+"""Diagnostics: their codes, what each means, and issues in data as diagnostics."""

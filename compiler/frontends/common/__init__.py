@@ -1,0 +1,1 @@
+"""Common to front ends: their interface, names, scenarios and drafts of scenarios."""

@@ -1,0 +1,119 @@
+"""Describe source formats, and define a front end's input and output."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Protocol
+
+from msgspec import Struct
+
+if TYPE_CHECKING:  # a format is described without importing what its front end needs
+    from compiler.diagnostics.model import Diagnostic
+    from compiler.ir.program import Program
+    from compiler.project.options import Option, Options, Table
+    from compiler.project.project import Project
+    from compiler.scenarios.model import Scenario
+    from compiler.text.source import Source
+
+
+class Job(Struct, frozen=True):
+    """The input of a front end: the document, its project, and the user's options.
+
+    `given` are the format's options on the command line, which override the document's. `configured` are the project's,
+    which don't (V7). If `link` is false, missing nested documents are not errors (V11). `tables` are the project's
+    options for targets.
+    """
+
+    source: Source
+    project: Project
+    given: Mapping[str, object]
+    configured: Mapping[str, object]
+    link: bool
+    tables: Mapping[str, Table] = MappingProxyType({})
+
+
+class Result(Struct, frozen=True):
+    """The output of a front end: the program (None after errors), all diagnostics, and every source by name.
+
+    `options` and `scenarios` come from the document itself; those of included documents apply only there. `facts`
+    returns the format's report for other tools, if it has one. `scenario_file` is the companion file for new scenarios,
+    or "" if they go into the document.
+    """
+
+    program: Program | None
+    diagnostics: tuple[Diagnostic, ...]
+    sources: Mapping[str, Source]
+    options: Options
+    scenarios: tuple[Scenario, ...] = ()
+    facts: Callable[[], dict[str, object]] | None = None
+    scenario_file: str = ""
+
+
+class Formatted(Struct, frozen=True):
+    """The result of formatting a document.
+
+    `text` is the normal form, or None if the document stays unchanged. Then `diagnostics` are the reason, or `defect`
+    is set because the formatted document would not mean the same. `renumbered` has pairs of old and new step numbers.
+    """
+
+    text: str | None
+    diagnostics: tuple[Diagnostic, ...] = ()
+    renumbered: tuple[tuple[str, str], ...] = ()
+    defect: str = ""
+
+
+class FrontEnd(Protocol):
+    """The functions of a front end's module."""
+
+    def recognizes(self, source: Source) -> bool:
+        """Return whether the content looks like this format, for files whose name doesn't decide."""
+
+    def compile_document(self, job: Job) -> Result:
+        """Parse, check, link and lower a document; never raises for any content."""
+
+
+class Formatter(Protocol):
+    """The function of a module that formats documents."""
+
+    def format_document(self, job: Job) -> Formatted:
+        """Return the normal form of a document, proved to mean the same; never raises for any content."""
+
+
+class Format(Struct, frozen=True):
+    """A source format: a document's `noun` in messages, its file `suffixes` and other file `names`, and its options.
+
+    `module` has its front end, `formatter` its `format_document` (or the front end has it), and `drafts` drafts
+    scenarios, or is "" without scenarios. `grammars` are its files in `grammars/`, none for YAML and JSON.
+    """
+
+    name: str
+    noun: str
+    summary: str
+    suffixes: tuple[str, ...]
+    module: str
+    grammars: tuple[str, ...] = ()
+    options: tuple[Option[Any], ...] = ()
+    names: tuple[str, ...] = ()
+    formatter: str = ""
+    drafts: str = ""
+
+    def has(self, path: str) -> bool:
+        """Return whether a file has a name of this format."""
+        return path.endswith(self.suffixes) or path.rpartition("/")[2] in self.names
+
+    @property
+    def word(self) -> str:
+        """The format's name on the command line."""
+        return self.name.replace("_", "-")
+
+    def load(self) -> FrontEnd:
+        """Return the front end, importing it on first use."""
+        module: FrontEnd = import_module(self.module)
+        return module
+
+    def load_formatter(self) -> Formatter:
+        """Return the module that formats its documents, which only a few commands import."""
+        module: Formatter = import_module(self.formatter or self.module)
+        return module

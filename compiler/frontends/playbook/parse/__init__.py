@@ -1,0 +1,1 @@
+"""Playbooks as syntax trees."""

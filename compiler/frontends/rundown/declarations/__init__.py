@@ -1,0 +1,1 @@
+"""Declarations in a runbook's frontmatter."""

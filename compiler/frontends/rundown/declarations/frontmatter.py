@@ -1,0 +1,267 @@
+"""Read the YAML frontmatter of a document (D3)."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from compiler.diagnostics.issues import InvalidError, Place, diagnostics, duplicate_options
+from compiler.diagnostics.model import Diagnostic, Issue
+from compiler.frontends.common.names import SECRETS, text_problem
+from compiler.frontends.rundown import INPUTS, OPTIONS, OUTPUTS, SHELL
+from compiler.frontends.rundown.declarations.steps import read_steps, table_for_targets
+from compiler.frontends.rundown.syntax import Declarations
+from compiler.project.options import Known, Level, Options, places_within, read_options
+from compiler.reading.frontmatter import read_block
+from compiler.scenarios.model import Event, Goto, Keys, Locate, Reply, Scenario, Script, Unclear, read_scenarios
+from compiler.text.regex import Regex
+from compiler.text.source import STANDARD_INPUT, Source, Span, Spans, below
+from runtime_shim.data.fitting import unfit
+
+if TYPE_CHECKING:
+    from compiler.reading.yaml import Reading
+
+
+class Frontmatter(Struct, frozen=True):
+    """The frontmatter's values, options, scenarios, and declarations without errors, and the next line after it."""
+
+    values: Mapping[str, Any]
+    options: Options
+    next_line: int
+    scenarios: tuple[Scenario, ...] = ()
+    declared: Declarations = Declarations()
+
+
+def read_frontmatter(source: Source) -> tuple[Frontmatter, list[Diagnostic]]:
+    """Return the frontmatter at the start of a source, or an empty one, with its problems."""
+    read, next_line, broken = read_block(source)
+    if read is None:
+        return Frontmatter({}, Options(), next_line), broken
+    found = _metadata_problems(source, read.values, read.spans)
+    options, declared, problems = _options(source, read)
+    scenarios, errors = _scenarios(source, read, None if problems else declared)
+    return Frontmatter(read.values, options, next_line, scenarios, declared), [*found, *problems, *errors]
+
+
+def _metadata_problems(source: Source, values: Mapping[str, Any], spans: Spans) -> list[Diagnostic]:
+    """Warn about metadata that is ignored because of its type, and about options that are not below `rdc`."""
+    texts = ("name", "description", "version", "author")
+    wrong = [key for key in texts if isinstance(values.get(key), (list, dict))]
+    found = [_ignored(source, spans[(key,)], key, "a string") for key in wrong]
+    tags = values.get("tags", [])
+    if not isinstance(tags, list) or any(isinstance(tag, (list, dict)) for tag in tags):
+        found.append(_ignored(source, spans[("tags",)], "tags", "a list of strings"))
+    misplaced = [key for key in (*(option.name for option in OPTIONS), STEPS) if key in values]
+    for key in misplaced:
+        problem = f"`{key}` has no effect here: it is an option of rdc"
+        remedy = f"move it below `rdc`: `rdc: {{{key}: …}}`"
+        found.append(Diagnostic("RD012", source.path, spans[(key,)], problem, remedy))
+    return found
+
+
+def _ignored(source: Source, span: Span, key: str, form: str) -> Diagnostic:
+    problem = f"`{key}` in the frontmatter is ignored because it is not {form}"
+    return Diagnostic("RD012", source.path, span, problem, f"write {form}, or remove the key")
+
+
+STEPS = "steps"
+"""The key of step settings; some are for the compiler, others go to the targets as a table of this name (E3)."""
+
+
+def _options(source: Source, read: Reading) -> tuple[Options, Declarations, list[Diagnostic]]:
+    """Return the options for rdc and its targets, the declarations, and the problems in both."""
+    if "rdc" not in read.values:
+        return Options(), Declarations(), []
+    place, spans = Place("RD013", source.path, read.spans[("rdc",)]), below(read.spans, "rdc")
+    plain, known = read.values["rdc"], Known(OPTIONS, Level.DOCUMENT)
+    if not isinstance(plain, Mapping):
+        options, found = read_options(plain, place, spans, known)
+        return options, Declarations(), found
+    names, written = {STEPS, *(option.name for option in OPTIONS if option.as_written)}, read.as_written["rdc"]
+    # Some values are as the author wrote them, so that version 1.10 stays 1.10 (E1).
+    given = {key: written[key] if key in names else value for key, value in plain.items()}
+    repeated = (key for key in read.repeated if key.path[0] == "rdc" and not names.isdisjoint(key.path[1:2]))
+    options, found = read_options({key: value for key, value in given.items() if key != STEPS}, place, spans, known)
+    declared = Declarations(
+        INPUTS.first(options.values) or (),
+        OUTPUTS.first(options.values) or {},
+        SECRETS.first(options.values) or {},
+        shell=SHELL.first(options.values) or "",
+    )
+    found += duplicate_options(source, repeated)
+    if STEPS not in given:
+        return options, declared, found
+    places = places_within(place, spans)[STEPS]
+    try:
+        steps = read_steps(given[STEPS], places)
+    except InvalidError as error:
+        return options, declared, [*found, *diagnostics(error.issues, places)]
+    table = table_for_targets(plain[STEPS], places)
+    targets = {**options.targets, **({STEPS: table} if table else {})}
+    return Options(options.values, targets), replace(declared, steps=steps, for_targets=table), found
+
+
+def _scenarios(
+    source: Source, read: Reading, declared: Declarations | None
+) -> tuple[tuple[Scenario, ...], list[Diagnostic]]:
+    """Return the scenarios and the problems with their form (S1)."""
+    if "scenarios" not in read.values:
+        return (), []
+    keys, spans = scenario_keys(source.name, declared), below(read.spans, "scenarios")
+    scenarios, issues = read_scenarios(_with_inputs(read), spans, keys)
+    remedy = "a scenario has `commands`, `result` and optionally `inputs` and `description`; see `rdc explain RD013`"
+    return scenarios, diagnostics(issues, Place("RD013", source.path, None).around(spans), remedy=remedy)
+
+
+def _with_inputs(read: Reading) -> object:
+    """Return the scenarios as plain values, with inputs as the author wrote them."""
+    plain = read.values["scenarios"]
+    if not isinstance(plain, Mapping):
+        return plain
+    written = read.as_written["scenarios"]
+    having = [name for name, one in plain.items() if isinstance(one, Mapping) and "inputs" in one]
+    return {**plain, **{name: {**plain[name], "inputs": written[name]["inputs"]} for name in having}}
+
+
+GOTO = "rd goto"
+
+_WORDS: Mapping[str, str] = {**dict.fromkeys(("pass", "yes", "ok"), "pass"), **dict.fromkeys(("fail", "no"), "fail")}
+"""The word after `rd` in a reply, and its outcome."""
+
+
+def scenario_keys(document: str, declared: Declarations | None = None) -> Keys:
+    """Return the keys of the scenarios of a file, which they must run; `declared` is None if it is unknown."""
+    return Keys(frozenset({"commands", "inputs"}), partial(_read, document, declared))
+
+
+def _read(document: str, declared: Declarations | None, content: Mapping[str, object], locate: Locate) -> Script:
+    lines, inputs = content.get("commands"), content.get("inputs") or {}
+    if not isinstance(lines, list) or not all(isinstance(line, str) for line in lines):
+        raise InvalidError(Issue(("commands",), "`commands` must be a list of strings"))
+    if not isinstance(inputs, Mapping):
+        raise InvalidError(Issue(("inputs",), "`inputs` must be a mapping of names to values"))
+    script, said = _script(document, lines, locate)
+    given = [*(Given(str(name), value, locate(("inputs", str(name)))) for name, value in inputs.items()), *said]
+    problems = tuple(unfit_inputs(declared, given, locate(("commands", "0")))) if declared else ()
+    fitting = {item.name: item.value for item in given if isinstance(item.value, str)}
+    return replace(script, replies=(*problems, *script.replies), inputs=fitting)
+
+
+def _script(document: str, lines: list[str], locate: Locate) -> tuple[Script, list[Given]]:
+    """Return the events after the first command and the inputs of that command, skipping lines with only a comment."""
+    read = [(line, _words(line), locate(("commands", str(number)))) for number, line in enumerate(lines)]
+    read = [(line, words, span) for line, words, span in read if words != []]
+    if not read:
+        return Script((Unclear("there is no `rd run` to start the run", locate(("commands",))),)), []
+    (_, first, span), *rest = read
+    found = _parted(first or [], "--input")
+    given, words = found or ([], first or [])
+    problem = _run_problem(words, document) if found else "`--input` needs NAME=VALUE"
+    begun = (Unclear(problem, span),) if problem else ()
+    events = tuple(_event(line, words, span) for line, words, span in rest)
+    inputs = [Given(name, value, span) for name, value in given]
+    return Script((*begun, *events), prompted="--prompted" in words), inputs
+
+
+def _parted(words: list[str], flag: str) -> tuple[list[tuple[str, str]], list[str]] | None:
+    """Return the values of a NAME=VALUE flag and the other words, or None if a value has another form."""
+    given: list[tuple[str, str]] = []
+    others: list[str] = []
+    left = iter(words)
+    for word in left:
+        if word != flag and not word.startswith(f"{flag}="):
+            others.append(word)
+            continue
+        name, equals, value = (next(left, "") if word == flag else word.removeprefix(f"{flag}=")).partition("=")
+        if not (name and equals):
+            return None
+        given.append((name, value))
+    return given, others
+
+
+_COMMENT = Regex(r"""(?P<quoted>"[^"]*"|'[^']*')|(?<!\S)#.*""", re.DOTALL)
+"""Matches a comment, which starts with an unquoted `#` at the start of a word, or a quoted string."""
+
+
+def _words(line: str) -> list[str] | None:
+    """Return a command's words without its comment, or None for several lines or an unclosed quote."""
+    if "\n" in line.strip():
+        return None
+    try:
+        return shlex.split(_COMMENT.sub(lambda found: found["quoted"] or "", line))
+    except ValueError:
+        return None
+
+
+def _run_problem(words: list[str], document: str) -> str:
+    """Return the problem with the first command, which must be `rd run [--prompted] FILE`."""
+    if words[:2] != ["rd", "run"]:
+        return "the first command must be `rd run [--prompted] FILE`"
+    unknown = [word for word in words[2:] if word.startswith("-") and word != "--prompted"]
+    if unknown:
+        return f"`rd run` has no option `{unknown[0]}` in a scenario, only --prompted and --input"
+    files = [word for word in words[2:] if word != "--prompted"]
+    if len(files) != 1:
+        return f"`rd run` needs exactly one file, found {len(files)}"
+    name = posixpath.basename(files[0])
+    if posixpath.basename(document) not in {name, STANDARD_INPUT}:
+        return f"`rd run` must run this document, not `{name}`"
+    return ""
+
+
+def _event(line: str, words: list[str] | None, span: Span | None) -> Event:
+    found = _parted(words or [], "--value")
+    if found is None:
+        return Unclear("`--value` needs NAME=VALUE", span)
+    values, words = found[0], found[1] if words else None
+    if values and words and words[1:2] != ["run"] and any(map(text_problem, dict(values).values())):
+        return Unclear(f"the output in `{line.strip()}` is too long or is not a valid string", span)
+    if values and words and words[1:2] in (["run"], ["goto"]):
+        words = None
+    match words:
+        case ["rd", answer] if answer in _WORDS:
+            return Reply(None, _WORDS[answer], tuple(values), span if values else None)
+        case ["rd", "goto", step]:
+            return Goto(step, span, GOTO)
+        case ["rd", "run", *_]:
+            return Unclear("second `rd run`; a scenario has only one run", span)
+        case _:
+            return Unclear(f"`{line.strip()}` must be `rd pass|yes|ok`, `rd fail|no` or `rd goto ID`", span)
+
+
+class Given(Struct, frozen=True):
+    """The value of an input as written, with its place."""
+
+    name: str
+    value: object
+    span: Span | None
+
+
+def unfit_inputs(declared: Declarations, given: Sequence[Given], begin: Span | None) -> Iterator[Unclear]:
+    """Yield the problems with one scenario's inputs; `begin` is the place of its run."""
+    inputs = {item.input.name: item.input for item in declared.inputs}
+    for one in given:
+        if one.name not in inputs:
+            listed = f"the inputs are {', '.join(inputs)}" if inputs else "the document declares no inputs"
+            yield Unclear(
+                f"there is no input `{one.name}`; {listed}",
+                one.span,
+                "remove it, or declare it under `rdc: {inputs: …}`",
+            )
+            continue
+        known, problem = inputs[one.name], text_problem(one.value)
+        if problem := problem or unfit(str(one.value), known.type, known.options, known.pattern):
+            said = f"the value of input `{one.name}` is not valid: {problem}"
+            yield Unclear(said, one.span, "change the value")
+    missing = [name for name, item in inputs.items() if item.required and item.default is None]
+    for name in missing:
+        if name not in {item.name for item in given}:
+            remedy = f"add `inputs: {{{name}: VALUE}}` to the scenario, or `--input {name}=VALUE` to its `rd run`"
+            yield Unclear(f"input `{name}` has no default, and the scenario gives no value", begin, remedy)

@@ -1,0 +1,205 @@
+"""Read the step settings of a document (E3), and the part of them that only targets use."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from compiler.diagnostics.issues import InvalidError, Place, Places
+from compiler.diagnostics.model import Issue
+from compiler.frontends.common.names import MOST, name_issues, text_problem, unknown_key
+from compiler.frontends.rundown.syntax import EVERY, DeclaredInput, StepSettings
+from compiler.ir.program import Input
+from compiler.ir.verify_tasks import Field, input_problems
+from compiler.project.options import Table
+from compiler.text.durations import duration_remedy, read_duration
+from compiler.text.source import KeyPath, nearest
+from runtime_shim.data.fitting import TOO_SLOW
+
+OF_TARGETS = ("secrets", "environment")
+"""Keys that targets check against their own options."""
+
+KEYS = ("timeout", "retry-delay", "retry-backoff", "env", *OF_TARGETS)
+
+LARGEST_BACKOFF = 1000
+
+
+def read_steps(content: object, places: Places) -> tuple[StepSettings, ...]:
+    """Read the settings from a plain value whose scalars are unparsed strings."""
+    if not isinstance(content, Mapping):
+        remedy = 'write `steps: {"1": {timeout: 10m}}`'
+        raise InvalidError(Issue((), "`steps` must be a mapping of steps to settings", remedy))
+    said = {str(step): value for step, value in content.items()}
+    if found := [issue for step, value in said.items() for issue in _issues(step, value)]:
+        raise InvalidError(*found)
+    inside: dict[str, dict[KeyPath, Place]] = {step: {(): places[()]} for step in said}
+    for path, place in places.items():
+        if path:
+            inside[path[0]][path[1:]] = place
+    return tuple(_settings(step, value or {}, inside[step]) for step, value in said.items())
+
+
+def _settings(step: str, said: Mapping[str, Any], places: Places) -> StepSettings:
+    backoff = said.get("retry-backoff")
+    return StepSettings(
+        step,
+        places,
+        read_duration(said.get("timeout")),
+        read_duration(said.get("retry-delay")),
+        None if backoff is None else int(backoff),
+        dict(said.get("env") or {}),
+    )
+
+
+def _issues(step: str, said: object) -> Iterator[Issue]:
+    if said is None:
+        return
+    inside = f"the settings of {'all steps' if step == EVERY else f'step {step}'}"
+    if not isinstance(said, Mapping):
+        remedy = f"write `{step}: {{timeout: 10m}}`; the keys are {', '.join(KEYS)}"
+        yield Issue((step,), f"{inside} must be a mapping", remedy)
+        return
+    for key, value in said.items():
+        yield from _key_issues(inside, str(key), value, (step, str(key)))
+
+
+def _key_issues(inside: str, key: str, value: object, path: KeyPath) -> Iterator[Issue]:
+    if key not in KEYS:
+        yield unknown_key(key, KEYS, inside, path)
+    elif key == "env":
+        yield from _env_issues(inside, value, path)
+    elif key == "retry-backoff":
+        is_short_number = isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 6
+        if not (is_short_number and 1 <= int(str(value)) <= LARGEST_BACKOFF):
+            problem = f"{inside}: `{key}` must be a whole number from 1 to {LARGEST_BACKOFF}"
+            yield Issue(path, problem, "write the factor for each further delay, for example 2")
+    elif key not in OF_TARGETS:
+        seconds = read_duration(value)
+        if seconds is None or (key == "timeout" and seconds == 0):
+            yield Issue(path, f"{inside}: `{key}` must be a duration of at most a year", duration_remedy(value))
+
+
+def _env_issues(inside: str, env: object, path: KeyPath) -> Iterator[Issue]:
+    if env is not None and not isinstance(env, Mapping):
+        yield Issue(path, f"{inside}: `env` must be a mapping of names to strings", "write `env: {NAME: string}`")
+        return
+    for key, value in (env or {}).items():
+        name, place = str(key), (*path, str(key))
+        yield from name_issues(name, "an environment variable", place, is_set=True)
+        if problem := text_problem(value):
+            yield Issue(place, f"{inside}: the value of `{name}` is not a valid string: {problem}", "quote it")
+
+
+# --- Settings for targets --------------------------------------------------------------------------------------------
+
+
+def table_for_targets(content: object, places: Places) -> Table | None:
+    """Return the settings under `steps` that are for targets, or None if there are none."""
+    steps = content if isinstance(content, Mapping) else {}
+    said = {str(step): value for step, value in steps.items() if isinstance(value, Mapping)}
+    own = {step: {str(key): one for key, one in value.items() if key in OF_TARGETS} for step, value in said.items()}
+    kept = {step: value for step, value in own.items() if value}
+    return Table(kept, {path: place for path, place in places.items() if _is_kept(path, kept)}) if kept else None
+
+
+def _is_kept(path: KeyPath, kept: Mapping[str, Mapping[str, object]]) -> bool:
+    return not path or (path[0] in kept and (len(path) == 1 or path[1] in kept[path[0]]))
+
+
+def joined_tables(tables: Iterable[tuple[str, Table]]) -> Table:
+    """Join tables with their inclusions, outer ones first: a step's outermost environment wins, secrets add up."""
+    values: dict[str, dict[str, object]] = {}
+    places: dict[KeyPath, Place] = {}
+    for inclusion, table in tables:
+        for step, said in table.values.items():
+            values[full_id(inclusion, step)] = _joined(values.get(full_id(inclusion, step), {}), said)
+        for path, place in table.places.items():
+            places.setdefault((full_id(inclusion, path[0]), *path[1:]) if path else (), place)
+    return Table(values, places)
+
+
+def _joined(outer: Mapping[str, object], inner: Any) -> dict[str, object]:  # noqa: ANN401 (targets check the type)
+    mine, other = outer.get("secrets"), inner.get("secrets")
+    both = {"secrets": [*mine, *other]} if isinstance(mine, list) and isinstance(other, list) else {}
+    return {**inner, **outer, **both}
+
+
+def full_id(inclusion: str, step: str) -> str:
+    """Return the program-wide id of a step in the document included at `inclusion`."""
+    if not inclusion:
+        return step
+    return inclusion if step == EVERY else f"{inclusion}/{step}"
+
+
+TYPES = ("string", "number", "boolean", "choice")
+INPUT_KEYS = ("type", "description", "default", "options", "pattern", "required")
+_TRUTH = {"true": True, "false": False}
+
+_REMEDIES: Mapping[Field, str] = {
+    "options": "write `type: choice` with `options: [one, another]`; list each option once",
+    "pattern": "fix the regular expression",
+    "default": "use a default that is also a valid value, or remove the default",
+}
+
+
+def read_inputs(content: object, places: Places) -> tuple[DeclaredInput, ...]:
+    """Read inputs from a plain value whose scalars are unparsed strings."""
+    if not isinstance(content, Mapping) or len(content) > MOST:
+        problem = f"`inputs` must be a mapping of at most {MOST} names to their declarations"
+        raise InvalidError(Issue((), problem, "write `inputs: {version: {description: The version to release}}`"))
+    said = {str(name): value for name, value in content.items()}
+    found: list[Issue] = []
+    for name, value in said.items():
+        found += _input_issues(name, value)
+        if found and TOO_SLOW in found[-1].message:  # each of the others might take as long
+            break
+    if found:
+        raise InvalidError(*found)
+    inputs = ((name, _input(name, value or {})) for name, value in said.items())
+    return tuple(DeclaredInput(item, nearest(places, (name,)) or places[()]) for name, item in inputs)
+
+
+def _input_issues(name: str, said: object) -> Iterator[Issue]:
+    yield from name_issues(name, "an input", (name,))
+    if said is None:
+        return
+    if not isinstance(said, Mapping):
+        remedy = f"write `{name}: {{default: …}}`, or `{name}: {{}}`"
+        yield Issue((name,), f"the declaration of input `{name}` must be a mapping", remedy)
+        return
+    wrong = [item for key, value in said.items() for item in _input_key_issues(name, str(key), value)]
+    yield from wrong
+    if not wrong:
+        for key, problem in input_problems(_input(name, said)):
+            yield Issue((name, key), f"input `{name}`: {problem}", _REMEDIES[key])
+
+
+def _input_key_issues(name: str, key: str, value: object) -> Iterator[Issue]:
+    begin, path = f"input `{name}`: `{key}`", (name, key)
+    if key not in INPUT_KEYS:
+        yield unknown_key(key, INPUT_KEYS, f"input `{name}`", path)
+    elif key == "type" and value not in TYPES:
+        yield Issue(path, f"{begin} must be one of {', '.join(TYPES)}", f"write one of {', '.join(TYPES)}")
+    elif key == "required" and str(value) not in _TRUTH:
+        yield Issue(path, f"{begin} must be true or false", "write true or false")
+    elif key == "options":
+        yield from _option_issues(name, value)
+    elif problem := text_problem(value):
+        yield Issue(path, f"{begin} is not a valid string: {problem}", 'quote it; write an empty string as `""`')
+
+
+def _option_issues(name: str, value: object) -> Iterator[Issue]:
+    begin, path = f"input `{name}`", (name, "options")
+    if not isinstance(value, list):
+        yield Issue(path, f"{begin}: `options` must be a list", "write `options: [one, another]`")
+        return
+    for number, item in enumerate(value):
+        if problem := text_problem(item):
+            yield Issue((*path, number), f"{begin}: an option is not a valid string: {problem}", "quote it")
+
+
+def _input(name: str, said: Mapping[str, Any]) -> Input:
+    """Build the input from a mapping without problems."""
+    plain = {key: value for key, value in said.items() if key in {"type", "description", "default", "pattern"}}
+    required = _TRUTH[said.get("required", "true")]
+    return Input(name, options=tuple(said.get("options", ())), required=required, **plain)

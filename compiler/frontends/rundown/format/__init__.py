@@ -1,0 +1,1 @@
+"""Runbooks in their canonical form."""

@@ -1,0 +1,1 @@
+"""Runbooks as syntax trees."""

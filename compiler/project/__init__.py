@@ -1,0 +1,1 @@
+"""The project of a document: its root, its configuration, its options, and ignored diagnostics."""

@@ -1,0 +1,1 @@
+"""Readers of syntaxes that documents share: YAML, JSON, TOML, frontmatter, comments, and Lark grammars."""

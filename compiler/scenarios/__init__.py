@@ -1,0 +1,1 @@
+"""Scenarios: what an author expects of a run, and how the semantics play it."""

@@ -1,0 +1,1 @@
+"""Documents that a command changes: their format, and fixes of diagnostics."""

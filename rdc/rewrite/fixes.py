@@ -1,0 +1,142 @@
+"""Apply the fixes of a document's diagnostics after proving each one, without writing files."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from compiler.diagnostics.model import Diagnostic, Edit, Fix, Severity
+from compiler.driver import Compilation, Opened, Settings, compile_opened
+from compiler.ir.equivalence import same
+from compiler.text.source import LINE_END, Source, Span, sha256_of
+
+MOST_ROUNDS = 100
+"""The most rounds of fixes: one fix can make room for another."""
+
+
+class Fixed(Struct, frozen=True):
+    """A document after fixing: its source, its compilation, and the number of fixed diagnostics.
+
+    `original` is its compilation before fixing.
+    """
+
+    opened: Opened
+    compilation: Compilation
+    original: Compilation
+    count: int = 0
+
+
+class Fixable(Struct, frozen=True):
+    """A diagnostic with its fix."""
+
+    found: Diagnostic
+    fix: Fix
+
+
+def fix_opened(opened: Opened, settings: Settings, *, unsafe: bool = False) -> Fixed:
+    """Apply the fixes of a document's own diagnostics; `unsafe` includes fixes that may change its meaning."""
+    original = compile_opened(opened, settings)
+    now = Fixed(opened, original, original)
+    refused: list[Fix] = []
+    for _ in range(MOST_ROUNDS):
+        fixes = _candidates(now.compilation, refused, unsafe=unsafe)
+        if not fixes:
+            break
+        better = _Round(now, settings, unsafe).better(fixes)
+        refused = [] if better else [*refused, *(one.fix for one in fixes)]  # others may overlap with these
+        now = better or now
+    return now
+
+
+def edited(source: Source, edits: Sequence[Edit]) -> Source:
+    """Return the source with these edits, which must not overlap; line endings become the source's."""
+    starts = [0, *(end.end() for end in LINE_END.finditer(source.text))]
+    text = source.text
+    for edit in sorted(edits, key=lambda edit: edit.span, reverse=True):
+        span = edit.span
+        begin, end = starts[span.line - 1] + span.column - 1, starts[span.end_line - 1] + span.end_column - 1
+        text = text[:begin] + edit.text.replace("\n", source.line_end) + text[end:]
+    return replace(source, text=text, sha256=sha256_of(source.encode(text)))
+
+
+def _candidates(compilation: Compilation, refused: Sequence[Fix], *, unsafe: bool) -> list[Fixable]:
+    """Return the fixes to try; of overlapping fixes only the first, the others get a turn in the next round.
+
+    Warnings wait until the document compiles, because a document with errors has no program to compare.
+    """
+    least = {Severity.ERROR} if compilation.program is None and not unsafe else set(Severity)
+    own = (item for item in compilation.diagnostics if item.path == compilation.path and item.severity in least)
+    fixable = [Fixable(item, item.fix) for item in own if item.fix and (unsafe or item.fix.is_safe)]
+    chosen: list[Fixable] = []
+    for one in fixable:
+        if one.fix not in refused and not any(
+            _overlap(a.span, b.span) for other in chosen for a in one.fix.edits for b in other.fix.edits
+        ):
+            chosen.append(one)
+    return chosen
+
+
+def _overlap(one: Span, other: Span) -> bool:
+    begin, end = (one.line, one.column), (one.end_line, one.end_column)
+    start, stop = (other.line, other.column), (other.end_line, other.end_column)
+    return begin == start or (begin < stop and start < end)
+
+
+class _Round(Struct, frozen=True):
+    """One attempt to improve a document."""
+
+    before: Fixed
+    settings: Settings
+    unsafe: bool
+
+    def better(self, fixes: Sequence[Fixable]) -> Fixed | None:
+        """Return the document with as many fixes as the proof accepts, or None if it accepts none."""
+        admitted = self._admitted(fixes)
+        return self._with(admitted) if admitted else None
+
+    def _admitted(self, fixes: Sequence[Fixable]) -> list[Fixable]:
+        """Return the fixes that the proof accepts together; if it rejects them all, try each half."""
+        if not fixes or self._with(fixes):
+            return list(fixes)
+        if len(fixes) == 1:
+            return []
+        first, second = (self._admitted(half) for half in (fixes[: len(fixes) // 2], fixes[len(fixes) // 2 :]))
+        return [*first, *second] if not (first and second) or self._with([*first, *second]) else first
+
+    def _with(self, fixes: Sequence[Fixable]) -> Fixed | None:
+        """Return the document with these fixes, or None if the proof rejects it."""
+        source = self.before.opened.source
+        if not isinstance(source, Source):
+            return None
+        text = edited(source, [edit for one in fixes for edit in one.fix.edits])
+        opened = replace(self.before.opened, source=text)
+        after = compile_opened(opened, self.settings)
+        proved = text.text != source.text and self._proves(fixes, after)
+        count = self.before.count + len(fixes)
+        return replace(self.before, opened=opened, compilation=after, count=count) if proved else None
+
+    def _proves(self, fixes: Sequence[Fixable], after: Compilation) -> bool:
+        """Return whether the fixes resolve their diagnostics without changing the meaning or adding errors."""
+        before = self.before.compilation
+        old, new = Counter(_codes(before)), Counter(_codes(after))
+        fixed = Counter(one.found.code for one in fixes)
+        if any(new[code] > old[code] - count for code, count in fixed.items()):
+            return False
+        if before.program is not None:
+            return after.program is not None and (self.unsafe or _means_the_same(before, after))
+        return self.unsafe or Counter(_codes(after, errors=True)) <= Counter(_codes(before, errors=True))
+
+
+def _codes(compilation: Compilation, *, errors: bool = False) -> list[str]:
+    found = compilation.diagnostics
+    return [item.code for item in found if not errors or item.severity is Severity.ERROR]
+
+
+def _means_the_same(before: Compilation, after: Compilation) -> bool:
+    """Return whether two documents have the same program, scenarios and target options."""
+    tables = [{name: table.values for name, table in one.tables.items()} for one in (before, after)]
+    old, new = ((one.program, one.scenarios, one.format) for one in (before, after))
+    return tables[0] == tables[1] and same(old, new)
