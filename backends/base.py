@@ -16,7 +16,7 @@ from compiler.project.options import Table
 from compiler.text.source import KeyPath, Span
 
 if TYPE_CHECKING:
-    from backends.options import Options  # it imports pydantic
+    from backends.options.model import Options  # it imports pydantic
 
 OptionsType = TypeVar("OptionsType", bound="Options")
 

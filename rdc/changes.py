@@ -13,17 +13,17 @@ from msgspec.structs import asdict
 
 from backends.picture.arrows import Arrow
 from backends.picture.captions import MOST_INPUTS
-from backends.picture.difference import difference
+from backends.picture.model import picture
 from backends.picture.naming import one_line
-from backends.picture.overlay import LEGEND, overlay
-from backends.picture.picture import picture
 from backends.picture.sheet import Sheet
-from compiler.analyses.changes import Change, spelled
 from compiler.ir.graph import loop_regions, to_graph
 from compiler.ir.program import Group, Node, Program, SourceFile
 from compiler.ir.tasks import End
 from compiler.ir.texts import Text
 from compiler.project.options import Table
+from rdc.diff.changes import Change, spelled
+from rdc.diff.compare import difference
+from rdc.diff.overlay import LEGEND, overlay
 from rdc.reporting.cells import visible
 
 _UNSHOWN = ("title", "kind")

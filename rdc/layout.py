@@ -12,7 +12,7 @@ from typing import Any
 from msgspec import Struct
 
 from backends.base import Backend, Companion, Reason
-from backends.remarks import listed
+from backends.common.remarks import listed
 from compiler.diagnostics.model import Diagnostic
 from compiler.project.project import project_around
 from compiler.text.source import sha256_of

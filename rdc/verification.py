@@ -11,13 +11,13 @@ from typing import NamedTuple
 from msgspec import Struct
 
 from backends.base import MARK, MARK_LINES, Companion
-from backends.command import Command, read_command
-from backends.github.calling.proof import called_by
+from backends.common.command import Command, read_command
+from backends.common.remarks import listed
+from backends.github.verify import called_by
 from backends.make.native import hash_of
-from backends.make.proof import changed, pinned
-from backends.python.proof import Problem, first_difference, needed, proof, shared_runtime
+from backends.make.verify import changed, pinned
+from backends.python.verify import Problem, first_difference, needed, proof, shared_runtime
 from backends.registry import load, names
-from backends.remarks import listed
 from compiler.diagnostics.issues import InvalidError
 from compiler.driver import Compilation, Settings, compile_file
 from compiler.frontends import FRONT_ENDS, all_options

@@ -422,7 +422,7 @@ def test_json_with_places_has_one_reader() -> None:
     assert found - OF_VALUES == {"compiler/reading/json.py"}
 
 
-OTHERS = {"compiler/frontends/json/syntax.py: Problem", "backends/python/proof.py: Problem"}
+OTHERS = {"compiler/frontends/json/syntax.py: Problem", "backends/python/verify.py: Problem"}
 """A code with a position in a program as JSON, and a difference of generated text."""
 
 

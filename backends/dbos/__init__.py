@@ -7,8 +7,8 @@ from typing import ClassVar, Literal
 from pydantic import Field
 
 from backends.base import Backend, Emission
-from backends.command import canonical_command
-from backends.options import Options
+from backends.common.command import canonical_command
+from backends.options.model import Options
 from backends.python import Content, program_text
 from backends.python.edition import WORKER, edition_of, has_jumps
 from backends.python.step_calls import author_calls

@@ -7,11 +7,11 @@ from typing import ClassVar
 from pydantic import Field
 
 from backends.base import Emission
+from backends.common.remarks import printable
 from backends.dot.graph import Graph, spread_ends
 from backends.picture.legend import with_legend
 from backends.picture.looks import Theme
 from backends.picture.sheet import PictureBackend, PictureOptions, Sheet
-from backends.remarks import printable
 
 
 class DotOptions(PictureOptions):

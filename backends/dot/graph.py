@@ -14,14 +14,14 @@ from functools import cached_property
 from msgspec import Struct
 from msgspec.structs import replace
 
+from backends.common.remarks import printable
+from backends.common.specification import shown
 from backends.picture.arrows import Arrow, Mark
 from backends.picture.captions import Lines
 from backends.picture.looks import PALETTES, Colors, Theme, class_of, look_of
+from backends.picture.model import UNREACHABLE, Box, Frame, Picture, outline
 from backends.picture.naming import free, one_line
-from backends.picture.picture import UNREACHABLE, Box, Frame, Picture, outline
 from backends.picture.sheet import source_link
-from backends.remarks import printable
-from backends.specification import shown
 from compiler.ir.program import Group, Node
 from compiler.ir.tasks import End, Task, task_texts
 from compiler.ir.texts import Text

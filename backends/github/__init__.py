@@ -10,23 +10,23 @@ from typing import ClassVar
 from msgspec.structs import replace
 
 from backends.base import Backend, Emission, OptionFinding, Reason
-from backends.delegating import reason
-from backends.github.approvals import Approvals
+from backends.common.identifiers import identifiers_of
 from backends.github.calling import refusals
 from backends.github.calling.publishing import unfit_publications
 from backends.github.calling.specification import Line, SpecificationWorkflow
 from backends.github.calling.workflow import CallingWorkflow
-from backends.github.decisions import divided
-from backends.github.filling import values_of, without_slots
-from backends.github.identifiers import identifiers_of
-from backends.github.inputs import unfit_bindings, with_fixed
-from backends.github.limits import cautions, exceeded, taken, warnings
-from backends.github.native import Runbook, not_native, reasons_to_call
-from backends.github.options import GithubOptions
-from backends.github.settings import unfit_nodes, unfit_secrets
-from backends.github.triggers import INPUTS, OF_CONTINUATION
-from backends.github.workflow import Written, items
+from backends.github.native.approvals import Approvals
+from backends.github.native.choice import Runbook, not_native, reasons_to_call
+from backends.github.native.decisions import divided
+from backends.github.options.model import GithubOptions
+from backends.github.options.steps import unfit_nodes, unfit_secrets
+from backends.github.options.triggers import INPUTS, OF_CONTINUATION
+from backends.github.workflow.document import Written, items
+from backends.github.workflow.filling import values_of, without_slots
+from backends.github.workflow.inputs import unfit_bindings, with_fixed
+from backends.github.workflow.limits import cautions, exceeded, taken, warnings
 from backends.mermaid.chart import chart, is_too_big
+from backends.python.delegate import reason
 from backends.scheduling.places import simplified
 from backends.scheduling.plan import make_plan
 from compiler.diagnostics.model import Diagnostic

@@ -6,7 +6,7 @@ import json
 from typing import ClassVar
 
 from backends.base import MARK, Backend, Emission
-from backends.options import Options
+from backends.options.model import Options
 from compiler.ir.features import Feature
 from compiler.ir.program import Program
 from compiler.ir.serialize import to_json

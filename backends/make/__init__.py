@@ -8,11 +8,11 @@ from pathlib import PurePath
 from typing import ClassVar
 
 from backends.base import Backend, Emission, about_option
-from backends.delegating import reason
 from backends.make.calling import calling
 from backends.make.native import beyond, native
 from backends.make.options import MakeOptions
 from backends.make.plain import plain
+from backends.python.delegate import reason
 from compiler.diagnostics.model import Diagnostic
 from compiler.ir.features import Feature, features_of
 from compiler.ir.program import Program

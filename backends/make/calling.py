@@ -11,15 +11,15 @@ from urllib.parse import quote
 from msgspec import Struct
 
 from backends.base import MARK, Emission, Reason
-from backends.command import canonical_command
-from backends.delegating import called
-from backends.make.identifiers import FILTERS, comment, file_name, unlike, visible
+from backends.common.command import canonical_command
+from backends.common.remarks import ending_words, listed, printable, shells
+from backends.common.specification import Specification, shown
+from backends.common.specification import Step as ContractStep
+from backends.common.templates import render
+from backends.make.names import FILTERS, comment, file_name, unlike, visible
 from backends.make.native import state_of
 from backends.make.options import MakeOptions
-from backends.remarks import ending_words, listed, printable, shells
-from backends.specification import Specification, shown
-from backends.specification import Step as ContractStep
-from backends.templating import render
+from backends.python.delegate import called
 from compiler.ir.edges import words_of
 from compiler.ir.program import Node, Program, SourceFile
 from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Shell, Stage, Tool, Verdict, agents_of

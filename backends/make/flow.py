@@ -9,8 +9,8 @@ from typing import assert_never
 
 from msgspec import Struct
 
-from backends.make.identifiers import Identifiers, visible
-from backends.templating import quoted
+from backends.common.templates import quoted
+from backends.make.names import Identifiers, visible
 from compiler.analyses.exploration import kept_retries
 from compiler.ir.edges import (
     Add,

@@ -10,13 +10,13 @@ from pathlib import Path
 from msgspec import Struct
 
 from backends.base import MARK, Emission, Reason
-from backends.command import canonical_command
+from backends.common.command import canonical_command
+from backends.common.remarks import remarks
+from backends.common.templates import render
 from backends.make.flow import Flow
-from backends.make.identifiers import FILTERS, Identifiers, comment, file_name, visible, visible_lines
+from backends.make.names import FILTERS, Identifiers, comment, file_name, visible, visible_lines
 from backends.make.options import MakeOptions
 from backends.make.recipes import assigned, block, definitions, escaped, prints, recipe, usual
-from backends.remarks import remarks
-from backends.templating import render
 from compiler.analyses.domains import may_fall
 from compiler.diagnostics.model import Diagnostic
 from compiler.ir.program import Group, Node, Program, Register, SourceFile

@@ -8,7 +8,7 @@ from typing import Annotated, Literal, Self
 from pydantic import AfterValidator, Field, model_validator
 
 from backends.base import check_path
-from backends.options import Options
+from backends.options.model import Options
 
 
 def _program(path: str) -> str:

@@ -9,15 +9,15 @@ from functools import cached_property
 from msgspec import Struct
 
 from backends.base import MARK, Emission
-from backends.command import canonical_command
-from backends.delegating import DOES
+from backends.common.command import canonical_command
+from backends.common.remarks import listed, remarks
+from backends.common.templates import quoted, render
 from backends.make.flow import own_retries, retries_of
-from backends.make.identifiers import FILTERS, comment, unlike, visible
+from backends.make.names import FILTERS, comment, unlike, visible
 from backends.make.native import state_of
 from backends.make.options import MakeOptions
 from backends.make.recipes import EMPTY, assigned, block, definitions, escaped, prints, recipe, usual
-from backends.remarks import listed, remarks
-from backends.templating import quoted, render
+from backends.python.delegate import DOES
 from compiler.diagnostics.model import Diagnostic
 from compiler.ir.edges import Edge, Effect, Reset, Set, may_follow
 from compiler.ir.features import Feature, uses_beyond

@@ -18,7 +18,7 @@ from itertools import count
 from backends.picture.arrows import Arrow, Leads, Mark
 from backends.picture.captions import Lines
 from backends.picture.looks import PALETTES, look_of
-from backends.picture.picture import Box, Frame, Picture, outline, picture
+from backends.picture.model import Box, Frame, Picture, outline, picture
 from backends.picture.sheet import source_link
 from compiler.ir.edges import Origin
 from compiler.ir.program import Program

@@ -8,9 +8,9 @@ from itertools import islice
 from textwrap import wrap
 from typing import assert_never
 
+from backends.common.specification import Specification, Table, shortened, shown
 from backends.picture.conditions import past_of_marks, retry_limit
 from backends.picture.naming import LONGEST_SHOWN, Naming, is_named, one_line, printable
-from backends.specification import Specification, Table, shortened, shown
 from compiler.ir.edges import Clear, Keep
 from compiler.ir.program import Input, Node, Program, Settings
 from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Shell, Stage, Tool

@@ -10,8 +10,8 @@ from msgspec.structs import replace
 from backends.picture.arrows import Arrow
 from backends.picture.captions import Lines
 from backends.picture.looks import KINDS, kind_and_words, look_of
+from backends.picture.model import Box, Frame, Picture
 from backends.picture.naming import free
-from backends.picture.picture import Box, Frame, Picture
 from compiler.ir.edges import Origin
 from compiler.ir.program import Node
 from compiler.ir.tasks import End

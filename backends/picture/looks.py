@@ -12,7 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from backends.picture.arrows import Arrow
-from backends.picture.picture import Box, Frame
+from backends.picture.model import Box, Frame
 from compiler.ir.tasks import End, Task
 
 Theme = Literal["light", "dark"]

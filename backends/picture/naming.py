@@ -6,8 +6,8 @@ from collections.abc import Container, Iterable, Iterator
 
 from msgspec import Struct
 
-from backends import remarks
-from backends.specification import Specification, shown
+from backends.common import remarks
+from backends.common.specification import Specification, shown
 from compiler.analyses.values import value_flow
 from compiler.ir.edges import Clear
 from compiler.ir.program import Group, Program, Register, scope_members, texts_of

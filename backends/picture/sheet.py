@@ -11,11 +11,11 @@ from msgspec import Struct
 from pydantic import AfterValidator, Field
 
 from backends.base import MARK, Backend, Emission, about_option
-from backends.command import canonical_command
-from backends.options import Options
+from backends.common.command import canonical_command
+from backends.common.remarks import printable
+from backends.options.model import Options
 from backends.picture.captions import Lines
-from backends.picture.picture import Picture, picture
-from backends.remarks import printable
+from backends.picture.model import Picture, picture
 from compiler.ir.edges import Origin
 from compiler.ir.features import Feature
 from compiler.ir.program import Program, SourceFile

@@ -8,8 +8,11 @@ from typing import ClassVar, Literal, NamedTuple, Self
 from pydantic import Field, model_validator
 
 from backends.base import MARK, Backend, Companion, Emission, Limit
-from backends.command import canonical_command
-from backends.options import Options
+from backends.common.command import canonical_command
+from backends.common.remarks import comment, listed, of_run
+from backends.common.specification import Specification
+from backends.common.templates import render
+from backends.options.model import Options
 from backends.python.calls import Calls
 from backends.python.edition import (
     BEGIN,
@@ -30,9 +33,6 @@ from backends.python.edition import (
 from backends.python.facts import facts, wrapped
 from backends.python.literals import literal
 from backends.python.step_calls import author_calls
-from backends.remarks import comment, listed, of_run
-from backends.specification import Specification
-from backends.templating import render
 from compiler.ir.features import Feature
 from compiler.ir.program import Program
 from compiler.passes import optimize

@@ -9,13 +9,13 @@ from typing import Any
 
 from msgspec import Struct
 
-from backends.marks import Marks
-from backends.python.common import Common, Step, group_places
+from backends.common.marks import Marks
+from backends.common.remarks import comment
+from backends.python.defaults import Common, Step, group_places
 from backends.python.jumps import jumps, told_steps
 from backends.python.literals import WIDEST, broken, literal, prose
 from backends.python.settings import Values, around, common_settings, given, placeholders, task_settings, word_of
 from backends.python.transitions import Transitions, implied_question
-from backends.remarks import comment
 from compiler.ir.program import Context, Input, Program, scope_members
 from compiler.ir.tasks import IDLE, End
 from runtime_shim.contract.step_builder import StepBuilder

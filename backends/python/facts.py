@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from backends.common.remarks import broken, excused, of_placeholders, printable, shells
+from backends.common.specification import Specification
 from backends.python.calls import Calls
-from backends.remarks import broken, excused, of_placeholders, printable, shells
-from backends.specification import Specification
 from compiler.ir.edges import words_of
 from compiler.ir.program import Program, texts_of
 from compiler.ir.tasks import UNREAD, Agent, Branch, End, Gate, Parallel, Stage

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable
 from typing import Any, assert_never
 
-from backends.marks import Marks
+from backends.common.marks import Marks
 from compiler.ir.edges import Add, AtLeast, Clear, CounterTest, Edge, Effect, Keep, OutcomeTest, Reset, Set, SlotTest
 from compiler.ir.program import Node
 from compiler.ir.tasks import IDLE, Agent, Ask, Branch, End, Gate, Parallel, Shell, Stage, Task, Tool, alphabet

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from backends.marks import marked
+from backends.common.marks import marked
 from backends.python.calls import Calls, call_lines, calls, contract_of, settings_of
 from backends.python.literals import literal
 from backends.python.settings import Values, given

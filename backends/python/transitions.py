@@ -12,7 +12,7 @@ from itertools import chain, count, groupby, pairwise, takewhile
 
 from msgspec import Struct, field
 
-from backends.python.common import Common, Step
+from backends.python.defaults import Common, Step
 from backends.python.literals import broken, literal
 from backends.python.settings import Values, effect_list, effect_lists, tests_of
 from compiler.ir.edges import Add, Clear, CounterTest, Edge, Effect, Keep, Set, register_tests, words_of

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import tomlkit
 
-from backends.github.pins import pins
+from backends.github.yaml.pins import pins
 from compiler.diagnostics.model import Diagnostic
 from compiler.project.project import CONFIGURATION
 from rdc.atomic import File, write_all

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, Field
 from pydantic.json_schema import models_json_schema
 
-from backends.options import Options
+from backends.options.model import Options
 from backends.registry import BACKENDS, is_target, load, names
 from compiler.frontends import all_options
 from compiler.project.configuration import (

@@ -9,7 +9,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from backends.base import Companion
-from backends.remarks import listed
+from backends.common.remarks import listed
 from compiler.diagnostics.model import Diagnostic
 from compiler.driver import Settings
 from rdc.atomic import File, is_current, write_all

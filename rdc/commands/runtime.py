@@ -9,9 +9,9 @@ import click
 from click.shell_completion import CompletionItem
 
 from backends.make.native import loop
-from backends.make.proof import loop_in
+from backends.make.verify import loop_in
 from backends.python.edition import PUBLISHER, text_of
-from backends.python.proof import runtime_in
+from backends.python.verify import runtime_in
 from compiler.text.files import Refusal, read_source
 from compiler.text.source import sha256_of
 from rdc.reporting.cells import visible

@@ -13,7 +13,7 @@ import click
 from msgspec.structs import asdict
 
 from backends.base import Backend
-from backends.options import Option, listed
+from backends.options.model import Option, listed
 from backends.registry import load, names
 from rdc.commands.target import complete_target, known_target
 from rdc.terminal import put

@@ -21,7 +21,7 @@ from xml.sax.saxutils import escape
 
 from msgspec.structs import replace
 
-from backends.command import drawing_command, read_command
+from backends.common.command import drawing_command, read_command
 from backends.dot.graph import stylesheet
 from compiler.text.regex import Regex
 from rdc.outputs import PNG

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from backends.github.pins import pins
+from backends.github.yaml.pins import pins
 from backends.registry import load
 from compiler.frontends import FRONT_ENDS, all_options, endings
 from compiler.project.configuration import read_configuration

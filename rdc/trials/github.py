@@ -15,10 +15,10 @@ import click
 from msgspec.structs import replace
 
 from backends.base import Emission
+from backends.common.identifiers import SUMMARY
 from backends.github import GithubBackend
-from backends.github.calling.surroundings import CLOSED
-from backends.github.ends import shown_title
-from backends.github.identifiers import SUMMARY
+from backends.github.calling.common import CLOSED
+from backends.github.native.ends import shown_title
 from compiler.ir.program import Node, Program
 from compiler.ir.tasks import Branch, End, Verdict, alphabet
 from compiler.ir.texts import joined

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from backends.base import Emission
 from backends.make import MakeBackend
-from backends.make.identifiers import Identifiers
+from backends.make.names import Identifiers
 from compiler.ir.tasks import PASS_OR_FAIL
 from rdc.trials.driver import drive, run_told
 from rdc.trials.process import Finished, execute, find_tool, last_line

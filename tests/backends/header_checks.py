@@ -8,9 +8,9 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from backends.command import read_command
+from backends.common.command import read_command
+from backends.common.remarks import shells
 from backends.registry import load
-from backends.remarks import shells
 from compiler.analyses.visits import most_visits
 from compiler.ir.program import Node, Program, texts_of
 from compiler.ir.tasks import Agent, Ask, End, Gate, Stage, Tool, agents_of

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from hashlib import sha256
 
+from backends.common.specification import Specification, shown
 from backends.registry import load
-from backends.specification import Specification, shown
 from compiler.ir.edges import Edge, OutcomeTest
 from compiler.ir.program import Group, Node, Program
 from compiler.ir.tasks import IDLE, Agent, Ask, End, Gate, Parallel, Shell, Stage, Tool, agents_of

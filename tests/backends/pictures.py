@@ -6,9 +6,9 @@ from pathlib import Path
 
 from hypothesis import strategies as st
 
-from backends.picture.difference import difference
-from backends.picture.overlay import overlay
-from backends.picture.picture import Picture, picture
+from backends.picture.model import Picture, picture
+from rdc.diff.compare import difference
+from rdc.diff.overlay import overlay
 from tests.compiler.documents import compiled
 from tests.equivalence.cases import Case
 from tests.equivalence.compiled import compiled as compiled_case

@@ -9,7 +9,7 @@ import json
 from collections.abc import Container
 from typing import Any, assert_never
 
-from backends.marks import Marks, marked
+from backends.common.marks import Marks, marked
 from backends.python.jumps import jumps, told_steps
 from compiler.ir.edges import (
     Add,

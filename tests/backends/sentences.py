@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from backends.remarks import shells
+from backends.common.remarks import shells
 from compiler.ir.tasks import Ask, Gate, Parallel, Tool, agents_of
 from runtime_shim.contract.tool_schemas import BUILT_IN
 from runtime_shim.tasks.verdicts import LISTED

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 
 import pytest
 
+from backends.common.remarks import shells
 from backends.registry import load
-from backends.remarks import shells
 from compiler.ir.program import Program
 from tests.backends import header_checks
 from tests.backends.header_checks import Check, always, check_header, regenerates, source

@@ -7,7 +7,7 @@ import hashlib
 import pytest
 from msgspec.structs import replace
 
-from backends.delegating import BASIC, DOES, called, reason
+from backends.python.delegate import BASIC, DOES, called, reason
 from compiler.ir.features import Feature
 from compiler.ir.program import Program, Settings
 from tests.backends.programs import always, ask, node, shell

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given, settings
 
 from backends.picture.arrows import Arrow
-from backends.picture.difference import Difference, difference
-from backends.picture.picture import Picture, picture
-from compiler.analyses.changes import MOST_ALIKE
+from backends.picture.model import Picture, picture
 from compiler.driver import compile_file
 from compiler.ir.tasks import End, Shell
 from compiler.ir.texts import text
+from rdc.diff.changes import MOST_ALIKE
+from rdc.diff.compare import Difference, difference
 from tests.equivalence.cases import Case
 from tests.equivalence.compiled import compiled
 from tests.equivalence.strategies import cases

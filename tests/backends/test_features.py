@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from backends.base import Backend, Emission
-from backends.options import Options
+from backends.options.model import Options
 from backends.registry import BACKENDS, load
 from compiler.ir.edges import Edge, Keep, SlotTest
 from compiler.ir.features import Feature, features_of

@@ -8,7 +8,7 @@ import pytest
 
 from backends.picture.legend import with_legend
 from backends.picture.looks import class_of
-from backends.picture.picture import Picture, picture
+from backends.picture.model import Picture, picture
 from backends.registry import load
 from compiler.driver import compile_file
 from compiler.ir.program import Program

@@ -9,7 +9,7 @@ from typing import Annotated, Literal, Self
 import pytest
 from pydantic import AfterValidator, Field, JsonValue, model_validator
 
-from backends.options import Options
+from backends.options.model import Options
 from compiler.diagnostics.issues import InvalidError
 
 

@@ -8,8 +8,8 @@ from hypothesis import HealthCheck, given, settings
 from msgspec.structs import replace
 
 from backends.picture.arrows import Arrow
-from backends.picture.difference import difference
-from backends.picture.picture import Box, Picture, outline
+from backends.picture.model import Box, Picture, outline
+from rdc.diff.compare import difference
 from tests.equivalence.cases import Case
 from tests.equivalence.strategies import cases
 

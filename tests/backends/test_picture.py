@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from msgspec.structs import replace
 
 from backends.picture.captions import LINES, WIDTH, wrapped
-from backends.picture.picture import LOOP, UNREACHABLE, Box, Frame, Picture, outline, picture
+from backends.picture.model import LOOP, UNREACHABLE, Box, Frame, Picture, outline, picture
 from compiler.driver import compile_file
 from compiler.ir.edges import CounterTest, OutcomeTest, Set
 from compiler.ir.program import Register

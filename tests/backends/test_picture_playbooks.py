@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from backends.picture.difference import difference
-from backends.picture.picture import Picture, picture
+from backends.picture.model import Picture, picture
 from compiler.driver import compile_file
 from compiler.ir.program import Program
+from rdc.diff.compare import difference
 from runtime_shim.targets.naming import split_name
 from tests.conftest import ROOT
 

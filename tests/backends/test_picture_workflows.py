@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from backends.picture.picture import Picture, picture
+from backends.picture.model import Picture, picture
 from backends.registry import load
 from compiler.driver import compile_file
 from compiler.ir.program import Program

@@ -7,7 +7,7 @@ import re
 import pytest
 from jinja2 import StrictUndefined, TemplateNotFound, UndefinedError
 
-from backends.templating import _environment, render
+from backends.common.templates import _environment, render
 from tests.conftest import ROOT
 
 TEMPLATES = sorted(path.relative_to(ROOT / "backends") for path in (ROOT / "backends").glob("*/templates/*.jinja"))
@@ -31,7 +31,7 @@ def test_one_environment_renders_them_all() -> None:
     folders = [ROOT / name for name in ("backends", "compiler", "rdc", "runtime_shim")]
     modules = {path: path.read_text(encoding="utf-8") for folder in folders for path in folder.rglob("*.py")}
     named = {path.relative_to(ROOT).as_posix() for path, text in modules.items() if re.search(r"\bjinja2\b", text)}
-    assert named == {"backends/templating.py"}
+    assert named == {"backends/common/templates.py"}
     assert all(_environment(path.parts[0], ()).undefined is StrictUndefined for path in TEMPLATES)
 
 

@@ -21,10 +21,11 @@ from msgspec import Struct
 from compiler.frontends.common.interface import Job
 from compiler.frontends.playbook.parse import lines as playbook
 from compiler.frontends.rundown.format.document import format_document
-from compiler.frontends.rundown.parse import blocks, document, lines
+from compiler.frontends.rundown.parse import blocks, lines
 from compiler.frontends.rundown.parse import outline as scanning
-from compiler.frontends.rundown.document.lines import LineError
-from compiler.frontends.rundown.document.outline import scan
+from compiler.frontends.rundown.parse.document import parse
+from compiler.frontends.rundown.parse.lines import LineError
+from compiler.frontends.rundown.parse.outline import scan
 from compiler.project.project import open_project
 from compiler.reading.grammar import Node, end, feed, patterns_of
 from compiler.text.source import Source

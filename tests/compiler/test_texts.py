@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backends.marks import Marks
+from backends.common.marks import Marks
 from compiler.ir.texts import Part, Reference, Text, joined, text
 
 REGISTERS = ("a", "b")

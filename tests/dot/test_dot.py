@@ -16,7 +16,7 @@ from backends.base import MARK
 from backends.dot.graph import MOST_SHARED, SHAPES, START, label, name, spread_ends
 from backends.picture.legend import with_legend
 from backends.picture.looks import PALETTES, Theme
-from backends.picture.picture import UNREACHABLE, Picture, picture
+from backends.picture.model import UNREACHABLE, Picture, picture
 from backends.registry import load
 from compiler.diagnostics.issues import InvalidError
 from compiler.ir.program import Program

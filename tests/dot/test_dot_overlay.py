@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from msgspec.structs import replace
 
 from backends.dot.graph import Graph, spread_ends, stylesheet
-from backends.picture.picture import Picture, picture
+from backends.picture.model import Picture, picture
 from compiler.ir.program import Program
 from compiler.ir.tasks import End, Shell
 from compiler.ir.texts import text

@@ -10,9 +10,9 @@ from typing import Any
 
 import yaml
 
-from backends.make.proof import Pinned, changed, pinned
+from backends.make.verify import Pinned, changed, pinned
 from backends.python.edition import optimized
-from backends.python.proof import proof, split
+from backends.python.verify import proof, split
 from backends.registry import load
 from compiler.ir.program import Program
 from compiler.passes import optimize

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from backends.mermaid.chart import NOTES as BOX
 from backends.mermaid.chart import Chart
-from backends.picture.picture import Picture, picture
+from backends.picture.model import Picture, picture
 from compiler.ir.program import Program
 from tests.backends.pictures import both, of_case, pairs
 from tests.equivalence.cases import Case

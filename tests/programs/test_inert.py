@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from backends.picture.legend import with_legend
-from backends.picture.picture import picture
+from backends.picture.model import picture
 from backends.registry import load
 from compiler.ir.features import Feature
 from compiler.ir.program import Program

@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 from pydantic import Field, model_validator
 
 from backends.base import MARK, Backend, Companion, Emission
-from backends.options import CompanionPath, Options
+from backends.options.model import CompanionPath, Options
 from compiler.diagnostics.model import Diagnostic
 from compiler.ir.features import Feature
 from compiler.ir.program import Program

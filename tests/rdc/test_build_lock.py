@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from backends.github.pins import pins
+from backends.github.yaml.pins import pins
 from tests.rdc.cli_support import ROOT, spawn
 from tests.rdc.projects import CALLING, GITHUB, QUESTION, Project
 

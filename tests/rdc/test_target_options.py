@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from backends.options import listed
+from backends.options.model import listed
 from backends.registry import BACKENDS, load
 from tests.rdc import sample_target
 from tests.rdc.cli_support import GOOD, ROOT, Result, call, document, spawn

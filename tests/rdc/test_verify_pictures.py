@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from backends.command import drawing_command, read_command
+from backends.common.command import drawing_command, read_command
 from tests.rdc.cli_support import GOOD, call, document
 
 

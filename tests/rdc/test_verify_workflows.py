@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from backends.github import GithubBackend
-from backends.github.calling.proof import Called, called_by
+from backends.github.verify import Called, called_by
 from compiler.driver import compile_file
 from rdc.generation import emitted
 from tests.rdc.cli_support import ROOT, call

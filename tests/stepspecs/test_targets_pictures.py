@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from backends.common.specification import STEP_SECONDS
 from backends.picture.captions import LONGEST_COMMAND
-from backends.picture.difference import difference
-from backends.picture.picture import Picture, picture
+from backends.picture.model import Picture, picture
 from backends.registry import load
-from backends.specification import STEP_SECONDS
 from compiler.ir.tasks import End
+from rdc.diff.compare import difference
 from runtime_shim.contract import attempt
 from tests.dot.real import drawn
 from tests.mermaid.programs import node, program

@@ -11,11 +11,11 @@ from typing import Any
 import yaml
 
 from backends.base import Emission
-from backends.command import read_command
+from backends.common.command import read_command
+from backends.common.specification import Specification
 from backends.github import GithubBackend
-from backends.github.options import GithubOptions, command_of
-from backends.github.pins import pins
-from backends.specification import Specification
+from backends.github.options.model import GithubOptions, command_of
+from backends.github.yaml.pins import pins
 from compiler.ir.edges import CounterTest, Edge, OutcomeTest, SlotTest, Test
 from compiler.ir.program import Node, Program, texts_of
 from compiler.ir.tasks import Ask, Branch, End, Gate, Parallel, Shell, Stage, Tool, agents_of

@@ -6,7 +6,7 @@ import re
 import subprocess
 import sys
 
-from backends.github.pins import FILE, Pin, pins
+from backends.github.yaml.pins import FILE, Pin, pins
 
 
 def newest(uses: str, listing: str) -> Pin | None:

@@ -11,7 +11,7 @@ import yaml
 from msgspec.structs import replace
 
 from backends.github import GithubBackend
-from backends.github.triggers import EVENTS
+from backends.github.options.triggers import EVENTS
 from compiler.ir.program import Input, Program
 from tests.workflows import engine
 from tests.workflows.compiling import parsed

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from backends.github.shells import may_use
+from backends.github.native.shell import may_use
 from tests.workflows import engine
 from tests.workflows.compiling import parsed, steps, text_of
 from tests.workflows.lint import findings

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from backends.base import OptionFinding
-from backends.github import limits
+from backends.github.workflow import limits
 from tests.workflows.compiling import emission, parsed, text_of
 from tests.workflows.lint import findings
 

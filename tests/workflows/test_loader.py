@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from backends.github.calling.program import loader
-from backends.github.step import CALLING_SHELL
+from backends.github.yaml.model import CALLING_SHELL
 from compiler.text.source import sha256_of
 
 GOOD = "import sys\nprint('good', sys.argv, flush=True)\n"

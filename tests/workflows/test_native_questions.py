@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from backends.base import Emission
-from backends.github.decisions import written_by
+from backends.github.native.decisions import written_by
 from compiler.ir.tasks import Shell
 from compiler.ir.texts import text
 from tests.workflows.compiling import emission, parsed

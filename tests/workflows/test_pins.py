@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from backends.github.pins import Pin, pins
+from backends.github.yaml.pins import Pin, pins
 from tests.workflows.pins import newest
 
 LISTING = """\

@@ -9,7 +9,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backends.github.scalar import LITERAL_OPEN, Expression, comment, folded, label, scalar
+from backends.github.yaml.scalar import LITERAL_OPEN, Expression, comment, folded, label, scalar
 
 # All that can stand in a document: no NUL, no lone surrogates (D1).
 CHARACTERS = st.characters(exclude_categories=["Cs"], exclude_characters="\x00")

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from backends.github import GithubBackend
-from backends.github.triggers import EVENTS, TYPES
+from backends.github.options.triggers import EVENTS, TYPES
 from compiler.diagnostics.issues import InvalidError
 from tests.workflows.lint import ACTIONLINT, program
 

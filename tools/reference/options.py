@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from backends.options import Option, listed
+from backends.options.model import Option, listed
 from backends.registry import BACKENDS, load
 from tools.reference.markdown import page, table
 

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec.structs import replace
 
-from backends.github.options import GithubOptions
-from backends.github.pins import pins
-from backends.github.scalar import Expression
-from backends.github.step import Step
+from backends.github.options.model import GithubOptions
+from backends.github.yaml.model import Step
+from backends.github.yaml.pins import pins
+from backends.github.yaml.scalar import Expression
 
 TOKEN = Expression("${{ github.token }}")
 """Only for rdc's own steps. The document's commands and agents don't get it."""

@@ -13,10 +13,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from backends.base import Companion
-from backends.delegating import Called, called
-from backends.github.options import GithubOptions
-from backends.github.scalar import OPEN
-from backends.github.step import PLAIN_SHELL, Step
+from backends.github.options.model import GithubOptions
+from backends.github.yaml.model import PLAIN_SHELL, Step
+from backends.github.yaml.scalar import OPEN
+from backends.python.delegate import Called, called
 from backends.python.edition import publisher
 from compiler.ir.program import Program
 from compiler.text.regex import Regex

@@ -9,10 +9,10 @@ from msgspec import Struct
 from backends.base import about_option
 from backends.github.calling.artifacts import TOKEN, taken_artifact
 from backends.github.calling.program import Calling, plain_name
-from backends.github.options import GithubOptions
-from backends.github.scalar import Expression, label
-from backends.github.step import Job, Step
-from backends.github.workflow import all_of
+from backends.github.options.model import GithubOptions
+from backends.github.workflow.document import all_of
+from backends.github.yaml.model import Job, Step
+from backends.github.yaml.scalar import Expression, label
 from compiler.diagnostics.model import Diagnostic
 from compiler.ir.program import Program
 from compiler.ir.tasks import Agent, Parallel

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 
 from backends.base import about_node, about_option
 from backends.github.calling.specification import Line
-from backends.github.options import USUAL_PYTHON, GithubOptions, command_of
-from backends.github.question import BINARY
-from backends.github.settings import agent_types, environments_of
+from backends.github.options.model import USUAL_PYTHON, GithubOptions, command_of
+from backends.github.options.steps import agent_types, environments_of
+from backends.github.workflow.transitions import BINARY
 from backends.scheduling.jobs import Routes
 from compiler.diagnostics.model import Diagnostic
 from compiler.ir.program import Node, Program

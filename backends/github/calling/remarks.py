@@ -6,14 +6,14 @@ from collections.abc import Iterator, Mapping
 
 from msgspec.structs import replace
 
-from backends.github.filling import as_written
-from backends.github.nodes import title
-from backends.github.options import GithubOptions, command_of
-from backends.github.question import verdict_words
-from backends.github.scalar import comment
-from backends.remarks import listed, remarks
-from backends.specification import Specification
-from backends.specification import Step as ContractStep
+from backends.common.remarks import listed, remarks
+from backends.common.specification import Specification
+from backends.common.specification import Step as ContractStep
+from backends.github.native.nodes import title
+from backends.github.options.model import GithubOptions, command_of
+from backends.github.workflow.filling import as_written
+from backends.github.workflow.transitions import verdict_words
+from backends.github.yaml.scalar import comment
 from compiler.ir.edges import Edge, OutcomeTest, Test
 from compiler.ir.graph import reached_from
 from compiler.ir.program import Node

@@ -12,21 +12,21 @@ from typing import Any
 
 from msgspec import Struct
 
+from backends.common.identifiers import identifiers, identifiers_of
+from backends.common.specification import Specification
+from backends.common.specification import Step as ContractStep
+from backends.common.specification import shown as shown_text
 from backends.github.calling import artifacts
 from backends.github.calling.artifacts import TOKEN
+from backends.github.calling.common import CallsProgram, outputs_of
 from backends.github.calling.remarks import of_contract
 from backends.github.calling.steps import AROUND, CALLS, CLOSE, OPEN, limited, lines_of, masked, option_lines, shown
-from backends.github.calling.surroundings import CallsProgram, outputs_of
-from backends.github.identifiers import identifiers, identifiers_of
-from backends.github.options import named_command
-from backends.github.scalar import Expression, comment, label
-from backends.github.step import Job, Limit, Step
-from backends.github.triggers import with_continuation
-from backends.github.workflow import all_of
+from backends.github.options.model import named_command
+from backends.github.options.triggers import with_continuation
+from backends.github.workflow.document import all_of
+from backends.github.yaml.model import Job, Limit, Step
+from backends.github.yaml.scalar import Expression, comment, label
 from backends.scheduling.flow import Identifiers
-from backends.specification import Specification
-from backends.specification import Step as ContractStep
-from backends.specification import shown as shown_text
 from compiler.ir.program import Node, Program
 from compiler.ir.tasks import Gate
 

@@ -9,11 +9,11 @@ from msgspec.structs import replace
 
 from backends.github.calling.program import Calling
 from backends.github.calling.remarks import about, in_loop
-from backends.github.nodes import headings, loop_title, title
-from backends.github.options import Caller, GithubOptions, named_command
-from backends.github.scalar import Alias, Expression
-from backends.github.settings import StepSecrets, agent_types
-from backends.github.step import Limit, Step, compare
+from backends.github.native.nodes import headings, loop_title, title
+from backends.github.options.model import Caller, GithubOptions, named_command
+from backends.github.options.steps import StepSecrets, agent_types
+from backends.github.yaml.model import Limit, Step, compare
+from backends.github.yaml.scalar import Alias, Expression
 from backends.scheduling.condition import Condition, Literal, expression, some
 from backends.scheduling.jobs import BEGIN, Jobs, Part
 from backends.scheduling.places import Place

@@ -6,21 +6,21 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
+from backends.common.identifiers import identifiers_of
 from backends.github.calling import artifacts
 from backends.github.calling.artifacts import TOKEN
+from backends.github.calling.common import CallsProgram, outputs_of
 from backends.github.calling.publishing import ABOUT_ISSUES, proposes_changes, publications
 from backends.github.calling.remarks import decision, transitions
 from backends.github.calling.steps import AROUND, CALLS, CLOSE, OPEN, Places, calls_something, lines_of, option_lines
-from backends.github.calling.surroundings import CallsProgram, outputs_of
-from backends.github.identifiers import identifiers_of
-from backends.github.nodes import title
-from backends.github.options import Called, Concurrency, SetupStep
-from backends.github.question import example
-from backends.github.scalar import Expression, comment, label
-from backends.github.settings import agent_types, callers_of, environments_of
-from backends.github.step import Job, Step
-from backends.github.triggers import with_inputs
-from backends.github.workflow import all_of, set_up
+from backends.github.native.nodes import title
+from backends.github.options.model import Called, Concurrency, SetupStep
+from backends.github.options.steps import agent_types, callers_of, environments_of
+from backends.github.options.triggers import with_inputs
+from backends.github.workflow.document import all_of, set_up
+from backends.github.workflow.transitions import example
+from backends.github.yaml.model import Job, Step
+from backends.github.yaml.scalar import Expression, comment, label
 from backends.scheduling.jobs import Jobs, Part, Routes, make_routes
 from backends.scheduling.places import Place
 from compiler.ir.program import Node

@@ -11,7 +11,7 @@ import zlib
 from collections.abc import Mapping
 from typing import Protocol
 
-from backends.github.inputs import input_names
+from backends.github.workflow.inputs import input_names
 from compiler.ir.tasks import Shell
 from tests.equivalence.difference import DifferenceError, same
 from tests.equivalence.execution import Trial, errors

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple, Protocol
 from zlib import crc32
 
-from backends.github.inputs import input_names
+from backends.github.workflow.inputs import input_names
 from backends.registry import load
 from backends.scheduling.jobs import make_routes
 from backends.scheduling.places import simplified

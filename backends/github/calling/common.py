@@ -1,0 +1,217 @@
+"""The common parts of workflows that call the program: the call, and the steps around those of the document."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import cached_property
+
+from msgspec.structs import replace
+
+from backends.base import Companion
+from backends.common.remarks import ending_words
+from backends.github.calling import artifacts
+from backends.github.calling.artifacts import TOKEN
+from backends.github.calling.program import Calling, plain_name
+from backends.github.calling.steps import CALLS, CHECK, CLOSE, OPEN, lines_of, masked
+from backends.github.options.triggers import OF_PULL_REQUESTS
+from backends.github.workflow.document import (
+    OPTION,
+    REASON_TO_ASK,
+    USUAL,
+    Written,
+    deciding,
+    missing,
+    needs_reviewers,
+    reviewers_step,
+)
+from backends.github.workflow.inputs import GIVING, given, input_names, measured, said
+from backends.github.yaml.model import CALLING_SHELL, Job, Step
+from backends.github.yaml.scalar import Alias, evaluated, label, scalar
+from compiler.diagnostics.model import Diagnostic
+from compiler.ir.tasks import Shell
+
+CLOSED = "Close the run"
+"""The name of the last step that calls the program. It writes the run summary."""
+
+ASKED_LATER = "echo 'The next job asks GitHub who approved, and fails if no one did.'"
+
+_ANCHORED = (
+    "Each step with `rdc` runs this script: it checks the program's hash, and runs the bytes that it has checked.",
+    "`bash -p` and `python3 -I` read no start-up files that earlier steps name in the environment.",
+)
+
+
+class CallsProgram(Written, frozen=True, dict=True):
+    """The common parts of workflows whose steps call the program."""
+
+    @cached_property
+    def calling(self) -> Calling:
+        """The program and its companion files."""
+        return Calling(self.program, self.options)
+
+    @property
+    def companions(self) -> tuple[Companion, ...]:
+        """The program, its runtime, and the script for other steps."""
+        return self.calling.companions
+
+    @property
+    def shell(self) -> str:
+        """The shell of all jobs that set no other."""
+        return CALLING_SHELL
+
+    @property
+    def minutes(self) -> int:
+        """The time limit of a job. The state of a run is saved at its end."""
+        return self.options.timeout_minutes or 360
+
+    def _granted(self, *, reviews: bool = False, continues: bool = False) -> Iterator[tuple[str, str, str]]:
+        """Yield the permissions of a job that reads the run's reviews, or a run to continue."""
+        granted, checks_out = dict(self.options.permissions), self.options.checkout
+        if granted == USUAL.permissions and not checks_out and not continues:
+            granted = {}
+        why = {"contents": "check out the repository" if checks_out else "compare the commit of the waiting run"}
+        if reviews or continues:
+            why["actions"] = REASON_TO_ASK if reviews else "check the waiting run and load its state"
+            granted["actions"] = "write" if granted.get("actions") == "write" else "read"
+        for scope, access in granted.items():
+            is_ours = access == "read" and (scope != "contents" or checks_out or continues)
+            yield scope, access, why.get(scope, OPTION) if is_ours else OPTION
+
+    def _guarded(self) -> Iterator[Job]:
+        """Yield the jobs with the loader in the first step that calls the program."""
+        own = Alias(f"&rdc {scalar(self.calling.loader, 10)}")
+        for job in super()._guarded():
+            steps = []
+            for step in job.steps:
+                has_anchor = step.run is CALLS is not own
+                run, comments = (own, (*_ANCHORED, *step.comments)) if has_anchor else (step.run, step.comments)
+                own = CALLS if has_anchor else own
+                steps.append(replace(step, run=run, comments=comments))
+            yield replace(job, steps=tuple(steps))
+
+    @property
+    def _guide(self) -> str:
+        """The lines at the top of the file that explain all steps."""
+        return "\n".join(self._explained())
+
+    # --- Around the steps of the document -----------------------------------------------------------------------------
+
+    def _begun(self) -> Iterator[Step]:
+        """Yield the steps of the first job before the run: they check and load a waiting one, and get inputs."""
+        yield from self.calling.written()
+        if self.waits:
+            resumed = {"CALL": CHECK, "RDC_RESUME": evaluated("inputs.resume")}
+            env = {**resumed, **self._begun_by, "RDC_TOKEN": TOKEN}
+            yield Step("Check the waiting run", CHECK, condition="inputs.resume", env=env, run=CALLS)
+            yield artifacts.of_another_run()
+        yield from measured(self.program.inputs, self._events, self.options, waits=self.waits)
+        yield from said(self.program.inputs, self._events, self.options, waits=self.waits)
+
+    @property
+    def _begun_by(self) -> dict[str, str]:
+        """The events that may have started a continued run, unless that is always by hand."""
+        events = sorted({*self.options.triggers(), "workflow_dispatch"} - {"workflow_call"})
+        return {"RDC_EVENTS": " ".join(events)} if len(events) > 1 else {}
+
+    @property
+    def _opened_with(self) -> dict[str, str]:
+        """The values of inputs that a run is given."""
+        inputs, events = self.program.inputs, self._events
+        is_given = not GIVING.isdisjoint(events)
+        own = input_names(inputs)  # GitHub ignores case in the names of inputs and variables
+        names = {
+            item.name: item.name if own[item.name] == item.name and item.name.isidentifier() else str(number)
+            for number, item in enumerate(inputs, 1)
+        }
+        declared = tuple(item for item in inputs if is_given or self.options.is_of_event(item.name))
+        return given(declared, events, self.options, names)
+
+    def _told_missing(self, names: Collection[str], environment: str) -> dict[str, str]:
+        """Return the names of missing secrets. The step sees no values (I26)."""
+        stored = [self.secrets.stored[name] for name in names]
+        env = missing(stored, environment, self.events) if names else {}
+        return {f"RDC_{name}": text for name, text in env.items()}
+
+    @property
+    def _reviewed_in(self) -> dict[str, str]:
+        """The approval environment, unless it is the usual one."""
+        name = self.options.approval_environment
+        return {} if name == USUAL.approval_environment else {"RDC_ENVIRONMENT": name}
+
+    def _saying(self, job: str, onward: Sequence[str]) -> Step:
+        """Return the step that writes the run summary and saves the run. It runs nothing from the workspace."""
+        env: dict[str, str] = {"CALL": f"{CLOSE} {job}", "RDC_ONWARD": lines_of(onward)} if onward else {"CALL": CLOSE}
+        if self._gates:
+            env |= {"RDC_GATES": lines_of(self._gates)} if self.program.contract is None else {}
+            env["RDC_APPROVED"] = evaluated(f"steps.{OPEN}.outputs.approved")
+        env |= {"RDC_NAME": plain_name(self.program.name)} if self.program.artifact is not None else {}
+        secrets = self.secrets.of(*self.names.values())
+        return Step(
+            CLOSED,
+            CLOSE,
+            comments=("This step has all secrets, to hide them in its output.",) if secrets else (),
+            condition="${{ !cancelled() }}",
+            env={**env, **(self._going_on if self.waits else {}), **masked(secrets)},
+            run=CALLS,
+        )
+
+    @property
+    def _going_on(self) -> dict[str, str]:
+        """What another run needs to continue this one. A pull request's ref cannot run again, so it is the branch."""
+        env: dict[str, str] = {"RDC_CALLED": "true"} if "workflow_call" in self.events else {}
+        if OF_PULL_REQUESTS.isdisjoint(self.events):
+            return env
+        head = "github.event.pull_request.head"
+        branch, repository = f"{head}.ref || github.ref_name", f"{head}.repo.full_name || github.repository"
+        return {**env, "RDC_BRANCH": evaluated(branch), "RDC_HEAD": evaluated(repository)}
+
+    def _explained(self) -> Iterator[str]:
+        program, is_inline = self.program, self.calling.is_inline
+        if self._gates:
+            yield deciding([self.options.approval_environment])
+        called = "the program from the step `Write the program`" if is_inline else self.calling.place
+        yield (
+            f"Each step calls {called}, which runs its own copy of the commands and prompts in `env:`. If you edit one "
+            f"here, the step fails.{'' if is_inline else ' `rdc verify` checks that file, too.'}"
+        )
+        if program.contract or self.waits:
+            red = "A failed run" if program.contract else "A run that stops or waits"
+            yield f"{red} is red. Its summary shows how to continue it. Completed steps don't run again."
+        if program.limit:
+            yield f"A run stops after {program.limit} steps."
+        yield from ending_words(program)
+        if any(isinstance(node.task, Shell) for node in program.nodes):
+            yield "A step whose command fails stays green if the run continues. Its output `next` names the next step."
+
+    def needed(self) -> Iterator[Diagnostic]:
+        """Yield the diagnostic about the environment whose reviewers decide."""
+        if self._gates:
+            yield needs_reviewers(self.program.index()[self._gates[0]], [self.options.approval_environment])
+
+    def reviewers(self) -> Iterator[Step]:
+        """Yield the first step of a workflow whose gates reviewers approve."""
+        if self._gates:
+            yield reviewers_step([self.options.approval_environment])
+
+    def word(self, name: str) -> str:
+        """Return the name of a place in conditions."""
+        return self.calling.words[name]
+
+    def _deciding(
+        self, job: str, name: str, comments: tuple[str, ...], *, condition: str, needs: tuple[str, ...]
+    ) -> Job:
+        """Return the job that people approve or reject."""
+        return Job(
+            id=job,
+            name=label(name),
+            steps=(Step("Approved", comments=comments, run=ASKED_LATER),),
+            condition=condition,
+            needs=needs,
+            environment=self.options.approval_environment,
+            timeout=5,
+        )
+
+
+def outputs_of(steps: Mapping[str, str]) -> dict[str, str]:
+    """Return the outputs of a job, each from the step that has it."""
+    return {name: evaluated(f"steps.{step}.outputs.{name}") for name, step in steps.items()}

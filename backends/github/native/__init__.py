@@ -1,0 +1,1 @@
+"""Workflows with native steps, which need no program."""

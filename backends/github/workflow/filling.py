@@ -1,0 +1,193 @@
+"""Native steps: fills input values into strings, as expressions over the variables that have the values.
+
+GitHub expands an expression once and does not expand the result. This is what I6 requires, as long as the string is a
+variable of the step and not part of a script.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Mapping
+
+from msgspec.structs import replace
+
+from backends.github.options.model import GithubOptions
+from backends.github.yaml.scalar import LITERAL_OPEN, OPEN, Expression
+from compiler.ir.edges import Keep, output_names
+from compiler.ir.program import Input, Node, Program
+from compiler.ir.tasks import Ask, End, Shell, map_task_texts, task_texts
+from compiler.ir.texts import Part, Reference, Text, joined
+from compiler.text.regex import Regex
+
+_OPENS, _ELSE, _CLOSES = "\x01", "\x03", "\x02"
+_MARK = Regex(f"{_OPENS}([A-Za-z_][A-Za-z0-9_]*)(?:{_ELSE}([^{_CLOSES}]*))?{_CLOSES}")
+
+
+def values_of(program: Program) -> tuple[str, ...]:
+    """Return the names of the outputs that the program's commands may set."""
+    return tuple(sorted({name for node in program.nodes for name in output_names(node.edges)}))
+
+
+def are_fillable(program: Program, options: GithubOptions) -> bool:
+    """Return whether expressions can fill in the strings that nodes show.
+
+    An input in such a string must always have a value, on one line, because messages become log lines. It must not come
+    from an event, because anyone may open an issue. The step itself fills in instance numbers, and would expand the
+    values too.
+    """
+    slots = {slot.name for slot in program.slots}
+    lines = {declared.name for declared in program.inputs if _is_line(declared, options)}
+    lines |= set(values_of(program))
+    shown = (node.task for node in program.nodes if isinstance(node.task, Ask | End))
+    return all(_is_simple(item, slots, lines) for task in shown for item in task_texts(task))
+
+
+def _is_simple(shown: Text, slots: Collection[str], lines: Collection[str]) -> bool:
+    references = list(shown.references)
+    used = [item for item in references if item.register in slots]
+    if not used:
+        return True
+    if len(used) < len(references) or any(_OPENS in part for part in shown.parts if isinstance(part, str)):
+        return False
+    return all(item.register in lines and _is_plain(item) for item in used)
+
+
+def _is_plain(reference: Reference) -> bool:
+    missing = reference.missing
+    is_word = missing.isascii() and missing.isprintable() and " " not in missing and OPEN not in missing
+    return is_word and not (reference.before or reference.after)
+
+
+def _is_line(declared: Input, options: GithubOptions) -> bool:
+    has_value = declared.required or declared.default is not None
+    return declared.type != "text" and has_value and not options.is_of_event(declared.name)
+
+
+def without_slots(program: Program, options: GithubOptions) -> Program:
+    """Return a native program whose strings have marks instead of input values. Its steps know all inputs anyway."""
+    names, values = {slot.name for slot in program.slots}, values_of(program)
+    given = {declared.name for declared in program.inputs if _is_line(declared, options)}
+    nodes = (_without(node, names, values, given) for node in program.nodes)
+    return replace(program, nodes=tuple(nodes)) if names else program
+
+
+def _without(node: Node, slots: Collection[str], values: Collection[str], given: Collection[str]) -> Node:
+    def part(item: Part) -> Part:
+        return item if isinstance(item, str) or item.register not in slots else _mark(item, values)
+
+    def written(item: Part) -> Part:
+        return item.written if isinstance(item, Reference) and item.register in slots else item
+
+    def in_prompt(item: Part) -> Part:
+        return (
+            part(item) if isinstance(item, Reference) and item.register in given and _is_plain(item) else written(item)
+        )
+
+    shown = part if isinstance(node.task, Ask | End) else written
+    task = map_task_texts(node.task, lambda item: joined([shown(one) for one in item.parts]))
+    if isinstance(node.task, Shell) and isinstance(task, Shell):
+        task = replace(task, prompt=joined([in_prompt(one) for one in node.task.prompt.parts]))
+    return replace(
+        node,
+        title=joined([written(item) for item in node.title.parts]),
+        task=task,
+        variables=tuple(item for item in node.variables if item.register not in slots),
+        edges=tuple(
+            replace(edge, effects=tuple(effect for effect in edge.effects if not isinstance(effect, Keep)))
+            for edge in node.edges
+        ),
+    )
+
+
+def _mark(item: Reference, values: Collection[str]) -> str:
+    missing = f"{_ELSE}{item.missing}" if item.register in values else ""
+    return f"{_OPENS}{item.register}{missing}{_CLOSES}"
+
+
+def marked_title(node: Node, program: Program) -> str:
+    """Return a node's title with marks instead of inputs and outputs."""
+    slots, values = {slot.name for slot in program.slots}, values_of(program)
+    return "".join(
+        _mark(part, values) if isinstance(part, Reference) and part.register in slots and not part.before else written
+        for part, written in ((part, part if isinstance(part, str) else part.written) for part in node.title.parts)
+    )
+
+
+def _in_quotes(text: str) -> str:
+    return re.sub(r'[\\"$`]', r"\\\g<0>", text).replace(OPEN, '$""{{')  # GitHub expands expressions in scripts
+
+
+def in_log(prompt: str) -> str:
+    """Return a prompt as lines for the log. None of them can be a command to the runner, which starts with `::`."""
+    kept = f"\n\t{_OPENS}{_CLOSES}" if is_marked(prompt) else "\n\t"
+    shown = "".join(character if character.isprintable() or character in kept else " " for character in prompt)
+    return "\n".join(line.rstrip() for line in shown.strip("\n").split("\n")).replace("##[", "## [")
+
+
+def is_marked(shown: str) -> bool:
+    """Return whether a string contains the value of an input or output."""
+    return _MARK.search(shown) is not None
+
+
+def as_written(shown: str) -> str:
+    """Return a string with input and output names instead of marks, as authors write them (E1)."""
+    return _MARK.sub(lambda match: f"{{{{{match[1]}}}}}", shown)
+
+
+def is_given(shown: str) -> bool:
+    """Return whether a string contains a command's output, which may be missing or have several lines."""
+    return any(match[2] is not None for match in _MARK.finditer(shown))
+
+
+def has_several(shown: str) -> bool:
+    """Return whether a string has several values. One variable may be too small for it: each may have 64 KiB."""
+    return len(_MARK.findall(shown)) > 1
+
+
+def values_in(shown: str) -> dict[str, str | None]:
+    """Return the names of the values in a string, each with the word for a missing output; None for an input."""
+    return {match[1]: match[2] for match in _MARK.finditer(shown)}
+
+
+def as_words(shown: str, escape: Callable[[str], str] = _in_quotes) -> str:
+    """Return a string with `$NAME` instead of marks, in double quotes for bash, or as another place needs it."""
+    found, place = "", 0
+    for match in _MARK.finditer(shown):
+        following = shown[match.end() : match.end() + 1]
+        is_open = following.isalnum() or following in {"_", "["}
+        found += escape(shown[place : match.start()]) + (f"${{{match[1]}}}" if is_open else f"${match[1]}")
+        place = match.end()
+    found += escape(shown[place:])
+    return f'"{found}"' if escape is _in_quotes else found
+
+
+def filled(shown: str) -> str:
+    """Return a string with expressions instead of marks.
+
+    An output is missing until a command sets it. An empty output is not missing.
+    """
+    return filled_with(shown, {name: value_expression(name, missing) for name, missing in values_in(shown).items()})
+
+
+def filled_with(shown: str, values: Mapping[str, str]) -> str:
+    """Return a string with these expressions instead of marks."""
+    if not is_marked(shown):
+        return shown
+    literals = _MARK.split(shown)[::3]
+    names = [match[1] for match in _MARK.finditer(shown)]
+    pieces = zip(
+        [part.replace(OPEN, LITERAL_OPEN) for part in literals], [*(values[name] for name in names), ""], strict=True
+    )
+    return Expression("".join(map("".join, pieces)))
+
+
+def value_expression(name: str, missing: str | None) -> str:
+    """Return the expression for a value that is a variable of the job. `missing` is shown if an output has none."""
+    if missing is None:
+        return Expression(f"${{{{ env.{name} }}}}")
+    return Expression(f"${{{{ env.{name} || !env.rdc_has_{name} && {quoted(missing)} || '' }}}}")
+
+
+def quoted(text: str) -> str:
+    """Return a string in an expression."""
+    return "'" + text.replace("'", "''") + "'"

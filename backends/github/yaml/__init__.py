@@ -1,0 +1,1 @@
+"""Workflows as data and as YAML: jobs, steps, scalars and pinned actions."""

@@ -1,0 +1,1 @@
+"""The difference between two versions of a document, as flows."""
