@@ -12,7 +12,7 @@ from benchmarks.compiling import RDC
 from benchmarks.figures import Figure
 from benchmarks.rounds import ROOT, alternate, elapsed
 from benchmarks.starting import nothing
-from rdc.building.compiling import cores
+from rdc.build.compile import cores
 
 SOURCE = ROOT / "examples" / "nightly-cleanup.runbook.md"
 CONFIGURATION = '[[build]]\nsource = "docs/*.runbook.md"\nto = "github"\nout = ".github/workflows/{name}.yml"\n'

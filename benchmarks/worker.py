@@ -24,7 +24,7 @@ def prepare_compile(path: str) -> Callable[[], object]:
     from backends.registry import load  # noqa: PLC0415 (after the process is set up, as in rdc itself)
     from compiler.driver import Settings  # noqa: PLC0415
     from compiler.frontends import FRONT_ENDS  # noqa: PLC0415
-    from rdc.generation import generate  # noqa: PLC0415
+    from rdc.output.generate import generate  # noqa: PLC0415
 
     backend, settings = load("python"), Settings(front_end="rundown")
     FRONT_ENDS["rundown"].load()

@@ -16,9 +16,9 @@ from click.shell_completion import shell_complete
 
 from rdc import __version__
 from rdc.commands import COMMANDS, load
-from rdc.reporting.cells import visible
-from rdc.terminal import abandon_output, accept_any_text, put, tell
-from rdc.usage import UnknownWordError, usage_line
+from rdc.terminal.cells import visible
+from rdc.terminal.output import abandon_output, accept_any_text, put, tell
+from rdc.terminal.usage import UnknownWordError, usage_line
 
 PROGRAM = "rdc"
 COMPLETION_VARIABLE = "_RDC_COMPLETE"

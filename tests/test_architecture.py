@@ -254,7 +254,7 @@ def test_warnings_and_passes_ask_one_exploration() -> None:
     assert users_of("compiler.analyses.enumeration") == {
         "compiler/analyses/coverage.py",
         "rdc/commands/trace.py",
-        "rdc/drafts/paths.py",
+        "rdc/testing/draft_paths.py",
     }
 
 
@@ -392,7 +392,7 @@ def test_every_feature_has_words_and_a_target() -> None:
 READERS = {
     "yaml": {"compiler/reading/yaml.py"},
     "tomllib": {"compiler/reading/toml.py"},
-    "tomlkit": {"rdc/building/pins.py"},
+    "tomlkit": {"rdc/build/pins.py"},
 }
 """The only modules that read or write a syntax with a library of their own, so that a text has one meaning."""
 
@@ -542,5 +542,5 @@ def test_one_module_answers_in_mock_runs_and_in_tests_of_scenarios() -> None:
     """`rdc run --mock` and `rdc test` call `rdc mock`, by the command that one function makes (S7)."""
     texts = {shown(path): path.read_text(encoding="utf-8") for path in (ROOT / "rdc").rglob("*.py")}
     calling = {path for path, text in texts.items() if "mock_command(" in text}
-    assert calling == {"rdc/tools/mock.py", "rdc/tools/mock_option.py", "rdc/trials/tester.py"}
-    assert [path for path, text in texts.items() if "def read_mocks(" in text] == ["rdc/tools/mock.py"]
+    assert calling == {"rdc/calls/mock.py", "rdc/runs/mock_option.py", "rdc/testing/tester.py"}
+    assert [path for path, text in texts.items() if "def read_mocks(" in text] == ["rdc/calls/mock.py"]

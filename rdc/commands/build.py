@@ -15,11 +15,11 @@ from compiler.project.configuration import read_configuration
 from compiler.project.options import Table
 from compiler.project.project import Project, project_around
 from compiler.text.source import Source
-from rdc.building.build import build
-from rdc.building.plan import Wishes, WorkerError
-from rdc.building.records import FOLDER
-from rdc.commands.reporter import Reporter, reporting_options
-from rdc.terminal import many, tell
+from rdc.build.build import build
+from rdc.build.records import FOLDER
+from rdc.commands.common.reporter import Reporter, reporting_options
+from rdc.documents.plan import Wishes, WorkerError
+from rdc.terminal.output import many, tell
 
 _PATIENCE = 500
 """In milliseconds. The longest single wait for a change."""
@@ -124,7 +124,7 @@ def _refuse(approved: tuple[str, ...], *, ci: bool, check: bool, takes: bool, ot
 
 def _taken(root: str, here: str, reporter: Reporter) -> tuple[str, ...] | None:
     """Copy the pins that a bot changed. Return their items for the lock, or None if some are not valid."""
-    from rdc.building.pins import changed_pins, take  # noqa: PLC0415 (it imports tomlkit)
+    from rdc.build.pins import changed_pins, take  # noqa: PLC0415 (it imports tomlkit)
 
     configuration = read_configuration(Project(root), all_options())
     actions = configuration.options.targets.get("github", Table()).values.get("actions", {})

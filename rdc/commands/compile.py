@@ -6,16 +6,16 @@ import click
 from msgspec.structs import replace
 
 from compiler.driver import Settings
-from rdc.commands.delivery import compare, generated, print_one, write_files
-from rdc.commands.language import language_options, refuse_output
-from rdc.commands.reporter import Reporter, reporting_options
-from rdc.commands.target import Target, target_options
-from rdc.documents import find_documents
-from rdc.generation import Generation
-from rdc.layout import Layout, lay_out, unfit_paths
-from rdc.outputs import plan
-from rdc.packages import lock_command, lock_problem
-from rdc.terminal import put, tell
+from rdc.commands.common.deliver import compare, generated, print_one, write_files
+from rdc.commands.common.documents import language_options, refuse_output
+from rdc.commands.common.reporter import Reporter, reporting_options
+from rdc.commands.common.target import Target, target_options
+from rdc.documents.find import find_documents
+from rdc.output.generate import Generation
+from rdc.output.layout import Layout, lay_out, unfit_paths
+from rdc.output.packages import lock_command, lock_problem
+from rdc.output.paths import plan
+from rdc.terminal.output import put, tell
 
 
 @click.command(name="compile")

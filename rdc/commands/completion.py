@@ -6,7 +6,7 @@ import click
 from click.shell_completion import get_completion_class
 
 from rdc.cli import COMPLETION_VARIABLE, PROGRAM, cli
-from rdc.terminal import put
+from rdc.terminal.output import put
 
 
 @click.command(name="completion")

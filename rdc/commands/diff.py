@@ -16,15 +16,15 @@ from backends.picture.sheet import PictureBackend
 from compiler.diagnostics.model import Diagnostic
 from compiler.driver import Compilation, Settings, compile_file
 from compiler.text.regex import Regex
-from rdc.changes import Comparison, Version
-from rdc.commands.language import language_options
-from rdc.commands.pictures import PICTURES, Format, Wish, picture_options
-from rdc.commands.reporter import Reporter, strictness_options
-from rdc.commands.target import find_target, misuse_told
-from rdc.documents import Found
-from rdc.generation import Generation, Product, emitted
-from rdc.revision import RevisionError, checked_out, path_of
-from rdc.terminal import put
+from rdc.commands.common.documents import language_options
+from rdc.commands.common.pictures import PICTURES, Format, Wish, picture_options
+from rdc.commands.common.reporter import Reporter, strictness_options
+from rdc.commands.common.target import find_target, misuse_told
+from rdc.diff.report import Comparison, Version
+from rdc.documents.find import Found
+from rdc.documents.git import RevisionError, checked_out, path_of
+from rdc.output.generate import Generation, Product, emitted
+from rdc.terminal.output import put
 
 FORMATS = {
     "text": Format("", ".diff.txt", prints=True),

@@ -10,9 +10,9 @@ from click.shell_completion import CompletionItem
 
 from compiler.diagnostics.model import CODES
 from compiler.diagnostics.pages import page, page_of
-from rdc.commands.reporter import docs_url
-from rdc.terminal import color, put
-from rdc.usage import UnknownWordError
+from rdc.commands.common.reporter import docs_url
+from rdc.terminal.output import color, put
+from rdc.terminal.usage import UnknownWordError
 
 
 def _known_code(_: click.Context, __: click.Parameter, word: str | None) -> str | None:

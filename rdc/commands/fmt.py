@@ -10,12 +10,12 @@ import click
 from compiler.diagnostics.model import Diagnostic
 from compiler.driver import Formatting, Settings, format_opened
 from compiler.text.source import Source
-from rdc.commands.language import documents_argument, language_options, refuse_for_standard_output
-from rdc.commands.reporter import Reporter, form_option
-from rdc.documents import open_documents
-from rdc.reporting.cells import visible
-from rdc.rewriting import Rewrite, show_differences, write_rewrites
-from rdc.terminal import many, put, tell
+from rdc.commands.common.documents import documents_argument, language_options, refuse_for_standard_output
+from rdc.commands.common.reporter import Reporter, form_option
+from rdc.documents.find import open_documents
+from rdc.rewrite.files import Rewrite, show_differences, write_rewrites
+from rdc.terminal.cells import visible
+from rdc.terminal.output import many, put, tell
 
 DEFECT = 70
 

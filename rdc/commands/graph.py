@@ -5,12 +5,12 @@ from __future__ import annotations
 import click
 
 from compiler.driver import Settings
-from rdc.commands.delivery import generated
-from rdc.commands.language import language_options, refuse_output
-from rdc.commands.pictures import PICTURES, Format, Wish, picture_options
-from rdc.commands.reporter import Reporter, strictness_options
-from rdc.commands.target import find_target
-from rdc.documents import find_documents
+from rdc.commands.common.deliver import generated
+from rdc.commands.common.documents import language_options, refuse_output
+from rdc.commands.common.pictures import PICTURES, Format, Wish, picture_options
+from rdc.commands.common.reporter import Reporter, strictness_options
+from rdc.commands.common.target import find_target
+from rdc.documents.find import find_documents
 
 FORMATS = {**PICTURES, "json": Format("json", ".json")}
 

@@ -9,10 +9,10 @@ import click
 
 from compiler.project.project import project_around
 from rdc.commands.build import command as build
-from rdc.commands.reporter import Reporter
-from rdc.commands.target import complete_target, known_target
-from rdc.starting.files import CHECK, KINDS, Started, Wanted, start
-from rdc.terminal import tell
+from rdc.commands.common.reporter import Reporter
+from rdc.commands.common.target import complete_target, known_target
+from rdc.init.files import CHECK, KINDS, Started, Wanted, start
+from rdc.terminal.output import tell
 
 
 @click.command(name="init")

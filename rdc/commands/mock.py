@@ -7,8 +7,8 @@ import sys
 
 import click
 
-from rdc.terminal import put, tell
-from rdc.tools.mock import Said, answer
+from rdc.calls.mock import Said, answer
+from rdc.terminal.output import put, tell
 from runtime_shim.engine.program import RefusedError
 from runtime_shim.engine.texts import clean
 

@@ -10,10 +10,10 @@ import click
 from backends.python.step_calls import author_calls
 from compiler.driver import Settings, compile_file
 from compiler.passes import optimize
-from rdc.commands.language import language_options
-from rdc.commands.reporter import Reporter
-from rdc.standing import take_moved
-from rdc.tools.mock_option import MockRuns
+from rdc.commands.common.documents import language_options
+from rdc.commands.common.reporter import Reporter
+from rdc.runs.mock_option import MockRuns
+from rdc.runs.status import take_moved
 from runtime_shim.editions import main
 from runtime_shim.engine.lifecycle import Host
 

@@ -14,9 +14,9 @@ from backends.python.edition import PUBLISHER, text_of
 from backends.python.verify import runtime_in
 from compiler.text.files import Refusal, read_source
 from compiler.text.source import sha256_of
-from rdc.reporting.cells import visible
-from rdc.terminal import put
-from rdc.usage import UnknownWordError
+from rdc.terminal.cells import visible
+from rdc.terminal.output import put
+from rdc.terminal.usage import UnknownWordError
 from runtime_shim.editions import CALLERS, EDITIONS
 
 LOOP = "make-loop"

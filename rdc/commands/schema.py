@@ -10,8 +10,8 @@ import click
 from click.shell_completion import CompletionItem
 from msgspec import Struct
 
-from rdc.terminal import put
-from rdc.usage import UnknownWordError
+from rdc.terminal.output import put
+from rdc.terminal.usage import UnknownWordError
 
 
 class Schema(Struct, frozen=True):
@@ -35,7 +35,7 @@ _RECORDS = "compiler.frontends.stepspec.records"
 SCHEMAS: dict[str, Schema] = {
     "agent-workflow": Schema("agent workflows", "compiler.frontends.agent_workflow.syntax"),
     "program": Schema("programs as JSON", "compiler.frontends.json.shapes"),
-    "project": Schema("rdc.toml", "rdc.building.table"),
+    "project": Schema("rdc.toml", "rdc.documents.rules"),
     "run-approvals": Schema("a run's approvals.json", _RECORDS, ("approvals",)),
     "run-artifacts": Schema("a run's artifacts.json", _RECORDS, ("artifacts",)),
     "run-drrs": Schema("a run's drrs.json", _RECORDS, ("drrs",)),

@@ -7,9 +7,9 @@ import json
 import click
 
 from rdc.commands.run import command as run
-from rdc.reporting.cells import visible
-from rdc.standing import runs_here
-from rdc.terminal import put
+from rdc.runs.status import runs_here
+from rdc.terminal.cells import visible
+from rdc.terminal.output import put
 
 
 @click.command(name="status")

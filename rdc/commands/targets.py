@@ -15,8 +15,8 @@ from msgspec.structs import asdict
 from backends.base import Backend
 from backends.options.model import Option, listed
 from backends.registry import load, names
-from rdc.commands.target import complete_target, known_target
-from rdc.terminal import put
+from rdc.commands.common.target import complete_target, known_target
+from rdc.terminal.output import put
 
 WIDEST = 100
 

@@ -9,16 +9,16 @@ from typing import Any
 import click
 
 from compiler.driver import Compilation, Settings, compile_file, compile_opened, open_file
-from rdc.commands.language import language_options
-from rdc.commands.reporter import Reporter, strictness_options
-from rdc.documents import Found, find_documents
-from rdc.drafts.addition import add_scenarios, write_additions
-from rdc.terminal import many, put
-from rdc.trials import TARGETS
-from rdc.trials.process import interruptible
-from rdc.trials.result import Result, Status
-from rdc.trials.run import MissingToolError
-from rdc.trials.tester import try_scenarios
+from rdc.commands.common.documents import language_options
+from rdc.commands.common.reporter import Reporter, strictness_options
+from rdc.documents.find import Found, find_documents
+from rdc.terminal.output import many, put
+from rdc.testing import TARGETS
+from rdc.testing.drafts import add_scenarios, write_additions
+from rdc.testing.process import interruptible
+from rdc.testing.result import Result, Status
+from rdc.testing.run import MissingToolError
+from rdc.testing.tester import try_scenarios
 
 FORMATS = ("text", "json", "junit")
 ALL = "all"
@@ -89,7 +89,7 @@ def command(
     without = [found for found, one in zip(documents, compilations, strict=True) if not one.scenarios]
     _mention(without, len(documents), reporter)
     results = [result for compilation in compilations for result in _tried(compilation, chosen, timeout)]
-    put(getattr(import_module("rdc.trials.show"), f"as_{output}")(results))
+    put(getattr(import_module("rdc.testing.show"), f"as_{output}")(results))
     wrong = {Status.FAILED, Status.SKIPPED} if reporter.strict else {Status.FAILED}
     return int(any(result.status in wrong for result in results))
 

@@ -6,8 +6,8 @@ import sys
 
 import click
 
-from rdc.terminal import put, tell
-from rdc.tools.request import read_request
+from rdc.calls.request import read_request
+from rdc.terminal.output import put, tell
 from runtime_shim.engine.texts import clean
 
 
@@ -28,7 +28,7 @@ def command(server: tuple[str, ...]) -> int:
         tell('standard input is not a request; expected {"tool": NAME, "arguments": {...}}')
         return 2
     try:
-        from rdc.tools.mcp_server import call  # noqa: PLC0415 (an extra, and slow to import)
+        from rdc.calls.mcp_client import call  # noqa: PLC0415 (an extra, and slow to import)
     except ModuleNotFoundError as error:
         if error.name not in ("mcp", "mcp_types"):
             raise

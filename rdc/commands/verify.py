@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import click
 
-from rdc.packages import lock_command, lock_problem
-from rdc.reporting.cells import visible
-from rdc.terminal import put
-from rdc.verification import Finding, Verdict, verify, worst
+from rdc.output.packages import lock_command, lock_problem
+from rdc.output.verify import Finding, Verdict, verify, worst
+from rdc.terminal.cells import visible
+from rdc.terminal.output import put
 
 
 @click.command(name="verify")

@@ -19,8 +19,8 @@ from typing import NamedTuple
 import pytest
 
 from backends.registry import BACKENDS
-from rdc import revision
 from rdc.cli import main
+from rdc.documents import git as revision
 from tests.conftest import ROOT
 from tests.interpreters import ENDS, end_of_support
 

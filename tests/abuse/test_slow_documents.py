@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from rdc.building.plan import matcher
+from rdc.documents.plan import matcher
 from tests import warm
 from tests.rdc.cli_support import environment
 

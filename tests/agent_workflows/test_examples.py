@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from compiler.driver import compile_file
-from rdc.trials.result import Status
-from rdc.trials.tester import try_scenarios
+from rdc.testing.result import Status
+from rdc.testing.tester import try_scenarios
 from tests.conftest import ROOT
 from tests.rdc.cli_support import call
 

@@ -19,7 +19,7 @@ from compiler.ir.program import Program
 from compiler.ir.verify import verify
 from compiler.passes import optimize
 from compiler.text.source import Source, Span
-from rdc.reporting.report import FORMATS, Report, render
+from rdc.report.report import FORMATS, Report, render
 from tests import interpreters
 from tests.conftest import ROOT
 from tests.warm.codes import code_of

@@ -14,7 +14,7 @@ from compiler.ir.paths import Path, Visit, walk
 from compiler.ir.program import Program
 from compiler.ir.semantics import Machine
 from compiler.ir.tasks import Verdict
-from rdc.paths.outcomes import decided_by, read_outcomes, write_outcomes
+from rdc.trace.outcomes import decided_by, read_outcomes, write_outcomes
 from tests.equivalence.cases import Case
 from tests.equivalence.compiled import compiled
 from tests.equivalence.strategies import cases

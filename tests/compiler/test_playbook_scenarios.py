@@ -8,7 +8,7 @@ from textwrap import dedent, indent
 import pytest
 
 from compiler.driver import Compilation, compile_file
-from rdc.trials.tester import try_scenarios
+from rdc.testing.tester import try_scenarios
 
 BODY = """
 # A

@@ -19,9 +19,9 @@ from compiler.ir.paths import walk
 from compiler.ir.program import Node, Program, jumps_of
 from compiler.ir.semantics import Machine, Outcome, State
 from compiler.ir.tasks import Shell, Verdict
-from rdc.trials import TARGETS as RUNNING
-from rdc.trials.result import retrace
-from rdc.trials.run import Setting
+from rdc.testing import TARGETS as RUNNING
+from rdc.testing.result import retrace
+from rdc.testing.run import Setting
 from tests.backends.test_python_jumps import compare
 from tests.conftest import CONFORMANCE, NO_CONFORMANCE
 from tests.rdc.cli_support import call

@@ -26,9 +26,9 @@ from compiler.ir.tasks import Verdict
 from compiler.passes import optimize
 from compiler.reading.yaml import UnreadableError, read_mapping
 from compiler.scenarios.model import read_scenarios
-from rdc.changes import Comparison, Version
-from rdc.generation import emitted
-from rdc.tables import check_tables
+from rdc.diff.report import Comparison, Version
+from rdc.output.generate import emitted
+from rdc.output.target_options import check_tables
 from runtime_shim.engine.journal import encode, read_journal
 from runtime_shim.engine.private import opened_folder
 from runtime_shim.engine.program import RefusedError

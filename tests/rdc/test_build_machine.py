@@ -18,7 +18,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 from backends.registry import load
 from compiler.driver import Settings
-from rdc.generation import generate
+from rdc.output.generate import generate
 from tests.rdc.cli_support import environment
 from tests.rdc.projects import RUNBOOK, Project
 

@@ -38,7 +38,7 @@ def test_a_worker_that_is_killed_is_told_in_a_line(project: Project) -> None:
     for number in range(8):
         project.runbook(f"task-{number}")
     code = (
-        "import os, signal, rdc.building.compiling as workers\n"
+        "import os, signal, rdc.build.compile as workers\n"
         "real = workers.compile_task\n"
         "def compile_task(root, task):\n"
         "    if task.source.endswith('task-3.runbook.md'): os.kill(os.getpid(), signal.SIGKILL)\n"

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from backends.base import MARK
-from rdc.revision import LARGEST
+from rdc.documents.git import LARGEST
 from tests.dot.real import seen
 from tests.rdc.cli_support import MISSING_TITLE, call
 

@@ -131,7 +131,7 @@ def test_a_file_that_cannot_be_written_is_told(tmp_path: Path, monkeypatch: pyte
     def full(*_: object) -> int:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("rdc.atomic.os.fsync", full)
+    monkeypatch.setattr("rdc.output.write.os.fsync", full)
     result = call("fmt", "a.runbook.md", cwd=tmp_path)
     assert (result.code, path.read_text(), list(tmp_path.iterdir())) == (1, UNTIDY, [path])
     assert "cannot write a.runbook.md: No space left on device" in result.err

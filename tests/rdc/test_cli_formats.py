@@ -12,7 +12,7 @@ from jsonschema import Draft7Validator
 
 from compiler.diagnostics.model import CODES, Diagnostic, Related
 from compiler.text.source import Span
-from rdc.reporting.report import FORMATS, Report, render
+from rdc.report.report import FORMATS, Report, render
 
 FOUND = [
     Diagnostic(

@@ -14,7 +14,7 @@ from pygraphviz import AGraph
 
 from backends.base import MARK
 from rdc.commands.graph import FORMATS
-from rdc.drawing import graphviz
+from rdc.draw import graphviz
 from tests.conftest import ROOT
 from tests.dot.real import seen
 from tests.rdc.cli_support import GOOD, MISSING_TITLE, UNKNOWN_TARGET, call, document
@@ -181,7 +181,7 @@ def test_wrong_use_is_told(words: tuple[str, ...], folder: Path) -> None:
 
 
 def test_a_png_is_not_for_a_terminal(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rdc.commands.pictures.is_terminal", lambda: True)
+    monkeypatch.setattr("rdc.commands.common.pictures.is_terminal", lambda: True)
     assert call("graph", "deploy.runbook.md", "--format", "png", "-o", "-", cwd=folder).code == 2
     assert call("graph", "deploy.runbook.md", "--format", "svg", "-o", "-", cwd=folder).code == 0
 

@@ -11,7 +11,7 @@ import yaml
 
 from backends.registry import names
 from compiler.version import __version__
-from rdc.starting.files import KINDS
+from rdc.init.files import KINDS
 from tests.rdc.cli_support import GOOD, Result, call, document
 from tests.workflows.lint import findings
 

@@ -14,7 +14,7 @@ from compiler.ir.paths import Visit
 from compiler.ir.semantics import Outcome
 from compiler.ir.tasks import Agent, Ask, End, Reading, Shell
 from compiler.ir.texts import Text, text
-from rdc.paths.outcomes import read_outcomes, write_outcomes
+from rdc.trace.outcomes import read_outcomes, write_outcomes
 from tests.conftest import ROOT
 from tests.mermaid.programs import hostile_texts, node, program, to
 

@@ -18,10 +18,10 @@ import pytest
 
 from backends.registry import BACKENDS
 from compiler.ir.tasks import Verdict
-from rdc import trials
-from rdc.trials import JUMPING, TARGETS
-from rdc.trials.process import execute
-from rdc.trials.run import Run, Setting, Step, TrialError
+from rdc import testing as trials
+from rdc.testing import JUMPING, TARGETS
+from rdc.testing.process import execute
+from rdc.testing.run import Run, Setting, Step, TrialError
 from tests import warm
 from tests.conftest import ROOT
 from tests.rdc.cli_support import GOOD, UNKNOWN_TARGET, Result, call, document, environment
@@ -300,7 +300,7 @@ def test_a_message_that_no_output_can_show_is_the_same_message(folder: Path) -> 
 def test_a_tool_that_is_missing_is_named(
     folder: Path, target: str, tool: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr("rdc.trials.process.sys.executable", str(tmp_path / "python"))
+    monkeypatch.setattr("rdc.testing.process.sys.executable", str(tmp_path / "python"))
     monkeypatch.setenv("PATH", str(tmp_path / "none"))
     result = tried(folder, scenarios(**GOOD_ONE), "--on", target)
     assert (result.code, result.out) == (2, "")
@@ -308,7 +308,7 @@ def test_a_tool_that_is_missing_is_named(
 
 
 def test_dbos_that_is_missing_is_named(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rdc.trials.dbos.find_spec", lambda name: None)
+    monkeypatch.setattr("rdc.testing.targets.dbos.find_spec", lambda name: None)
     result = tried(folder, scenarios(**GOOD_ONE), "--on", "dbos")
     assert (result.code, result.out) == (2, "")
     assert "`dbos` is not installed: pip install dbos==3.4.0" in result.err

@@ -11,7 +11,7 @@ import pytest
 from compiler.driver import compile_file
 from compiler.frontends import FRONT_ENDS
 from compiler.ir.patterns import sample
-from rdc.drafts import addition
+from rdc.testing import drafts as addition
 from tests.agent_workflows import drawing as workflow_drawing
 from tests.agent_workflows import render as workflow_render
 from tests.compiler.text_form import to_text_form

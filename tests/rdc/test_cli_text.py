@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from compiler.diagnostics.model import Diagnostic, Related
 from compiler.text.source import Source, Span
-from rdc.reporting.cells import COLUMNS, cells, excerpt, visible
-from rdc.reporting.report import Report, render
+from rdc.report.report import Report, render
+from rdc.terminal.cells import COLUMNS, cells, excerpt, visible
 
 PATH = "deploy.runbook.md"
 

@@ -126,7 +126,7 @@ def test_without_the_extra_it_says_what_to_install(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setitem(sys.modules, "mcp", None)
-    monkeypatch.delitem(sys.modules, "rdc.tools.mcp_server", raising=False)
+    monkeypatch.delitem(sys.modules, "rdc.calls.mcp_client", raising=False)
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b'{"tool": "x", "arguments": {}}')))
     assert main(["tool-call", "server"]) == 2
     assert "install rdc with its extra `mcp`" in capsys.readouterr().err

@@ -17,7 +17,7 @@ import pytest
 
 from backends.base import MARK, Companion, Emission, check_path
 from backends.registry import BACKENDS
-from rdc.layout import beside
+from rdc.output.layout import beside
 from tests.rdc import sample_target
 from tests.rdc.cli_support import GOOD, MISSING_TITLE, UNKNOWN_TARGET, Result, call, document, environment
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from rdc.building.table import schema
+from rdc.documents.rules import schema
 from tests.conftest import ROOT
 from tests.rdc.cli_support import call, document
 

@@ -255,10 +255,10 @@ def test_what_cannot_be_fixed_decides_the_exit_code(tmp_path: Path) -> None:
 def test_a_file_that_cannot_be_written_is_left_alone(tmp_path: Path, why: str, monkeypatch: pytest.MonkeyPatch) -> None:
     path = document(tmp_path, "a.runbook.md", BARE)
     if why == "changed":
-        monkeypatch.setattr("rdc.rewriting.Rewrite.is_still_there", lambda _: False)
+        monkeypatch.setattr("rdc.rewrite.files.Rewrite.is_still_there", lambda _: False)
     else:
         deny = SimpleNamespace(access=lambda *_: False, W_OK=os.W_OK)
-        monkeypatch.setattr("rdc.rewriting.os", deny)  # root may write everything
+        monkeypatch.setattr("rdc.rewrite.files.os", deny)  # root may write everything
     result = call("check", "--fix", "a.runbook.md", cwd=tmp_path)
     words = {
         "changed": "it has changed since rdc read it",

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rdc.paths.text import Turns, folded
+from rdc.trace.text import Turns, folded
 
 
 def shown(letters: str) -> str:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from rdc.tools.mock import read_mocks
+from rdc.calls.mock import read_mocks
 from runtime_shim.engine.program import RefusedError
 from runtime_shim.tasks.exchange import Answered
 

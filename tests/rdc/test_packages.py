@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from backends.python import METADATA
-from rdc.packages import lock_problem
+from rdc.output.packages import lock_problem
 from tests.rdc.cli_support import call
 
 NAME = "deploy_worker.py"

@@ -13,9 +13,9 @@ from backends.python import PythonBackend
 from compiler.driver import compile_file
 from compiler.ir.program import Node, Program
 from compiler.ir.tasks import Ask, alphabet
-from rdc.trials import github, python
-from rdc.trials.process import Finished
-from rdc.trials.run import Setting, TrialError
+from rdc.testing.process import Finished
+from rdc.testing.run import Setting, TrialError
+from rdc.testing.targets import github, python
 from tests.conftest import ROOT
 from tests.rdc.cli_support import GOOD, document
 

@@ -10,7 +10,7 @@ import pytest
 from backends.github import GithubBackend
 from backends.github.verify import Called, called_by
 from compiler.driver import compile_file
-from rdc.generation import emitted
+from rdc.output.generate import emitted
 from tests.rdc.cli_support import ROOT, call
 
 DOCUMENTS = (".runbook.md", ".playbook.md", ".workflow.yaml", ".stepspec.yaml", ".stepspec.json")

@@ -35,8 +35,8 @@ from pathlib import Path
 import yaml
 from msgspec import Struct
 
-from rdc.trials.github import OPTIONS, REPOSITORY, Event, events_of, log_of, summaries
-from rdc.trials.process import Finished
+from rdc.testing.process import Finished
+from rdc.testing.targets.github import OPTIONS, REPOSITORY, Event, events_of, log_of, summaries
 from tests import warm
 from tests.conftest import WITH_ACT
 from tests.workflows.api import FACTS, Api

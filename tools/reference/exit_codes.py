@@ -6,7 +6,7 @@ from types import ModuleType
 
 import rdc.cli
 import runtime_shim.engine.program
-from rdc.verification import Verdict
+from rdc.output.verify import Verdict
 from tools.reference.markdown import page, table
 
 OF_RDC = {

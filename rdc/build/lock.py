@@ -1,0 +1,202 @@
+"""`rdc.lock`: the items in generated files that people must review, one per line (B-5).
+
+A line has the path of a file, a kind and a value, such as `.github/workflows/deploy.yml secret DEPLOY_TOKEN`. Lines are
+sorted, so that diffs show the changes.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from errno import EIO
+from typing import assert_never
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from backends.make.native import common, loop
+from compiler.diagnostics.model import Diagnostic
+from compiler.ir.program import Program
+from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Shell, Stage, Tool
+from compiler.text.files import DISK
+from compiler.text.source import sha256_of
+from rdc.build.records import LOCK, Record
+from rdc.output.generate import Product
+from rdc.terminal.cells import visible
+
+COMMON = "default"
+"""The agent of prompts without an agent."""
+
+_BUNDLED = re.compile(
+    rb"^# The runtime of rdc [^\n]{1,40}, edition ([a-z]{1,20}) \(sha256 ([0-9a-f]{64})\)\.$", re.MULTILINE
+)
+_SHARED = re.compile(r"(?:.*/)?rdc_(?:runtime_)?([a-z_]+?)_[0-9a-f]{8}\.py")
+
+
+def items_of(program: Program, product: Product, files: Mapping[str, bytes]) -> dict[str, list[str]]:
+    """Return the items of a document's files, sorted, by path. The main file must come first in `files`."""
+    main, *companions = files
+    found = {main: {*_of_program(program), *product.items, *_bundled(files[main])}}
+    for path in companions:
+        name = runtime_at(path)
+        found[path] = {f"runtime {name} {sha256_of(files[path])}"} if name else set(_bundled(files[path]))
+    return {path: sorted(map(visible, items)) for path, items in found.items() if items}
+
+
+def runtime_at(path: str) -> str:
+    """Return the name of the shared runtime at a path, or ""."""
+    match = _SHARED.fullmatch(path)
+    return match[1] if match else ""
+
+
+def _of_program(program: Program) -> Iterator[str]:
+    """Yield the items that don't depend on the target."""
+    yield from (f"secret {name}" for name in program.secrets)
+    yield from (f"input {given.name}" for given in program.inputs)
+    for node in program.nodes:
+        yield from (f"env {constant.name}: {constant.value}" for constant in node.constants)
+        match node.task:
+            case Agent(agent):
+                yield f"agent {agent or COMMON}"
+            case Parallel(entries):
+                yield from (f"agent {entry.agent or COMMON}" for entry in entries)
+            case Tool(connection, tool):
+                yield f"tool {connection}.{tool}"
+            case Gate(gate):
+                yield f"gate {gate}"
+            case Shell() | Ask() | Stage() | Branch() | End():
+                continue
+            case _:
+                assert_never(node.task)
+
+
+def _bundled(data: bytes) -> Iterator[str]:
+    """Yield the runtimes bundled in a file."""
+    for edition, digest in _BUNDLED.findall(data):
+        yield f"runtime {edition.decode()} {digest.decode()}"
+    if data.startswith(b"#") and common().encode() in data:
+        yield f"runtime make-loop {sha256_of(loop())}"
+
+
+_GUARDS = ("gate ", "environment ")
+"""Items that hold a run back. Without them a file can do more, so their removal needs an approval too."""
+
+_HEAD = (
+    "# Permissions, secrets and calls of the files from `rdc build`. To approve a new line: `rdc build --approve`.\n"
+)
+
+
+def lock_text(records: Iterable[Record]) -> str:
+    """Return the text of the lock for some records."""
+    lines = {f"{_quoted(path)} {item}" for one in records for path, items in one.items.items() for item in items}
+    return _HEAD + "".join(f"{line}\n" for line in sorted(lines))
+
+
+def _quoted(path: str) -> str:
+    """Return a path as one word; as a JSON string if it has spaces or quotes."""
+    return json.dumps(path) if not path.isprintable() or any(char in path for char in ' "\\#') else path
+
+
+def read_lock(root: str) -> str | None:
+    """Return the text of a project's lock, or None if there is none.
+
+    Raises:
+        OSError: It cannot be read.
+    """
+    try:
+        return DISK.read(os.path.join(root, LOCK)).decode(errors="replace")
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError) as error:
+        raise OSError(EIO, getattr(error, "strerror", None) or str(error), LOCK) from error
+
+
+class Review(Struct, frozen=True):
+    """The new items in a lock that aren't approved, and the approvals without a new item.
+
+    A guard that a file no longer has is the new item `no gate X`.
+    """
+
+    refused: tuple[tuple[str, str], ...]
+    unknown: tuple[str, ...]
+
+    @property
+    def held(self) -> frozenset[str]:
+        """The files with items that aren't approved."""
+        return frozenset(path for path, _ in self.refused)
+
+    @property
+    def findings(self) -> list[Diagnostic]:
+        """An error for each new item with the command that approves it; the first one has a command for all."""
+        files: dict[str, list[str]] = {}
+        for path, item in sorted(self.refused):
+            files.setdefault(item, []).append(path)
+        found = [_finding(item, paths) for item, paths in files.items()]
+        if len(found) > 1:
+            remedy = f"review all {len(found)} new items, then run: {_approving(files)}"
+            found[0] = replace(found[0], help=remedy)
+        return found
+
+
+def review(
+    present: str | None, wanted: str, files: Container[str], approved: Sequence[str], taken: Sequence[str], *, ci: bool
+) -> Review:
+    """Compare the present lock with the new one, which is for these files.
+
+    Items that were `taken` from edited files count as approved. In a project's first lock no item is new, because
+    people review the whole file; in CI every item is new. Dropping a file needs no approval.
+    """
+    if present is None and not ci:
+        return Review((), tuple(approved))
+    known = set((present or "").splitlines())
+    common = {item for line in known if _is_common(item := _parts(line)[1])}
+    lines = [_parts(line) for line in wanted.splitlines() if line not in known and not line.startswith("#")]
+    new = [(path, item) for path, item in lines if item not in common] + _lost(known, wanted, files)
+    items = {item for _, item in new}
+    refused = tuple((path, item) for path, item in new if item not in approved and item not in taken)
+    return Review(refused, tuple(item for item in approved if item not in items))
+
+
+def _lost(known: set[str], wanted: str, files: Container[str]) -> list[tuple[str, str]]:
+    """Return the guards that files no longer have."""
+    lost = map(_parts, known.difference(wanted.splitlines()))
+    return [(path, f"no {item}") for path, item in lost if path in files and item.startswith(_GUARDS)]
+
+
+def _is_common(item: str) -> bool:
+    """Return whether an item of one file needs no approval in another, because it gives no new power."""
+    return item.startswith(("action ", "runtime ")) or (item.startswith("permission ") and item.endswith(": read"))
+
+
+def items_in(text: str) -> dict[str, list[str]]:
+    """Return the items of each file in a lock."""
+    found: dict[str, list[str]] = {}
+    for line in text.splitlines():
+        if line and not line.startswith("#"):
+            path, item = _parts(line)
+            found.setdefault(path, []).append(item)
+    return found
+
+
+def _parts(line: str) -> tuple[str, str]:
+    """Return the path and the item of a line. A malformed line gives two strings, too."""
+    if line.startswith('"'):
+        with suppress(ValueError):
+            path, end = json.JSONDecoder().raw_decode(line)
+            return str(path), line[end:].strip()
+    path, _, item = line.partition(" ")
+    return path, item
+
+
+def _finding(item: str, paths: Sequence[str]) -> Diagnostic:
+    more = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
+    remedy = f"review it, then run: {_approving([item])}"
+    return Diagnostic("RD546", paths[0], None, f"new and not approved: {item} in {paths[0]}{more}", remedy)
+
+
+def _approving(items: Iterable[str]) -> str:
+    return " ".join(("rdc build", *(f"--approve {shlex.quote(item)}" for item in items)))

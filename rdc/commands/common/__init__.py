@@ -1,0 +1,1 @@
+"""Common to commands: documents, targets, pictures, reports and delivery."""

@@ -1,0 +1,119 @@
+"""Common to commands that generate files: compile documents, then write or compare them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from difflib import unified_diff
+from pathlib import Path
+
+from msgspec import Struct
+
+from backends.base import Companion
+from backends.common.remarks import listed
+from compiler.diagnostics.model import Diagnostic
+from compiler.driver import Settings
+from rdc.commands.common.reporter import Reporter
+from rdc.commands.common.target import Target, misuse_told
+from rdc.output.generate import Generation, generate
+from rdc.output.layout import Layout, broken
+from rdc.output.paths import Output, has_mark, obstacles, unwritable
+from rdc.output.write import File, is_current, write_all
+from rdc.terminal.cells import visible
+from rdc.terminal.output import put
+
+
+def generated(sources: Sequence[str], settings: Settings, target: Target, files: Sequence[str] = ()) -> Generation:
+    """Return the outputs for documents. Wrong options are a usage error."""
+    with misuse_told(target.backend):
+        return generate(sources, settings, target.backend, target.options, files)
+
+
+def print_one(file: str, made: Generation, reporter: Reporter) -> int:
+    """Report the findings, write one document's output to standard output, and return the exit code."""
+    several = (_several(file, one.companions) for one in made.products if one and one.companions)
+    report = reporter.gather([*made.diagnostics, *several], made.sources)
+    reporter.show(report)
+    if reporter.fails(report):
+        return 1
+    for product in made.products:
+        put(product.data if product else b"")
+    return 0
+
+
+def write_files(made: Generation, layout: Layout, reporter: Reporter, *, force: bool) -> int:
+    """Report the findings, write all files or none, and return the exit code."""
+    found = [*made.diagnostics, *layout.findings, *obstacles(layout.outputs, made.sources, force=force)]
+    found += () if force else broken(layout)
+    changed: list[File] = []
+    if not reporter.fails(reporter.gather(found, made.sources)):
+        stages = [[File(Path(one.output.path), one.data, one.executable) for one in stage] for stage in layout.stages]
+        try:
+            late = [[file for file in stage if not is_current(file)] for stage in stages]
+            changed = [file for stage in late for file in stage]
+            write_all(*late)
+        except OSError as error:
+            done = [str(file.path) for file in changed if is_current(file)]
+            advice = f"already written: {' and '.join(done)}; compile again" if done else "nothing was written"
+            found.append(unwritable(error.filename, error.strerror or str(error), advice))
+    report = reporter.gather(found, made.sources)
+    reporter.show(report)
+    if reporter.fails(report):
+        return 1
+    _tell(layout, {file.path.resolve() for file in changed}, reporter)
+    return 0
+
+
+def _several(file: str, companions: Sequence[Companion]) -> Diagnostic:
+    """Report an output that needs companion files, because standard output takes only one file."""
+    names = listed([companion.path for companion in companions])
+    files = "companion files" if companions[1:] else "companion file"
+    message = f"the output of {file} needs the {files} {names}, but standard output takes only one file"
+    return Diagnostic("RD526", file, None, message, "choose the main file with -o")
+
+
+def _tell(layout: Layout, changed: Collection[Path], reporter: Reporter) -> None:
+    """Report the written files: in one line for a source, unless only some of its files are new."""
+    for group in layout.groups:
+        outputs = [laid.output for laid in (group.main, *group.companions)]
+        new = [output for output in outputs if output.place in changed]
+        if len(new) == len(outputs):
+            reporter.say(f"wrote {group.names}")
+        elif not new:
+            reporter.say(group.is_current)
+        else:
+            for output in outputs:
+                path = Path(output.path)
+                reporter.say(f"wrote {path}" if output in new else f"{path} is up to date")
+
+
+class Difference(Struct, frozen=True):
+    """An output that is not up to date: the finding, and a unified diff to the new content ("" without a file)."""
+
+    finding: Diagnostic
+    diff: str
+
+
+def compare(output: Output, data: bytes) -> Difference | None:
+    """Return how an output's file differs from its new content, or None."""
+    try:
+        present = output.place.read_bytes()
+    except FileNotFoundError:
+        return Difference(_finding(output, f"{output.path} does not exist"), "")
+    except OSError as error:
+        return Difference(_finding(output, f"cannot read {output.path}: {error.strerror}"), "")
+    if present == data:
+        return None
+    if output.option and not has_mark(output.place):  # a document may choose it, and must not show its content
+        return Difference(_finding(output, f"{output.path} was not generated by rdc", output.advice), "")
+    message = (
+        f"{output.path} is not up to date with {output.source}: the source, rdc, or the file itself changed, "
+        "or the project has another root"
+    )
+    path = visible(output.path)
+    old, new = (content.decode(errors="replace").split("\n") for content in (present, data))
+    lines = unified_diff(old, new, path, f"{path} (as generated)", lineterm="")
+    return Difference(_finding(output, message), "\n".join(visible(line) for line in lines))
+
+
+def _finding(output: Output, message: str, advice: str = "run the command again without --check") -> Diagnostic:
+    return Diagnostic("RD512", output.path, None, message, advice)

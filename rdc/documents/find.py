@@ -1,0 +1,131 @@
+"""Finds the documents of a command: files, folders, the whole project, and standard input."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+
+import click
+from msgspec import Struct
+
+from compiler.driver import Opened, open_file, open_standard_input
+from compiler.frontends import FRONT_ENDS
+from compiler.project.project import SKIPPED, Project, project_around
+from rdc.documents.rules import named_documents
+
+STANDARD_INPUT = "-"
+
+
+class NoDocumentsError(click.UsageError):
+    """A folder or project has no documents, or cannot be read."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, click.get_current_context(silent=True))
+
+
+class Found(Struct, frozen=True):
+    """The path of a document, and the folder that contains it; "" for a document that the caller named."""
+
+    path: str
+    folder: str = ""
+
+
+def open_documents(arguments: Sequence[str]) -> list[Opened]:
+    """Open the documents of the arguments, including `-` for standard input; without arguments, the project's.
+
+    Raises:
+        NoDocumentsError: A folder or the project has none.
+    """
+    paths = [found.path for found in find_documents(arguments)]
+    return [open_standard_input() if path == STANDARD_INPUT else open_file(path) for path in paths]
+
+
+def find_documents(arguments: Sequence[str]) -> list[Found]:
+    """Return the documents of the arguments, each once, in order. Those of a folder are sorted by path.
+
+    Without arguments, return the documents of the project around the current folder.
+
+    Raises:
+        NoDocumentsError: A folder or the project has none.
+    """
+    if not arguments:
+        project = project_around(os.path.realpath(os.curdir))
+        every = project_documents(project)
+        if not every:
+            problem = f"the project {project.root} has no documents ({_names()})"
+            raise NoDocumentsError(f"{problem}; write one, or name a file or folder")
+        return every
+    places: dict[str, Found] = {}
+    for found in (found for argument in arguments for found in _named(argument)):
+        folder, name = os.path.split(found.path)
+        places.setdefault(os.path.join(os.path.realpath(folder), name), found)
+    return list(places.values())
+
+
+def project_documents(project: Project) -> list[Found]:
+    """Return all documents of a project by their names, with paths relative to the current folder.
+
+    The configuration may name others under `[[build]]`. Nothing else adds documents to a project.
+    """
+    found = {os.path.relpath(found.path): None for found in _in_folder(project.root)}
+    found |= {os.path.relpath(os.path.join(project.root, path)): None for path in named_documents(project)}
+    return [Found(path, project.root) for path in sorted(found, key=lambda path: path.split(os.sep))]
+
+
+def _named(argument: str) -> list[Found]:
+    if argument == STANDARD_INPUT or not os.path.isdir(argument):
+        return [Found(argument)]
+    every = _in_folder(argument)
+    if not every:
+        raise NoDocumentsError(f"the folder {argument} has no documents ({_names()})")
+    return every
+
+
+def _in_folder(folder: str) -> list[Found]:
+    return [Found(path, folder) for path in sorted(_below(folder), key=lambda path: path.split(os.sep))]
+
+
+def _names() -> str:
+    """Return the possible names of documents, for a message."""
+    every = (name for form in FRONT_ENDS.values() for name in (*map("*{}".format, form.suffixes), *form.names))
+    return " or ".join(every)
+
+
+def _below(folder: str) -> Iterator[str]:
+    """Yield the documents below a folder, by their names. Links are not followed, because they may lead anywhere."""
+    ignored = _ignored(folder)
+    for above, folders, files in os.walk(folder, onerror=_unreadable):
+        folders[:] = [
+            name
+            for name in folders
+            if not name.startswith(".") and name not in SKIPPED and _place(above, name) + os.sep not in ignored
+        ]
+        for name in files:
+            path = _place(above, name)
+            is_document = (
+                any(form.has(name) for form in FRONT_ENDS.values())
+                and not name.startswith(".")
+                and not os.path.islink(path)
+            )
+            if is_document and path not in ignored:
+                yield path
+
+
+def _place(above: str, name: str) -> str:
+    return os.path.normpath(os.path.join(above, name))
+
+
+def _ignored(folder: str) -> frozenset[str]:
+    """Return the paths below a folder that git ignores; folders end with `/`. Without git, there are none."""
+    from rdc.documents.git import RevisionError, ignored_files  # noqa: PLC0415 (only folders need git)
+
+    try:
+        return frozenset(
+            _place(folder, name) + (os.sep if name.endswith("/") else "") for name in ignored_files(folder)
+        )
+    except RevisionError:
+        return frozenset()
+
+
+def _unreadable(error: OSError) -> None:
+    raise NoDocumentsError(f"cannot read the folder {error.filename}: {error.strerror}")

@@ -1,1 +1,0 @@
-"""Write scenarios for `rdc test --init`: their paths, names and position in a file."""

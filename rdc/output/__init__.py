@@ -1,0 +1,1 @@
+"""Generated files: compiling, placing, writing and verifying them."""

@@ -1,0 +1,127 @@
+"""Compiles documents for a backend, in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import zip_longest
+from pathlib import PurePath
+from typing import Any
+
+from msgspec import Struct
+
+from backends.base import Backend, Companion, Emission, OptionFinding, Reason
+from compiler.diagnostics.issues import InvalidError
+from compiler.diagnostics.model import Diagnostic
+from compiler.driver import Compilation, Settings, compile_file
+from compiler.ir.program import Program
+from compiler.project.options import Table
+from compiler.text.source import Source
+from rdc.output.paths import output_name
+from rdc.output.target_options import check_names, check_options, table_of
+
+Emit = Callable[[Program, Mapping[str, object]], Emission]
+"""Generates an output from a program and options in plain values."""
+
+
+class Product(Struct, frozen=True):
+    """The output for a document: the main file, its companions, and why it calls the first of them.
+
+    `items` are facts in the main file that a reviewer must not miss.
+    """
+
+    data: bytes
+    companions: tuple[Companion, ...] = ()
+    reason: Reason | None = None
+    items: tuple[str, ...] = ()
+
+
+class Generation(Struct, frozen=True):
+    """The output for each source (None if it has errors), all findings, and their sources.
+
+    `compilations` know which findings are ignored.
+    """
+
+    products: tuple[Product | None, ...]
+    diagnostics: tuple[Diagnostic, ...]
+    sources: Mapping[str, Source]
+    compilations: tuple[Compilation, ...] = ()
+
+    def kept(self, found: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
+        """Return the further findings that no document or project ignores."""
+        for one in self.compilations:
+            found = one.kept(found)
+        return tuple(found)
+
+
+def generate(
+    paths: Sequence[str],
+    settings: Settings,
+    backend: Backend[Any],
+    given: Mapping[str, object],
+    files: Sequence[str] = (),
+) -> Generation:
+    """Compile documents for a backend.
+
+    Args:
+        paths: The documents.
+        settings: How to read them.
+        backend: The backend.
+        given: Options of the backend that override those in documents and project.
+        files: The generated files. By default they have the names of the documents.
+
+    Returns:
+        The outputs in order. Errors in documents are findings, never exceptions.
+
+    Raises:
+        InvalidError: An option outside of documents and configuration is wrong.
+    """
+    products: list[Product | None] = []
+    found: list[Diagnostic] = []
+    compilations: list[Compilation] = []
+    sources: dict[str, Source] = {}
+    for path, file in zip_longest(paths, files, fillvalue=""):
+        compilations.append(compile_file(path, settings))
+        made = emitted(compilations[-1], backend, given, backend.emit, file)
+        products += made.products
+        found += made.diagnostics
+        sources |= made.sources
+    return Generation(tuple(products), tuple(found), sources, tuple(compilations))
+
+
+def emitted(
+    compilation: Compilation, backend: Backend[Any], given: Mapping[str, object], emit: Emit, file: str = ""
+) -> Generation:
+    """Compile a document to a file for a backend by the method `emit`; raises as `generate` does."""
+    table = table_of(backend, compilation.tables)
+    wrong = [*check_names(compilation.tables), *_problems(compilation, backend, table, given)]
+    found = (*compilation.diagnostics, *wrong)
+    if compilation.program is None or wrong:
+        return Generation((None,), found, compilation.sources)
+    program = compilation.program
+    if backend.named:
+        name = PurePath(file).name or output_name(program.sources[0].path, backend.suffix)
+        program = program.with_(file=name.removesuffix(backend.suffix))
+    emission = emit(program, {**table.values, **given})
+    text, companions = emission.text, emission.companions
+    product = None if text is None else Product(text.encode(), companions, emission.reason, emission.items)
+    said = (_placed(finding, table, given) for finding in emission.diagnostics)
+    return Generation((product,), (*found, *compilation.kept(said)), compilation.sources)
+
+
+def _placed(finding: Diagnostic, table: Table, given: Mapping[str, object]) -> Diagnostic:
+    """Return a backend's finding with the place of its option, unless the command line set the option."""
+    if not isinstance(finding, OptionFinding) or finding.option[:1] in [(name,) for name in given]:
+        return finding
+    return finding.placed(table)
+
+
+def _problems(
+    compilation: Compilation, backend: Backend[Any], table: Table, given: Mapping[str, object]
+) -> list[Diagnostic]:
+    """Return problems in a document's table for the backend; raises `InvalidError` as `generate` does."""
+    try:
+        return check_options(backend, table, given)
+    except InvalidError:
+        if compilation.program:
+            raise
+        return []  # the document has errors, and the missing option may be in the unreadable part

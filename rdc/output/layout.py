@@ -1,0 +1,201 @@
+"""The places of all generated files: the main files, and their companions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from functools import cached_property
+from itertools import chain
+from pathlib import Path, PurePath, PurePosixPath
+from typing import Any
+
+from msgspec import Struct
+
+from backends.base import Backend, Companion, Reason
+from backends.common.remarks import listed
+from compiler.diagnostics.model import Diagnostic
+from compiler.project.project import project_around
+from compiler.text.source import sha256_of
+from rdc.output.generate import Product
+from rdc.output.paths import OF_GITHUB, Output, collisions, has_mark
+from rdc.output.write import is_of_git
+
+
+class Laid(Struct, frozen=True):
+    """A generated file with its place."""
+
+    output: Output
+    data: bytes
+    executable: bool
+
+
+class Group(Struct, frozen=True):
+    """All files for one source."""
+
+    main: Laid
+    companions: tuple[Laid, ...] = ()
+
+    @property
+    def names(self) -> str:
+        """The main file and its companions, for a message."""
+        return listed([str(Path(self.main.output.path)), *(laid.output.path for laid in self.companions)])
+
+    @property
+    def is_current(self) -> str:
+        """The message that all files are up to date."""
+        return f"{self.names} {'are' if self.companions else 'is'} up to date"
+
+
+class Layout(Struct, frozen=True, dict=True):
+    """The files for each source without errors, without companions in forbidden places.
+
+    `mains` are the main files of all sources. The findings report files with conflicting places.
+    """
+
+    mains: tuple[Output, ...]
+    groups: tuple[Group, ...]
+    findings: tuple[Diagnostic, ...]
+
+    @property
+    def stages(self) -> tuple[tuple[Laid, ...], tuple[Laid, ...]]:
+        """The companions, then the main files, so that no main file exists without its companions."""
+        return self._companions, tuple(group.main for group in self.groups)
+
+    @property
+    def files(self) -> tuple[Laid, ...]:
+        """Each file once."""
+        return tuple(chain.from_iterable(self.stages))
+
+    @property
+    def outputs(self) -> tuple[Output, ...]:
+        """The places of all files, without errors."""
+        return (*self.mains, *(laid.output for laid in self._companions))
+
+    @cached_property
+    def _companions(self) -> tuple[Laid, ...]:
+        """The companions, with shared ones only once."""
+        places: dict[Path, Laid] = {}
+        for laid in (companion for group in self.groups for companion in group.companions):
+            places.setdefault(laid.output.place, laid)
+        return tuple(places.values())
+
+
+def lay_out(mains: Sequence[Output], products: Sequence[Product | None], *, executable: bool) -> Layout:
+    """Return the places of the files.
+
+    Args:
+        mains: The main file of each source.
+        products: The output for each source.
+        executable: Whether the main files are programs.
+    """
+    findings = list(collisions(mains))
+    groups: list[Group] = []
+    for main, product in zip(mains, products, strict=True):
+        if product is None:
+            continue
+        beside: list[Laid] = []
+        for companion in product.companions:
+            own = laid(main, companion)
+            if problem := _trespass(main, own.output):
+                findings.append(problem)
+            else:
+                beside.append(own)
+        groups.append(Group(Laid(main, product.data, executable), tuple(beside)))
+        if product.reason and beside:
+            findings.append(_calls(product.reason, main, beside))
+    findings += _clashes(mains, [companion for group in groups for companion in group.companions])
+    return Layout(tuple(mains), tuple(groups), tuple(findings))
+
+
+def unfit_paths(mains: Iterable[Output], backend: Backend[Any]) -> Iterator[Diagnostic]:
+    """Report paths of main files that the target cannot use."""
+    for main in mains:
+        if problem := backend.path_problem(main.path):
+            code, text, remedy = problem
+            yield Diagnostic(code, main.source, None, text, remedy)
+
+
+def beside(main: str, path: str) -> str:
+    """Return the path of a companion: `a/c/program.py` for `a/b/main.yml` and `../c/program.py`."""
+    folder = PurePath(main).parent
+    for part in PurePosixPath(path).parts:
+        folder = folder.parent if part == ".." and folder.name not in ("", "..") else folder / part
+    return str(folder)
+
+
+def laid(main: Output, companion: Companion) -> Laid:
+    """Return a companion of a main file with its place."""
+    is_away = companion.home and not main.place.parent.as_posix().endswith(f"/{companion.home}")
+    path = PurePosixPath(companion.path).name if is_away else companion.path
+    output = Output(main.source, beside(main.path, path), companion.option)
+    return Laid(output, companion.text.encode(), companion.executable)
+
+
+def _calls(reason: Reason, main: Output, beside: Sequence[Laid]) -> Diagnostic:
+    """Report why a main file calls the program beside it (rule 9)."""
+    files = [laid.output.path for laid in beside]
+    message = f"{reason.clause}: {main.path} calls {files[0]}"
+    return Diagnostic("RD539", reason.path, reason.span, message, f"keep {listed([main.path, *files])} together")
+
+
+def _root_around(folder: Path) -> Path:
+    """Return the root of a folder's project.
+
+    For GitHub workflows, it is two folders above if there is no other sign.
+    """
+    root = Path(project_around(str(folder)).root)
+    return folder.parents[1] if root == folder and folder.parts[-2:] == OF_GITHUB else root
+
+
+def _trespass(main: Output, companion: Output) -> Diagnostic | None:
+    """Report a companion outside of the project, because a document may choose its path."""
+    root, place = _root_around(main.place.parent), companion.place
+    if not place.is_relative_to(root):
+        problem = f"is outside the project of {main.path}"
+    elif is_of_git(place.relative_to(root)):
+        problem = "is in the folder .git, which only git may change"
+    else:
+        return None
+    message = f"{companion.path}, a companion file of {main.path}, {problem}"
+    remedy = (
+        f"{companion.advice}, inside the project (the nearest folder with `.git` or `rdc.toml`, "
+        "or the folder of the main file)"
+    )
+    return Diagnostic("RD524", companion.path, None, message, remedy)
+
+
+def _clashes(mains: Sequence[Output], companions: Sequence[Laid]) -> Iterator[Diagnostic]:
+    """Report companions with the same place as another file."""
+    taken = {main.place: main for main in mains}
+    first: dict[Path, Laid] = {}
+    for laid in companions:
+        own, path = laid.output, laid.output.path
+        if main := taken.get(own.place):
+            whose = "the main file itself" if main.source == own.source else f"the main file of {main.source}"
+            yield _clash(own, f"{own.source} needs the companion file {path}, which is {whose}")
+            continue
+        other = first.setdefault(own.place, laid)
+        if other is laid:
+            continue
+        if other.output.source == own.source:
+            both = f"the options `{other.output.option}` and `{own.option}`"
+            yield _clash(own, f"{own.source} needs two companion files, but {both} both name {path}")
+        elif (other.data, other.executable) != (laid.data, laid.executable):
+            yield _clash(own, f"{other.output.source} and {own.source} both need {path}, with different content")
+
+
+def broken(layout: Layout) -> Iterator[Diagnostic]:
+    """Report companions whose present content another generated file beside the main file pins (T-28)."""
+    mains = {main.place for main in layout.mains}
+    for main, laid in ((group.main.output, laid) for group in layout.groups for laid in group.companions):
+        with suppress(OSError):
+            if not laid.output.place.is_file() or (old := laid.output.place.read_bytes()) == laid.data:
+                continue
+            for other in sorted({*main.place.parent.iterdir()} - mains):
+                if other.is_file() and has_mark(other) and sha256_of(old).encode() in other.read_bytes():
+                    used = f"{main.source} needs the companion file {laid.output.path}, but {other.name} uses it"
+                    yield _clash(laid.output, f"{used} with other content")
+
+
+def _clash(companion: Output, message: str) -> Diagnostic:
+    return Diagnostic("RD525", companion.path, None, message, companion.advice)

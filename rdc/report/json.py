@@ -1,0 +1,91 @@
+"""Diagnostics for tools, as one JSON object:
+
+    {
+      "version": 1,
+      "diagnostics": [
+        {
+          "code": "RD201", "name": "unknown-target", "severity": "error", "rule": "V10",
+          "path": "deploy.runbook.md", "line": 12, "column": 9, "end_line": 12, "end_column": 16,
+          "message": "there is no step `10`", "help": "the steps are 1, 2, Cleanup",
+          "related": [
+            {"path": …, "line": …, "column": …, "end_line": …, "end_column": …, "message": …}
+          ],
+          "fix": {
+            "is_safe": false,
+            "edits": [{"line": …, "column": …, "end_line": …, "end_column": …, "text": "GOTO 1"}]
+          }
+        }
+      ],
+      "summary": {"errors": 1, "warnings": 0, "notes": 0, "files": 1}
+    }
+
+Lines and columns start at 1. Columns are Unicode code points. The end is exclusive. All four are null if a diagnostic
+is about a whole file. `version` changes if a field is removed or changes its meaning; new fields don't change it.
+`files` is the number of files with findings.
+
+`fix` is null if a diagnostic has no fix. Its edits don't overlap. Their positions refer to the current file at `path`.
+`rdc check --fix` applies a safe fix if it can prove that the fix keeps the meaning.
+
+If `docs-url` in `rdc.toml` is set, each diagnostic also has `url`, the address of its page.
+
+For a playbook, the object also has `playbook`, the document's facts (docs/formats/playbook.md). For several files,
+`playbooks` has these facts by path.
+"""  # noqa: D415 (the object ends the sentence)
+
+from __future__ import annotations
+
+import json
+
+from msgspec.structs import asdict
+
+from compiler.diagnostics.model import CODES, Diagnostic, Fix, Severity
+from compiler.diagnostics.pages import page_of
+from compiler.text.source import Span
+from rdc.report.report import Report
+
+
+def render(report: Report) -> str:
+    """The report as JSON in ASCII, which every terminal and locale takes."""
+    document = {
+        "version": 1,
+        "diagnostics": [_diagnostic(diagnostic, report.docs_url) for diagnostic in report.diagnostics],
+        "summary": {
+            "errors": report.count(Severity.ERROR),
+            "warnings": report.count(Severity.WARNING),
+            "notes": report.count(Severity.NOTE),
+            "files": report.files,
+        },
+        **report.facts,
+    }
+    return json.dumps(document, indent=2)
+
+
+def _diagnostic(diagnostic: Diagnostic, docs_url: str) -> dict[str, object]:
+    code = CODES[diagnostic.code]
+    return {
+        "code": diagnostic.code,
+        "name": code.name,
+        "severity": code.severity,
+        "rule": code.rule,
+        **({"url": page_of(docs_url, diagnostic.code)} if docs_url else {}),
+        **_place(diagnostic.path, diagnostic.span),
+        "message": diagnostic.message,
+        "help": diagnostic.help,
+        "related": [
+            {**_place(related.path, related.span), "message": related.message} for related in diagnostic.related
+        ],
+        "fix": _fix(diagnostic.fix) if diagnostic.fix else None,
+    }
+
+
+def _fix(fix: Fix) -> dict[str, object]:
+    edits = [{**_range(edit.span), "text": edit.text} for edit in fix.edits]
+    return {"is_safe": fix.is_safe, "edits": edits}
+
+
+def _place(path: str, span: Span | None) -> dict[str, object]:
+    return {"path": path, **_range(span)}
+
+
+def _range(span: Span | None) -> dict[str, object]:
+    return asdict(span) if span else dict.fromkeys(Span.__struct_fields__)

@@ -1,0 +1,1 @@
+"""The runs in a folder, and runs with mocks."""

@@ -1,0 +1,1 @@
+"""The terminal: output, usage errors and columns."""

@@ -1,0 +1,224 @@
+"""Draft new scenarios for one document, and keep the ones that pass."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from compiler.diagnostics.model import Diagnostic
+from compiler.driver import Compilation, Opened, Settings, compile_opened
+from compiler.frontends import FRONT_ENDS
+from compiler.frontends.common.drafts import Draft, Writer, entry, indented, writer_of
+from compiler.ir.program import Program
+from compiler.ir.semantics import Machine
+from compiler.reading.frontmatter import FENCE
+from compiler.scenarios.mock import mock
+from compiler.scenarios.model import Scenario
+from compiler.text.files import Refusal, read_source
+from compiler.text.regex import Regex
+from compiler.text.source import Source, line_end_of
+from rdc.output.paths import unwritable
+from rdc.output.write import File, write_all
+from rdc.terminal.output import many
+from rdc.testing.draft_paths import Drafted, draft_scenarios, key_of
+from rdc.testing.result import Status, judge
+
+KEY = "scenarios"
+_LINES = Regex(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
+_OURS = Regex(rf"""["']?{KEY}["']?[ \t]*:""")
+_FORM = "write each scenario as a block: `NAME:` on a separate line, with its keys below"
+
+
+class Addition(Struct, frozen=True):
+    """The new content of a file with scenarios, and its present state; or the reason why it doesn't change."""
+
+    shown: str
+    before: Source | None
+    file: File | None = None
+    said: tuple[str, ...] = ()
+    problem: Diagnostic | None = None
+
+    def is_current(self) -> bool:
+        """Return whether the file on the disk is unchanged since it was read; raises OSError."""
+        if self.file is None:
+            return True
+        there = self.file.path.read_bytes() if self.file.path.exists() else None
+        return there == (self.before.data if self.before else None)
+
+
+class _Home(Struct, frozen=True):
+    """The file for a document's scenarios: a separate file, or the document."""
+
+    opened: Opened
+    settings: Settings
+    compilation: Compilation
+    program: Program
+    writer: Writer
+
+    @property
+    def path(self) -> str:
+        """The path of the file, as messages show it."""
+        name = self.compilation.scenario_file
+        if not name:
+            return self.opened.path
+        return os.path.relpath(Path(os.path.realpath(self.opened.path)).with_name(name))
+
+    def source(self) -> Source | None:
+        """Return the present file, or None. It was read before, so it can't be a refusal."""
+        if not self.compilation.scenario_file:
+            return self.opened.source if isinstance(self.opened.source, Source) else None
+        found = read_source(self.path, self.path, self.path) if Path(self.path).exists() else None
+        return None if isinstance(found, Refusal) else found
+
+    def text(self, before: str, drafts: Sequence[Draft]) -> str:
+        """Return the file with new scenarios."""
+        document = self.program.sources[0].path
+        entries = [entry(self.program, draft, document, self.writer) for draft in drafts]
+        return (in_file if self.compilation.scenario_file else in_frontmatter)(before, entries)
+
+    def read(self, text: str) -> tuple[Scenario, ...] | None:
+        """Return the scenarios in a text of this file; None if it has errors."""
+        if self.compilation.scenario_file:
+            return self.writer.read(Source.from_text(self.path, text), self.program)
+        source = self.opened.source
+        assert isinstance(source, Source)  # noqa: S101 (for mypy)
+        changed = replace(self.opened, source=replace(source, text=text))
+        compiled = compile_opened(changed, self.settings)
+        return compiled.scenarios if compiled.program else None
+
+
+def add_scenarios(opened: Opened, compilation: Compilation, settings: Settings, most: int) -> Addition:
+    """Draft scenarios for the paths of a valid document that have none. Nothing is written yet."""
+    writer, program = writer_of(FRONT_ENDS[compilation.format]), compilation.program
+    assert program is not None  # noqa: S101 (for mypy)
+    if writer is None:
+        noun = FRONT_ENDS[compilation.format].noun
+        problem = unwritable(opened.path, f"a {noun} cannot have scenarios", "write them in its source document")
+        return Addition(opened.path, None, problem=problem)
+    home = _Home(opened, settings, compilation, program, writer)
+    before = home.source()
+    if before is None and Path(home.path).is_symlink():
+        return Addition(home.path, None, problem=unwritable(home.path, "it is a broken link", "remove the link"))
+    drafted = draft_scenarios(program, compilation.scenarios, writer, most)
+    written = before.text if before else ""
+    old = home.read(written) if before else ()
+    kept = _passing(home, written, old or (), drafted.drafts)
+    if kept is None or old is None:
+        return Addition(home.path, before, problem=unwritable(home.path, "rdc cannot add to its scenarios", _FORM))
+    said = tuple(_said(opened.path, home.path, drafted, len(kept)))
+    if not kept:
+        return Addition(home.path, before, said=said)
+    text = home.text(written, kept)
+    data = before.encode(text) if before else text.encode()
+    return Addition(home.path, before, File(Path(home.path), data), said)
+
+
+def _passing(home: _Home, text: str, old: Sequence[Scenario], drafts: Sequence[Draft]) -> list[Draft] | None:
+    """Return the drafts that pass after reading the file back; None if they can't be added without other changes."""
+    found = home.read(home.text(text, drafts)) if drafts else tuple(old)
+    if found is None or list(map(_plain, found[: len(old)])) != list(map(_plain, old)):
+        return None
+    by_name = {one.name: one for one in found[len(old) :]}
+    if by_name.keys() != {draft.name for draft in drafts}:
+        return None
+    return [draft for draft in drafts if _passes(home.program, by_name[draft.name], draft)]
+
+
+def _plain(scenario: Scenario) -> Scenario:
+    return replace(scenario, replies=tuple(replace(event, span=None) for event in scenario.replies))
+
+
+def _passes(program: Program, scenario: Scenario, draft: Draft) -> bool:
+    played = mock(program, scenario)
+    if played.problem or key_of(played.path) != key_of(draft.path):
+        return False
+    return judge(scenario, Machine(program), played.path)[0] is Status.PASSED
+
+
+def _said(document: str, file: str, drafted: Drafted, kept: int) -> list[str]:
+    """Yield messages about the written scenarios and the remaining paths."""
+    said = [f"wrote {many(kept, 'scenario')} to {file}"] if kept else []
+    if dropped := len(drafted.drafts) - kept:
+        verb = "needs" if dropped == 1 else "need"
+        said.append(f"{document}: {many(dropped, 'path')} {verb} answers that rdc can't make up; write them by hand")
+    if drafted.left:
+        least = "" if drafted.complete else "at least "
+        verb = "has" if drafted.left == 1 else "have"
+        said.append(f"{document}: {least}{many(drafted.left, 'more path')} {verb} no scenario; --paths N writes more")
+    elif drafted.drafts and not drafted.complete:
+        said.append(f"{document}: there may be longer paths without a scenario")
+    if not drafted.drafts:
+        said.append(f"{document}: every path that rdc finds has a scenario")
+    return said
+
+
+def write_additions(additions: Sequence[Addition]) -> list[Diagnostic]:
+    """Write all files or none; return the errors."""
+    problems = [one.problem for one in additions if one.problem]
+    try:
+        late = [one.shown for one in additions if not one.is_current()]
+        problems += [
+            unwritable(path, "it has changed since rdc read it", "run `rdc test --init` again") for path in late
+        ]
+        if not problems:
+            write_all([one.file for one in additions if one.file])
+    except OSError as error:
+        problems.append(unwritable(str(error.filename), error.strerror or str(error)))
+    return problems
+
+
+# --- Insertion, without changing other bytes --------------------------------------------------------------------------
+
+
+def in_file(text: str, entries: Sequence[Sequence[str]]) -> str:
+    """Add scenarios at the end of a file that only has scenarios."""
+    end = line_end_of(text)
+    joint = "" if not text or text.endswith(("\n", "\r")) else end
+    return text + joint + "".join(f"{line}{end}" for one in entries for line in one)
+
+
+def in_frontmatter(text: str, entries: Sequence[Sequence[str]]) -> str:
+    """Add scenarios to the frontmatter of a document after existing ones. Creates the frontmatter if there is none."""
+    lines, end = _LINES.findall(text), line_end_of(text)
+    if not lines or not FENCE.fullmatch(_bare(lines[0])):
+        block = ["---", f"{KEY}:", *_block(entries, 2), "---", ""]
+        return "".join(f"{line}{end}" for line in block) + text
+    close = next(number for number, line in enumerate(lines[1:], 1) if FENCE.fullmatch(_bare(line)))
+    key = next((number for number, line in enumerate(lines[1:close], 1) if _OURS.match(line)), None)
+    if key is None:
+        place, new = close, [f"{KEY}:", *_block(entries, 2)]
+    else:
+        place = _behind(lines, key, close)
+        new = _block(entries, _indent(lines[key + 1 : place]))
+    return "".join([*lines[:place], *(f"{line}{end}" for line in new), *lines[place:]])
+
+
+def _block(entries: Sequence[Sequence[str]], by: int) -> list[str]:
+    return [line for one in entries for line in indented(one, by)]
+
+
+def _behind(lines: Sequence[str], key: int, close: int) -> int:
+    """Return the line after the value of a key. Comments above the next key belong to that key."""
+    after = (number for number in range(key + 1, close) if lines[number][0] not in " \t#\r\n")
+    place = next(after, close)
+    while place > key + 1 and _is_empty(lines[place - 1]):
+        place -= 1
+    return place
+
+
+def _indent(lines: Sequence[str]) -> int:
+    """Return the indentation of the existing scenarios."""
+    first = next((line for line in lines if not _is_empty(line)), "  ")
+    return len(first) - len(first.lstrip(" ")) or 2
+
+
+def _is_empty(line: str) -> bool:
+    return not line.strip() or line.lstrip().startswith("#")
+
+
+def _bare(line: str) -> str:
+    return line.rstrip("\r\n")

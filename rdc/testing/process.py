@@ -1,0 +1,169 @@
+"""Processes of trials: in separate sessions with a time limit, which also ends their commands."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from tempfile import TemporaryFile
+from typing import IO
+
+from msgspec import Struct
+
+from rdc.testing.run import MissingToolError, TrialError
+
+GRACE = 15.0
+"""In seconds. After this time a process that is being stopped is killed."""
+
+BETWEEN = 0.5
+"""In seconds, between two signals to a process in the background."""
+
+PATIENCE = 60.0
+"""In seconds. A worker starts in two, but the machine may be busy."""
+
+PAUSE = 0.05
+"""In seconds, between two looks at a process."""
+
+
+class Finished(Struct, frozen=True):
+    """The output of a process, and its exit code."""
+
+    code: int
+    out: str
+    err: str
+
+
+def execute(command: Sequence[str], folder: Path, environment: Mapping[str, str], timeout: float) -> Finished:
+    """Run a command to its end.
+
+    Output goes to files, because a pipe stays open until all background processes end.
+
+    Raises:
+        TrialError: It took longer than the timeout, in seconds, or could not be started.
+    """
+    with TemporaryFile() as out, TemporaryFile() as err:
+        process = _begun(command, folder, environment, out, err)
+        try:
+            process.wait(timeout)
+        except subprocess.TimeoutExpired:
+            _stop(process, folder)
+            raise TrialError(f"it took longer than {timeout:g} seconds; use a longer --timeout") from None
+        except BaseException:
+            _stop(process, folder)
+            raise
+        return Finished(process.returncode, _text(out), _text(err))
+
+
+@contextmanager
+def running(command: Sequence[str], folder: Path, environment: Mapping[str, str]) -> Iterator[None]:
+    """Run a worker in the background, wait until its output says that it is ready, and kill it at the end.
+
+    If the end comes early, it may first end its own commands.
+
+    Raises:
+        TrialError: It could not be started, or does not get ready.
+    """
+    with TemporaryFile() as err:
+        process = _begun(command, folder, environment, err, err)
+        try:
+            _await(process, err)
+            yield
+        except BaseException:
+            process.terminate()
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(BETWEEN)
+            _stop(process, folder)  # a second signal means: at once
+            raise
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+def _await(process: subprocess.Popen[bytes], err: IO[bytes]) -> None:
+    deadline = time.monotonic() + PATIENCE
+    while "is ready" not in (said := _text(err)):
+        if process.poll() is not None or time.monotonic() > deadline:
+            raise TrialError(f"the worker does not start: {last_line(said)}")
+        time.sleep(PAUSE)
+
+
+def last_line(said: str) -> str:
+    """Return the last line of an output."""
+    return said.strip().rpartition("\n")[2] or "it printed nothing"
+
+
+def _begun(
+    command: Sequence[str], folder: Path, environment: Mapping[str, str], out: IO[bytes], err: IO[bytes]
+) -> subprocess.Popen[bytes]:
+    try:
+        return subprocess.Popen(  # noqa: S603 (a tool that was looked up, and words of ours)
+            command,
+            cwd=folder,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=err,
+            start_new_session=True,
+        )
+    except OSError as error:
+        raise TrialError(f"cannot run {command[0]}: {error.strerror}") from None
+
+
+def _text(file: IO[bytes]) -> str:
+    """Return the present content of a file."""
+    size = os.fstat(file.fileno()).st_size
+    return os.pread(file.fileno(), size, 0).decode(errors="replace")
+
+
+def _stop(process: subprocess.Popen[bytes], folder: Path) -> None:
+    """End a process and its commands. It gets some time to end commands in other sessions."""
+    for number in (signal.SIGTERM, signal.SIGKILL):  # SIGKILL also if it has ended: its commands may ignore SIGTERM
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, number)
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(GRACE)
+    for command in _left_behind(folder):
+        with suppress(ProcessLookupError, PermissionError):
+            os.kill(command, signal.SIGKILL)
+
+
+def _left_behind(folder: Path) -> Iterator[int]:
+    """Yield the processes with the trial's folder in their environment, such as commands that act leaves (on Linux)."""
+    for process in Path("/proc").glob("[0-9]*/environ"):
+        with suppress(OSError):
+            if os.fsencode(folder) in process.read_bytes():
+                yield int(process.parent.name)
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """Turn SIGTERM and SIGHUP into KeyboardInterrupt, so that this process can end its commands."""
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    before = {number: signal.signal(number, interrupt) for number in (signal.SIGTERM, signal.SIGHUP)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def find_tool(*names: str, advice: str) -> str:
+    """Return the path of the first program that is installed, on the path or beside this Python.
+
+    Raises:
+        MissingToolError: None is installed.
+    """
+    folders = os.pathsep.join((os.environ.get("PATH", os.defpath), str(Path(sys.executable).parent)))
+    found = next((path for name in names if (path := shutil.which(name, path=folders))), None)
+    if found is None:
+        raise MissingToolError(f"`{names[0]}` is not installed: {advice}")
+    return found

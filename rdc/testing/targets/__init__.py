@@ -1,0 +1,1 @@
+"""Tests on targets: a scenario against each generated file."""

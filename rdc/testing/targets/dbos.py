@@ -1,0 +1,121 @@
+"""Trials of the dbos target: a worker in the background, and calls of an operator."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from importlib.util import find_spec
+from typing import Any
+
+from msgspec.structs import replace
+
+from backends.dbos import DbosBackend
+from compiler.ir.edges import Keep
+from compiler.ir.program import Node, Program
+from compiler.ir.tasks import Ask, Shell
+from compiler.ir.texts import text
+from rdc.testing.driver import ENDS, drive, steps_told
+from rdc.testing.process import PAUSE, Finished, execute, last_line, running
+from rdc.testing.run import MissingToolError, Run, Setting, TrialError
+
+RUN = "trial"
+EXIT_RUNNING = 3
+
+
+def run(setting: Setting) -> Run:
+    """Run the generated worker, and read the run from its status."""
+    if find_spec("dbos") is None:
+        raise MissingToolError("`dbos` is not installed: pip install dbos==3.4.0, or test another target")
+    if setting.is_prompted:
+        setting = replace(setting, program=_asking(setting.program), is_prompted=False)
+    trial = _Trial(setting)
+    with running(trial.worker, setting.workspace, trial.environment):
+        return drive(trial, setting)
+
+
+def _asking(program: Program) -> Program:
+    """Return the program with questions instead of commands. Workers have no prompted runs."""
+    return replace(
+        program, nodes=tuple(_question(node) if isinstance(node.task, Shell) else node for node in program.nodes)
+    )
+
+
+def _question(node: Node) -> Node:
+    edges = (
+        replace(edge, effects=tuple(each for each in edge.effects if not isinstance(each, Keep))) for edge in node.edges
+    )
+    task = Ask("pass_fail", text("Did it pass?"))
+    return replace(node, task=task, edges=tuple(edges), variables=(), constants=())
+
+
+class _Trial:
+    """The generated worker, a run, and the output of the last call."""
+
+    def __init__(self, setting: Setting) -> None:
+        self._setting = setting
+        script = setting.lay("worker.py", DbosBackend().emit(setting.program, {"operator": "full"}))
+        self._program = [sys.executable, str(script)]
+        self._database = ["--database", f"sqlite:///{setting.scratch / 'runs.sqlite'}"]
+        self._last = Finished(0, "", "")
+        self.environment = {**os.environ, **setting.environment}
+        tools = [f"--tool={name}={command}" for name, command in setting.tools.items()]
+        places = ["--logs", str(setting.scratch / "logs"), *self._database]
+        self.worker = [*self._program, "worker", "--jobs", "1", "--poll", str(PAUSE), *tools, *places]
+
+    def begin(self) -> None:
+        """Start the run."""
+        given = [f"--input={name}={value}" for name, value in self._setting.inputs.items()]
+        self._call("start", "--id", RUN, *given, "--answers", str(self._setting.write_answers()), "--wait")
+
+    def move(self, step: str) -> str:
+        """Move the run to a step."""
+        self._call("goto", RUN, step)
+        return last_line(self._last.err) if self._last.code else ""
+
+    def go_on(self, part: int) -> None:
+        """Answer the steps that wait, one at a time. Replies by step were all given at the start."""
+        setting = self._setting
+        left = [] if setting.replies else [line.split() for line in setting.answers[part]]
+        while (facts := self._facts()) and facts["state"] == "waiting":
+            found = next((one for one in left if one[:-1] == [facts["step"]]), None)
+            found = found or next((one for one in left if not one[:-1]), None)
+            if found is None:
+                return
+            left.remove(found)
+            self._call("answer", RUN, facts["step"], found[-1])
+            if self._last.code:
+                return
+
+    def told(self) -> Run:
+        """Return the run from its status."""
+        facts = self._facts()
+        if not facts:
+            return Run.told((), self._last.err, self._last.code)
+        steps = steps_told(((one, one["outcome"] == "goto") for one in facts["finished"]), self._setting)
+        result = facts["state"].upper()
+        if result in ENDS:
+            return Run(steps, result, " ".join(facts["message"].split()))
+        if problem := facts.get("trouble"):
+            return Run(steps, "", problem)
+        if result == "WAITING":
+            return Run(steps, result, facts["step"])
+        return Run(steps, "", f"the run is {facts['state']} at step {facts['step']}")
+
+    def _facts(self) -> dict[str, Any]:
+        """Return the status of the run as soon as it waits or ends; empty if it did not start."""
+        deadline = time.monotonic() + self._setting.timeout
+        while (status := self._ended("status", RUN, "--json")).code == EXIT_RUNNING:
+            if time.monotonic() > deadline:
+                raise TrialError(f"it took longer than {self._setting.timeout:g} seconds; use a longer --timeout")
+            time.sleep(PAUSE)
+        facts: dict[str, Any] = json.loads(status.out) if status.out else {}
+        return facts
+
+    def _call(self, *words: str) -> None:
+        self._last = self._ended(*words)
+
+    def _ended(self, *words: str) -> Finished:
+        command = [*self._program, *words, *self._database]
+        return execute(command, self._setting.workspace, self.environment, self._setting.timeout)
